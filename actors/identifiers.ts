@@ -94,6 +94,11 @@ export function shardOfTransactionId(txnId: string): number | undefined {
   return isTransactionId(txnId) ? decodeUlid(txnId.slice(4))?.shardId : undefined
 }
 
+/** The time in a transaction ID, milliseconds since 1970; undefined when it is no transaction ID. */
+export function timeOfTransactionId(txnId: string): number | undefined {
+  return isTransactionId(txnId) ? decodeUlid(txnId.slice(4))?.timeMs : undefined
+}
+
 /** The smallest transaction ID of a time, as a bound for ranges: times outside what an ID can hold are clamped. */
 export function transactionIdFloor(timeMs: number): string {
   return `txn_${ulidFloor(timeMs)}`

@@ -18,7 +18,7 @@ import { invariant } from '../result.ts'
 import type { AccountMessageOf, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
 import { carriedOut, completed, entered, failed, type Order, submitted } from './record.ts'
 import { type AccountData, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
-import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
+import { failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
 /** Limit on the unsigned legs of an account that one client may have registered at once (D10). */
@@ -158,9 +158,8 @@ function completeLeg(turn: Turn, hold: LegHold, { txnId, metadata }: Transaction
 function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): void {
   const transaction = submitted(turn, command)
   entered(turn, transaction)
-  const { payload: _payload, signature: _signature, ...pending } = transaction
   const { txnId, accountId, tokenId } = transaction
-  turn.keep({ ...hold, state: 'holding', txnId, transaction: pending })
+  turn.keep({ ...hold, state: 'holding', txnId, transaction })
   const { toAccountId } = hold.terms
   turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: nameOf(hold), toAccountId })
 }
@@ -184,7 +183,7 @@ export function holdLeg(turn: Turn, command: AccountMessageOf<'nft_held'> & { re
 }
 
 /** L5: the NFT's home refused the hold, or the group reverted before its reply. */
-function finishFailed(turn: Turn, hold: LegHold, transaction: TransactionRecord, code: FailureCode): void {
+function finishFailed(turn: Turn, hold: LegHold, transaction: Transaction, code: FailureCode): void {
   const { transaction: _, reverting, ...rest } = hold
   const ended = failed(turn, transaction, failure(code))
   turn.note({ kind: 'transaction_finished', transaction: ended })

@@ -11,7 +11,7 @@ import type { RefusalCode } from '../refusal.ts'
 import type { TokenView } from '../token/state.ts'
 import type { KeyUse } from './commands.ts'
 import type { AccountData, AccountKey, AccountState, AccountStatus } from './state.ts'
-import type { Transaction, TransactionRecord } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
 /** An idempotent operation that is no transaction: its original answer is kept whole. `keyId`: the key it was accepted under. */
 export type RecordedOperation = {
@@ -41,7 +41,7 @@ export type Effect =
   /** New: pending, or final at once. */
   | { readonly kind: 'transaction_entered'; readonly transaction: Transaction }
   /** One that was pending is final. */
-  | { readonly kind: 'transaction_finished'; readonly transaction: TransactionRecord }
+  | { readonly kind: 'transaction_finished'; readonly transaction: Transaction }
   | { readonly kind: 'transaction_compensated'; readonly txnId: string; readonly by: string }
   | { readonly kind: 'balance_changed'; readonly tokenId: string }
   | { readonly kind: 'hold_changed'; readonly holdId: string }

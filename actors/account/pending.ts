@@ -243,7 +243,7 @@ function lacksValue(turn: Turn, { tokenId, amount }: Transaction): FailureCode |
 }
 
 export function pendingHold(
-  { payload: _payload, signature: _signature, ...transaction }: Transaction,
+  transaction: Transaction,
   reserves: boolean,
   room: PendingHold['room'] = null,
   reportsOn: PendingHold['reportsOn'] = null,

@@ -3,13 +3,13 @@
  * ordered it.
  */
 import { ENTRY_FORMAT, type EntryFields, sha256Hex } from '../audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../canonical-json.ts'
-import type { ExchangeSide } from '../message.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { formatQuantity } from '../money.ts'
 import { assetMembers, isNft } from '../nft-id.ts'
+import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import type { SubmitCommand } from './commands.ts'
-import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
+import type { EntryDetails, Failure, Transaction, TransactionRecord } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
 /** The members that each transaction has its own of; the others are null unless they are given. */
@@ -47,6 +47,7 @@ export function pendingTransaction({ before, stamp }: Turn, given: Given): Trans
     sequence: null,
     previousHash: null,
     auditHash: null,
+    entry: null,
     ...given,
   }
 }
@@ -110,7 +111,8 @@ export function carriedOut(turn: Turn, order: Order): Transaction {
 
 /** The balances must be as the transaction leaves them: they stand in its entry. */
 export function completed<T extends TransactionRecord>(turn: Turn, transaction: T): T {
-  const entry = turn.enter((sequence) => entryFields(turn, transaction, sequence))
+  const details = entryDetails(turn, transaction)
+  const entry = turn.enter((sequence) => entryFields(transaction, details, { sequence, processedAtMs: turn.timeMs }))
   turn.count('completed')
   return {
     ...transaction,
@@ -119,6 +121,7 @@ export function completed<T extends TransactionRecord>(turn: Turn, transaction: 
     sequence: entry.sequence,
     previousHash: entry.previousHash,
     auditHash: entry.auditHash,
+    entry: details,
   }
 }
 
@@ -133,51 +136,56 @@ export function entered(turn: Turn, transaction: Transaction): void {
   turn.note({ kind: 'transaction_entered', transaction })
 }
 
+function entryDetails(turn: Turn, { tokenId, receive }: TransactionRecord): EntryDetails {
+  const held = isNft(tokenId) ? null : turn.balance(tokenId)
+  const received = receive === null || isNft(receive.tokenId) ? null : turn.balance(receive.tokenId)
+  return {
+    salt: turn.stamp.salt,
+    balance: held === null ? null : formatQuantity(held.balance),
+    incoming: held === null || held.incoming === 0n ? null : formatQuantity(held.incoming),
+    receivedBalance: received === null ? null : formatQuantity(received.balance),
+  }
+}
+
+/** The payload of a completed transaction's chain entry, as it was hashed. */
+export function entryPayload(transaction: TransactionRecord): string {
+  const { entry, sequence, processedAtMs, txnId } = transaction
+  invariant(entry !== null && sequence !== null && processedAtMs !== null, `${txnId} is not in a chain`)
+  return canonicalJson(entryFields(transaction, entry, { sequence, processedAtMs }))
+}
+
 /** Members in order, but of NFTs: it is canonical as it stands. */
-function entryFields(turn: Turn, transaction: TransactionRecord, sequence: number): EntryFields {
-  const { compensates, counterTxnId, fromAccountId, receive, toAccountId } = transaction
+function entryFields(
+  transaction: TransactionRecord,
+  { salt, balance, incoming, receivedBalance }: EntryDetails,
+  { sequence, processedAtMs }: { readonly sequence: number; readonly processedAtMs: number },
+): EntryFields {
+  const { compensates, counterTxnId, fromAccountId, receive, toAccountId, tokenId } = transaction
   return {
     account_id: transaction.accountId,
     amount: transaction.amount,
-    ...holdingFields(turn, transaction.tokenId),
+    ...(balance === null ? assetMembers(tokenId) : { balance }),
     ...(compensates === null ? undefined : { compensates }),
     ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
     created_at: isoTimestamp(transaction.createdAtMs),
     format: ENTRY_FORMAT,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     group_id: transaction.groupId,
-    ...incomingField(turn, transaction.tokenId),
+    ...(incoming === null ? undefined : { incoming }),
     key_id: transaction.keyId,
     kind: 'transaction',
     metadata: transaction.metadata,
     origin: transaction.origin,
-    processed_at: isoTimestamp(turn.timeMs),
-    ...(receive === null ? undefined : receivedFields(turn, receive)),
-    salt: turn.stamp.salt,
+    processed_at: isoTimestamp(processedAtMs),
+    ...(receive === null ? undefined : { receive: { amount: receive.amount, ...assetMembers(receive.tokenId) } }),
+    ...(receivedBalance === null ? undefined : { received_balance: receivedBalance }),
+    salt,
     sequence,
     shard_id: transaction.shardId,
     submission_hash: transaction.payloadHash,
     ...(toAccountId === null ? undefined : { to_account_id: toAccountId }),
-    ...(isNft(transaction.tokenId) ? undefined : { token_id: transaction.tokenId }),
+    ...(isNft(tokenId) ? undefined : { token_id: tokenId }),
     txn_id: transaction.txnId,
     type: transaction.type,
   }
-}
-
-/** The resulting balance of a fungible asset, or the NFT's names. */
-function holdingFields(turn: Turn, assetId: string): JsonObject {
-  if (isNft(assetId)) return assetMembers(assetId)
-  return { balance: formatQuantity(turn.balance(assetId).balance) }
-}
-
-function incomingField(turn: Turn, assetId: string): JsonObject | undefined {
-  if (isNft(assetId)) return undefined
-  const { incoming } = turn.balance(assetId)
-  return incoming === 0n ? undefined : { incoming: formatQuantity(incoming) }
-}
-
-function receivedFields(turn: Turn, { amount, tokenId }: ExchangeSide): JsonObject {
-  const receive = { amount, ...assetMembers(tokenId) }
-  if (isNft(tokenId)) return { receive }
-  return { receive, received_balance: formatQuantity(turn.balance(tokenId).balance) }
 }

@@ -6,7 +6,7 @@ import { parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import type { Balances } from './balances.ts'
 import type { Holds } from './holds.ts'
-import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
+import type { Failure, Transaction } from './transaction.ts'
 
 /** `erased`: closed, and nothing that the ledger held of it can be read any more. */
 export type AccountStatus = 'active' | 'frozen' | 'closed' | 'erased'
@@ -39,7 +39,7 @@ export type Hold = PendingHold | LegHold | IssueHold | MintHold | ArrivalHold
 /** A transaction that others decide on. */
 export interface PendingHold {
   readonly kind: 'pending'
-  readonly transaction: TransactionRecord
+  readonly transaction: Transaction
   /** Set aside of the transaction's own asset: its amount, or nothing for a mint. */
   readonly reserves: boolean
   /** Room kept for what it brings. */
@@ -82,7 +82,7 @@ export interface LegHold {
   readonly state: 'expected' | 'declined' | 'holding' | 'completed' | 'releasing' | 'failed'
   readonly txnId: string | null
   /** The transaction, while it is pending: the NFT's home has not replied. */
-  readonly transaction?: TransactionRecord
+  readonly transaction?: Transaction
   /** The group ordered the revert while the leg was `holding`: the account replies once the NFT's home has replied. */
   readonly reverting?: boolean
 }

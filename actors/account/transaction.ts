@@ -87,10 +87,23 @@ export interface TransactionRecord {
   readonly sequence: number | null
   readonly previousHash: string | null
   readonly auditHash: string | null
+  readonly entry: EntryDetails | null
   readonly idempotencyKey: string
   readonly payloadHash: string
   /** The account's key that it was accepted under; empty for the ledger's own. */
   readonly keyId: string
+}
+
+/**
+ * Members of a completed transaction's chain entry that the transaction itself does not have. Quantities are decimal
+ * strings, of the account after the transaction; null where the entry lacks the member.
+ */
+export interface EntryDetails {
+  /** 32 random hexadecimal digits. */
+  readonly salt: string
+  readonly balance: string | null
+  readonly incoming: string | null
+  readonly receivedBalance: string | null
 }
 
 export interface Transaction extends TransactionRecord {

@@ -16,7 +16,7 @@ import {
   keyNameOfAccountRow,
   openAccount,
 } from '../postgres/account-document.ts'
-import { balanceIn, digestOfTexts, holdRefOf, type PartText } from '../postgres/account-parts.ts'
+import { balanceIn, digestOfTexts, holdRefOf, isOfTransaction, type PartText } from '../postgres/account-parts.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
 import { accountKeyName, type KeyName } from '../vault/key-name.ts'
 import { placeOf } from '../vault/place.ts'
@@ -63,15 +63,21 @@ function accountsIn(range: ShardRange, areLone: boolean): string {
     : gathered('balances', 'token_id')
   return `
 SELECT a.shard_id, a.account_id, a.version, a.status, a.sequence, encode(a.tip, 'hex'), a.completed_count, a.failed_count,
-       a.nft_count, a.nft_room, a.document, k.master_key_id, k.wrapped, b.ids, b.documents, h.ids, h.documents
+       a.nft_count, a.nft_room, ${milliseconds('created_at')}, ${milliseconds('updated_at')}, ${milliseconds('last_time')},
+       a.lasting_version, a.digest, a.lasting, k.master_key_id, k.wrapped, b.ids, b.documents, h.ids, h.documents
   FROM accounts a
   LEFT JOIN data_keys k ON k.scope = 'account' AND k.ref = a.account_id AND ${within('k')}
   LEFT JOIN ${balances} b ON b.shard_id = a.shard_id AND b.account_id = a.account_id
-  LEFT JOIN ${gathered('holds', 'hold_id')} h ON h.shard_id = a.shard_id AND h.account_id = a.account_id
+  LEFT JOIN ${gathered('all_holds', 'hold_id')} h ON h.shard_id = a.shard_id AND h.account_id = a.account_id
  WHERE ${within('a')}`
 }
-const COLUMNS = 17
-const [MASTER_KEY_ID, WRAPPED, TOKENS, BALANCES, HOLDS, HOLD_DOCUMENTS] = [11, 12, 13, 14, 15, 16] as const
+const COLUMNS = 22
+const [MASTER_KEY_ID, WRAPPED, TOKENS, BALANCES, HOLDS, HOLD_DOCUMENTS] = [16, 17, 18, 19, 20, 21] as const
+
+/** Since 1970, as bigint. */
+function milliseconds(column: string): string {
+  return `round(extract(epoch FROM a.${column}) * 1000)::bigint`
+}
 
 /**
  * Gives how many balances and holds these accounts have. The keys of their shards must have been fetched. Throws
@@ -114,8 +120,10 @@ interface OpenedAccount {
 }
 
 interface OpenedHold {
-  readonly hold: Hold
+  readonly id: string
   readonly text: string
+  /** undefined: of a pending transaction, which takes nothing out of a balance. */
+  readonly hold: Hold | undefined
 }
 
 function openRow(copied: CopiedRow, vault: RowVault, parts: BalanceParts): OpenedAccount {
@@ -130,7 +138,12 @@ function openRow(copied: CopiedRow, vault: RowVault, parts: BalanceParts): Opene
     failed_count: copied.bigintAt(7),
     nft_count: copied.integerAt(8),
     nft_room: copied.integerAt(9),
-    document: copied.bytesAt(10),
+    created_at: new Date(Number(copied.bigintAt(10))),
+    updated_at: new Date(Number(copied.bigintAt(11))),
+    last_time: new Date(Number(copied.bigintAt(12))),
+    lasting_version: copied.bigintAt(13),
+    digest: copied.bytesAt(14),
+    lasting: copied.bytesAt(15),
   }
   const name = keyNameOfAccountRow(row)
   if (row.status !== 'erased' && !copied.isNull(MASTER_KEY_ID)) {
@@ -151,7 +164,7 @@ function openRow(copied: CopiedRow, vault: RowVault, parts: BalanceParts): Opene
 function checkParts(row: AccountRow, document: AccountDocument, account: OpenedAccount, vault: RowVault): void {
   const texts: PartText[] = [
     ...account.balances.map(([tokenId, text]) => ['balance', tokenId, text] as const),
-    ...account.holds.map(({ hold, text }) => ['hold', holdId(hold), text] as const),
+    ...account.holds.map(({ id, text }) => ['hold', id, text] as const),
   ]
   if (digestOfTexts(texts, vault, keyNameOfAccountRow(row)) === document.parts) return
   const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
@@ -199,10 +212,13 @@ function openHolds(
   return copied.elementsAt(HOLDS).map((bytes, index) => {
     const holdRef = bytes.toString('utf8')
     const place = PLACES.hold(shardId, ref, holdRef)
-    const text = vault.open(accountKeyName(ref), place, partOf(documents, index))
+    const document = partOf(documents, index)
+    const text = document.length === 0 ? '' : vault.open(accountKeyName(ref), place, document)
+    if (isOfTransaction(holdRef)) return { id: holdRef, text, hold: undefined }
     const hold = JSON.parse(text) as Hold
-    if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
-    return { hold, text }
+    const id = holdId(hold)
+    if (holdRefOf(vault, accountId, id) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
+    return { id, text, hold }
   })
 }
 
@@ -215,7 +231,7 @@ function partOf(documents: readonly Buffer[], index: number): Buffer {
 function seeOwed({ accountId, balances, holds }: OpenedAccount, see: SeeOwed): void {
   const held = new Map<string, bigint>()
   for (const { hold } of holds) {
-    const value = valueOf(hold)
+    const value = hold === undefined ? undefined : valueOf(hold)
     if (value === undefined) continue
     const { tokenId, quantity } = value
     held.set(tokenId, (held.get(tokenId) ?? 0n) + quantity)

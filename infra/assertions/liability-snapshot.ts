@@ -102,7 +102,7 @@ interface Extent {
 
 async function countParts(sql: postgres.TransactionSql): Promise<Extent & { readonly asOf: string }> {
   const [row] = await sql<{ as_of: string; balances: string; holds: string; shard_count: number }[]>`
-    SELECT now()::text AS as_of, (SELECT count(*) FROM balances) AS balances, (SELECT count(*) FROM holds) AS holds,
+    SELECT now()::text AS as_of, (SELECT count(*) FROM balances) AS balances, (SELECT count(*) FROM all_holds) AS holds,
            shard_count
       FROM ledger`
   if (row === undefined) throw new UnreadableLiability('The balances were not counted.')

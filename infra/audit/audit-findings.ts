@@ -124,7 +124,7 @@ async function atOnce(pass: () => ReturnType<SpotPass>): Promise<Known> {
 }
 
 const SIZE = `
-SELECT greatest((SELECT count(*) FROM (SELECT FROM audit_entries LIMIT $1) entries)
+SELECT greatest((SELECT count(*) FROM (SELECT FROM chain_entries LIMIT $1) entries)
                 + (SELECT count(*) FROM (SELECT FROM nft_events LIMIT $1) events),
                 (SELECT count(*) FROM (SELECT FROM transactions LIMIT $1) entered)) >= $1::bigint AS large`
 

@@ -1,7 +1,7 @@
 /**
  * Walks the ledger again and again, and follows what is written meanwhile, within a share of one processor.
  *   A1. One auditor does so at a time; others wait until it is gone. It goes on where the one before it was.
- *   A2. A turn is some pages of the tail, of what was pending and of the pass, and is durable before the next begins.
+ *   A2. A turn is some pages of the tail and of the pass, and is durable before the next begins.
  *   A3. Of the time from one turn to the next it works no more than its share. What a turn takes is its own processor time
  *       and all that it waits for PostgreSQL, which works for it meanwhile.
  *   A4. It writes nothing but its own tables, and holds no lock and no snapshot that a commit could meet.
@@ -12,7 +12,6 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { type AuditReads, AuditUnavailable, createAuditReads } from './audit-reads.ts'
 import { conservationWalk } from './conservation.ts'
 import { stepPass, WHOLE_PASS } from './pass.ts'
-import { lookAgain } from './pending-round.ts'
 import { type AuditProgress, beginPass, MAX_TOKENS, newProgress, notePass, noteSince, type Turned } from './progress.ts'
 import { openProgressStore, type ProgressStore } from './progress-store.ts'
 import { loadReceiptCheck } from './receipt-check.ts'
@@ -109,16 +108,16 @@ export class Auditor {
     if (store === undefined) return
     try {
       this.options.log.info('audit_begun')
-      let progress = (await store.load()) ?? (await this.fresh(store))
+      let progress = (await store.load()) ?? (await this.fresh())
       while (!this.stopping) progress = await this.turnAndRest(store, progress)
     } finally {
       await store.close()
     }
   }
 
-  private async fresh(store: ProgressStore): Promise<AuditProgress> {
+  private async fresh(): Promise<AuditProgress> {
     const { settled, nowMs } = await readFeedEnd(this.reads.query)
-    return newProgress(settled, nowMs, await store.countPending())
+    return newProgress(settled, nowMs)
   }
 
   /** A2, A3. */
@@ -140,8 +139,8 @@ export class Auditor {
     const receiptProblem = await loadReceiptCheck(query, this.options.ledgerId)
     const look: Look = { query, fetchKeys, vault, moment, wholeMoment, receiptProblem, countBelow: null }
     const progress = this.unlessRestored(before, end)
-    let turn: Turn = { progress, findings: [], pending: [], final: [], busy: false, look, end }
-    for (const part of [this.followTail, rememberPending, this.lookAtValue, this.lookAtSupplies, this.walk])
+    let turn: Turn = { progress, findings: [], busy: false, look, end }
+    for (const part of [this.followTail, this.lookAtValue, this.lookAtSupplies, this.walk])
       turn = await this.tried(part, turn)
     return turn
   }
@@ -161,13 +160,13 @@ export class Auditor {
   /** A database that was restored elsewhere counts its commits from the beginning: so does the audit. */
   private unlessRestored(progress: AuditProgress, { settled, nowMs }: FeedEnd): AuditProgress {
     if (BigInt(settled) >= BigInt(progress.tail.position)) return progress
-    return this.anew(progress, settled, nowMs, 'the database was restored')
+    return this.anew(settled, nowMs, 'the database was restored')
   }
 
   /** Nothing is known any more but what a pass that begins now will find. */
-  private anew({ tail }: AuditProgress, position: string, nowMs: number, because: string): AuditProgress {
+  private anew(position: string, nowMs: number, because: string): AuditProgress {
     this.options.log.warn('audit_begins_anew', { because })
-    return newProgress(position, nowMs, tail.pending.count)
+    return newProgress(position, nowMs)
   }
 
   private readonly followTail = (turn: Turn): Promise<Turn> => {
@@ -186,7 +185,7 @@ export class Auditor {
       : { asOfMs: tail.asOfMs, mark: tail.mark }
     if (window === undefined) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked } } }
     if (await isTooMuch(look.query, window)) {
-      const progress = this.anew(turn.progress, window.until, end.nowMs, 'so much was written at once')
+      const progress = this.anew(window.until, end.nowMs, 'so much was written at once')
       return { ...turn, progress, busy: true }
     }
     const seen = await lookAtWindow(look, window)
@@ -195,8 +194,7 @@ export class Auditor {
       ...turn,
       progress: noteSince({ ...turn.progress, tail: { ...tail, ...marked, position, tokens } }, seen.checked),
       findings: [...turn.findings, ...seen.findings],
-      pending: [...turn.pending, ...seen.pending],
-      busy: turn.busy || [...Object.values(seen.checked), seen.pending.length].some((count) => count > 0),
+      busy: turn.busy || Object.values(seen.checked).some((count) => count > 0),
     }
   }
 
@@ -297,23 +295,5 @@ async function walkPage(turn: Turn): Promise<Turn> {
     ...turn,
     progress: notePass(turn.progress, next, seen, nowMs),
     findings: [...turn.findings, ...seen.findings],
-    pending: [...turn.pending, ...seen.pending],
-  }
-}
-
-async function rememberPending(turn: Turn): Promise<Turn> {
-  const { tail } = turn.progress
-  const before = tail.pending
-  const seen = await lookAgain(turn.look, before.after)
-  // A round ends: whatever had failed before it began has been seen.
-  const pending =
-    seen.last === null
-      ? { ...before, beganAtMs: turn.end.nowMs, completeAsOfMs: before.beganAtMs, after: null }
-      : { ...before, after: seen.last }
-  return {
-    ...turn,
-    progress: { ...turn.progress, tail: { ...tail, pending } },
-    findings: [...turn.findings, ...seen.findings],
-    final: seen.final,
   }
 }

@@ -1,12 +1,7 @@
 /** Accounts and their entries as an audit reads them. */
 import { type Balance, type Hold, holdId } from '../../actors/account/state.ts'
-import {
-  type AccountHead,
-  arrivalFact,
-  type BalanceParts,
-  type LinkedTransaction,
-  type WalkedEntry,
-} from '../../runtime/audit/chain-walk.ts'
+import type { AuditEntry } from '../../actors/audit-chain.ts'
+import { type AccountHead, arrivalFact, type BalanceParts } from '../../runtime/audit/chain-walk.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { formatQuantity } from '../../actors/money.ts'
 import {
@@ -16,6 +11,8 @@ import {
   openAccount,
 } from '../postgres/account-document.ts'
 import { balanceFrom, holdRefOf, partsDigest } from '../postgres/account-parts.ts'
+import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow, payloadOf } from '../postgres/chain-entries.ts'
+import { openPending, type PendingPart, pendingPartsOf } from '../postgres/pending-parts.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -41,20 +38,22 @@ function accountsPage(comparison: '>' | '>='): string {
 WITH page AS MATERIALIZED (
   SELECT shard_id, account_id, sequence,
          (SELECT count(*) FROM balances b WHERE b.shard_id = a.shard_id AND b.account_id = a.account_id) AS balances,
-         (SELECT count(*) FROM holds h WHERE h.shard_id = a.shard_id AND h.account_id = a.account_id) AS holds
+         (SELECT count(*) FROM holds h WHERE h.shard_id = a.shard_id AND h.account_id = a.account_id)
+         + (SELECT count(*) FROM pending_transactions p WHERE p.shard_id = a.shard_id AND p.account_id = a.account_id) AS holds
     FROM accounts a WHERE (shard_id, account_id) ${comparison} ($1::integer, $2::text)
    ORDER BY shard_id, account_id LIMIT 100),
 weighed AS (
   SELECT page.*, row_number() OVER w AS place,
          sum(greatest(sequence, 0)::numeric + 1 + balances + holds) OVER w AS weight
     FROM page WINDOW w AS (ORDER BY shard_id, account_id))
-SELECT ${ACCOUNT_COLUMNS}, a.created_at, a.updated_at,
-       (SELECT max(e.sequence) FROM audit_entries e
-         WHERE e.shard_id = w.shard_id AND e.account_id = w.account_id) AS last_entry,
+SELECT ${ACCOUNT_COLUMNS},
+       (SELECT e.sequence FROM chain_entries e WHERE e.shard_id = w.shard_id AND e.account_id = w.account_id
+         ORDER BY e.sequence DESC LIMIT 1) AS last_entry,
        (SELECT json_agg(json_build_array(b.token_id, encode(b.document, 'base64'), ${milliseconds('b.updated_at')}))
           FROM balances b WHERE b.shard_id = w.shard_id AND b.account_id = w.account_id) AS balance_parts,
-       (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64'), h.pending_txn_id)) FROM holds h
+       (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64'))) FROM holds h
          WHERE h.shard_id = w.shard_id AND h.account_id = w.account_id) AS hold_parts,
+       ${pendingPartsOf('w')} AS pending_parts,
        EXISTS (SELECT FROM data_keys k WHERE k.scope = 'account' AND k.ref = w.account_id) AS has_key
   FROM weighed w
   JOIN accounts a ON a.shard_id = w.shard_id AND a.account_id = w.account_id
@@ -67,14 +66,13 @@ function milliseconds(column: string): string {
 }
 
 type BalancePart = readonly [tokenId: string, sealed: string, updatedAtMs: string]
-type HoldPart = readonly [holdRef: string, sealed: string, pendingTxnId: string | null]
+type HoldPart = readonly [holdRef: string, sealed: string]
 
 export interface AccountRow extends StoredAccountRow {
-  readonly created_at: Date
-  readonly updated_at: Date
   readonly last_entry: string | null
   readonly balance_parts: readonly BalancePart[] | null
   readonly hold_parts: readonly HoldPart[] | null
+  readonly pending_parts: readonly PendingPart[] | null
   readonly has_key: boolean
 }
 
@@ -93,7 +91,7 @@ export function openAccountRow(row: AccountRow, vault: RowVault): OpenedAccount 
   const findings: Finding[] = isErased ? remainsOf(row, account) : [...keyFindings(vault, 'chains_verify', key)]
   const wrong = (subject: Finding['subject'], place: string, problem: string): void =>
     void findings.push({ subject, place, problem })
-  const own = opened(() => openOwnRow(row, vault))
+  const own = opened(() => openAccount(row, vault))
   if (!own.isOpen) {
     wrong('chains_verify', account, own.problem)
     return { head: undefined, findings }
@@ -111,11 +109,16 @@ export function openAccountRow(row: AccountRow, vault: RowVault): OpenedAccount 
     if (hold.isOpen) holds.set(holdId(hold.value), hold.value)
     else wrong('no_negative_balance', `${account}, hold ${part[0]}`, hold.problem)
   }
+  for (const part of row.pending_parts ?? []) {
+    const hold = opened(() => openPending({ shardId: row.shard_id, ref: row.account_id }, part, vault))
+    if (hold.isOpen) holds.set(holdId(hold.value), hold.value)
+    else wrong('no_negative_balance', `${account}, hold ${part[0]}`, hold.problem)
+  }
   const isWhole = findings.every(({ subject }) => subject !== 'no_negative_balance')
   if (isWhole && !isWhatWasWritten(row, own.value, balances, holds, vault)) {
     wrong('no_negative_balance', account, 'its balances or holds are not those that were written with it')
   }
-  const areHoldsRead = holds.size === (row.hold_parts ?? []).length
+  const areHoldsRead = holds.size === (row.hold_parts ?? []).length + (row.pending_parts ?? []).length
   return { head: headOf(row, own.value, balances, areHoldsRead ? [...holds.values()] : undefined), findings }
 }
 
@@ -125,18 +128,10 @@ function remainsOf(row: AccountRow, account: string): Finding[] {
   if (row.has_key) {
     findings.push({ subject: 'chains_verify', place: `data key of ${account}`, problem: 'it was to be destroyed' })
   }
-  if (row.balance_parts !== null || row.hold_parts !== null) {
+  if (row.balance_parts !== null || row.hold_parts !== null || row.pending_parts !== null) {
     findings.push({ subject: 'no_negative_balance', place: account, problem: 'it was erased, and holds something' })
   }
   return findings
-}
-
-function openOwnRow(row: AccountRow, vault: RowVault): AccountDocument {
-  const document = openAccount(row, vault)
-  const { createdAtMs, updatedAtMs } = document
-  if (createdAtMs === row.created_at.getTime() && updatedAtMs === row.updated_at.getTime()) return document
-  const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
-  throw new UnreadableRow(place, 'its times are not what was sealed')
 }
 
 function openBalance({ shard_id: shardId, account_id: ref }: AccountRow, part: BalancePart, vault: RowVault): Balance {
@@ -149,15 +144,14 @@ function openBalance({ shard_id: shardId, account_id: ref }: AccountRow, part: B
 
 function openHold(
   { shard_id: shardId, account_id: ref }: AccountRow,
-  [holdRef, sealed, pendingTxnId]: HoldPart,
+  [holdRef, sealed]: HoldPart,
   accountId: string,
   vault: RowVault,
 ): Hold {
   const place = PLACES.hold(shardId, ref, holdRef)
   const hold = JSON.parse(vault.open(accountKeyName(ref), place, Buffer.from(sealed, 'base64'))) as Hold
-  const pending = hold.kind === 'leg' && hold.state === 'holding' ? hold.txnId : null
-  if (holdRefOf(vault, accountId, holdId(hold)) === holdRef && pending === pendingTxnId) return hold
-  throw new UnreadableRow(place, 'its columns are not what was sealed')
+  if (holdRefOf(vault, accountId, holdId(hold)) === holdRef) return hold
+  throw new UnreadableRow(place, 'it is of another hold')
 }
 
 function isWhatWasWritten(
@@ -223,42 +217,20 @@ export interface ChainRow {
   readonly orphaned: boolean
 }
 
-/** What an entry is read with: its transaction, and whether it is counted. `e` is the entry, `below` a parameter. */
-export function entryColumns(below: string): string {
-  return `e.shard_id, e.account_id, e.sequence, e.txn_id, e.previous_hash, e.audit_hash, e.payload,
-       ${countedSql('e.commit_xid', below)} AS counted,
-       t.account_id AS linked_account, t.status AS linked_status, t.sequence AS linked_sequence,
-       t.audit_hash AS linked_hash`
-}
-
 /** Of each account in ($1, $2) the entries from $3 to $4, at most PAGE_WEIGHT. $5: what is counted. */
 export const ENTRIES_PAGE = `
-SELECT ${entryColumns('$5')}
+SELECT ${CHAIN_ENTRY_COLUMNS.map((column) => `e.${column}`).join(', ')}, ${countedSql('e.commit_xid', '$5')} AS counted
   FROM unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[]) AS a (shard_id, account_id, first, last)
   JOIN LATERAL (
-    SELECT * FROM audit_entries e
+    SELECT * FROM chain_entries e
      WHERE e.shard_id = a.shard_id AND e.account_id = a.account_id AND e.sequence BETWEEN a.first AND a.last
      ORDER BY e.sequence LIMIT ${PAGE_WEIGHT}) e ON true
-  LEFT JOIN transactions t ON t.shard_id = e.shard_id AND t.txn_id = e.txn_id
  ORDER BY e.shard_id, e.account_id, e.sequence`
 
-export interface EntryRow {
-  readonly shard_id: number
-  readonly account_id: string
-  readonly sequence: string
-  readonly txn_id: string | null
-  readonly previous_hash: Buffer
-  readonly audit_hash: Buffer
-  readonly payload: Buffer
-  readonly counted: boolean
-  readonly linked_account: string | null
-  readonly linked_status: string | null
-  readonly linked_sequence: string | null
-  readonly linked_hash: Buffer | null
-}
+export type EntryRow = ChainEntryRow & { readonly counted: boolean }
 
 /** All of an entry but what it says. */
-export function linkOf(row: EntryRow): Omit<WalkedEntry, 'payload' | 'transaction'> {
+export function linkOf(row: ChainEntryRow): Omit<AuditEntry, 'payload'> {
   return {
     sequence: Number(row.sequence),
     txnId: row.txn_id,
@@ -268,23 +240,6 @@ export function linkOf(row: EntryRow): Omit<WalkedEntry, 'payload' | 'transactio
 }
 
 /** Its account's key must have been fetched. Throws UnreadableRow. */
-export function walkedEntryOf(row: EntryRow, vault: RowVault): WalkedEntry {
-  const { shard_id: shardId, account_id: ref } = row
-  const sequence = Number(row.sequence)
-  return {
-    ...linkOf(row),
-    payload: vault.open(accountKeyName(ref), PLACES.entry(shardId, ref, sequence), row.payload),
-    transaction: linkedOf(row),
-  }
-}
-
-/** Whose it is as the rows say it: by reference. */
-function linkedOf(row: EntryRow): LinkedTransaction | null {
-  if (row.linked_account === null) return null
-  return {
-    accountId: row.linked_account,
-    status: row.linked_status ?? '',
-    sequence: row.linked_sequence === null ? null : Number(row.linked_sequence),
-    auditHash: row.linked_hash?.toString('hex') ?? null,
-  }
+export function walkedEntryOf(row: ChainEntryRow, vault: RowVault): AuditEntry {
+  return { ...linkOf(row), payload: payloadOf(row, vault) }
 }

@@ -80,8 +80,9 @@ const FOUND = `
 SELECT a.sequence, a.version, encode(e.audit_hash, 'hex') AS audit_hash
   FROM unnest($1::integer[], $2::text[], $3::bigint[]) WITH ORDINALITY AS g (shard_id, account_id, sequence, place)
   LEFT JOIN accounts a ON a.shard_id = g.shard_id AND a.account_id = g.account_id
-  LEFT JOIN audit_entries e
-    ON e.shard_id = g.shard_id AND e.account_id = g.account_id AND e.sequence = g.sequence
+  LEFT JOIN LATERAL (
+    SELECT audit_hash FROM chain_entries e
+     WHERE e.shard_id = g.shard_id AND e.account_id = g.account_id AND e.sequence = g.sequence LIMIT 1) e ON true
  ORDER BY g.place`
 
 /** Those of the points that went back (A2). */

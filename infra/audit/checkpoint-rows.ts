@@ -92,7 +92,8 @@ export interface FeedNow {
 export async function feedNow(sql: postgres.Sql): Promise<FeedNow> {
   const [row] = await sql<FeedNow[]>`
     SELECT system_identifier::text AS server, pg_snapshot_xmin(pg_current_snapshot())::text AS settled,
-           EXISTS (SELECT FROM audit_entries WHERE commit_xid >= pg_snapshot_xmax(pg_current_snapshot())) AS foreign
+           EXISTS (SELECT FROM audit_entries WHERE commit_xid >= pg_snapshot_xmax(pg_current_snapshot()))
+             OR EXISTS (SELECT FROM commits WHERE commit_xid >= pg_snapshot_xmax(pg_current_snapshot())) AS foreign
       FROM pg_control_system()`
   if (row === undefined) throw new Error('a look at the server returned nothing')
   return row
@@ -107,7 +108,17 @@ interface EntryRow {
 /** One text an entry: reading columns is what a row costs most. In the order of numbers, which their texts do not have. */
 export const ENTRIES = `
 SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex') AS entry, e.commit_xid::text AS commit_xid
-  FROM audit_entries e WHERE e.commit_xid >= $1::xid8 AND e.commit_xid < $2::xid8 ORDER BY e.commit_xid`
+  FROM (
+    (SELECT shard_id, account_id, sequence, audit_hash, commit_xid FROM audit_entries
+      WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid)
+     UNION ALL
+    (SELECT t.shard_id, t.account_id, t.sequence, t.audit_hash, c.commit_xid
+       FROM commits c CROSS JOIN LATERAL unnest(c.final || c.ended) AS n (txn_id)
+      CROSS JOIN LATERAL (SELECT * FROM transactions WHERE txn_id = n.txn_id OFFSET 0) t
+      WHERE c.commit_xid >= $1::xid8 AND c.commit_xid < $2::xid8
+        AND t.sequence IS NOT NULL
+      ORDER BY c.commit_xid)) e
+ ORDER BY e.commit_xid`
 
 /** Fetched at once, each in the time of a statement. Hashing them holds the process up for a few milliseconds. */
 const BATCH_ROWS = 1_000

@@ -45,7 +45,7 @@ async function step(look: Look): Promise<Step<null>> {
     return begun
   })
   const findings = tally.wrong().map(([place, problem]): Finding => ({ subject: 'value_is_conserved', place, problem }))
-  return { next: null, checked: { value_is_conserved: tally.assets() }, findings, pending: [] }
+  return { next: null, checked: { value_is_conserved: tally.assets() }, findings }
 }
 
 async function addKeys({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {

@@ -11,7 +11,8 @@ import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { accountMeant, opened } from './opened.ts'
-import { CHECKED_COLUMNS, type CheckedRow, openChecked, receiptProblemOf } from './transaction-checks.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/transaction-document.ts'
+import { receiptProblemOf } from './transaction-checks.ts'
 import { countedSql, type Look } from './walk.ts'
 
 /** Entries that a page has about. */
@@ -109,17 +110,17 @@ export const EVENTS_PAGE = `
 SELECT e.shard_id AS event_shard_id, e.nft_id, e.number, e.type AS event_type, e.from_account_id AS event_from,
        e.to_account_id AS event_to, e.txn_id AS event_txn_id, e.occurred_at, e.previous_hash AS event_previous_hash,
        e.event_hash, e.payload AS event_payload, ${countedSql('e.commit_xid', '$5')} AS counted,
-       ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')}
+       ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')}
   FROM unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[]) AS a (shard_id, nft_id, first, last)
   JOIN LATERAL (
     SELECT * FROM nft_events e
      WHERE e.shard_id = a.shard_id AND e.nft_id = a.nft_id AND e.number BETWEEN a.first AND a.last
      ORDER BY e.number LIMIT ${EVENTS_PAGE_SIZE}) e ON true
-  LEFT JOIN transactions t ON t.txn_id = e.txn_id
+  LEFT JOIN all_transactions t ON t.txn_id = e.txn_id
  ORDER BY e.nft_id, e.number`
 
 /** The transaction's columns are null when there is none. */
-export type EventRow = CheckedRow & {
+export type EventRow = TransactionRow & {
   readonly event_shard_id: number
   readonly nft_id: string
   readonly number: number
@@ -180,7 +181,7 @@ function namedOf(
   const { token_id: tokenId, status, type } = row
   const accountId = accountMeant(vault, row.account_id, giver)
   if (isErased) return { accountId, tokenId, status, type, receiptProblem: undefined }
-  const stored = opened(() => openChecked(row, vault))
+  const stored = opened(() => openTransaction(row, vault))
   if (!stored.isOpen) return { accountId, tokenId, status, type, receiptProblem: UNREADABLE }
   const problem = status === 'pending' ? undefined : receiptProblemOf(stored.value, receiptProblem)
   return { accountId, tokenId, status, type, receiptProblem: problem }
@@ -193,7 +194,7 @@ const UNREADABLE = 'its transaction cannot be read'
  * still waits to hear of: one is entered as its account hears that the NFT is minted.
  */
 export const MINT_ON_ITS_WAY = `
-SELECT EXISTS (SELECT FROM transactions WHERE txn_id = $1::text) AS entered,
+SELECT EXISTS (SELECT FROM all_transactions WHERE txn_id = $1::text) AS entered,
        (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64'))) FROM holds h
          WHERE h.shard_id = $3::integer AND h.account_id = $2::text
            AND h.hold_id >= 'mint ' AND h.hold_id < 'mint!') AS mints`

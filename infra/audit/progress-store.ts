@@ -8,7 +8,6 @@
  *       sealed, because the ledger's data key is gone, whoever loads it begins the pass anew.
  */
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
-import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection.ts'
 import { fetchKeys } from '../postgres/opened-rows.ts'
@@ -18,14 +17,12 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { AuditUnavailable } from './audit-reads.ts'
 import { opened } from './opened.ts'
 import type { PassPlace } from './pass.ts'
-import { type AuditProgress, currentPass, noteRemembered, noteUnlisted, readProgress, type Turned } from './progress.ts'
+import { type AuditProgress, currentPass, noteUnlisted, readProgress, type Turned } from './progress.ts'
 
 export interface ProgressStore {
   /** undefined: no auditor has run yet, or one of a program that wrote it in another form. */
   readonly load: () => Promise<AuditProgress | undefined>
-  /** How many transactions are remembered as pending, whoever remembered them. */
-  readonly countPending: () => Promise<number>
-  /** Returns the progress as it was written: with the findings that could not be listed, and how many are remembered. */
+  /** Returns the progress as it was written: with the findings that could not be listed. */
   readonly save: (turned: Turned) => Promise<AuditProgress>
   readonly close: () => Promise<void>
 }
@@ -54,7 +51,6 @@ function storeOn(connection: Connection, vault: RowVault): ProgressStore {
     reachable(() => withDeadline(work, 2 * DEADLINE_MS, connection.destroy))
   return {
     load: () => run(load(connection, vault)),
-    countPending: () => run(countPending(connection)),
     save: (turned) => run(save(connection, vault, turned)),
     close: connection.end,
   }
@@ -79,11 +75,6 @@ async function load({ sql }: Connection, vault: RowVault): Promise<AuditProgress
     return JSON.parse(text) as PassPlace
   })
   return { ...progress, pass: place.isOpen ? { ...progress.pass, place: place.value } : null }
-}
-
-async function countPending({ sql }: Connection): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM audit_pending`
-  return row?.count ?? 0
 }
 
 /** S4. What stands in the place's place is no walk's name. */
@@ -119,15 +110,10 @@ SELECT subject, place, problem, $4::bigint, now() FROM ranked WHERE listed OR nt
 ON CONFLICT (subject, place) DO UPDATE SET problem = excluded.problem, pass = excluded.pass, found_at = excluded.found_at
 RETURNING subject`
 
-async function save(
-  { sql }: Connection,
-  vault: RowVault,
-  { progress, findings, pending, final }: Turned,
-): Promise<AuditProgress> {
+async function save({ sql }: Connection, vault: RowVault, { progress, findings }: Turned): Promise<AuditProgress> {
   await fetchKeys(sql, [LEDGER_KEY_NAME], vault)
   const found = distinct(findings)
   let written = progress
-  let remembered = progress.tail.pending.count
   await sql.begin(async (transaction) => {
     if (found.length > 0) {
       const listed = await transaction.unsafe<{ subject: string }[]>(LIST, [
@@ -136,22 +122,6 @@ async function save(
       ])
       written = noteUnlisted(progress, unlisted(found, listed))
     }
-    if (pending.length > 0) {
-      const added = await transaction.unsafe(
-        `INSERT INTO audit_pending SELECT * FROM unnest($1::integer[], $2::text[]) ON CONFLICT DO NOTHING`,
-        names(pending),
-      )
-      remembered += added.count
-    }
-    if (final.length > 0) {
-      const forgotten = await transaction.unsafe(
-        `DELETE FROM audit_pending p USING unnest($1::integer[], $2::text[]) AS f (shard_id, txn_id)
-          WHERE p.shard_id = f.shard_id AND p.txn_id = f.txn_id`,
-        names(final),
-      )
-      remembered -= forgotten.count
-    }
-    written = noteRemembered(written, remembered)
     // What the last complete pass, and what has been looked at since, has not found is right again.
     await transaction`DELETE FROM audit_findings WHERE pass < ${written.last?.number ?? 0}`
     await transaction`
@@ -184,17 +154,4 @@ function texts(found: readonly Finding[], fields: readonly (keyof Finding)[]): s
       found.map((finding) => finding[field]),
     ),
   )
-}
-
-function names(transactions: readonly TransactionName[]): string[] {
-  return [
-    arrayLiteral(
-      'integer',
-      transactions.map(({ shardId }) => shardId),
-    ),
-    arrayLiteral(
-      'text',
-      transactions.map(({ txnId }) => txnId),
-    ),
-  ]
 }

@@ -3,13 +3,11 @@
  * beside it, in rows. Both name accounts by their references; where a pass is, which says more, is sealed as it is stored.
  *   P1. A pass looks at whatever was written before it began (commits below `beganXid`), the tail at whatever was written
  *       since. So the last complete pass and what was counted since cover everything, and nothing twice.
- *       A transaction is counted as one that was entered. Those that are remembered as pending have no receipt that was
- *       looked at, and are taken off what is told.
+ *       A transaction is counted once it is final, by the commit that ended it.
  *   P2. A finding belongs to the pass that was under way when it was made, and goes when the pass after that is complete
  *       and has not made it again.
  */
 import { addCounts, type Counts, type Finding, type Subject } from '../../runtime/audit/finding.ts'
-import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
 import type { Seen } from './walk.ts'
 
@@ -48,13 +46,6 @@ export interface TailPlace {
   readonly asOfMs: number | null
   /** Once the position is there, that is so of this time. */
   readonly mark: { readonly position: string; readonly atMs: number }
-  /** What is remembered as pending: how many; of the round over them when it and the one before began, and its place. */
-  readonly pending: {
-    readonly count: number
-    readonly beganAtMs: number
-    readonly completeAsOfMs: number
-    readonly after: TransactionName | null
-  }
   /** When all value was looked at last, of one moment. */
   readonly momentAtMs: number | null
   /** When the supply of tokens that it had changed of was looked at last. */
@@ -67,8 +58,7 @@ export interface TailPlace {
 export const MAX_TOKENS = 1_000
 const FORMAT = 1
 
-/** `remembered`: how many transactions are remembered as pending, from before. */
-export function newProgress(position: string, nowMs: number, remembered: number): AuditProgress {
+export function newProgress(position: string, nowMs: number): AuditProgress {
   return {
     format: FORMAT,
     pass: null,
@@ -77,7 +67,6 @@ export function newProgress(position: string, nowMs: number, remembered: number)
       position,
       asOfMs: null,
       mark: { position, atMs: nowMs },
-      pending: { count: remembered, beganAtMs: nowMs, completeAsOfMs: nowMs, after: null },
       momentAtMs: null,
       suppliesAtMs: null,
       tokens: [],
@@ -126,12 +115,6 @@ export function noteUnlisted(progress: AuditProgress, counts: Counts): AuditProg
   return last === null ? progress : { ...progress, last: { ...last, unlisted: addCounts(last.unlisted, counts) } }
 }
 
-/** So many transactions are remembered as pending. */
-export function noteRemembered(progress: AuditProgress, count: number): AuditProgress {
-  const { tail } = progress
-  return { ...progress, tail: { ...tail, pending: { ...tail.pending, count } } }
-}
-
 function inBoth(progress: AuditProgress, change: (pass: PassBegun) => Partial<PassBegun>): AuditProgress {
   const { pass, last } = progress
   return {
@@ -147,18 +130,14 @@ export function currentPass({ pass, last }: AuditProgress): number {
 }
 
 /** How many of each subject the last complete pass has looked at, with what was written since. */
-export function coveredBy({ last, tail }: AuditProgress): Counts {
-  if (last === null) return {}
-  const counts = addCounts(last.checked, last.since)
-  const { receipts_verify: entered } = counts
-  return entered === undefined ? counts : { ...counts, receipts_verify: Math.max(0, entered - tail.pending.count) }
+export function coveredBy({ last }: AuditProgress): Counts {
+  return last === null ? {} : addCounts(last.checked, last.since)
 }
 
 /** Everything that was answered before then has been looked at; null: nothing is known yet. */
 export function asOfMsOf({ tail }: AuditProgress, subjects: readonly Subject[]): number | null {
-  const { asOfMs, pending, momentAtMs, suppliesAtMs } = tail
+  const { asOfMs, momentAtMs, suppliesAtMs } = tail
   const seen = [asOfMs]
-  if (subjects.includes('receipts_verify')) seen.push(pending.completeAsOfMs)
   if (subjects.includes('value_is_conserved')) seen.push(momentAtMs)
   if (subjects.includes('supply_reconciles')) seen.push(suppliesAtMs)
   const known = seen.filter((atMs) => atMs !== null)
@@ -169,6 +148,4 @@ export function asOfMsOf({ tail }: AuditProgress, subjects: readonly Subject[]):
 export interface Turned {
   readonly progress: AuditProgress
   readonly findings: readonly Finding[]
-  readonly pending: readonly TransactionName[]
-  readonly final: readonly TransactionName[]
 }

@@ -7,14 +7,14 @@ import type { Moment, Query } from './audit-reads.ts'
 import { readUndelivered } from './in-transit.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
-import { CHECKED_COLUMNS, type CheckedRow, openChecked } from './transaction-checks.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/transaction-document.ts'
 
 /**
  * Mints and burns of the tokens $1 that have completed; with what became of the group, if there is one: asked for each as it
  * is read, so that no statement takes long before its first row, whatever else there is.
  */
 export const MOVED = `
-SELECT ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')}, g.status AS group_status
+SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')}, g.status AS group_status
   FROM transactions t
   LEFT JOIN LATERAL (
     SELECT status FROM actors WHERE kind = 'group' AND actor_id = t.group_id::text OFFSET 0) g ON true
@@ -38,7 +38,7 @@ export async function countMoves(
   return new Map(rows.map(({ token_id: tokenId, moves }) => [tokenId, moves]))
 }
 
-interface MovedRow extends CheckedRow {
+interface MovedRow extends TransactionRow {
   readonly group_status: string | null
 }
 
@@ -106,7 +106,7 @@ interface Change {
 
 /** Throws UnreadableRow. Undefined for what a group has undone, or not settled. */
 function changeOf(row: MovedRow, { vault }: Moment): Change | undefined {
-  const { transaction } = openChecked(row, vault)
+  const { transaction } = openTransaction(row, vault)
   const amount = parseQuantity(transaction.amount)
   const by = row.type === 'mint' ? amount : -amount
   const isLeg = row.origin === 'client' && row.group_id !== null && hasTerms(transaction.payload)

@@ -106,7 +106,7 @@ async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<C
         accountId: row.account_id,
         within: walk.stored(),
       }
-      return { next, checked: { chains_verify: counted }, findings, pending: [] }
+      return { next, checked: { chains_verify: counted }, findings }
     }
     balances += row.balance_parts?.length ?? 0
     // What was erased since its row was read is held against its row by the next pass.
@@ -114,7 +114,7 @@ async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<C
   }
   const { shard_id: shardId, account_id: accountId } = last.row
   const next: ChainsCursor = { at: 'accounts', shardId, accountId, within: null }
-  return { next, checked: { chains_verify: counted, no_negative_balance: balances }, findings, pending: [] }
+  return { next, checked: { chains_verify: counted, no_negative_balance: balances }, findings }
 }
 
 function takeEntry({ vault }: Look, walk: ChainWalk, row: EntryRow): Finding | undefined {

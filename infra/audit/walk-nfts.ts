@@ -109,12 +109,12 @@ async function walkInstances(
     }
     if (own.length === EVENTS_PAGE_SIZE && walk.next() <= (row.last_event ?? -1)) {
       const next: NftsCursor = { at: 'instances', nftId: row.actor_id, within: walk.stored() }
-      return { next, checked: { provenance: counted }, findings, pending: [] }
+      return { next, checked: { provenance: counted }, findings }
     }
     findings.push(...walk.finish(instanceHeadOf(row, issuer, look.vault)))
   }
   const next: NftsCursor = { at: 'instances', nftId: rows.at(-1)?.actor_id ?? '', within: null }
-  return { next, checked: { provenance: counted }, findings, pending: [] }
+  return { next, checked: { provenance: counted }, findings }
 }
 
 async function takeEvent(
@@ -207,7 +207,7 @@ async function orphansStep(look: Look, { shardId, nftId, number }: EventsCursor)
   if (row === undefined) return { ...SAW_NOTHING, next: null }
   const next: NftsCursor = { at: 'events', shardId: row.shard_id, nftId: row.nft_id, number: row.number }
   const findings = (row.orphans ?? []).map(orphan)
-  return { next: row.examined < EVENTS_EXAMINED ? null : next, checked: {}, findings, pending: [] }
+  return { next: row.examined < EVENTS_EXAMINED ? null : next, checked: {}, findings }
 }
 
 function orphan(nftId: string): Finding {

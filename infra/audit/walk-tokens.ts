@@ -48,7 +48,7 @@ async function step(look: Look, { id }: TokensCursor): Promise<Step<TokensCursor
   if (page === undefined || last === undefined) return { ...SAW_NOTHING, next: null }
   const isEnd = rows.length < PAGE_SIZE && page.ids.length === rows.length
   const { judged, findings } = await judgedPage(look, page)
-  return { next: isEnd ? null : { id: last }, checked: { supply_reconciles: judged }, findings, pending: [] }
+  return { next: isEnd ? null : { id: last }, checked: { supply_reconciles: judged }, findings }
 }
 
 /** `ids`: symbols in lower case, of which some may be no tokens. */

@@ -1,70 +1,48 @@
 /**
- * Walks every transaction: its receipt, and that it says what its entry says. IDs grow within a shard: what is entered
- * meanwhile comes at the end of its shard, or is found by the commit that wrote it.
+ * Walks every transaction: its receipt, and that it agrees with itself. IDs grow: what is entered meanwhile comes at the end,
+ * and what ends meanwhile is found by the commit that ended it.
  */
-import type { Finding } from '../../runtime/audit/finding.ts'
-import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
-import {
-  agreementFindings,
-  erasedFindings,
-  transactionFindings,
-  type TransactionRow,
-  transactionsSql,
-} from './transaction-checks.ts'
+import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
 import type { Look, Seen, Step, Walk } from './walk.ts'
 
 /** The transaction that the next page begins behind. */
 export interface TransactionsCursor {
-  readonly shardId: number
   readonly txnId: string
 }
 
 const PAGE_SIZE = 500
 
-/** $1, $2: after which one; $3: what is counted. */
+/** $1: after which one; $2: what is counted. */
 export const TRANSACTIONS_PAGE = `${transactionsSql(
-  `SELECT * FROM transactions WHERE (shard_id, txn_id) > ($1::integer, $2::text)
-    ORDER BY shard_id, txn_id LIMIT ${PAGE_SIZE}`,
-  '$3',
+  `SELECT * FROM all_transactions WHERE txn_id > $1::text ORDER BY txn_id LIMIT ${PAGE_SIZE}`,
+  '$2',
 )}
- ORDER BY t.shard_id, t.txn_id`
+ ORDER BY t.txn_id`
 
 export const transactionsWalk: Walk<TransactionsCursor> = {
   name: 'transactions',
   subjects: ['receipts_verify', 'chains_verify'],
-  start: { shardId: -1, txnId: '' },
+  start: { txnId: '' },
   step,
 }
 
-async function step(look: Look, { shardId, txnId }: TransactionsCursor): Promise<Step<TransactionsCursor>> {
-  const rows = await look.query<TransactionRow>(TRANSACTIONS_PAGE, [shardId, txnId, look.countBelow])
+async function step(look: Look, { txnId }: TransactionsCursor): Promise<Step<TransactionsCursor>> {
+  const rows = await look.query<TransactionRow>(TRANSACTIONS_PAGE, [txnId, look.countBelow])
   const last = rows.at(-1)
-  const next = last === undefined ? null : { shardId: last.shard_id, txnId: last.txn_id }
-  return { next: rows.length < PAGE_SIZE ? null : next, ...(await seenOf(rows, look)) }
+  const next = last === undefined || rows.length < PAGE_SIZE ? null : { txnId: last.txn_id }
+  return { next, ...(await seenOf(rows, look)) }
 }
 
-/** What was entered is counted; what of it is still pending has no receipt yet, and is named. */
+/** Those of accounts that were erased cannot be opened, and are not counted. */
 export async function seenOf(rows: readonly TransactionRow[], look: Look): Promise<Seen> {
   const erased = await fetchKeysOfAccounts(
     look,
     rows.map((row) => row.account_id),
   )
-  const findings: Finding[] = []
-  const pending: TransactionName[] = []
-  let counted = 0
-  for (const row of rows) {
-    if (erased.has(row.account_id)) {
-      findings.push(...erasedFindings(row))
-      continue
-    }
-    if (row.counted) counted += 1
-    if (row.status === 'pending') {
-      pending.push({ shardId: row.shard_id, txnId: row.txn_id })
-      findings.push(...agreementFindings(row, look))
-      continue
-    }
-    findings.push(...transactionFindings(row, look))
+  const there = rows.filter((row) => !erased.has(row.account_id))
+  return {
+    checked: { receipts_verify: there.filter(({ counted }) => counted).length },
+    findings: there.flatMap((row) => transactionFindings(row, look)),
   }
-  return { checked: { receipts_verify: counted }, findings, pending }
 }

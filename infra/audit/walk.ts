@@ -3,7 +3,6 @@
  * next step may be taken by another process.
  */
 import type { Counts, Finding, Subject } from '../../runtime/audit/finding.ts'
-import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { ReceiptCheck } from './receipt-check.ts'
 
@@ -19,11 +18,8 @@ export interface Look extends Pick<AuditReads, 'query' | 'fetchKeys' | 'vault' |
 
 /** What a step has seen. */
 export interface Seen {
-  /** Of `receipts_verify`: transactions, those that were not final with them. */
   readonly checked: Counts
   readonly findings: readonly Finding[]
-  /** Transactions that were not final. */
-  readonly pending: readonly TransactionName[]
 }
 
 export interface Step<Cursor> extends Seen {
@@ -40,7 +36,7 @@ export interface Walk<Cursor> {
   readonly step: (look: Look, cursor: Cursor) => Promise<Step<Cursor>>
 }
 
-export const SAW_NOTHING: Seen = { checked: {}, findings: [], pending: [] }
+export const SAW_NOTHING: Seen = { checked: {}, findings: [] }
 
 /**
  * What `check` says of a row; a row that it cannot even read is wrong, too: the ledger does not write such rows, and

@@ -14,7 +14,7 @@ import {
   keyNameOfAccountRow,
   openAccount,
 } from '../postgres/account-document.ts'
-import { balanceFrom, digestOfTexts, holdRefOf, type PartText } from '../postgres/account-parts.ts'
+import { balanceFrom, digestOfTexts, holdRefOf, isOfTransaction, type PartText } from '../postgres/account-parts.ts'
 import type { AccountPlace } from '../postgres/account-reads.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { operationFrom } from '../postgres/operation-document.ts'
@@ -33,6 +33,8 @@ export interface ReadAccount {
   /** Every balance that has a row, zero or not. */
   readonly balances: ReadonlyMap<string, ReturnType<typeof balanceFrom>>
   readonly holds: readonly Hold[]
+  /** How many transactions others still decide on. */
+  readonly pending: number
 }
 
 interface BalanceRow extends OfAccount {
@@ -71,7 +73,7 @@ export async function* readAccounts(sql: postgres.Sql, query: AccountsQuery): As
   )
   const holds = new AccountRows<HoldRow>(
     sql,
-    ofAccounts(query, 'holds', 't.shard_id, t.account_id, t.hold_id, t.document', 'hold_id'),
+    ofAccounts(query, 'all_holds', 't.shard_id, t.account_id, t.hold_id, t.document', 'hold_id'),
   )
   const { text, parameters } = selected(query, 'accounts a', 'a', ACCOUNT_COLUMNS)
   const accounts = batchesOf<AccountRow>(sql, {
@@ -88,7 +90,7 @@ export async function* readAccounts(sql: postgres.Sql, query: AccountsQuery): As
       const document = opened(placeOfRow(row), () => openAccount(row, vault))
       const read = await readParts(row, document, balances, holds, vault)
       if (document.status !== 'erased') yield read
-      else if (read.balances.size > 0 || read.holds.length > 0) {
+      else if (read.balances.size > 0 || read.holds.length > 0 || read.pending > 0) {
         throw new UnreadableRow(placeOfRow(row), 'it was erased, and something of it is there')
       }
     }
@@ -109,6 +111,7 @@ async function readParts(
   const balances = new Map<string, ReturnType<typeof balanceFrom>>()
   const holds: Hold[] = []
   const texts: PartText[] = []
+  let pending = 0
   for (;;) {
     const found = await balanceRows.nextOf(row, ofNobody)
     if (found === undefined) break
@@ -125,7 +128,12 @@ async function readParts(
     const found = await holdRows.nextOf(row, ofNobody)
     if (found === undefined) break
     const place = PLACES.hold(shardId, ref, found.hold_id)
-    const text = vault.open(name, place, found.document)
+    const text = found.document.length === 0 ? '' : vault.open(name, place, found.document)
+    if (isOfTransaction(found.hold_id)) {
+      texts.push(['hold', found.hold_id, text])
+      pending += 1
+      continue
+    }
     const hold = opened(place, () => JSON.parse(text) as Hold)
     if (holdRefOf(vault, document.accountId, holdId(hold)) !== found.hold_id) {
       throw new UnreadableRow(place, 'it is of another hold')
@@ -136,7 +144,7 @@ async function readParts(
   if (document.status !== 'erased' && digestOfTexts(texts, vault, name) !== document.parts) {
     throw new UnreadableRow(placeOfRow(row), 'its balances or holds are not those that were written with it')
   }
-  return { row, document, balances, holds }
+  return { row, document, balances, holds, pending }
 }
 
 function ofNobody({ account_id: ref }: OfAccount): void {
@@ -163,7 +171,7 @@ export class UsedKeys {
     this.sql = sql
     this.vault = query.vault
     const columns = TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')
-    this.transactions = new AccountRows(sql, ofAccounts(query, 'transactions', columns, 'txn_id'))
+    this.transactions = new AccountRows(sql, ofAccounts(query, 'all_transactions', columns, 'txn_id'))
     const operations = ofAccounts(
       query,
       'operations',

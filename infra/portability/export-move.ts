@@ -63,7 +63,7 @@ async function issuedByErased(
   return lost
 }
 
-function problemOfDeparture({ document, balances, holds }: ReadAccount, audience: string): string | undefined {
+function problemOfDeparture({ document, balances, holds, pending }: ReadAccount, audience: string): string | undefined {
   const { moved, status, nftCount, nftRoom } = document
   if (moved !== undefined && moved.audience !== audience) return 'it has gone, or is going, to another ledger.'
   if (moved !== undefined && status === 'closed') return undefined
@@ -72,7 +72,7 @@ function problemOfDeparture({ document, balances, holds }: ReadAccount, audience
   const isBusy = [...balances.values()].some(
     ({ reserved, incoming, room }) => reserved !== 0n || incoming !== 0n || room !== 0n,
   )
-  return isBusy || holds.length > 0 ? 'something of it is under way.' : undefined
+  return isBusy || holds.length > 0 || pending > 0 ? 'something of it is under way.' : undefined
 }
 
 function heldBy({ balances }: ReadAccount): readonly string[] {

@@ -5,7 +5,8 @@
  *   P2. The digest is the exclusive or of all fingerprints. Of an account with many parts it is computed from that of an
  *       earlier state: a commit fingerprints what it changed, as it was and as it is.
  */
-import type { Balance, Hold } from '../../actors/account/state.ts'
+import type { Balance, Hold, PendingHold } from '../../actors/account/state.ts'
+import type { Transaction } from '../../actors/account/transaction.ts'
 import { formatQuantity, type Quantity, readQuantity } from '../../actors/money.ts'
 import type { AccountChange } from '../../runtime/ports/ledger-store.ts'
 import type { KeyName } from '../vault/key-name.ts'
@@ -51,6 +52,39 @@ const MINT = 'mint '
 /** What stands for a hold's ID in its row: the ID, unless a client's idempotency key is in it. */
 export function holdRefOf(vault: RowVault, accountId: string, holdId: string): string {
   return holdId.startsWith(MINT) ? MINT + vault.keyRef(accountId, holdId.slice(MINT.length)) : holdId
+}
+
+/** What a hold adds to its transaction; null of most: the amount is reserved, and that is all. */
+export function pendingHoldText(hold: PendingHold): string | null {
+  const { reserves, room, reportsOn, nft } = hold
+  return reserves && room === null && reportsOn === null && nft === undefined
+    ? null
+    : JSON.stringify([reserves, room, reportsOn, nft ?? null])
+}
+
+/** Of the transaction and `pendingHoldText` of its hold. */
+export function pendingHoldFrom(transaction: Transaction, text: string | null): PendingHold {
+  const [reserves, room, reportsOn, nft] = text === null ? PLAIN : (JSON.parse(text) as PendingParts)
+  return { kind: 'pending', transaction, reserves, room, reportsOn, ...(nft === null ? undefined : { nft }) }
+}
+
+type PendingParts = readonly [
+  reserves: boolean,
+  room: PendingHold['room'],
+  reportsOn: PendingHold['reportsOn'],
+  nft: NonNullable<PendingHold['nft']> | null,
+]
+
+const PLAIN: PendingParts = [true, null, null, null]
+
+/** Whether a row of `all_holds` is of a pending transaction: it goes with the transaction's row. */
+export function isOfTransaction(holdRef: string): boolean {
+  return holdRef.startsWith('txn_')
+}
+
+/** As the digest binds it: a transaction has one row while it is pending, and its ID says which. */
+function holdText(hold: Hold): string {
+  return hold.kind === 'pending' ? (pendingHoldText(hold) ?? '') : JSON.stringify(hold)
 }
 
 const PRINT_BYTES = 32
@@ -124,7 +158,7 @@ function printOfBalance(prints: Fingerprints, tokenId: string, balance: Balance)
 }
 
 function printOfHold(prints: Fingerprints, holdId: string, hold: Hold): Uint8Array {
-  return prints.of(`hold ${holdId} ${JSON.stringify(hold)}`)
+  return prints.of(`hold ${holdId} ${holdText(hold)}`)
 }
 
 /** A part as it is sealed: `balance` and its token, or `hold` and its ID. */
@@ -134,7 +168,14 @@ export type PartText = readonly [kind: 'balance' | 'hold', id: string, text: str
 export function digestOfTexts(parts: readonly PartText[], vault: RowVault, name: KeyName): string {
   const prints = vault.fingerprints(name)
   const sum = Buffer.alloc(PRINT_BYTES)
-  for (const [kind, id, text] of parts) addTo(sum, prints.of(`${kind} ${id} ${text}`))
+  const seen = new Set<string>()
+  for (const [kind, id, text] of parts) {
+    const part = `${kind} ${id}`
+    // Two that are equal would cancel each other out.
+    if (seen.has(part)) throw new UnreadableRow(part, 'it is there twice')
+    seen.add(part)
+    addTo(sum, prints.of(`${part} ${text}`))
+  }
   return sum.toString('hex')
 }
 

@@ -8,6 +8,7 @@ import { fetchKeysOfAccounts } from './erased-accounts.ts'
 import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
+import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow, payloadOf } from './chain-entries.ts'
 import { PLACES } from './row-sealer.ts'
 import { prepared } from './prepared.ts'
 
@@ -99,22 +100,15 @@ function keyNamesOfRow({ account_id: ref }: AccountsRow): readonly KeyName[] {
 const CHAIN = `
 SELECT account.sequence AS last, entry.*
   FROM accounts account LEFT JOIN LATERAL (
-    SELECT sequence, txn_id, previous_hash, audit_hash, payload FROM audit_entries
+    SELECT ${CHAIN_ENTRY_COLUMNS.join(', ')} FROM chain_entries
      WHERE shard_id = $1 AND account_id = $2 AND sequence > $3::bigint
      ORDER BY sequence LIMIT $4
   ) entry ON true
  WHERE account.shard_id = $1 AND account.account_id = $2
  ORDER BY entry.sequence`
 
-interface EntryRow {
-  readonly last: string
-  /** null in the one row of an empty page. */
-  readonly sequence: string | null
-  readonly txn_id: string | null
-  readonly previous_hash: Buffer
-  readonly audit_hash: Buffer
-  readonly payload: Buffer
-}
+/** `sequence`: null in the one row of an empty page. */
+type EntryRow = (ChainEntryRow | { readonly sequence: null }) & { readonly last: string }
 
 export async function readAuditChain(
   pool: QueryPool,
@@ -135,8 +129,8 @@ export async function readAuditChain(
   })
   const [first] = rows
   if (first === undefined) return undefined
-  const found = rows.flatMap((row) => (row.sequence === null ? [] : [{ ...row, sequence: Number(row.sequence) }]))
-  const entries = found.slice(0, limit).map((row) => entryOf(row, place, erased ? null : vault))
+  const found = rows.flatMap((row) => (row.sequence === null ? [] : [row]))
+  const entries = found.slice(0, limit).map((row) => entryOf(row, erased ? null : vault))
   return {
     entries,
     next: found.length > limit ? (entries.at(-1)?.sequence ?? null) : null,
@@ -144,21 +138,13 @@ export async function readAuditChain(
   }
 }
 
-function entryOf(
-  row: Omit<EntryRow, 'sequence'> & { readonly sequence: number },
-  place: AccountPlace,
-  /** null: what it says was destroyed. */
-  vault: RowVault | null,
-): ChainEntryView {
-  const { sequence } = row
+/** `vault`: null where what the entry says was destroyed. */
+function entryOf(row: ChainEntryRow, vault: RowVault | null): ChainEntryView {
   return {
-    sequence,
+    sequence: Number(row.sequence),
     txnId: row.txn_id,
     previousHash: row.previous_hash.toString('hex'),
     auditHash: row.audit_hash.toString('hex'),
-    payload:
-      vault === null
-        ? null
-        : vault.open(keyNameOf(place), PLACES.entry(place.shardId, place.ref, sequence), row.payload),
+    payload: vault === null ? null : payloadOf(row, vault),
   }
 }

@@ -10,6 +10,7 @@ export type ColumnType =
   | 'numeric'
   | 'uuid'
   | 'timestamptz'
+  | 'boolean'
   | 'bytea'
   | 'text'
   | 'json'
@@ -17,7 +18,7 @@ export type ColumnType =
 
 /**
  * Values by type: `integer`, `bigint` numbers; `timestamptz` milliseconds since 1970; `bytea` hexadecimal digits;
- * `numeric`, `uuid`, `text` strings; `json` JSON as text, for a column of type text; `sealed` base64, for a column of type
+ * `numeric`, `uuid`, `text` strings; `boolean` `true` or `false`; `json` JSON as text, for a column of type text; `sealed` base64, for a column of type
  * bytea, and never an empty text (one alone would read as no element). null anywhere.
  */
 export type ColumnValue = string | number | null
@@ -75,6 +76,7 @@ const ELEMENTS: Readonly<Record<LiteralType, (value: string | number) => string>
   bytea: (value) => `"\\\\x${String(value)}"`,
   numeric: String,
   uuid: String,
+  boolean: String,
   text: quoted,
 }
 

@@ -1,31 +1,17 @@
-/** Transactions as a commit writes them: new ones, and what becomes of earlier ones. */
-import type { TransactionRecord } from '../../actors/account/transaction.ts'
-import type { ReceiptWrite, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+/**
+ * Transactions as a commit writes them. One that is final is a row of `transactions`, which is inserted once; one that
+ * others still decide on is a row of `pending_transactions`, which is removed as the final row is inserted.
+ */
+import type { Transaction } from '../../actors/account/transaction.ts'
+import { invariant } from '../../actors/result.ts'
+import type { HoldWrite, ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import { pendingHoldText } from './account-parts.ts'
 import { type Column, type PlainColumn, type Section, section } from './commit-section.ts'
 import { PLACES, type RowSealer } from './row-sealer.ts'
-import { outcomeText, transactionText } from './transaction-document.ts'
+import { placeOfTransaction, transactionText } from './transaction-document.ts'
 
-/** Of what is final, or null of each. */
-interface Decision {
-  readonly transaction: TransactionRecord | null
-  readonly receipt: ReceiptWrite | null
-}
-
-/** What a transaction has once it is final, and may not have before. */
-const DECISION_COLUMNS: readonly PlainColumn<Decision>[] = [
-  { name: 'status', type: 'text', value: ({ transaction }) => transaction?.status ?? null },
-  { name: 'failure_code', type: 'text', value: ({ transaction }) => transaction?.failure?.code ?? null },
-  { name: 'processed_at', type: 'timestamptz', value: ({ transaction }) => transaction?.processedAtMs ?? null },
-  { name: 'sequence', type: 'bigint', value: ({ transaction }) => transaction?.sequence ?? null },
-  { name: 'previous_hash', type: 'bytea', value: ({ transaction }) => transaction?.previousHash ?? null },
-  { name: 'audit_hash', type: 'bytea', value: ({ transaction }) => transaction?.auditHash ?? null },
-  { name: 'receipt_key_id', type: 'text', value: ({ receipt }) => receipt?.keyId ?? null },
-]
-
-/** What a change sets; null of all of them where only `compensated_by` is set. */
-export const DECISION_COLUMN_NAMES: readonly string[] = [...DECISION_COLUMNS.map(({ name }) => name), 'outcome']
-
-const TRANSACTION_COLUMNS: readonly Column<TransactionWrite>[] = [
+/** Columns of every transaction, in whichever table. */
+const COLUMNS: readonly Column<TransactionWrite>[] = [
   { name: 'txn_id', type: 'text', value: ({ transaction }) => transaction.txnId },
   { name: 'account_id', type: 'text', value: ({ transaction }, { refOf }) => refOf(transaction.accountId) },
   { name: 'type', type: 'text', value: ({ transaction }) => transaction.type },
@@ -38,44 +24,102 @@ const TRANSACTION_COLUMNS: readonly Column<TransactionWrite>[] = [
   { name: 'group_id', type: 'uuid', value: ({ transaction }) => transaction.groupId },
   { name: 'origin', type: 'text', value: ({ transaction }) => transaction.origin },
   { name: 'created_at', type: 'timestamptz', value: ({ transaction }) => transaction.createdAtMs },
-  {
-    name: 'idempotency_key',
-    type: 'text',
-    value: ({ transaction }, { vault }) => vault.keyRef(transaction.accountId, transaction.idempotencyKey),
-  },
-  {
-    name: 'document',
-    type: 'sealed',
-    value: (write, { shardId, refOf, ofAccount }) => {
-      const { accountId, txnId } = write.transaction
-      return ofAccount(accountId, PLACES.transaction(shardId, refOf(accountId), txnId), transactionText(write))
-    },
-  },
-  ...DECISION_COLUMNS,
+  { name: 'idempotency_key', type: 'text', value: ({ transaction }, sealer) => keyRefOf(transaction, sealer) },
+  { name: 'document', type: 'sealed', value: (write, sealer) => sealer.ofAccount(...sealedParts(write, sealer)) },
 ]
 
-const UNDECIDED: Decision = { transaction: null, receipt: null }
+function keyRefOf({ accountId, idempotencyKey }: Transaction, { vault }: RowSealer): string {
+  return vault.keyRef(accountId, idempotencyKey)
+}
 
-const CHANGE_COLUMNS: readonly Column<TransactionChange>[] = [
-  { name: 'txn_id', type: 'text', value: ({ txnId }) => txnId },
+function sealedParts(write: TransactionWrite, sealer: RowSealer): Parameters<RowSealer['ofAccount']> {
+  const { accountId, amount } = write.transaction
+  const account = sealer.refOf(accountId)
+  const refs = { account, key: keyRefOf(write.transaction, sealer), bucket: sealer.vault.amountBucket(amount) }
+  return [accountId, placeOfTransaction(write, refs), transactionText(write)]
+}
+
+interface FinalWrite extends TransactionWrite {
+  readonly compensatedBy: string | null
+}
+
+/** Columns that only a final transaction has. */
+const FINAL_COLUMNS: readonly PlainColumn<FinalWrite>[] = [
+  { name: 'status', type: 'text', value: ({ transaction }) => transaction.status },
+  { name: 'failure_code', type: 'text', value: ({ transaction }) => transaction.failure?.code ?? null },
+  { name: 'processed_at', type: 'timestamptz', value: ({ transaction }) => transaction.processedAtMs },
+  { name: 'sequence', type: 'bigint', value: ({ transaction }) => transaction.sequence },
+  { name: 'previous_hash', type: 'bytea', value: ({ transaction }) => transaction.previousHash },
+  { name: 'audit_hash', type: 'bytea', value: ({ transaction }) => transaction.auditHash },
+  { name: 'receipt_key_id', type: 'text', value: ({ receipt }) => receipt?.keyId ?? null },
   { name: 'compensated_by', type: 'text', value: ({ compensatedBy }) => compensatedBy },
-  {
-    name: 'outcome',
-    type: 'sealed',
-    value: ({ finished }, { shardId, refOf, ofAccount }) => {
-      if (finished === null) return null
-      const { accountId, txnId } = finished.transaction
-      return ofAccount(accountId, PLACES.outcome(shardId, refOf(accountId), txnId), outcomeText(finished))
-    },
-  },
-  ...DECISION_COLUMNS.map(({ name, type, value }) => ({
-    name,
-    type,
-    value: ({ finished }: TransactionChange, sealer: RowSealer) => value(finished ?? UNDECIDED, sealer),
-  })),
 ]
+
+function finalIn({ transactions, transactionChanges }: ShardBatch): FinalWrite[] {
+  const entered = transactions.filter(({ transaction }) => transaction.status !== 'pending')
+  return [
+    ...entered.map((write) => ({ ...write, compensatedBy: null })),
+    ...transactionChanges.flatMap(({ finished, compensatedBy }) =>
+      finished === null ? [] : [{ ...finished, compensatedBy }],
+    ),
+  ]
+}
+
+interface PendingWrite extends TransactionWrite {
+  /** What the account holds for it under its own ID; undefined where its leg of a group is held. */
+  readonly hold: HoldWrite['hold'] | undefined
+}
+
+function pendingIn({ transactions, holds }: ShardBatch): PendingWrite[] {
+  const pending = transactions.filter(({ transaction }) => transaction.status === 'pending')
+  if (pending.length === 0) return []
+  for (const { transaction, receipt } of pending) {
+    invariant(receipt === null, `${transaction.txnId} is pending and has a receipt`)
+  }
+  const held = new Map(holds.map((write) => [write.holdId, write.hold]))
+  return pending.map((write) => ({ ...write, hold: held.get(write.transaction.txnId) }))
+}
+
+/** What has changed of the holds of transactions that are pending since an earlier batch. */
+function changedHolds({ transactions, holds }: ShardBatch): HoldWrite[] {
+  const changed = holds.filter(({ hold }) => hold.kind === 'pending')
+  if (changed.length === 0) return []
+  const entered = new Set(transactions.map(({ transaction }) => transaction.txnId))
+  return changed.filter(({ holdId }) => !entered.has(holdId))
+}
+
+type HeldTransaction = Pick<HoldWrite, 'accountId' | 'holdId'> & { readonly hold: HoldWrite['hold'] | undefined }
+
+const HOLD_COLUMN: Column<HeldTransaction> = {
+  name: 'hold',
+  type: 'sealed',
+  value: ({ accountId, holdId, hold }, { shardId, refOf, ofAccount }) => {
+    const text = hold?.kind === 'pending' ? pendingHoldText(hold) : null
+    return text === null ? null : ofAccount(accountId, PLACES.hold(shardId, refOf(accountId), holdId), text)
+  },
+}
 
 export const TRANSACTION_SECTIONS = {
-  transactions: section((part) => part.transactions, TRANSACTION_COLUMNS),
-  transaction_changes: section((part) => part.transactionChanges, CHANGE_COLUMNS),
+  pending_transactions: section(pendingIn, [
+    ...COLUMNS,
+    { name: 'is_hold', type: 'boolean', value: ({ hold }) => String(hold !== undefined) },
+    {
+      ...HOLD_COLUMN,
+      value: ({ transaction: { accountId, txnId: holdId }, hold }: PendingWrite, sealer: RowSealer) =>
+        HOLD_COLUMN.value({ accountId, holdId, hold }, sealer),
+    } as Column<PendingWrite>,
+  ]),
+  pending_holds: section(changedHolds, [{ name: 'txn_id', type: 'text', value: ({ holdId }) => holdId }, HOLD_COLUMN]),
+  ended_transactions: section(
+    ({ transactionChanges }) => transactionChanges.filter(({ finished }) => finished !== null),
+    [{ name: 'txn_id', type: 'text', value: ({ txnId }) => txnId }],
+  ),
+  transactions: section(finalIn, [...COLUMNS, ...FINAL_COLUMNS]),
+  compensations: section(
+    ({ transactionChanges }) => transactionChanges.filter(({ finished }) => finished === null),
+    [
+      { name: 'txn_id', type: 'text', value: ({ txnId }) => txnId },
+      { name: 'compensated_by', type: 'text', value: ({ compensatedBy }) => compensatedBy },
+    ],
+  ),
 } satisfies Record<string, Section>

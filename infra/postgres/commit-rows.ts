@@ -10,10 +10,10 @@ import type {
   ShardBatch,
 } from '../../runtime/ports/ledger-store.ts'
 import type { MadeKey } from '../vault/data-keys.ts'
-import { accountKeyName, partsOf, shardKeyName } from '../vault/key-name.ts'
+import { accountKeyName, partsOf } from '../vault/key-name.ts'
 import type { Base64Text } from '../vault/sealed-text.ts'
-import { accountText, erasedText, keyText } from './account-document.ts'
-import { balanceText, holdRefOf, partsDigest } from './account-parts.ts'
+import { keyText, sealAccount, type SealedAccount } from './account-document.ts'
+import { balanceText, holdRefOf, isOfTransaction } from './account-parts.ts'
 import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
 import { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
 import { keyNamesOfNew } from './commit-keys.ts'
@@ -21,7 +21,7 @@ import { type Column, type Section, section, type SectionName } from './commit-s
 import { operationText } from './operation-document.ts'
 import { PLACES, type RowSealer } from './row-sealer.ts'
 
-const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
+const ACCOUNT_COLUMNS: readonly Column<SealedAccount>[] = [
   { name: 'account_id', type: 'text', value: ({ account }, { refOf }) => refOf(account.accountId) },
   { name: 'version', type: 'bigint', value: ({ account }) => account.version },
   { name: 'status', type: 'text', value: ({ account }) => account.status },
@@ -32,20 +32,15 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'nft_count', type: 'integer', value: ({ account }) => account.nftCount },
   { name: 'nft_room', type: 'integer', value: ({ account }) => account.nftRoom },
   { name: 'updated_at', type: 'timestamptz', value: ({ account }) => account.updatedAtMs },
-  { name: 'document', type: 'sealed', value: accountDocument },
+  { name: 'last_time', type: 'timestamptz', value: ({ account }) => account.lastTimeMs },
+  { name: 'lasting_version', type: 'bigint', value: ({ lastingVersion }) => lastingVersion },
+  { name: 'digest', type: 'sealed', value: ({ digest }) => digest },
+  { name: 'lasting', type: 'sealed', value: ({ lasting }) => lasting },
 ]
 
-function accountDocument(
-  { account, since }: AccountWrite,
-  { shardId, vault, made, refOf, seal }: RowSealer,
-): Base64Text {
-  const ref = refOf(account.accountId)
-  if (account.status === 'erased') {
-    return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
-  }
-  const name = vault.accountKeyName(account.accountId)
-  const text = accountText(account, partsDigest(account, vault, name, made, since))
-  return seal(name, PLACES.account(shardId, ref, account.version), text)
+function accountsWith(isAsked: (write: AccountWrite) => boolean) {
+  return ({ accounts }: ShardBatch, sealer: RowSealer): SealedAccount[] =>
+    accounts.filter(isAsked).map((write) => sealAccount(write, sealer))
 }
 
 const ERASED_COLUMNS: readonly Column<string>[] = [
@@ -96,7 +91,6 @@ const KEY_COLUMNS: readonly Column<AccountKeyWrite>[] = [
 const ENTRY_COLUMNS: readonly Column<AuditEntryWrite>[] = [
   { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
   { name: 'sequence', type: 'bigint', value: ({ sequence }) => sequence },
-  { name: 'txn_id', type: 'text', value: ({ txnId }) => txnId },
   { name: 'previous_hash', type: 'bytea', value: ({ previousHash }) => previousHash },
   { name: 'audit_hash', type: 'bytea', value: ({ auditHash }) => auditHash },
   {
@@ -142,30 +136,29 @@ const HOLD_COLUMNS: readonly Column<HoldWrite>[] = [
         JSON.stringify(hold),
       ),
   },
-  {
-    name: 'pending_txn_id',
-    type: 'text',
-    value: ({ hold }) => (hold.kind === 'leg' && hold.state === 'holding' ? hold.txnId : null),
-  },
 ]
 
 export const SECTIONS: Readonly<Record<SectionName, Section>> = {
   changed_accounts: section(
-    (part) => part.accounts.filter((write) => write.previousVersion !== 0),
+    accountsWith(({ previousVersion }) => previousVersion !== 0),
     [...ACCOUNT_COLUMNS, { name: 'previous_version', type: 'bigint', value: ({ previousVersion }) => previousVersion }],
   ),
   new_accounts: section(
-    (part) => part.accounts.filter((write) => write.previousVersion === 0),
+    accountsWith(({ previousVersion }) => previousVersion === 0),
     [...ACCOUNT_COLUMNS, { name: 'created_at', type: 'timestamptz', value: ({ account }) => account.createdAtMs }],
   ),
   data_keys: section(newKeys, DATA_KEY_COLUMNS),
   balances: section((part) => part.balances, BALANCE_COLUMNS),
   account_keys: section((part) => part.keys, KEY_COLUMNS),
-  audit_entries: section((part) => part.entries, ENTRY_COLUMNS),
+  // A transaction is its own entry.
+  audit_entries: section((part) => part.entries.filter(({ txnId }) => txnId === null), ENTRY_COLUMNS),
   ...TRANSACTION_SECTIONS,
   operations: section((part) => part.operations, OPERATION_COLUMNS),
-  holds: section((part) => part.holds, HOLD_COLUMNS),
-  removed_holds: section((part) => part.removedHolds, HOLD_NAME_COLUMNS),
+  holds: section((part) => part.holds.filter(({ hold }) => hold.kind !== 'pending'), HOLD_COLUMNS),
+  removed_holds: section(
+    (part) => part.removedHolds.filter(({ holdId }) => !isOfTransaction(holdId)),
+    HOLD_NAME_COLUMNS,
+  ),
   removed_balances: section((part) => part.erased, ERASED_COLUMNS),
   removed_keys: section((part) => part.erased, REMOVED_KEY_COLUMNS),
   ...ACTOR_SECTIONS,

@@ -23,7 +23,7 @@ import {
 import { SECTIONS } from './commit-rows.ts'
 import { crossingsText } from './boundary-crossings.ts'
 import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
-import { DEMANDS, FENCED, writeOf } from './commit-writes.ts'
+import { DEMANDS, FENCED, noteOf, writeOf } from './commit-writes.ts'
 import { createRowSealer, PLACES } from './row-sealer.ts'
 import { INSERT_COUNTS } from './shard-counts.ts'
 
@@ -43,7 +43,9 @@ const AT_BOUNDARY: readonly SectionName[] = ['changed_accounts', 'balances', 'au
 /** What transfers between accounts write, at the sender, at the receiver and at the sender again. */
 const OF_TRANSFERS: readonly SectionName[] = [
   ...AT_BOUNDARY,
-  'transaction_changes',
+  'pending_transactions',
+  'pending_holds',
+  'ended_transactions',
   'holds',
   'removed_holds',
   'outbox',
@@ -137,7 +139,8 @@ function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsB
   return [arrayLiteral('integer', shardIds), ...columns]
 }
 
-function shapeOf(sections: readonly SectionName[]): Shape {
+function shapeOf(names: readonly SectionName[]): Shape {
+  const sections = SECTION_NAMES.filter((name) => names.includes(name))
   let last = 0
   const parameter = (): string => `$${(last += 1)}`
   const next = (type: ColumnType): string => arrayExpression(type, parameter())
@@ -150,11 +153,16 @@ function shapeOf(sections: readonly SectionName[]): Shape {
   const demands: string[] = []
   for (const name of sections) {
     const shardIds = next('integer')
-    steps.push(`${name}_written AS (\n${writeOf(name, arrivingRows(SECTIONS[name], shardIds, next))})`)
+    steps.push(`${name}_written AS (\n${writeOf(name, arrivingRows(SECTIONS[name], shardIds, next), sections)})`)
     const broken = DEMANDS[name]
     if (broken !== undefined) demands.push(demandOf(name, shardIds, broken))
   }
-  if (counted) steps.push(`counted AS (\n${INSERT_COUNTS})`, `crossed AS (\n${crossingOf(session, crossing)})`)
+  if (counted)
+    steps.push(
+      `noted AS (\n${noteOf(sections)})`,
+      `counted AS (\n${INSERT_COUNTS})`,
+      `crossed AS (\n${crossingOf(session, crossing)})`,
+    )
   const demand = demands.length === 0 ? '' : `\nWHERE ${demands.join('\n  AND ')}`
   return { sections, text: `WITH ${steps.join(',\n')}\nSELECT fence.shard_id FROM fence${demand}` }
 }

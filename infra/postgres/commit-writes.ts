@@ -2,7 +2,7 @@
  * The writes of a commit's statement, one a section: each takes the rows that arrive for it, and of them only those of
  * shards that the fence let pass (F2).
  */
-import { DECISION_COLUMN_NAMES } from './commit-rows-transactions.ts'
+import type { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
 import { SECTIONS } from './commit-rows.ts'
 import type { SectionName } from './commit-section.ts'
 
@@ -12,7 +12,9 @@ export const FENCED = '(i.shard_id IN (SELECT fence.shard_id FROM fence)) IS TRU
 /** F3: what is broken when a section has written another number of rows than it was asked for. */
 export const DEMANDS: Readonly<Partial<Record<SectionName, string>>> = {
   changed_accounts: 'an account is not in the version that its next state was computed from',
-  transaction_changes: 'a transaction is not in the state that its change was computed from',
+  pending_holds: 'a transaction whose hold has changed is not pending',
+  ended_transactions: 'a transaction that has ended was not pending',
+  compensations: 'a transaction that was compensated is not there, or was compensated before',
   changed_actors: 'an actor is not in the version that its next state was computed from',
   removed_keys: 'an account that is to be erased has no data key',
   removed_actors: 'an actor is not in the version that its end was computed from',
@@ -21,10 +23,10 @@ export const DEMANDS: Readonly<Partial<Record<SectionName, string>>> = {
 }
 
 /** `arriving`: a table `i` of the section's rows. Of sections in `DEMANDS`, a row comes back for each row written. */
-export function writeOf(name: SectionName, arriving: string): string {
+export function writeOf(name: SectionName, arriving: string, sections: readonly SectionName[]): string {
   switch (name) {
     case 'changed_accounts':
-      return update('accounts', name, ['account_id'], arriving)
+      return update('accounts', name, ['account_id'], arriving, ['lasting_version', 'lasting'])
     case 'changed_actors':
       return update('actors', name, ['kind', 'actor_id'], arriving)
     case 'new_accounts':
@@ -41,8 +43,12 @@ export function writeOf(name: SectionName, arriving: string): string {
       return `${upsert('inbox_marks', name, ['source_shard'], arriving)}
  WHERE inbox_marks.mark < excluded.mark
 RETURNING shard_id`
-    case 'transaction_changes':
-      return changeTransactions(arriving)
+    case 'transactions':
+    case 'pending_transactions':
+    case 'pending_holds':
+    case 'ended_transactions':
+    case 'compensations':
+      return writeOfTransactions(name, arriving, sections)
     case 'removed_actors':
       return `${deleteFrom('actors', ['kind', 'actor_id'], arriving)} AND t.version = i.previous_version
 RETURNING t.shard_id`
@@ -63,13 +69,52 @@ RETURNING t.shard_id`
     case 'data_keys':
     case 'account_keys':
     case 'audit_entries':
-    case 'transactions':
     case 'operations':
     case 'nft_events':
     case 'outbox':
       return insertInto(name, name, arriving)
   }
 }
+
+function writeOfTransactions(
+  name: keyof typeof TRANSACTION_SECTIONS,
+  arriving: string,
+  sections: readonly SectionName[],
+): string {
+  switch (name) {
+    case 'transactions':
+      return insertFinal(arriving, sections.includes('ended_transactions'))
+    case 'pending_transactions':
+      return `${insertInto(name, name, arriving)}
+RETURNING txn_id`
+    case 'pending_holds':
+      return `UPDATE pending_transactions t
+   SET hold = i.hold
+  FROM ${arriving}
+ WHERE ${FENCED}
+   AND ${SAME_TRANSACTION}
+RETURNING t.shard_id`
+    case 'ended_transactions':
+      return `DELETE FROM pending_transactions t
+ USING ${arriving}
+ WHERE ${FENCED}
+   AND ${SAME_TRANSACTION}
+RETURNING t.shard_id, t.txn_id, t.entered_xid`
+    case 'compensations':
+      return `UPDATE transactions t
+   SET compensated_by = i.compensated_by
+  FROM ${arriving}
+ WHERE ${FENCED}
+   AND ${SAME_TRANSACTION} AND t.compensated_by IS NULL
+RETURNING t.shard_id`
+  }
+}
+
+/**
+ * `+ 0` leaves the planner no index but that of the ID: while the table is empty, the others that lead with `shard_id` promise as
+ * little.
+ */
+const SAME_TRANSACTION = 't.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id'
 
 function columnsOf(name: SectionName): string[] {
   return SECTIONS[name].columns.map((column) => column.name)
@@ -95,11 +140,17 @@ ON CONFLICT (shard_id, ${key.join(', ')}) DO UPDATE
   SET ${changes.map((column) => `${column} = excluded.${column}`).join(', ')}`
 }
 
-/** I1b: every column but the key is the next state's. */
-function update(table: string, name: SectionName, key: readonly string[], arriving: string): string {
+/** I1b: every column but the key is the next state's. `kept`: columns of which null leaves what is there. */
+function update(
+  table: string,
+  name: SectionName,
+  key: readonly string[],
+  arriving: string,
+  kept: readonly string[] = [],
+): string {
   const changes = columnsOf(name).filter((column) => column !== 'previous_version' && !key.includes(column))
   return `UPDATE ${table} t
-   SET ${changes.map((column) => `${column} = i.${column}`).join(', ')}
+   SET ${changes.map((column) => `${column} = ${kept.includes(column) ? `coalesce(i.${column}, t.${column})` : `i.${column}`}`).join(', ')}
   FROM ${arriving}
  WHERE ${FENCED}
    AND ${equal(key)} AND t.version = i.previous_version
@@ -113,20 +164,27 @@ function deleteFrom(table: string, key: readonly string[], arriving: string): st
    AND ${equal(key)}`
 }
 
-/**
- * A final state follows `pending` alone, and what is compensated was not. A pending transaction has null in every
- * column that its decision sets, `status` and perhaps `details` excepted, so that nothing is lost by `coalesce`.
- * `+ 0` leaves the planner no index but that of the ID: while the table is empty, the others that lead with `shard_id`
- * promise as little.
- */
-function changeTransactions(arriving: string): string {
-  const changes = [...DECISION_COLUMN_NAMES, 'compensated_by']
-  return `UPDATE transactions t
-   SET ${changes.map((column) => `${column} = coalesce(i.${column}, t.${column})`).join(', ')}
-  FROM ${arriving}
+/** One that was pending keeps the number of the commit that entered it. */
+function insertFinal(arriving: string, withEnded: boolean): string {
+  const columns = ['shard_id', ...columnsOf('transactions')]
+  const entered = withEnded ? 'coalesce(e.entered_xid, pg_current_xact_id())' : 'pg_current_xact_id()'
+  const ended = withEnded ? ' LEFT JOIN ended_transactions_written e ON e.txn_id = i.txn_id' : ''
+  return `INSERT INTO transactions (${columns.join(', ')}, entered_xid)
+SELECT ${columns.map((column) => `i.${column}`).join(', ')}, ${entered}
+  FROM ${arriving}${ended}
  WHERE ${FENCED}
-   AND t.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id
-   AND (i.status IS NULL OR t.status = 'pending')
-   AND (i.compensated_by IS NULL OR t.compensated_by IS NULL)
-RETURNING t.shard_id`
+RETURNING txn_id, entered_xid`
+}
+
+/** What the commit did to transactions, in a row of the log of commits; none where it did nothing to any. */
+export function noteOf(sections: readonly SectionName[]): string {
+  const idsOf = (written: string): string => `(SELECT array_agg(w.txn_id ORDER BY w.txn_id) FROM ${written} w)`
+  const [pending, ended] = sections.includes('pending_transactions')
+    ? [idsOf('pending_transactions_written'), idsOf('ended_transactions_written')]
+    : ['NULL::text[]', 'NULL::text[]']
+  const final = idsOf('(SELECT txn_id FROM transactions_written WHERE entered_xid = pg_current_xact_id())')
+  return `INSERT INTO commits (final, pending, ended)
+SELECT coalesce(n.final, '{}'), coalesce(n.pending, '{}'), coalesce(n.ended, '{}')
+  FROM (SELECT ${final} AS final, ${pending} AS pending, ${ended} AS ended) n
+ WHERE n.final IS NOT NULL OR n.pending IS NOT NULL OR n.ended IS NOT NULL`
 }

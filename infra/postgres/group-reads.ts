@@ -14,7 +14,7 @@ type GroupRow = (ActorRow | { readonly kind: null }) & { readonly used: boolean 
 
 const GROUP = `
 SELECT ${ACTOR_ROW_COLUMNS}, uses.used
-  FROM (SELECT EXISTS (SELECT FROM transactions WHERE group_id = $2::uuid) AS used) uses
+  FROM (SELECT EXISTS (SELECT FROM all_transactions WHERE group_id = $2::uuid) AS used) uses
   LEFT JOIN actors a ON a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $3::text`
 
 export async function readGroup(

@@ -139,7 +139,7 @@ async function findTransaction(pool: QueryPool, txnId: string, vault: RowVault):
   if (shardId === undefined) return undefined
   return pool.run(async (sql) => {
     const [row] = await takeRows(sql<TransactionRow[]>`
-      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`)
+      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM all_transactions WHERE shard_id + 0 = ${shardId} AND txn_id = ${txnId}`)
     if (row === undefined) return undefined
     const erased = await fetchKeysOfAccounts(sql, [row.account_id], vault)
     return erased.has(row.account_id) ? undefined : row

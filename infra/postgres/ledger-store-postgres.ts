@@ -9,6 +9,7 @@
  *       store-position.ts). The store withdraws its acceptance, so that no other part runs on it.
  * Contract: test/contract/ledger-store.contract.ts
  */
+import { BrokenInvariant } from '../../actors/result.ts'
 import {
   type CommitBatch,
   type CommitVerdict,
@@ -299,7 +300,7 @@ function notMade(error: unknown): CommitVerdict {
   if (error instanceof LedgerStoreUnavailable && !isDataError(error.cause)) {
     return { kind: 'failed', cause: 'unsent', detail: error.message }
   }
-  const cause = error instanceof DataKeyMissing ? 'invariant' : 'data'
+  const cause = error instanceof DataKeyMissing || error instanceof BrokenInvariant ? 'invariant' : 'data'
   return { kind: 'failed', cause, detail: `no statement can be made of it: ${codeOf(error)}` }
 }
 

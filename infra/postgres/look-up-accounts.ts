@@ -7,19 +7,27 @@ import { accountKeyName } from '../vault/key-name.ts'
 import { openJson } from '../vault/open-json.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { ACCOUNT_COLUMNS, type AccountDocument, type AccountRow, openAccount } from './account-document.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type AccountDocument,
+  type AccountRow,
+  noteLastingVersion,
+  openAccount,
+} from './account-document.ts'
 import { balanceFrom, holdRefOf, partsDigest } from './account-parts.ts'
 import type { Sql } from './connection.ts'
 import { accountRefs, shardIds } from './look-up-parameters.ts'
 import { PLACES } from './row-sealer.ts'
+import { openPending, type PendingPart, pendingPartsOf } from './pending-parts.ts'
 import { prepared } from './prepared.ts'
 
 export const ACCOUNTS_LOOK_UP = `
-SELECT ${ACCOUNT_COLUMNS}, a.created_at,
+SELECT ${ACCOUNT_COLUMNS},
        (SELECT json_agg(json_build_array(b.token_id, encode(b.document, 'base64')))
           FROM balances b WHERE b.shard_id = a.shard_id AND b.account_id = a.account_id) AS balances,
        (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64')))
-          FROM holds h WHERE h.shard_id = a.shard_id AND h.account_id = a.account_id) AS holds
+          FROM holds h WHERE h.shard_id = a.shard_id AND h.account_id = a.account_id) AS holds,
+       ${pendingPartsOf('a')} AS pending
   FROM unnest($1::integer[], $2::text[]) AS i (shard_id, account_id)
   JOIN accounts a ON a.shard_id = i.shard_id AND a.account_id = i.account_id`
 
@@ -34,10 +42,10 @@ export function findAccountRows(
 }
 
 export interface WholeAccountRow extends AccountRow {
-  readonly created_at: Date
   /** Token and sealed text in base64; hold's reference and sealed text. */
   readonly balances: readonly SealedPart[] | null
   readonly holds: readonly SealedPart[] | null
+  readonly pending: readonly PendingPart[] | null
 }
 
 type SealedPart = readonly [id: string, sealed: string]
@@ -71,6 +79,7 @@ export function openWholeAccount(
     balances,
     holds,
   })
+  noteLastingVersion(account, row)
   if (partsDigest(account, vault, name) !== parts) {
     const place = PLACES.account(shardId, ref, account.version)
     throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
@@ -80,26 +89,28 @@ export function openWholeAccount(
 
 /** Of the account in the row, whose ID is `accountId`. */
 function holdsIn(
-  { shard_id: shardId, account_id: ref, holds }: WholeAccountRow,
+  { shard_id: shardId, account_id: ref, holds, pending }: WholeAccountRow,
   accountId: string,
   vault: RowVault,
 ): readonly (readonly [string, Hold])[] {
-  return (holds ?? []).map(([holdRef, sealed]) => {
+  const ofTransactions = (pending ?? []).map((part) => openPending({ shardId, ref }, part, vault))
+  const others = (holds ?? []).map(([holdRef, sealed]) => {
     const place = PLACES.hold(shardId, ref, holdRef)
     const hold = openJson<Hold>(vault, accountKeyName(ref), place, Buffer.from(sealed, 'base64'))
     if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
-    return [holdId(hold), hold]
+    return hold
   })
+  return [...others, ...ofTransactions].map((hold) => [holdId(hold), hold])
 }
 
 /** Nothing is left of what it held. */
 function erasedAccount(
-  { shard_id: shardId, account_id: ref, version, balances, holds }: WholeAccountRow,
+  { shard_id: shardId, account_id: ref, version, balances, holds, pending }: WholeAccountRow,
   document: Omit<AccountDocument, 'parts'>,
   vault: RowVault,
 ): readonly [string, AccountState] {
   const { accountId } = document
-  if (balances !== null || holds !== null || vault.accountRef(accountId) !== ref) {
+  if (balances !== null || holds !== null || pending !== null || vault.accountRef(accountId) !== ref) {
     throw new UnreadableRow(
       PLACES.account(shardId, ref, Number(version)),
       'it was erased, and something of it is there',

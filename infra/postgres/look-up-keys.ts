@@ -20,7 +20,7 @@ import { prepared } from './prepared.ts'
 export const SUBMISSIONS_LOOK_UP = `
 SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `u.${column}`).join(', ')}
   FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, account_id, idempotency_key)
-  JOIN transactions u
+  JOIN all_transactions u
     ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.idempotency_key = i.idempotency_key`
 
 export const OPERATIONS_LOOK_UP = `

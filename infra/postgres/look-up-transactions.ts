@@ -17,7 +17,7 @@ import { prepared } from './prepared.ts'
 export const COMPENSABLE_LOOK_UP = `
 SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')}
   FROM unnest($1::integer[], $2::text[]) AS i (shard_id, txn_id)
-  JOIN transactions t ON t.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id`
+  JOIN all_transactions t ON t.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id`
 
 export function findTransactionRows(sql: Sql, names: readonly TransactionName[]): Promise<readonly TransactionRow[]> {
   if (names.length === 0) return Promise.resolve([])
@@ -63,7 +63,7 @@ SELECT i.shard_id, i.account_id, i.group_id, i.type, i.token_id
   FROM unnest($1::integer[], $2::text[], $3::uuid[], $4::text[], $5::text[])
     AS i (shard_id, account_id, group_id, type, token_id)
  WHERE EXISTS (
-   SELECT FROM transactions t
+   SELECT FROM all_transactions t
     WHERE t.shard_id = i.shard_id AND t.account_id = i.account_id AND t.group_id = i.group_id AND t.type = i.type
       AND t.token_id = i.token_id AND t.origin = 'client')`
 

@@ -5,7 +5,6 @@
  *   G2. Every table is named here, for nobody if nobody needs it: a test holds this list against the schema.
  *   G3. Columns that never change once they are written are left out of an UPDATE where a part changes only others.
  */
-import { DECISION_COLUMN_NAMES } from './commit-rows-transactions.ts'
 import type { Sql } from './connection.ts'
 
 /** Beside `ledger_owner`, who needs no grant. */
@@ -46,10 +45,20 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   holds: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   audit_entries: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
   transactions: {
-    ledger_node: [...ADD, update([...DECISION_COLUMN_NAMES, 'compensated_by'])],
+    ledger_node: [...ADD, update(['compensated_by'])],
     ledger_edge: READ,
     ledger_auditor: READ,
   },
+  pending_transactions: {
+    ledger_node: ['SELECT', 'INSERT', 'DELETE', update(['hold'])],
+    ledger_edge: READ,
+    ledger_auditor: READ,
+  },
+  all_transactions: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  transaction_feed: { ledger_edge: READ, ledger_auditor: READ },
+  all_holds: { ledger_edge: READ, ledger_auditor: READ },
+  chain_entries: { ledger_edge: READ, ledger_auditor: READ },
+  commits: { ledger_node: ['SELECT', 'INSERT'], ledger_edge: READ, ledger_auditor: READ },
   operations: { ledger_node: ADD, ledger_edge: READ },
   actors: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   nft_events: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
@@ -79,7 +88,6 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
 
   audit_progress: { ledger_edge: READ, ledger_auditor: WRITE },
   audit_findings: { ledger_edge: READ, ledger_auditor: REPLACE },
-  audit_pending: { ledger_auditor: ['SELECT', 'INSERT', 'DELETE'] },
 }
 
 /** By its arguments' types, as PostgreSQL names it. */

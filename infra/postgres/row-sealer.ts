@@ -53,6 +53,7 @@ export function nftKeyName(nftId: string, shardId: number): KeyName {
 
 export const PLACES = {
   account: (shardId: number, ref: string, version: number) => placeOf('accounts', shardId, ref, version),
+  lasting: (shardId: number, ref: string, version: number) => placeOf('accounts.lasting', shardId, ref, version),
   key: (shardId: number, ref: string, fromSequence: number) => placeOf('account_keys', shardId, ref, fromSequence),
   balance: (shardId: number, ref: string, tokenId: string) => placeOf('balances', shardId, ref, tokenId),
   entry: (shardId: number, ref: string, sequence: number) => placeOf('audit_entries', shardId, ref, sequence),

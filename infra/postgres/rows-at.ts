@@ -25,7 +25,7 @@ export async function rowsAt<Row extends PlaceRow>(
     txnIds.length === 0
       ? []
       : await takeRows(sql<Row[]>`
-          SELECT ${sql(names)} FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`)
+          SELECT ${sql(names)} FROM all_transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`)
   const rows = new Map(read.map((row: Row) => [keyOf(row), row]))
   return (place) => {
     const row = rows.get(keyOf(place))

@@ -4,7 +4,7 @@ import { accountKeyName } from '../vault/key-name.ts'
 import { erasedAmong } from './erased-accounts.ts'
 import { fetchKeys } from './opened-rows.ts'
 import { type PlaceRow, rowsAt } from './rows-at.ts'
-import { AMOUNT_COLUMNS, type AmountRow } from './transaction-document.ts'
+import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { openedAmount } from './transaction-rows.ts'
 import type { TransactionPlaces } from './transactions-query-filters.ts'
 
@@ -28,7 +28,7 @@ export async function readAmounts<Row extends PlaceRow>(
     if (remembered?.ref === row.account_id) known.set(row, remembered.amount)
   }
   const unknown = found.filter((row) => !known.has(row))
-  const rowOf = await rowsAt<AmountRow>(sql, unknown, AMOUNT_COLUMNS)
+  const rowOf = await rowsAt<TransactionRow>(sql, unknown, TRANSACTION_ROW_COLUMNS)
   const keyNames = unknown.map((row) => accountKeyName(row.account_id))
   await fetchKeys(sql, keyNames, vault)
   const refs = found.map((row) => row.account_id)

@@ -1,5 +1,6 @@
 /** What an owner reads of a shard before it serves it: statements of their own, each after the acquire (D5). */
 import type { ActorKind } from '../../actors/address.ts'
+import { timeOfTransactionId, transactionIdFloor } from '../../actors/identifiers.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import type {
   ChannelStart,
@@ -17,8 +18,18 @@ import type { Sql } from './connection.ts'
 import { PLACES } from './row-sealer.ts'
 import { prepared } from './prepared.ts'
 
+/** `$2`: from which ID on. */
 export const LAST_TRANSACTION = `
-SELECT txn_id FROM transactions WHERE shard_id = $1::integer ORDER BY txn_id DESC LIMIT 1`
+SELECT txn_id FROM (SELECT txn_id, shard_id FROM all_transactions WHERE txn_id >= $2 ORDER BY txn_id DESC OFFSET 0) lately
+ WHERE shard_id = $1::integer LIMIT 1`
+
+const NEWEST_TRANSACTION = 'SELECT txn_id, now() AS now FROM all_transactions ORDER BY txn_id DESC LIMIT 1'
+
+/**
+ * How far an ID of a shard may lie before the newest of all, or before now, and still matter, milliseconds: IDs begin with
+ * the time of their node, and clocks of nodes lie half a second off that of the store at most.
+ */
+const LATELY_MS = 5_000
 
 /**
  * What the receivers are known to have taken in: noted late, or their own marks where they stand in this server. A mark
@@ -58,8 +69,13 @@ export async function openShard(sql: Sql, shardId: number, vault: RowVault): Pro
   return { lastTransactionId, channels, marks, outbox }
 }
 
+/** Null where the shard has given none lately: every ID that it will give comes after those that it gave before. */
 async function lastTransaction(sql: Sql, shardId: number): Promise<string | null> {
-  const [row] = await prepared<{ readonly txn_id: string }>(sql, LAST_TRANSACTION, [shardId])
+  const [newest] = await prepared<{ readonly txn_id: string; readonly now: Date }>(sql, NEWEST_TRANSACTION, [])
+  const newestMs = newest === undefined ? undefined : timeOfTransactionId(newest.txn_id)
+  if (newest === undefined || newestMs === undefined) return null
+  const parameters = [shardId, transactionIdFloor(Math.min(newestMs, newest.now.getTime()) - LATELY_MS)]
+  const [row] = await prepared<{ readonly txn_id: string }>(sql, LAST_TRANSACTION, parameters)
   return row?.txn_id ?? null
 }
 

@@ -1,136 +1,24 @@
 /**
- * A transaction as two sealed texts: what it is, with how it ended if it was decided at once; and how it ended, if that came
- * later. Columns beside them are what queries look for, and must say the same.
- *   D1. A text is a JSON array, and a member is known by its position, which never changes; what is new goes to the end.
- *       Names would be a third of every row.
- *   D2. The amount comes first: a search by amount reads it and nothing else.
+ * A transaction as a row: columns that queries look for, and one sealed text with the rest.
+ *   D1. The text is sealed for all that its columns say: a row whose columns were changed does not open. Exceptions:
+ *       `compensated_by`, which changes later, and `commit_xid`, which the server sets.
+ *   D2. The amount is the first line: a search by amount reads nothing else. The second is the payload as it was signed,
+ *       and what it contains is not written again. The third is a JSON array of the rest, in which a member is known by
+ *       its position: positions never change, and nulls at the end are left out.
+ *   D3. The payload of the transaction's chain entry is not stored: it follows from the transaction (`entryPayload`).
  */
-import type { Failure, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
-import type { ReceiptWrite, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { EntryDetails, FailureCode, Transaction } from '../../actors/account/transaction.ts'
+import { sha256Hex } from '../../actors/audit-chain.ts'
+import type { ReceiptWrite, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { accountKeyName } from '../vault/key-name.ts'
-import { firstStringIn, jsonIn, openJson } from '../vault/open-json.ts'
+import { boundPlace, type Place } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { PLACES } from './row-sealer.ts'
 
-/** What a decision changes of a record. */
-type Decided = Pick<
-  TransactionRecord,
-  | 'status'
-  | 'failure'
-  | 'receive'
-  | 'compensates'
-  | 'counterTxnId'
-  | 'processedAtMs'
-  | 'sequence'
-  | 'previousHash'
-  | 'auditHash'
->
-
-interface StoredTransaction {
-  readonly transaction: Transaction
-  readonly receipt: ReceiptWrite | null
-}
-
-interface StoredOutcome {
-  readonly decided: Decided
-  readonly receipt: ReceiptWrite | null
-}
-
-/** D1. */
-type Positions<T> = Readonly<Record<keyof T & string, number>>
-
-const TRANSACTION_POSITIONS: Positions<Transaction> = {
-  amount: 0,
-  txnId: 1,
-  accountId: 2,
-  shardId: 3,
-  type: 4,
-  tokenId: 5,
-  groupId: 6,
-  status: 7,
-  failure: 8,
-  origin: 9,
-  metadata: 10,
-  toAccountId: 11,
-  fromAccountId: 12,
-  receive: 13,
-  compensates: 14,
-  counterTxnId: 15,
-  createdAtMs: 16,
-  processedAtMs: 17,
-  sequence: 18,
-  previousHash: 19,
-  auditHash: 20,
-  idempotencyKey: 21,
-  payload: 22,
-  payloadHash: 23,
-  signature: 24,
-  keyId: 25,
-}
-/** Of its key's ID; the signature follows. Both are null where there is none. */
-const RECEIPT_OF_TRANSACTION = 26
-
-const OUTCOME_POSITIONS: Positions<Decided> = {
-  status: 0,
-  failure: 1,
-  receive: 2,
-  compensates: 3,
-  counterTxnId: 4,
-  processedAtMs: 5,
-  sequence: 6,
-  previousHash: 7,
-  auditHash: 8,
-}
-const RECEIPT_OF_OUTCOME = 9
-
-const TRANSACTION_MEMBERS = membersOf(TRANSACTION_POSITIONS)
-const OUTCOME_MEMBERS = membersOf(OUTCOME_POSITIONS)
-
-type Member<Name extends string> = readonly [name: Name, position: number]
-
-function membersOf<Name extends string>(positions: Readonly<Record<Name, number>>): readonly Member<Name>[] {
-  return Object.entries(positions) as [Name, number][]
-}
-
-export function transactionText({ transaction, receipt }: TransactionWrite): string {
-  return textOf(TRANSACTION_MEMBERS, transaction, RECEIPT_OF_TRANSACTION, receipt)
-}
-
-export function outcomeText({ transaction, receipt }: NonNullable<TransactionChange['finished']>): string {
-  return textOf(OUTCOME_MEMBERS, transaction, RECEIPT_OF_OUTCOME, receipt)
-}
-
-function textOf<T>(
-  members: readonly Member<keyof T & string>[],
-  said: T,
-  receiptAt: number,
-  receipt: ReceiptWrite | null,
-): string {
-  const values: unknown[] = []
-  for (const [name, position] of members) values[position] = said[name]
-  values[receiptAt] = receipt?.keyId ?? null
-  values[receiptAt + 1] = receipt?.signature ?? null
-  return JSON.stringify(values)
-}
-
-/** What the array says; its shape is what this program wrote. */
-function namedIn<T>(members: readonly Member<keyof T & string>[], values: readonly unknown[]): T {
-  return Object.fromEntries(members.map(([name, position]) => [name, values[position] ?? null])) as T
-}
-
-function receiptIn(values: readonly unknown[], position: number): ReceiptWrite | null {
-  const [keyId, signature] = values.slice(position)
-  return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null
-}
-
-function storedFrom(said: readonly unknown[]): StoredTransaction {
-  return { transaction: namedIn(TRANSACTION_MEMBERS, said), receipt: receiptIn(said, RECEIPT_OF_TRANSACTION) }
-}
-
-function outcomeFrom(said: readonly unknown[]): StoredOutcome {
-  return { decided: namedIn(OUTCOME_MEMBERS, said), receipt: receiptIn(said, RECEIPT_OF_OUTCOME) }
-}
+/** A transaction with its receipt; null while it is pending. */
+export type StoredTransaction = TransactionWrite
 
 /** What every reader of a transaction selects. */
 export interface TransactionRow {
@@ -138,20 +26,24 @@ export interface TransactionRow {
   readonly txn_id: string
   /** The reference. */
   readonly account_id: string
-  readonly type: string
+  readonly type: Transaction['type']
   readonly token_id: string
   readonly group_id: string | null
-  readonly status: string
-  readonly failure_code: string | null
-  readonly origin: string
+  readonly status: Transaction['status']
+  readonly failure_code: FailureCode | null
+  readonly origin: Transaction['origin']
   readonly created_at: Date
-  readonly compensated_by: string | null
+  readonly processed_at: Date | null
+  /** `bigint` arrives as text; sequences stay far below 2^53. */
+  readonly sequence: string | null
+  readonly previous_hash: Buffer | null
+  readonly audit_hash: Buffer | null
+  readonly receipt_key_id: string | null
+  readonly amount_bucket: number
   /** The reference. */
   readonly idempotency_key: string
-  readonly sequence: string | null
-  readonly processed_at: Date | null
+  readonly compensated_by: string | null
   readonly document: Buffer
-  readonly outcome: Buffer | null
 }
 
 /** Names of the columns, without user input in them. */
@@ -166,63 +58,202 @@ export const TRANSACTION_ROW_COLUMNS = [
   'failure_code',
   'origin',
   'created_at',
-  'compensated_by',
-  'idempotency_key',
-  'sequence',
   'processed_at',
+  'sequence',
+  'previous_hash',
+  'audit_hash',
+  'receipt_key_id',
+  'amount_bucket',
+  'idempotency_key',
+  'compensated_by',
   'document',
-  'outcome',
 ] as const satisfies readonly (keyof TransactionRow)[]
+
+/** D1. `refs`: what stands for the account, for the idempotency key and for the amount's magnitude. */
+export function placeOfTransaction(
+  { transaction, receipt }: StoredTransaction,
+  refs: { readonly account: string; readonly key: string; readonly bucket: number },
+): Place {
+  return boundPlace(
+    PLACES.transaction(transaction.shardId, refs.account, transaction.txnId),
+    transaction.type,
+    transaction.tokenId,
+    transaction.groupId,
+    transaction.status,
+    transaction.failure?.code ?? null,
+    transaction.origin,
+    transaction.createdAtMs,
+    transaction.processedAtMs,
+    transaction.sequence,
+    transaction.previousHash,
+    transaction.auditHash,
+    receipt?.keyId ?? null,
+    refs.key,
+    refs.bucket,
+  )
+}
+
+function placeOfRow(row: TransactionRow): Place {
+  return boundPlace(
+    nameOf(row),
+    row.type,
+    row.token_id,
+    row.group_id,
+    row.status,
+    row.failure_code,
+    row.origin,
+    row.created_at.getTime(),
+    row.processed_at?.getTime() ?? null,
+    row.sequence,
+    row.previous_hash?.toString('hex') ?? null,
+    row.audit_hash?.toString('hex') ?? null,
+    row.receipt_key_id,
+    row.idempotency_key,
+    row.amount_bucket,
+  )
+}
+
+function nameOf({ shard_id: shardId, account_id: ref, txn_id: txnId }: TransactionRow): Place {
+  return PLACES.transaction(shardId, ref, txnId)
+}
+
+/** D2: the third line. */
+type Rest = readonly [
+  signature: string,
+  keyId: string,
+  receipt?: string | null,
+  entry?:
+    | readonly [salt: string, balance?: string | null, incoming?: string | null, receivedBalance?: string | null]
+    | null,
+  counterTxnId?: string | null,
+  toAccountId?: string | null,
+  fromAccountId?: string | null,
+  /** `true`: as the payload has it. */
+  metadata?: JsonObject | true | null,
+  receive?: Transaction['receive'],
+  compensates?: string | null,
+  failure?: string | null,
+  /** Of a transaction whose payload does not name it as its account or as its key. */
+  accountId?: string | null,
+  idempotencyKey?: string | null,
+]
+
+export function transactionText({ transaction, receipt }: StoredTransaction): string {
+  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey } = transaction
+  const rest: Required<Rest> = [
+    transaction.signature,
+    transaction.keyId,
+    receipt?.signature ?? null,
+    entry === null ? null : entryMember(entry),
+    transaction.counterTxnId,
+    transaction.toAccountId,
+    transaction.fromAccountId,
+    metadata !== null && transaction.origin === 'client' && payload.includes('"metadata":') ? true : metadata,
+    transaction.receive,
+    transaction.compensates,
+    failure?.detail ?? null,
+    payload.startsWith(accountMember(accountId)) ? null : accountId,
+    payload.includes(`"idempotency_key":"${idempotencyKey}"`) ? null : idempotencyKey,
+  ]
+  return `${amount}\n${payload}\n${JSON.stringify(trimmed(rest))}`
+}
+
+/** As canonical JSON begins that has it: no member that a submission may have comes before it. */
+function accountMember(accountId: string): string {
+  return `{"account_id":"${accountId}"`
+}
+
+/** Without nulls at the end. */
+function trimmed(values: readonly unknown[]): readonly unknown[] {
+  let { length } = values
+  while (length > 0 && values[length - 1] === null) length -= 1
+  return values.slice(0, length)
+}
 
 /** Its account's key must have been fetched. Throws UnreadableRow. */
 export function openTransaction(row: TransactionRow, vault: RowVault): StoredTransaction {
-  const { shard_id: shardId, account_id: ref, txn_id: txnId } = row
-  const name = accountKeyName(ref)
-  const place = PLACES.transaction(shardId, ref, txnId)
-  const stored = storedFrom(openJson(vault, name, place, row.document))
-  const found = row.outcome === null ? stored : withOutcome(stored, openOutcome(row.outcome))
-  if (!agrees(row, found.transaction, vault)) throw new UnreadableRow(place, 'its columns are not what was sealed')
-  return found
-
-  function openOutcome(outcome: Buffer): StoredOutcome {
-    return outcomeFrom(openJson(vault, name, PLACES.outcome(shardId, ref, txnId), outcome))
+  const [amount, payload, rest] = linesOf(row, vault)
+  const [signature, keyId, receipt = null, entry = null, counterTxnId = null, toAccountId = null, ...further] = rest
+  const [fromAccountId = null, metadata = null, receive = null, compensates = null, detail = null, ...own] = further
+  const submitted = JSON.parse(payload) as Submitted
+  const [accountId = submitted.account_id, idempotencyKey = submitted.idempotency_key] = own.map(
+    (text) => text ?? undefined,
+  )
+  const { failure_code: code, receipt_key_id: receiptKeyId } = row
+  const transaction: Transaction = {
+    txnId: row.txn_id,
+    accountId: accountId ?? '',
+    shardId: row.shard_id,
+    type: row.type,
+    amount,
+    tokenId: row.token_id,
+    groupId: row.group_id,
+    status: row.status,
+    failure: code === null ? null : { code, detail: detail ?? '' },
+    origin: row.origin,
+    metadata: metadata === true ? (submitted.metadata ?? null) : metadata,
+    toAccountId,
+    fromAccountId,
+    receive,
+    compensates,
+    counterTxnId,
+    createdAtMs: row.created_at.getTime(),
+    processedAtMs: row.processed_at?.getTime() ?? null,
+    sequence: row.sequence === null ? null : Number(row.sequence),
+    previousHash: row.previous_hash?.toString('hex') ?? null,
+    auditHash: row.audit_hash?.toString('hex') ?? null,
+    entry: entry === null ? null : detailsOf(entry),
+    idempotencyKey: idempotencyKey ?? '',
+    payload,
+    payloadHash: sha256Hex(payload),
+    signature,
+    keyId,
   }
+  if (vault.accountRef(transaction.accountId) !== row.account_id) {
+    throw new UnreadableRow(nameOf(row), 'it is of another account')
+  }
+  if (vault.keyRef(transaction.accountId, transaction.idempotencyKey) !== row.idempotency_key) {
+    throw new UnreadableRow(nameOf(row), 'it is of another idempotency key')
+  }
+  return { transaction, receipt: receiptOf(receiptKeyId, receipt) }
 }
 
-/** What an amount is read from. */
-export type AmountRow = Pick<TransactionRow, 'shard_id' | 'txn_id' | 'account_id' | 'document'>
+/** What a payload says of itself. */
+interface Submitted {
+  readonly account_id?: string
+  readonly idempotency_key?: string
+  readonly metadata?: JsonObject
+}
 
-export const AMOUNT_COLUMNS = [
-  'shard_id',
-  'txn_id',
-  'account_id',
-  'document',
-] as const satisfies readonly (keyof AmountRow)[]
+function entryMember({ salt, balance, incoming, receivedBalance }: EntryDetails): NonNullable<Rest[3]> {
+  return trimmed([salt, balance, incoming, receivedBalance]) as NonNullable<Rest[3]>
+}
+
+function detailsOf([salt, balance = null, incoming = null, receivedBalance = null]: NonNullable<
+  Rest[3]
+>): EntryDetails {
+  return { salt, balance, incoming, receivedBalance }
+}
+
+function receiptOf(keyId: string | null, signature: string | null): ReceiptWrite | null {
+  return keyId === null || signature === null ? null : { keyId, signature }
+}
 
 /** D2. The account's key must have been fetched. Throws UnreadableRow. */
-export function openAmount(row: AmountRow, vault: RowVault): string {
-  const { shard_id: shardId, account_id: ref, txn_id: txnId } = row
-  const place = PLACES.transaction(shardId, ref, txnId)
-  const text = vault.open(accountKeyName(ref), place, row.document)
-  return firstStringIn(text) ?? storedFrom(jsonIn(text, place)).transaction.amount
+export function openAmount(row: TransactionRow, vault: RowVault): string {
+  const text = textOf(row, vault)
+  return text.slice(0, text.indexOf('\n'))
 }
 
-function withOutcome({ transaction }: StoredTransaction, { decided, receipt }: StoredOutcome): StoredTransaction {
-  return { transaction: { ...transaction, ...decided }, receipt }
+function textOf(row: TransactionRow, vault: RowVault): string {
+  return vault.open(accountKeyName(row.account_id), placeOfRow(row), row.document)
 }
 
-function agrees(row: TransactionRow, transaction: Transaction, vault: RowVault): boolean {
-  return (
-    vault.accountRef(transaction.accountId) === row.account_id &&
-    transaction.type === row.type &&
-    transaction.tokenId === row.token_id &&
-    transaction.groupId === row.group_id &&
-    transaction.status === row.status &&
-    (transaction.failure?.code ?? null) === (row.failure_code as Failure['code'] | null) &&
-    transaction.origin === row.origin &&
-    transaction.createdAtMs === row.created_at.getTime() &&
-    transaction.processedAtMs === (row.processed_at?.getTime() ?? null) &&
-    transaction.sequence === (row.sequence === null ? null : Number(row.sequence)) &&
-    vault.keyRef(transaction.accountId, transaction.idempotencyKey) === row.idempotency_key
-  )
+function linesOf(row: TransactionRow, vault: RowVault): readonly [amount: string, payload: string, rest: Rest] {
+  const text = textOf(row, vault)
+  const [amount, payload, rest, ...more] = text.split('\n')
+  if (amount === undefined || payload === undefined || rest === undefined || more.length > 0) {
+    throw new UnreadableRow(nameOf(row), 'it does not have three lines')
+  }
+  return [amount, payload, JSON.parse(rest) as Rest]
 }

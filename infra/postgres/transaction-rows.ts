@@ -3,7 +3,7 @@ import type { TransactionView } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { opened } from './opened-rows.ts'
 import { PLACES } from './row-sealer.ts'
-import { type AmountRow, openAmount, openTransaction, type TransactionRow } from './transaction-document.ts'
+import { openAmount, openTransaction, type TransactionRow } from './transaction-document.ts'
 
 export type OpenedTransaction = ReturnType<typeof openTransaction>
 
@@ -14,7 +14,7 @@ export function openedTransaction(row: TransactionRow, vault: RowVault): OpenedT
 }
 
 /** Its account's key must have been fetched. Throws UnreadableRow. */
-export function openedAmount(row: AmountRow, vault: RowVault): string {
+export function openedAmount(row: TransactionRow, vault: RowVault): string {
   const place = PLACES.transaction(row.shard_id, row.account_id, row.txn_id)
   return opened(place, () => openAmount(row, vault))
 }

@@ -32,7 +32,7 @@ const OPENED_AT_ONCE = 500
 export interface Seen {
   readonly matches: number
   /** The last row that it has looked at; null: none. */
-  readonly last: { readonly txnId: string; readonly commitXid: string | null } | null
+  readonly last: { readonly txnId: string; readonly enteredXid: string | null } | null
   /** How many rows may still be opened. */
   readonly left: number
   /** Whether some of them are of accounts that were erased. */
@@ -118,14 +118,14 @@ function walkOfOthers(
   const behind = last === null ? [] : [behindOf(sql, query, last)]
   const inThem = hasAmounts(query) ? [inBuckets(sql, buckets)] : []
   return {
-    rows: (most) => sql`(SELECT * FROM transactions WHERE ${walked} LIMIT ${most}) walked`,
+    rows: (most) => sql`(SELECT * FROM all_transactions WHERE ${walked} LIMIT ${most}) walked`,
     rest: [...columnConditions(sql, query, places), ...behind, ...inThem],
   }
 }
 
 function behindOf(sql: postgres.ISql, { order }: TransactionQuery, last: NonNullable<Seen['last']>): Fragment {
   if (order === 'desc') return sql`txn_id < ${last.txnId}`
-  return sql`(commit_xid, txn_id) > (${last.commitXid}::xid8, ${last.txnId})`
+  return sql`(entered_xid, txn_id) > (${last.enteredXid}::xid8, ${last.txnId})`
 }
 
 /** Behind every ID. */
@@ -151,7 +151,7 @@ function walkOfBuckets(
   return {
     rows: (most) => sql`(
       SELECT of_bucket.* FROM unnest(${arrayLiteral('integer', buckets)}::integer[]) AS b (bucket) CROSS JOIN LATERAL (
-        SELECT ${columns} FROM transactions
+        SELECT ${columns} FROM all_transactions
         WHERE (amount_bucket, txn_id) >= (b.bucket, ${from}::text) AND (amount_bucket, txn_id) < (b.bucket, ${end}::text)
         ORDER BY amount_bucket DESC, txn_id DESC LIMIT ${most}
       ) of_bucket LIMIT ${most}) walked`,

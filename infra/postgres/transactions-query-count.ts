@@ -2,10 +2,8 @@
  * How many transactions a query matches: exact from counters where they serve, otherwise up to a bound. Columns
  * `counted` and `count_exact`, read in the statement that reads the page, so that both see the same moment.
  *
- * Counters hold the number of ended transactions, per account and per shard. Pending ones have no counter. Each has a hold
- * at its account exactly as long as it is pending: under its own ID, or as its leg while an NFT's home decides. Few are
- * pending at a time, and an account has a few thousand holds at most. So they are read from the indexes of the holds' key
- * and of such legs; over all accounts, up to COUNT_HOLDS of them.
+ * Counters hold the number of ended transactions, per account and per shard. Pending ones have no counter: few are pending
+ * at a time, an account has a few thousand at most, and they have a table of their own.
  */
 import type postgres from 'postgres'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
@@ -25,8 +23,8 @@ import {
 const COUNT_LIMIT_BY_AMOUNT = 1_000
 /** Rows looked at for a count. A ledger, account or group with more of them has a lower bound where the filter is rare. */
 export const COUNT_ROWS = 50_000
-/** Holds of any kind that are looked at for what is pending in the whole ledger; beyond, the total is a lower bound. */
-export const COUNT_HOLDS = 50_000
+/** Pending transactions of the whole ledger that are counted; beyond, the total is a lower bound. */
+export const COUNT_PENDING = 50_000
 
 /** A relation of one row. Of filters that columns answer. */
 export function countRelation(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
@@ -65,23 +63,13 @@ function endedOf(sql: postgres.ISql, status: TransactionQuery['status'], ofAccou
   return sql`SELECT ${columns[ended]} FROM accounts WHERE ${ofAccount}`
 }
 
-/** Under their own IDs: the range that begins with the prefix of them, as no name of another kind of hold does. */
 function pendingOf(sql: postgres.ISql, ofAccount: Fragment | undefined): Fragment {
-  const isPending = sql`hold_id >= 'txn_' AND hold_id < 'txn\`'`
-  const isLeg = sql`pending_txn_id IS NOT NULL`
   if (ofAccount !== undefined) {
-    return sql`
-      SELECT (SELECT count(*) FROM holds WHERE ${ofAccount} AND ${isPending})
-           + (SELECT count(*) FROM holds WHERE ${ofAccount} AND ${isLeg}) AS n, true AS exact`
+    return sql`SELECT count(*) AS n, true AS exact FROM pending_transactions WHERE ${ofAccount}`
   }
   return sql`
-    SELECT known.n + legs.n AS n, known.exact AND legs.n <= ${COUNT_HOLDS} AS exact
-    FROM (
-      SELECT count(*) FILTER (WHERE ${isPending}) AS n, count(*) <= ${COUNT_HOLDS} AS exact
-      FROM (SELECT hold_id FROM holds LIMIT ${COUNT_HOLDS + 1}) walked
-    ) known CROSS JOIN (
-      SELECT count(*) AS n FROM (SELECT FROM holds WHERE ${isLeg} LIMIT ${COUNT_HOLDS + 1}) walked
-    ) legs`
+    SELECT least(count(*), ${COUNT_PENDING}) AS n, count(*) <= ${COUNT_PENDING} AS exact
+    FROM (SELECT FROM pending_transactions LIMIT ${COUNT_PENDING + 1}) walked`
 }
 
 function hasOtherFilters(query: TransactionQuery): boolean {
@@ -112,14 +100,14 @@ function boundedCount(sql: postgres.ISql, walked: Fragment, rest: readonly Fragm
   if (rest.length === 0) {
     return sql`(
       SELECT least(n, ${limit}::bigint) AS counted, n <= ${limit} AS count_exact
-      FROM (SELECT count(*) AS n FROM (SELECT FROM transactions WHERE ${walked} LIMIT ${limit + 1}) matches) found)`
+      FROM (SELECT count(*) AS n FROM (SELECT FROM all_transactions WHERE ${walked} LIMIT ${limit + 1}) matches) found)`
   }
   return sql`(
     SELECT least(n, ${limit}::bigint) AS counted,
-           n <= ${limit} AND NOT EXISTS (SELECT FROM transactions WHERE ${walked} OFFSET ${COUNT_ROWS}) AS count_exact
+           n <= ${limit} AND NOT EXISTS (SELECT FROM all_transactions WHERE ${walked} OFFSET ${COUNT_ROWS}) AS count_exact
     FROM (
       SELECT count(*) AS n FROM (
-        SELECT FROM (SELECT * FROM transactions WHERE ${walked} LIMIT ${COUNT_ROWS}) walked
+        SELECT FROM (SELECT * FROM all_transactions WHERE ${walked} LIMIT ${COUNT_ROWS}) walked
         WHERE ${all(sql, rest)} LIMIT ${limit + 1}
       ) matches
     ) found)`

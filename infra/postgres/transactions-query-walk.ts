@@ -17,6 +17,7 @@ import {
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
 import { takeRows } from './prepared.ts'
+import { TRANSACTION_ROW_COLUMNS } from './transaction-document.ts'
 
 /** L1. */
 export const EXAMINED_ROWS = 5_000
@@ -26,7 +27,7 @@ interface Framed {
   readonly count_exact: boolean | null
   readonly horizon_xid: string | null
   readonly horizon_txn_id: string | null
-  readonly commit_xid: string | null
+  readonly entered_xid: string | null
 }
 
 /** One row at least, also where nothing was found: then `txn_id` is null. */
@@ -96,7 +97,7 @@ async function newestFirst<Row extends PlaceRow>(
     ...(after === null ? [] : [sql`txn_id < ${after.txnId}`]),
   ])
   const found = isHeld(query, rest)
-    ? sql`(SELECT txn_id FROM transactions WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
+    ? sql`(SELECT txn_id FROM all_transactions WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
     : sql`NULL::text`
   const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
   const isWithin = isHeld(query, rest) ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
@@ -105,7 +106,7 @@ async function newestFirst<Row extends PlaceRow>(
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
     FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
     LEFT JOIN LATERAL (
-      SELECT ${sql(columns)}, NULL::text AS commit_xid FROM transactions
+      SELECT ${sql(columns)}, NULL::text AS entered_xid FROM all_transactions
       WHERE ${walked} AND ${isWithin} AND ${all(sql, rest)}
       ORDER BY txn_id DESC LIMIT ${size + 1}
     ) page ON true
@@ -131,40 +132,49 @@ async function feed<Row extends PlaceRow>(
     ...createdConditions(sql, query),
     ...remainingConditions(sql, query, places),
   ]
-  const ahead = sql`(commit_xid, txn_id) > (${start.position}::xid8, ${start.txnId})`
+  // The second condition is the one that an index serves.
+  const ahead = sql`(entered_xid, txn_id) > (${start.position}::xid8, ${start.txnId}) AND entered_xid >= ${start.position}::xid8`
   // The end of what is settled, unless the walk needs a nearer horizon.
   const found =
     isSmall || !isHeld(query, rest)
       ? sql`SELECT settled AS horizon_xid, '' AS horizon_txn_id FROM snapshot`
       : sql`
-        SELECT coalesce(far.commit_xid, settled) AS horizon_xid, coalesce(far.txn_id, '') AS horizon_txn_id
+        SELECT coalesce(far.entered_xid, settled) AS horizon_xid, coalesce(far.txn_id, '') AS horizon_txn_id
         FROM snapshot LEFT JOIN LATERAL (
-          SELECT commit_xid, txn_id FROM transactions WHERE ${ahead} AND commit_xid < settled
-          ORDER BY commit_xid, txn_id OFFSET ${EXAMINED_ROWS - 1} LIMIT 1
+          SELECT entered_xid, txn_id FROM transaction_feed WHERE ${ahead} AND entered_xid < settled
+          ORDER BY entered_xid, txn_id OFFSET ${EXAMINED_ROWS - 1} LIMIT 1
         ) far ON true`
   const horizon =
     within === undefined
       ? found
       : sql`SELECT ${within.horizon_xid}::xid8 AS horizon_xid, ${within.horizon_txn_id}::text AS horizon_txn_id`
-  // Few rows are read whole and sorted; the planner must not walk the feed for them.
-  const source = isSmall ? sql`(SELECT * FROM transactions WHERE ${all(sql, narrow)} OFFSET 0)` : sql`transactions`
+  const isWithin = sql`(entered_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND entered_xid <= bound.horizon_xid`
+  // Few rows are read whole and sorted; of many the feed says which come next.
+  const source = isSmall
+    ? sql`(SELECT * FROM all_transactions WHERE ${all(sql, narrow)} OFFSET 0) walked`
+    : sql`
+        (SELECT entered_xid, txn_id FROM transaction_feed WHERE ${ahead} AND ${isWithin}
+          ORDER BY entered_xid, txn_id OFFSET 0) fed
+        JOIN LATERAL (
+          SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM all_transactions WHERE txn_id = fed.txn_id OFFSET 0
+        ) walked USING (txn_id)`
   return await takeRows(sql<PageRow<Row>[]>`
     WITH snapshot AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS settled),
          bound AS MATERIALIZED (${horizon})
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
     FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
     LEFT JOIN LATERAL (
-      SELECT ${sql(columns)}, commit_xid FROM ${source} walked
-      WHERE ${ahead} AND (commit_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND ${all(sql, rest)}
-      ORDER BY commit_xid, txn_id LIMIT ${size + 1}
+      SELECT ${sql(columns)}, entered_xid FROM ${source}
+      WHERE ${ahead} AND ${isWithin} AND ${all(sql, rest)}
+      ORDER BY entered_xid, txn_id LIMIT ${size + 1}
     ) page ON true
-    ORDER BY page.commit_xid, page.txn_id`)
+    ORDER BY page.entered_xid, page.txn_id`)
 }
 
 /** Whether so few rows have this account, group or key that a page may look at all of them. */
 async function holdsFew(sql: postgres.ISql, narrow: readonly Fragment[]): Promise<boolean> {
   const [row] = await sql<{ held: number }[]>`
     SELECT count(*)::integer AS held
-    FROM (SELECT FROM transactions WHERE ${all(sql, narrow)} LIMIT ${EXAMINED_ROWS + 1}) held`
+    FROM (SELECT FROM all_transactions WHERE ${all(sql, narrow)} LIMIT ${EXAMINED_ROWS + 1}) held`
   return row !== undefined && row.held <= EXAMINED_ROWS
 }

@@ -4,7 +4,7 @@
  *       many steps further in the list's order, the horizon, and goes no further than that. The page may then hold fewer
  *       than asked, even none, and the next one begins behind the horizon.
  *   L2. Newest first is the order of the IDs. A row is neither skipped nor repeated because others arrive.
- *   L3. The feed is ordered by (commit_xid, txn_id) and ends before the oldest transaction number still in use: whatever
+ *   L3. The feed is ordered by (entered_xid, txn_id) and ends before the oldest transaction number still in use: whatever
  *       commits later comes behind every position that was given out.
  *   L4. Bounds on amounts, which columns answer only nearly, are held against what the rows say once they are opened: a few
  *       hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them. Amounts are remembered
@@ -77,7 +77,7 @@ async function readOpenedPage(
   let [last, horizon]: [Found<PlaceRow> | undefined, PageRow<PlaceRow> | undefined] = [undefined, undefined]
   let [opened, more, further, hasErased] = [0, false, true, false]
   while (further && !more) {
-    const after = last === undefined ? query.after : { position: last.commit_xid, txnId: last.txn_id }
+    const after = last === undefined ? query.after : { position: last.entered_xid, txnId: last.txn_id }
     const rows = await select({ after, size: OPENED_AT_ONCE, within: horizon })
     horizon ??= rows[0]
     const found = foundIn(rows)
@@ -129,7 +129,7 @@ async function wholeRows(
 function seenBy(query: TransactionQuery, { shown, opened, last, hasErased }: Opened): Seen {
   const left = EXAMINED_ROWS - opened
   if (query.after !== null || last === undefined) return { matches: 0, last: null, left, erased: false }
-  const place = { txnId: last.txn_id, commitXid: last.commit_xid }
+  const place = { txnId: last.txn_id, enteredXid: last.entered_xid }
   return { matches: shown.length, last: place, left, erased: hasErased }
 }
 
@@ -194,7 +194,7 @@ function nextOf(
   horizon: Horizon | undefined,
 ): TransactionCursor | null {
   const feeding = query.order === 'asc'
-  if (more && last !== undefined) return { position: feeding ? last.commit_xid : null, txnId: last.txn_id }
+  if (more && last !== undefined) return { position: feeding ? last.entered_xid : null, txnId: last.txn_id }
   const horizonTxnId = horizon?.horizon_txn_id ?? null
   if (!feeding) return horizonTxnId === null ? null : { position: null, txnId: horizonTxnId }
   const start = feedStart(query.after)

@@ -12,7 +12,7 @@ import type { KeyName } from './key-name.ts'
 import type { WrappedKey } from './key-wrapping.ts'
 import type { Place } from './place.ts'
 import { unpadded } from './padding.ts'
-import { type Base64Text, type DataKey, openText, sealPadded } from './sealed-text.ts'
+import { type Base64Text, type DataKey, openSealed, sealBytes, sealPadded } from './sealed-text.ts'
 import { UnreadableRow } from './unreadable-row.ts'
 
 /** What is to be sealed has no key: it was not fetched, or it is not there. */
@@ -48,6 +48,10 @@ export interface RowVault {
   readonly sealBase64: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Base64Text
   /** The same in hexadecimal digits. */
   readonly seal: (name: KeyName, place: Place, text: string, made?: MadeKeys) => string
+  /** Bytes of a length that tells nothing, which is not hidden. */
+  readonly sealBytes: (name: KeyName, place: Place, bytes: Uint8Array, made?: MadeKeys) => Base64Text
+  /** Throws UnreadableRow. */
+  readonly openBytes: (name: KeyName, place: Place, sealed: Uint8Array) => Buffer
   /** Keyed hashes that are written nowhere but inside sealed texts. Throws DataKeyMissing. */
   readonly fingerprints: (name: KeyName, made?: MadeKeys) => Fingerprints
   /** `own`: the key that the row itself carries, else the one in memory is taken. Throws UnreadableRow. */
@@ -61,6 +65,17 @@ export function createRowVault(keys: DataKeys, indexSecret: Buffer, cachedAccoun
     const key = made?.get(name)?.key ?? keys.known(name)
     if (key === undefined) throw new DataKeyMissing(name)
     return key
+  }
+  /** `own`: as for `open`. */
+  const opened = (name: KeyName, place: Place, sealed: Uint8Array, own?: WrappedKey): Buffer => {
+    try {
+      const key = own === undefined ? keys.known(name) : keys.unwrap(name, own)
+      if (key === undefined)
+        throw new UnreadableRow(place, 'its data key is not there, or under a master key that is not given here')
+      return openSealed(key, place, sealed)
+    } catch (cause) {
+      throw cause instanceof UnreadableRow ? cause : new UnreadableRow(place, 'it does not open', { cause })
+    }
   }
   return {
     keys,
@@ -76,15 +91,9 @@ export function createRowVault(keys: DataKeys, indexSecret: Buffer, cachedAccoun
       const prefix = `${key.toString('hex')}\u001f`
       return { key, of: (text) => Buffer.from(hash('sha256', prefix + text, 'binary'), 'latin1') }
     },
-    open: (name, place, bytes, own) => {
-      try {
-        const key = own === undefined ? keys.known(name) : keys.unwrap(name, own)
-        if (key === undefined)
-          throw new UnreadableRow(place, 'its data key is not there, or under a master key that is not given here')
-        return unpadded(openText(key, place, bytes))
-      } catch (cause) {
-        throw cause instanceof UnreadableRow ? cause : new UnreadableRow(place, 'it does not open', { cause })
-      }
-    },
+    sealBytes: (name, place, bytes, made) =>
+      sealBytes(keyOf(name, made), place, bytes).toString('base64') as Base64Text,
+    openBytes: opened,
+    open: (name, place, bytes, own) => unpadded(opened(name, place, bytes, own).toString('utf8')),
   }
 }

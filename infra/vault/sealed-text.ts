@@ -65,10 +65,14 @@ export function sealPadded(key: DataKey, place: Place, text: string, digits: 'he
 }
 
 export function sealTextBytes(key: DataKey, place: Place, text: string): Buffer {
+  return sealBytes(key, place, Buffer.from(text, 'utf8'))
+}
+
+export function sealBytes(key: DataKey, place: Place, bytes: Uint8Array): Buffer {
   const nonce = nextNonce()
   const cipher = createCipheriv('aes-256-gcm', keyOf(key, nonce, 0), nonce.subarray(GCM_NONCE_BYTES), GCM)
   cipher.setAAD(Buffer.from(place, 'utf8'))
-  const ciphertext = cipher.update(text, 'utf8')
+  const ciphertext = cipher.update(bytes)
   // A stream cipher keeps nothing back: this makes the tag.
   cipher.final()
   return Buffer.concat([VERSION, nonce, ciphertext, cipher.getAuthTag()])
@@ -80,6 +84,11 @@ const openedTag = Buffer.alloc(TAG_BYTES)
 
 /** Throws SealedTextBroken. */
 export function openText(key: DataKey, place: Place, bytes: Uint8Array): string {
+  return openSealed(key, place, bytes).toString('utf8')
+}
+
+/** Throws SealedTextBroken. */
+export function openSealed(key: DataKey, place: Place, bytes: Uint8Array): Buffer {
   const sealed = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (sealed.length < SEALING_BYTES || sealed[0] !== SEALED_VERSION) {
     throw new SealedTextBroken('These are no sealed bytes.')
@@ -94,7 +103,7 @@ export function openText(key: DataKey, place: Place, bytes: Uint8Array): string 
     const text = decipher.update(sealed.subarray(HEADER_BYTES, textEnd))
     // It gives nothing more: it checks the tag.
     decipher.final()
-    return text.toString('utf8')
+    return text
   } catch (cause) {
     throw new SealedTextBroken('The sealed bytes do not open under this key and place.', { cause })
   }

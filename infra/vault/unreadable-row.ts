@@ -1,4 +1,5 @@
 import { ToldError } from '../../runtime/reason.ts'
+import { nameOfPlace } from './place.ts'
 
 /**
  * A row holds what this program cannot read or does not believe: it was damaged or tampered with, its key is gone, or a newer
@@ -8,6 +9,6 @@ export class UnreadableRow extends ToldError {
   override readonly name = 'UnreadableRow'
 
   constructor(place: string, problem: string, options?: ErrorOptions) {
-    super(`${place.replaceAll('\u001f', ' ')}: ${problem}`, options)
+    super(`${nameOfPlace(place)}: ${problem}`, options)
   }
 }

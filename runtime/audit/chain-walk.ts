@@ -1,9 +1,8 @@
 /**
  * Walks the chain of one account from its registration, and holds what it ends with against the account.
  *   W1. Entries come in order, none is missing, each covers the one before (C1, C2), and each says whose and which it is.
- *   W2. An entry of a transaction has that transaction, completed, at this place of this account.
- *   W3. What the account is follows from its chain: sequence, tip, key, status; and its balances, to the last digit.
- *   W4. Of an account that was erased only the links are left: nothing is concluded from what its entries said.
+ *   W2. What the account is follows from its chain: sequence, tip, key, status; and its balances, to the last digit.
+ *   W3. Of an account that was erased only the links are left: nothing is concluded from what its entries said.
  * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
  */
 import type { AccountStatus, Hold } from '../../actors/account/state.ts'
@@ -15,18 +14,6 @@ import { Books, type StoredBooks } from './books.ts'
 import type { Finding } from './finding.ts'
 import { type HeldValue, heldValue, NO_HELD_VALUE } from './held-value.ts'
 import { storedObject } from './stored-json.ts'
-
-export interface WalkedEntry extends AuditEntry {
-  /** The transaction that it names; null when there is none. */
-  readonly transaction: LinkedTransaction | null
-}
-
-export interface LinkedTransaction {
-  readonly accountId: string
-  readonly status: string
-  readonly sequence: number | null
-  readonly auditHash: Hash | null
-}
 
 /** Reference of an account in rows and findings: a keyed hash, or the ID. Entries name accounts by their IDs. */
 export type RefOf = (accountId: string) => string
@@ -111,16 +98,16 @@ export class ChainWalk {
     return { sequence, tip, facts, books: this.books.stored(), broken }
   }
 
-  take(entry: WalkedEntry): Finding | undefined {
+  take(entry: AuditEntry): Finding | undefined {
     return this.step(entry, () => this.readable(entry))
   }
 
   /** Goes on behind an entry whose payload cannot be had. */
-  takeUnread(entry: Pick<WalkedEntry, 'sequence' | 'auditHash'>, problem: string): Finding | undefined {
+  takeUnread(entry: Pick<AuditEntry, 'sequence' | 'auditHash'>, problem: string): Finding | undefined {
     return this.step(entry, () => problem)
   }
 
-  /** W4. */
+  /** W3. */
   takeErased(entry: Omit<AuditEntry, 'payload'>): Finding | undefined {
     return this.step(entry, () =>
       entry.previousHash === this.tip ? undefined : 'its previous_hash is not the hash of the entry before',
@@ -128,7 +115,7 @@ export class ChainWalk {
   }
 
   private step(
-    entry: Pick<WalkedEntry, 'sequence' | 'auditHash'>,
+    entry: Pick<AuditEntry, 'sequence' | 'auditHash'>,
     problemOf: () => string | undefined,
   ): Finding | undefined {
     const expected = this.next()
@@ -141,7 +128,7 @@ export class ChainWalk {
   }
 
   /** A row that was tampered with may contain anything. */
-  private readable(entry: WalkedEntry): string | undefined {
+  private readable(entry: AuditEntry): string | undefined {
     try {
       return this.judge(entry)
     } catch {
@@ -153,7 +140,7 @@ export class ChainWalk {
     return { subject: 'chains_verify', place: `account ${this.account}, entry ${sequence}`, problem }
   }
 
-  private judge(entry: WalkedEntry): string | undefined {
+  private judge(entry: AuditEntry): string | undefined {
     if (entry.previousHash !== this.tip) return 'its previous_hash is not the hash of the entry before'
     const members = storedObject(entry.payload)
     const wrong = entryProblem(entry, this.account, members, this.refOf)
@@ -198,7 +185,7 @@ export class ChainWalk {
     return this.broken ? undefined : this.books.arrive(members['balances'])
   }
 
-  /** After the last entry that `head` has (W3). */
+  /** After the last entry that `head` has (W2). */
   finish(head: AccountHead): readonly Finding[] {
     const findings: Finding[] = []
     const wrong = this.endProblem(head)
@@ -266,9 +253,9 @@ const FACT_NAMES = {
   paused: 'paused',
 } as const
 
-/** Faults of an entry by itself (W1, W2). `account`: its reference; `members`: of its payload. */
+/** Faults of an entry by itself (W1). `account`: its reference; `members`: of its payload. */
 export function entryProblem(
-  entry: WalkedEntry,
+  entry: AuditEntry,
   account: string,
   members: JsonObject | undefined,
   refOf: RefOf = ITSELF,
@@ -284,14 +271,6 @@ export function entryProblem(
   if (members['sequence'] !== sequence) return 'its payload was written for another sequence'
   if (members['txn_id'] !== txnId) return 'its payload was written for another transaction'
   if ((members['kind'] === 'transaction') !== (txnId !== null)) return 'its payload is of another kind'
-  if (txnId === null) return undefined
-  const { transaction } = entry
-  if (transaction === null) return 'its transaction is not there'
-  if (transaction.accountId !== account) return 'its transaction is of another account'
-  if (transaction.status !== 'completed') return 'its transaction is not completed'
-  if (transaction.sequence !== sequence || transaction.auditHash !== entry.auditHash) {
-    return 'its transaction has another place in the chain'
-  }
   return undefined
 }
 

@@ -7,7 +7,7 @@
 import { type AuditEntry, GENESIS, type Hash } from '../../actors/audit-chain.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { type Quantity, readQuantity } from '../../actors/money.ts'
-import { entryProblem, type RefOf, type WalkedEntry } from './chain-walk.ts'
+import { entryProblem, type RefOf } from './chain-walk.ts'
 import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'
 
@@ -23,7 +23,7 @@ export interface EntryPlace {
   readonly holding: { readonly tokenId: string; readonly balance: string; readonly incoming: string } | null
 }
 
-export function newEntryFindings(entry: WalkedEntry, place: EntryPlace, refOf?: RefOf): readonly Finding[] {
+export function newEntryFindings(entry: AuditEntry, place: EntryPlace, refOf?: RefOf): readonly Finding[] {
   const { accountId, holding } = place
   const members = storedObject(entry.payload)
   const findings: Finding[] = []

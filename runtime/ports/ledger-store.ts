@@ -21,7 +21,7 @@ import type { EarlierUse, RecordedOperation } from '../../actors/account/outcome
 import type { AccountKey, AccountState, Balance, Hold } from '../../actors/account/state.ts'
 import type { ClassFacts } from '../../actors/nft-class/state.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
-import type { CompensableTransaction, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
+import type { CompensableTransaction, Transaction } from '../../actors/account/transaction.ts'
 import type { Envelope } from '../../actors/message.ts'
 
 export interface LedgerStore {
@@ -165,7 +165,7 @@ export interface ReceiptWrite {
 /** A transaction that was there before. At least one of `finished` and `compensatedBy` is not null. */
 export interface TransactionChange {
   readonly txnId: string
-  readonly finished: { readonly transaction: TransactionRecord; readonly receipt: ReceiptWrite } | null
+  readonly finished: { readonly transaction: Transaction; readonly receipt: ReceiptWrite } | null
   readonly compensatedBy: string | null
 }
 

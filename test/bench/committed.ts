@@ -40,7 +40,8 @@ export function statusesSince(databaseUrl: string, since: string): Promise<Statu
              count(*) FILTER (WHERE status = 'completed')::integer AS completed,
              count(*) FILTER (WHERE status = 'failed')::integer AS failed,
              count(*) FILTER (WHERE status = 'pending')::integer AS pending
-        FROM transactions WHERE commit_xid >= ${since}::text::xid8 AND origin = 'client'`
+        FROM transaction_feed f JOIN all_transactions t ON t.txn_id = f.txn_id
+       WHERE f.entered_xid >= ${since}::text::xid8 AND t.origin = 'client'`
     return { ...row }
   })
 }
@@ -67,8 +68,8 @@ export function walPosition(databaseUrl: string): Promise<number> {
 export function batchSizeSince(databaseUrl: string, since: string): Promise<number> {
   return onDatabase(databaseUrl, async (sql) => {
     const [row] = await sql<[{ transactions: string; commits: string }]>`
-      SELECT count(*)::text AS transactions, count(DISTINCT commit_xid::text)::text AS commits
-        FROM transactions WHERE commit_xid >= ${since}::text::xid8`
+      SELECT count(*)::text AS transactions, count(DISTINCT entered_xid::text)::text AS commits
+        FROM transaction_feed WHERE entered_xid >= ${since}::text::xid8`
     return Number(row.transactions) / Math.max(1, Number(row.commits))
   })
 }

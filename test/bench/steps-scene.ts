@@ -133,7 +133,7 @@ export class StepScene {
   }
 
   private pendingHold(): PendingHold {
-    const { submission, payload: _payload, signature: _signature, newTxnId: _, ...command } = submitCommand()
+    const { submission, ...command } = submitCommand()
     const transaction: PendingHold['transaction'] = {
       txnId: this.newTxnId(),
       accountId: ACCOUNT,
@@ -156,8 +156,11 @@ export class StepScene {
       sequence: null,
       previousHash: null,
       auditHash: null,
+      entry: null,
       idempotencyKey: command.idempotencyKey,
+      payload: command.payload,
       payloadHash: command.payloadHash,
+      signature: command.signature,
       keyId: KEY.keyId,
     }
     return { kind: 'pending', transaction, reserves: true, room: null, reportsOn: null }

@@ -54,14 +54,13 @@ export function openTransferLedger(databaseUrl: string, masterKeyFile: string): 
                count(*) FILTER (WHERE status = 'failed')::integer AS failed,
                count(*) FILTER (WHERE type = 'credit' AND origin = 'ledger' AND status = 'completed')::integer
                  AS credits
-          FROM transactions WHERE commit_xid >= ${since}::text::xid8`
+          FROM transaction_feed f JOIN all_transactions t ON t.txn_id = f.txn_id
+         WHERE f.entered_xid >= ${since}::text::xid8`
       return { ...row }
     },
     commits: async (since) => {
-      // xmin: a transfer's row was written a second time by the commit that completed it.
       const [row] = await sql<[{ commits: number }]>`
-        WITH recent AS (SELECT commit_xid::xid AS first, xmin AS last FROM transactions WHERE commit_xid >= ${since}::text::xid8)
-        SELECT count(*)::integer AS commits FROM (SELECT first::text FROM recent UNION SELECT last::text FROM recent) AS all_of_them`
+        SELECT count(*)::integer AS commits FROM commits WHERE commit_xid >= ${since}::text::xid8`
       return row.commits
     },
     end: () => sql.end(),

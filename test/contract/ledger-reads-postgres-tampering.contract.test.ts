@@ -45,7 +45,7 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
       'UPDATE balances SET document = kept.document, updated_at = kept.updated_at FROM kept',
       'DELETE FROM balances',
       'INSERT INTO balances SELECT (b).* FROM (SELECT jsonb_populate_record(b, \'{"token_id": "EUR"}\') AS b FROM balances b) more',
-      `UPDATE balances SET document = (SELECT document FROM accounts WHERE account_id = '${ref}')`,
+      `UPDATE balances SET document = (SELECT lasting FROM accounts WHERE account_id = '${ref}')`,
       "UPDATE balances SET token_id = 'EUR'",
     ]
     for (const change of changes) {
@@ -67,7 +67,16 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
       "tip = '\\x00'::bytea || substr(tip, 2)",
       'version = version + 1',
       'completed_count = 0',
-      "document = convert_to('{}', 'UTF8')",
+      'failed_count = failed_count + 1',
+      'nft_count = nft_count + 1',
+      'nft_room = nft_room + 1',
+      "created_at = created_at + '1 ms'",
+      "updated_at = updated_at + '1 ms'",
+      "last_time = last_time + '1 ms'",
+      'lasting_version = lasting_version + 1',
+      "lasting = convert_to('{}', 'UTF8')",
+      "digest = convert_to('{}', 'UTF8')",
+      'digest = lasting',
     ]) {
       await sql.unsafe(`CREATE TABLE accounts_kept AS SELECT * FROM accounts; UPDATE accounts SET ${change}`)
       for (const read of asked) await expect(read(), change).rejects.toThrow(ReadsUnavailable)
@@ -84,13 +93,28 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
     await writeAccount('chained')
     const chain = await reads.auditChain('chained', -1, 10)
     expect(chain?.entries).toHaveLength(3)
-    const ref = vault.accountRef('chained')
-    await sql`
-      UPDATE audit_entries SET payload = (SELECT payload FROM audit_entries WHERE account_id = ${ref} AND sequence = 1)
-      WHERE account_id = ${ref} AND sequence = 2`
-    await expect(reads.auditChain('chained', -1, 10)).rejects.toThrow(ReadsUnavailable)
-    expect((await reads.auditChain('chained', -1, 2))?.entries).toEqual(chain?.entries.slice(0, 2))
-    await sql`DROP TABLE kept`
+    const of = (sequence: number): string => `account_id = '${vault.accountRef('chained')}' AND sequence = ${sequence}`
+    const first = chain?.entries.slice(0, 2)
+    const changes = [
+      `UPDATE transactions SET document = (SELECT document FROM transactions WHERE ${of(1)}) WHERE ${of(2)}`,
+      `UPDATE transactions SET sequence = 3 WHERE ${of(2)}`,
+      `UPDATE transactions SET previous_hash = audit_hash WHERE ${of(2)}`,
+      `UPDATE transactions SET audit_hash = previous_hash WHERE ${of(2)}`,
+      `UPDATE transactions SET processed_at = processed_at + '1 ms' WHERE ${of(2)}`,
+      `INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
+       SELECT shard_id, account_id, 3, previous_hash, audit_hash, payload FROM audit_entries WHERE ${of(0)}`,
+    ]
+    await sql`CREATE TABLE transactions_kept AS SELECT * FROM transactions`
+    for (const change of changes) {
+      const { count } = await sql.unsafe(change)
+      expect([change, count]).toEqual([change, 1])
+      await expect(reads.auditChain('chained', -1, 10), change).rejects.toThrow(ReadsUnavailable)
+      expect((await reads.auditChain('chained', -1, 2))?.entries).toEqual(first)
+      await sql.unsafe(`DELETE FROM transactions; INSERT INTO transactions SELECT * FROM transactions_kept;
+                        DELETE FROM audit_entries WHERE ${of(3)}`)
+    }
+    expect(await reads.auditChain('chained', -1, 10)).toEqual(chain)
+    await sql`DROP TABLE kept, transactions_kept`
   })
 
   test('what a key that is gone would open is no answer, and everything else is served', async () => {

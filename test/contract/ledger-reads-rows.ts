@@ -1,6 +1,6 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
 import { Balances } from '../../actors/account/balances.ts'
-import { chainEntry } from '../support/chain.ts'
+import { chained } from '../support/chain.ts'
 import { NO_ROWS, openAccount, type Rows, SALT, transactionOf } from '../support/ledger-rows.ts'
 import { eventRows } from '../support/ledger-rows-nfts.ts'
 import { actorRows, endActor, legHold } from '../support/ledger-rows-values.ts'
@@ -188,7 +188,7 @@ function finish(
   const counterTxnId = failed ? null : `txn_opposite_${txnId}`
   const end = ended(before, { ...pending, processedAtMs: atMs, counterTxnId }, atMs, failed, moved)
   pages.transactions[pages.transactions.indexOf(pending)] = end.transaction
-  const { payload: _payload, signature: _signature, ...transaction } = end.transaction
+  const { transaction } = end
   const hold = [...before.holds.values()].find((candidate) => isOf(candidate, txnId))
   if (hold === undefined) throw new Error(`${txnId} has no hold`)
   const left = endOfHold(hold, failed)
@@ -198,7 +198,7 @@ function finish(
     balances: moving(before, pending.tokenId, moved, atMs),
     holds: Holds.of(left === undefined ? others : [...others, [holdId(hold), left]]),
   }
-  const finished = { transaction, receipt: pages.sign(end.transaction) }
+  const finished = { transaction, receipt: pages.sign(transaction) }
   return turned(pages, before, changes, {
     entries: end.entries,
     transactionChanges: [{ txnId, finished, compensatedBy: null }],
@@ -224,18 +224,17 @@ function ended(before: AccountState, transaction: Transaction, atMs: number, fai
     return { changes, entries: [], transaction: { ...transaction, status: 'failed', failure } }
   }
   const { accountId } = before
-  const sequence = before.sequence + 1
-  const entry = chainEntry(before.tip, sequence, transaction.txnId, SALT, { kind: 'transaction' })
+  const completed = chained(before, transaction, atMs, SALT)
+  const { entry } = completed
   const changes = {
     completedCount: before.completedCount + 1,
-    sequence,
+    sequence: entry.sequence,
     tip: entry.auditHash,
     balances: moving(before, transaction.tokenId, moved, atMs),
     updatedAtMs: atMs,
     lastTimeMs: atMs,
   }
-  const chain = { sequence, previousHash: entry.previousHash, auditHash: entry.auditHash }
-  return { changes, entries: [{ accountId, ...entry }], transaction: { ...transaction, status: 'completed', ...chain } }
+  return { changes, entries: [{ accountId, ...entry }], transaction: completed.transaction }
 }
 
 function moving(
@@ -254,11 +253,11 @@ function moving(
   })
 }
 
-function pendingHold({ payload: _payload, signature: _signature, ...transaction }: Transaction): Hold {
+function pendingHold(transaction: Transaction): Hold {
   return { kind: 'pending', transaction, reserves: true, room: null, reportsOn: null }
 }
 
-function holdingLeg({ payload: _payload, signature: _signature, ...transaction }: Transaction, leg: number): Hold {
+function holdingLeg(transaction: Transaction, leg: number): Hold {
   const { accountId, groupId, tokenId, txnId } = transaction
   const terms = { ...legHold().terms, accountId, type: 'transfer', amount: '1', tokenId } as const
   return legHold({ groupId: groupId ?? '', leg, terms, state: 'holding', txnId, transaction })

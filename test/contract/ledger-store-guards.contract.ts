@@ -115,7 +115,7 @@ export function guardsContract(scene: Scene): void {
         'an account on a version to come': creditAccount({ ...alice, version: alice.version + 1 }, 'k2').rows,
         'an account that is not there': creditAccount(openAccount(3, 'nobody').account, 'k2').rows,
         'an account that is there, made anew': openAccount(3, 'alice').rows,
-        'an entry again': { ...again, entries: credited.rows.entries },
+        'an entry again': { ...again, entries: openAccount(3, 'dan').rows.entries },
         'a transaction again': { ...again, transactions: credited.rows.transactions },
         'a used key again': creditAccount(dan, 'k1').rows,
         'the end of a transaction again': change(ended, finished, null),

@@ -142,12 +142,11 @@ export function nftsContract(scene: Scene): void {
       const alice = await scene.opened(scene.a, token)
       const plain = transactionOf(alice, nextTxnId(3), 'k1', '1', 1)
       const transaction = { ...plain, tokenId: NFT_ID, metadata: { note: '\u0000' } } as const
-      const { payload: _payload, signature: _signature, ...record } = transaction
       const acceptedUnder = { keyId: 'key', publicKey: 'point' }
       const held = keepHolds(
         alice,
         { kind: 'mint', idempotencyKey: 'k "1"', transaction, acceptedUnder },
-        legHold({ state: 'holding', txnId: record.txnId, transaction: record, reverting: true }),
+        legHold({ state: 'holding', txnId: transaction.txnId, transaction, reverting: true }),
       )
       await scene.apply(scene.a, partOf(token, held))
       expect(await scene.stateOf(scene.b, alice)).toEqual(held.account)

@@ -1,5 +1,5 @@
 import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
-import { PLACES } from '../../infra/postgres/row-sealer.ts'
+import { changeAccount } from '../support/tampering-with-keys.ts'
 import { vaultOf } from '../support/ledger-database.ts'
 import { createPostgresHarness } from '../support/ledger-store-postgres.ts'
 import { erasureContract } from './ledger-store-erasure.contract.ts'
@@ -14,19 +14,9 @@ rewoundContract('PostgreSQL', async () => {
   const vault = await vaultOf(harness.url)
   return {
     ...harness,
-    // A document is sealed for the version beside it: without the keys such a row could not be read at all.
-    takeBack: async ({ shardId, accountId, version }) => {
-      const [ref, name] = [vault.accountRef(accountId), vault.accountKeyName(accountId)]
-      const [row] = await harness.sql<{ version: string; document: Buffer }[]>`
-        SELECT version, document FROM accounts WHERE shard_id = ${shardId} AND account_id = ${ref}`
-      if (row === undefined) throw new Error('there is no such account')
-      await vault.keys.fetch(harness.sql, [name])
-      const text = vault.open(name, PLACES.account(shardId, ref, Number(row.version)), row.document)
-      const document = vault.seal(name, PLACES.account(shardId, ref, version), text)
-      await harness.sql`
-        UPDATE accounts SET version = ${version}, document = decode(${document}, 'hex')
-        WHERE shard_id = ${shardId} AND account_id = ${ref}`
-    },
+    // A row is sealed for its version: without the keys such a row could not be read at all.
+    takeBack: ({ accountId, version }) =>
+      changeAccount(accountId, (account) => ({ ...account, version }))({ ...harness, vault }),
   }
 })
 serverContract('PostgreSQL', async () => {

@@ -141,7 +141,7 @@ function allStopped(nodes: readonly Part[]): Promise<void> {
 
 function transactionsOn(url: string): Promise<ReadonlySet<string>> {
   return withSql(url, async (sql) => {
-    const rows = await sql<{ txn_id: string }[]>`SELECT txn_id FROM transactions`
+    const rows = await sql<{ txn_id: string }[]>`SELECT txn_id FROM all_transactions`
     return new Set(rows.map((row) => row.txn_id))
   })
 }

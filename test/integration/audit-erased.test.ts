@@ -65,12 +65,12 @@ test.for([
   ],
   [
     'a link that is another',
-    "UPDATE audit_entries SET previous_hash = sha256('x') WHERE account_id = GONE AND sequence = 2",
+    "UPDATE transactions SET previous_hash = sha256('x') WHERE account_id = GONE AND sequence = 2",
     'chains_verify: account gone, entry 2: its previous_hash is not the hash of the entry before',
   ],
   [
     'an entry that is gone',
-    'DELETE FROM audit_entries WHERE account_id = GONE AND sequence = 2',
+    'DELETE FROM transactions WHERE account_id = GONE AND sequence = 2',
     'chains_verify: account gone, entry 2: it is missing',
   ],
   [

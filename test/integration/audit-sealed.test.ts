@@ -12,7 +12,7 @@ let tampered: Tampered
 /** What older rows are kept of. */
 const KEPT = ['accounts', 'balances', 'actors', 'nft_events'] as const
 /** And still older ones, of what came to its end since. */
-const UNENDED = ['actors', 'transactions'] as const
+const UNENDED = ['actors', 'pending_transactions'] as const
 
 beforeAll(async () => {
   tampered = await createTampered(async ({ sql }, parties, { alice, bob, classId }) => {
@@ -38,6 +38,9 @@ beforeAll(async () => {
     // Two that wait, so that there are holds.
     await offer('1')
     await offer('2')
+    // A group whose legs are still to come.
+    await parties.agree(legs)
+    await parties.delivered()
     await sql`CREATE SCHEMA older`
     for (const table of KEPT) await sql.unsafe(`CREATE TABLE older.${table} AS SELECT * FROM ${table}`)
     await parties.submit(alice, { type: 'credit', amount: '1' })
@@ -67,6 +70,7 @@ const CREDIT =
   "type = 'credit' AND status = 'completed' AND origin = 'client' AND group_id IS NULL AND account_id = BOB"
 /** One that came to its end later than it was entered. */
 const BURN = "type = 'burn' AND token_id = 'GOLD-one' AND group_id IS NULL AND account_id = ALICE"
+const FIRST_PENDING = 'txn_id = (SELECT min(txn_id) FROM pending_transactions)'
 const FIRST_CROSSING = `(session, number) = (
   SELECT session, number FROM boundary_crossings ORDER BY session, number LIMIT 1)`
 const GOLD_LOST = [
@@ -79,6 +83,13 @@ const BASE_LOST = [
   'value_is_conserved: account bob, BASE',
   'value_is_conserved: asset BASE',
 ]
+const HOLD_LOST = ['no_negative_balance: account alice, hold txn', 'no_negative_balance: account alice, holds']
+const PENDING_LOST = ['chains_verify: transaction txn', ...HOLD_LOST]
+const LEG_LOST = [
+  'no_negative_balance: account alice, hold leg',
+  'no_negative_balance: account alice, holds',
+  'value_is_conserved: account alice, hold leg',
+]
 const CLASS_LOST = ['burned', 'kept', 'travelled'].flatMap((nft) => [
   `provenance: NFT class/${nft}`,
   `provenance: NFT class/${nft}, entry 0`,
@@ -89,22 +100,25 @@ describe('a bit flipped', () => {
     [
       'in a transaction',
       flipped('transactions', 'document', CREDIT),
-      ['chains_verify: transaction txn', 'receipts_verify: transaction txn'],
+      ['chains_verify: account bob, entry 1', 'chains_verify: transaction txn', 'receipts_verify: transaction txn'],
     ],
     [
-      'in the outcome of a transaction',
-      flipped('transactions', 'outcome', BURN),
+      'in a transaction that was pending',
+      flipped('transactions', 'document', BURN),
       [
+        'chains_verify: account alice, entry 26',
+        'chains_verify: account alice, entry 6',
         'chains_verify: transaction txn',
         'receipts_verify: transaction txn',
         'supply_reconciles: token gold-one',
         'supply_reconciles: transaction txn',
       ],
     ],
+    ['in a transaction that is still pending', flipped('pending_transactions', 'document', 'true'), PENDING_LOST],
     [
-      'in a transaction that is still pending',
-      flipped('transactions', 'document', "status = 'pending'"),
-      ['chains_verify: transaction txn'],
+      'in what an account holds for a transaction that is still pending',
+      flipped('pending_transactions', 'hold', FIRST_PENDING),
+      HOLD_LOST,
     ],
     ['in a class', flipped('actors', 'document', "kind = 'class'"), ['provenance: class class', ...CLASS_LOST]],
     [
@@ -148,14 +162,24 @@ describe('a column changed', () => {
       ['no_negative_balance: account bob, BASE'],
     ],
     [
+      'of a transaction that is pending',
+      sql(`UPDATE pending_transactions SET type = 'transfer' WHERE ${FIRST_PENDING}`),
+      PENDING_LOST,
+    ],
+    [
       'of a hold',
-      sql("UPDATE holds SET pending_txn_id = 'txn_x' WHERE hold_id = (SELECT min(hold_id) FROM holds)"),
-      ['no_negative_balance: account alice, hold txn', 'no_negative_balance: account alice, holds'],
+      sql("UPDATE holds SET hold_id = hold_id || 'x' WHERE account_id = ALICE"),
+      [...LEG_LOST, 'value_is_conserved: group'],
+    ],
+    [
+      'of a transaction that is pending, which is made out to be no hold',
+      sql(`UPDATE pending_transactions SET is_hold = false WHERE ${FIRST_PENDING}`),
+      ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
     ],
     [
       'of a transaction',
       sql(`UPDATE transactions SET idempotency_key = 'x' WHERE ${CREDIT}`),
-      ['chains_verify: transaction txn', 'receipts_verify: transaction txn'],
+      ['chains_verify: account bob, entry 1', 'chains_verify: transaction txn', 'receipts_verify: transaction txn'],
     ],
     ['of a token', sql("UPDATE actors SET status = 'crediting' WHERE actor_id = 'gold-one'"), GOLD_LOST],
     [
@@ -180,7 +204,7 @@ describe('a column changed', () => {
 describe('put back', () => {
   const back = (table: string, columns: readonly string[], where: string): Tamper =>
     sql(`UPDATE ${table} n SET ${columns.map((column) => `${column} = o.${column}`).join(', ')} FROM older.${table} o
-          WHERE ${where} AND o.document <> n.document`)
+          WHERE ${where} AND (o.*) IS DISTINCT FROM (n.*)`)
   const account = [
     'version',
     'sequence',
@@ -190,14 +214,17 @@ describe('put back', () => {
     'nft_count',
     'nft_room',
     'updated_at',
-    'document',
+    'last_time',
+    'lasting_version',
+    'lasting',
+    'digest',
   ]
   const ofAlice = 'o.account_id = n.account_id AND o.account_id = ALICE'
   const ofBase = `${ofAlice} AND o.token_id = n.token_id AND o.token_id = 'BASE'`
   const gold = "o.actor_id = n.actor_id AND n.actor_id = 'gold-one'"
   const kept = 'o.actor_id = n.actor_id AND n.actor_id = KEPT'
   const cases: readonly Case[] = [
-    ['what is sealed of an account, alone', back('accounts', ['document'], ofAlice), ['chains_verify: account alice']],
+    ['what is sealed of an account, alone', back('accounts', ['digest'], ofAlice), ['chains_verify: account alice']],
     [
       'an account as it was, with its version',
       back('accounts', account, ofAlice),
@@ -247,12 +274,23 @@ describe('put back', () => {
     [
       'a transaction that has failed, as it was before',
       sql(
-        `DELETE FROM transactions n USING unended.transactions o
-          WHERE o.txn_id = n.txn_id AND o.status = 'pending' AND n.status = 'failed'`,
-        `INSERT INTO transactions SELECT * FROM unended.transactions o
-          WHERE NOT EXISTS (SELECT FROM transactions n WHERE n.txn_id = o.txn_id)`,
+        `DELETE FROM transactions n USING unended.pending_transactions o
+          WHERE o.txn_id = n.txn_id AND n.status = 'failed'`,
+        `INSERT INTO pending_transactions SELECT * FROM unended.pending_transactions o
+          WHERE NOT EXISTS (SELECT FROM transactions n WHERE n.txn_id = o.txn_id)
+            AND NOT EXISTS (SELECT FROM pending_transactions n WHERE n.txn_id = o.txn_id)`,
       ),
-      ['chains_verify: transaction txn'],
+      ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
+    ],
+    [
+      'a transaction that has failed, as it was before, beside what it is now',
+      sql(`INSERT INTO pending_transactions SELECT o.* FROM unended.pending_transactions o JOIN transactions n USING (txn_id)
+            WHERE n.status = 'failed'`),
+      [
+        'chains_verify: transaction txn',
+        'no_negative_balance: account alice',
+        'no_negative_balance: account alice, GOLD-one',
+      ],
     ],
   ]
   test.for(cases)('%s is found', expectFound)
@@ -265,7 +303,7 @@ describe('swapped', () => {
   const cases: readonly Case[] = [
     [
       'two accounts',
-      swapped('accounts', 'document', 'account_id IN (ALICE, BOB)'),
+      swapped('accounts', 'lasting', 'account_id IN (ALICE, BOB)'),
       ['chains_verify: account alice', 'chains_verify: account bob'],
     ],
     [
@@ -282,23 +320,25 @@ describe('swapped', () => {
       swapped('balances', 'document', "account_id IN (ALICE, BOB) AND token_id = 'BASE'"),
       [...BASE_LOST, 'no_negative_balance: account alice, BASE', 'value_is_conserved: account alice, BASE'],
     ],
-    [
-      'two holds',
-      swapped('holds', 'document', 'true'),
-      [
-        'no_negative_balance: account alice, hold txn',
-        'no_negative_balance: account alice, holds',
-        'value_is_conserved: account alice, hold txn',
-      ],
-    ],
+    ['two holds', swapped('holds', 'document', 'account_id = ALICE'), LEG_LOST],
+    ['two holds of transactions that are pending', swapped('pending_transactions', 'hold', 'true'), HOLD_LOST],
+    ['two transactions that are pending', swapped('pending_transactions', 'document', 'true'), PENDING_LOST],
     [
       'two entries',
-      swapped('audit_entries', 'payload', 'account_id = ALICE AND sequence IN (1, 2)'),
+      swapped('transactions', 'document', 'account_id = ALICE AND sequence IN (1, 2)'),
       [
         'chains_verify: account alice, entry 1',
         'chains_verify: account alice, entry 2',
         'chains_verify: transaction txn',
+        'receipts_verify: transaction txn',
+        'supply_reconciles: token gold-one',
+        'supply_reconciles: transaction txn',
       ],
+    ],
+    [
+      'two entries of no transaction',
+      swapped('audit_entries', 'payload', 'account_id IN (ALICE, BOB) AND sequence = 0'),
+      ['chains_verify: account alice, entry 0', 'chains_verify: account bob, entry 0'],
     ],
   ]
   test.for(cases)('%s are found', expectFound)
@@ -318,17 +358,20 @@ describe('deleted', () => {
     ],
     [
       'a hold',
-      sql('DELETE FROM holds WHERE hold_id = (SELECT min(hold_id) FROM holds)'),
-      [
-        'chains_verify: transaction txn',
-        'no_negative_balance: account alice',
-        'no_negative_balance: account alice, GOLD-one',
-      ],
+      sql(
+        'DELETE FROM holds WHERE account_id = ALICE AND hold_id = (SELECT min(hold_id) FROM holds WHERE account_id = ALICE)',
+      ),
+      ['no_negative_balance: account alice', 'value_is_conserved: group'],
     ],
     [
-      'an entry',
-      sql('DELETE FROM audit_entries WHERE account_id = BOB AND sequence = 2'),
-      ['chains_verify: account bob, entry 2', 'chains_verify: transaction txn'],
+      'a transaction that is pending',
+      sql(`DELETE FROM pending_transactions WHERE ${FIRST_PENDING}`),
+      ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
+    ],
+    [
+      'an entry of no transaction',
+      sql('DELETE FROM audit_entries WHERE account_id = BOB AND sequence = 0'),
+      ['chains_verify: account bob, entry 0'],
     ],
     ['a transaction', sql(`DELETE FROM transactions WHERE ${CREDIT}`), ['chains_verify: account bob, entry 1']],
     [

@@ -21,7 +21,7 @@ afterAll(() => tampered?.close())
 function manyBurns({ sql }: DatabaseCopy): Promise<unknown> {
   return sql.unsafe(`
     CREATE TEMPORARY TABLE burn AS SELECT * FROM transactions WHERE type = 'burn' AND token_id = 'GOLD-one' LIMIT 1;
-    UPDATE burn SET status = 'failed';
+    UPDATE burn SET status = 'failed', sequence = NULL, previous_hash = NULL, audit_hash = NULL;
     INSERT INTO transactions
     SELECT (jsonb_populate_record(b, jsonb_build_object('txn_id', 'txn_ZZ' || n, 'idempotency_key', n::text))).*
       FROM burn b, generate_series(1, ${MOMENT_MOVES}) n`)

@@ -37,28 +37,37 @@ type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
 
 const CREDIT =
   "type = 'credit' AND status = 'completed' AND origin = 'client' AND group_id IS NULL AND account_id = BOB"
-/** Under a key that there is not; its entry is new, its row names another commit. */
+/** Under a key that there is not; a new commit names it, its row names another. */
 const ofCommit = (commit: string): readonly string[] => [
-  `UPDATE audit_entries SET commit_xid = pg_current_xact_id() WHERE txn_id IN (
-     SELECT txn_id FROM transactions WHERE ${CREDIT})`,
-  `UPDATE transactions SET commit_xid = '${commit}', receipt_key_id = 'another'
-    WHERE ${CREDIT}`,
+  `UPDATE transactions SET entered_xid = '${commit}', ended_xid = '${commit}', receipt_key_id = 'another' WHERE ${CREDIT}`,
+  `INSERT INTO commits (final, pending, ended) SELECT array_agg(txn_id), '{}', '{}' FROM transactions WHERE ${CREDIT}`,
 ]
-const txn = ['chains_verify: transaction txn', 'receipts_verify: transaction txn']
+const txn = [
+  'chains_verify: account bob, entry 1',
+  'chains_verify: transaction txn',
+  'receipts_verify: transaction txn',
+]
 const cases: readonly Case[] = [
   [
     'an entry that no account knows of',
-    sql(`INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
-         SELECT shard_id, account_id, 777, NULL, tip, sha256('x'), '{}' FROM accounts WHERE account_id = ALICE`),
+    sql(`INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
+         SELECT shard_id, account_id, 777, tip, sha256('x'), '{}' FROM accounts WHERE account_id = ALICE`),
     ['chains_verify: account alice, entry 777'],
   ],
   [
-    'a transaction that has no entry',
-    sql(`INSERT INTO transactions
+    'a transaction in a place that its account does not know of',
+    sql(
+      `INSERT INTO transactions
          SELECT (jsonb_populate_record(t, jsonb_build_object('txn_id', 'txn_forged', 'idempotency_key', 'forged',
-                   'sequence', 999, 'commit_xid', pg_current_xact_id()::text))).*
-           FROM transactions t WHERE ${CREDIT}`),
-    ['chains_verify: transaction txn_forged'],
+                   'sequence', 999, 'ended_xid', pg_current_xact_id()::text))).*
+           FROM transactions t WHERE ${CREDIT}`,
+      "INSERT INTO commits (final, pending, ended) VALUES (ARRAY['txn_forged'], '{}', '{}')",
+    ),
+    [
+      'chains_verify: account bob, entry 999',
+      'chains_verify: transaction txn_forged',
+      'receipts_verify: transaction txn_forged',
+    ],
   ],
   ['a transaction of a new entry under a commit that is long past', sql(...ofCommit('1')), txn],
   ['a transaction of a new entry under a commit to come', sql(...ofCommit('9000000000000')), txn],

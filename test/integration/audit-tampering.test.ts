@@ -19,6 +19,9 @@ import {
   type Tamper,
   type Tampered,
 } from '../support/tampering.ts'
+import { chained } from '../support/chain.ts'
+import { vaultOf } from '../support/ledger-database.ts'
+import { SALT } from '../support/ledger-rows.ts'
 import {
   addCrossing,
   changeAccount,
@@ -45,7 +48,7 @@ test('an untouched ledger is sound, and everything in it was looked at', async (
   await tampered.onCopy(async ({ url, sql }) => {
     const result = await tampered.audit(url)
     const [rows] = await sql`
-      SELECT (SELECT count(*)::integer FROM audit_entries) AS chains_verify,
+      SELECT (SELECT count(*)::integer FROM chain_entries) AS chains_verify,
              (SELECT count(*)::integer FROM transactions) AS receipts_verify,
              (SELECT count(*)::integer FROM balances) AS no_negative_balance,
              (SELECT count(*)::integer FROM actors WHERE kind = 'token') AS supply_reconciles,
@@ -93,7 +96,7 @@ function hashedAnew(entry: AuditEntry): AuditEntry {
   return { ...entry, auditHash: chainHash(entry.previousHash, entry.payload) }
 }
 
-/** The last entry, salted anew, where its account and its transaction say the same of it. */
+/** The last entry, which is that of a transaction, salted anew, where its account says the same of it. */
 const lastRewritten: Tamper = async (copy) => {
   let last: AuditEntry | undefined
   await onEntries((entry) => {
@@ -105,18 +108,14 @@ const lastRewritten: Tamper = async (copy) => {
   const { auditHash } = rewritten
   await onEntries(({ sequence }) => (sequence === rewritten.sequence ? rewritten : undefined))(copy)
   await changeAccount('alice-one', (account) => ({ ...account, tip: auditHash }))(copy)
-  await onTransactions(
-    ({ txnId }) => txnId === rewritten.txnId,
-    () => ({ auditHash }),
-  )(copy)
 }
 
 describe('chains', () => {
   const cases: readonly Case[] = [
-    ['another amount in the payload of an entry', ['chains_verify'], onEntries(otherAmount)],
+    ['another amount in the payload of an entry', ['chains_verify', 'receipts_verify'], onEntries(otherAmount)],
     [
       'an entry rewritten and hashed anew',
-      ['chains_verify'],
+      ['chains_verify', 'receipts_verify'],
       onEntries((entry) => {
         const other = otherAmount(entry)
         return other && hashedAnew(other)
@@ -130,14 +129,14 @@ describe('chains', () => {
     ['the last entry rewritten, with the tip and the hash of its transaction', ['receipts_verify'], lastRewritten],
     [
       'the last entry deleted, and the account put back before it',
-      ['chains_verify', 'no_negative_balance'],
+      ['no_negative_balance'],
       async (copy) => {
         let tip = ''
         await onEntries((entry) => {
           tip = entry.previousHash
           return entry.sequence === 0 ? entry : undefined
         })(copy)
-        await onAlices((alices) => `DELETE FROM audit_entries WHERE ${alices} AND sequence = ${LAST}${alices})`)(copy)
+        await onAlices((alices) => `DELETE FROM transactions WHERE ${alices} AND sequence = ${LAST}${alices})`)(copy)
         await changeAccount('alice-one', (account) => ({ ...account, sequence: account.sequence - 1, tip }))(copy)
       },
     ],
@@ -163,14 +162,33 @@ function isFailedDebit({ status, type }: Transaction): boolean {
   return status === 'failed' && type === 'debit'
 }
 
-const NOT_ENTERED: Partial<Transaction> = { sequence: null, previousHash: null, auditHash: null }
+const NOT_ENTERED: Partial<Transaction> = { sequence: null, previousHash: null, auditHash: null, entry: null }
+
+/** A place that no entry has. */
+const PLACED = { sequence: 999, previousHash: 'ab'.repeat(32), auditHash: 'cd'.repeat(32) } as const
+
+/** Sealed with the column by which it is searched. */
+const misfiled: Tamper = async (copy) => {
+  const vault = await vaultOf(copy.url)
+  const amountBucket: typeof vault.amountBucket = (amount) => vault.amountBucket(amount) + 1
+  await changeTransactions((stored) => (isCredit(stored.transaction) ? stored : undefined))({
+    ...copy,
+    vault: { ...vault, amountBucket },
+  })
+}
 
 describe('transactions', () => {
+  test('I7: one that failed cannot be made out as completed without a place in the chain', async () => {
+    const completed = onTransactions(isFailedDebit, () => ({ status: 'completed', failure: null }))
+    await tampered.onCopy((copy) => expect(completed(copy)).rejects.toThrow('transactions_in_chain'))
+  })
+
   const cases: readonly Case[] = [
     ['another amount', ['chains_verify', 'receipts_verify'], onTransactions(isCredit, () => ({ amount: '900.5' }))],
+    ['another amount to be searched by than was signed', ['chains_verify'], misfiled],
     [
-      'another amount to be searched by than was signed',
-      ['chains_verify'],
+      'another amount to be searched by than was sealed',
+      ['chains_verify', 'receipts_verify'],
       run("UPDATE transactions SET amount_bucket = amount_bucket + 1 WHERE type = 'credit'"),
     ],
     [
@@ -179,9 +197,18 @@ describe('transactions', () => {
       run("UPDATE service_keys SET revoked_at = now() WHERE purpose = 'receipt'"),
     ],
     [
-      'one that failed made out as completed',
+      'one that failed made out as completed, at a place of the chain',
       ['chains_verify', 'receipts_verify'],
-      onTransactions(isFailedDebit, () => ({ status: 'completed', failure: null })),
+      onTransactions(isFailedDebit, () => ({ ...PLACED, status: 'completed', failure: null })),
+    ],
+    [
+      'one that failed made out as completed, with an entry that says the same',
+      ['chains_verify', 'receipts_verify'],
+      onTransactions(isFailedDebit, (failed) => {
+        const { sequence, previousHash: tip } = PLACED
+        return chained({ sequence: sequence - 1, tip }, { ...failed, failure: null }, failed.createdAtMs, SALT)
+          .transaction
+      }),
     ],
     [
       'one that is completed made out as failed',

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => ledger?.close())
 
 beforeEach(async () => {
-  await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
+  await ledger.sql`TRUNCATE audit_progress, audit_findings`
 })
 
 /** Statements that need the column fail for as long as the test lasts. */

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => ledger?.close())
 
 beforeEach(async () => {
-  await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
+  await ledger.sql`TRUNCATE audit_progress, audit_findings`
 })
 
 /** It ends with its test, however that ends: there is room for one on a ledger. */
@@ -62,7 +62,7 @@ function alice(): string {
 
 async function countsOf(): Promise<Readonly<Record<string, number>>> {
   const [rows] = await ledger.sql<Record<string, number>[]>`
-    SELECT (SELECT count(*)::integer FROM audit_entries) AS chains_verify,
+    SELECT (SELECT count(*)::integer FROM chain_entries) AS chains_verify,
            (SELECT count(*)::integer FROM transactions) AS receipts_verify,
            (SELECT count(*)::integer FROM actors WHERE kind = 'instance') AS provenance`
   return { ...rows }
@@ -130,7 +130,7 @@ describe('a pass', () => {
     const audit = startedAuditor(ledger, { clock: { ...clock, after } })
     passes = () => audit.count('audit_pass_complete')
     await until(() => goOn !== undefined)
-    expect(await ledger.sql`SELECT txn_id FROM audit_pending`).toEqual([{ txn_id: txnId }])
+    expect(await ledger.sql`SELECT txn_id FROM pending_transactions`).toEqual([{ txn_id: txnId }])
     expect((await progressOf(ledger))?.pass?.place.walk).not.toBe('transactions')
     await parties.atRest()
     expect(await ledger.sql`SELECT status FROM transactions WHERE txn_id = ${txnId}`).toEqual([{ status: 'failed' }])
@@ -179,7 +179,7 @@ describe('a pass', () => {
     await untilPasses(audit, 1)
     expect(await findingsOf(ledger)).toEqual(wrong)
     const [written] = await ledger.sql<{ all: string }[]>`
-      SELECT concat((SELECT json_agg(f) FROM audit_findings f), (SELECT json_agg(p) FROM audit_pending p),
+      SELECT concat((SELECT json_agg(f) FROM audit_findings f),
                     (SELECT json_agg(p) FROM audit_progress p)) AS all`
     expect(written?.all).not.toContain(told.alice.accountId)
     await raise(-ONE)
@@ -189,7 +189,7 @@ describe('a pass', () => {
   })
 
   test('a database that was restored elsewhere is walked from the beginning', async () => {
-    const progress = newProgress('9000000000000', 1, 0)
+    const progress = newProgress('9000000000000', 1)
     await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`
     const audit = startedAuditor(ledger)
     await until(() => audit.count('audit_pass_complete') > 0)
@@ -220,15 +220,18 @@ describe('the tail', () => {
       const mayEnd = new Promise<void>((resolve) => (end = resolve))
       const slow = ledger.sql.begin(async (transaction) => {
         await transaction`
-          INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
-          VALUES (0, 'late', 0, NULL, sha256('x'), sha256('x'), '{}')`
+          INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
+          VALUES (0, 'late', 0, sha256('x'), sha256('x'), '{}')`
         written()
         await mayEnd
       })
       await hasBegun
       // Others commit meanwhile, and the auditor takes turns.
       await parties.submit(told.alice, { type: 'credit', amount: '1' })
-      const turns = async (): Promise<number> => (await progressOf(ledger))?.tail.pending.beganAtMs ?? 0
+      const turns = async (): Promise<number> => {
+        const [row] = await ledger.sql<{ updated_at: Date }[]>`SELECT updated_at FROM audit_progress`
+        return row?.updated_at.getTime() ?? 0
+      }
       const atMs = await turns()
       await until(async () => (await turns()) > atMs)
       expect(await findingsOf(ledger)).toEqual([])
@@ -283,7 +286,7 @@ describe('the tail', () => {
     await tailOnly(async () => {
       const txnId = await offer(600_000)
       await untilSeen(ledger)
-      expect(await ledger.sql`SELECT txn_id FROM audit_pending`).toEqual([{ txn_id: txnId }])
+      expect(await ledger.sql`SELECT txn_id FROM pending_transactions`).toEqual([{ txn_id: txnId }])
       await changeTransactions(({ transaction }) => {
         if (transaction.txnId !== txnId) return undefined
         const failure = { code: 'exchange_expired', detail: '' } as const
@@ -294,7 +297,6 @@ describe('the tail', () => {
       })(ledger)
       await untilSeen(ledger)
       expect(await findingsOf(ledger)).toEqual([{ subject: 'receipts_verify', place: `transaction ${txnId}` }])
-      expect(await ledger.sql`SELECT FROM audit_pending`).toHaveLength(0)
     })
   })
 })
@@ -309,18 +311,17 @@ describe('its bounds', () => {
         place: `transaction ${String(from + index).padStart(5, '0')}`,
         problem: 'it is wrong',
       }))
-    const nothing = { pending: [], final: [] }
-    const seen = { checked: {}, findings: [], pending: [] }
-    const first = beginPass(newProgress('1', 1, 0), 1)
-    const saved = await store.save({ ...nothing, progress: first, findings: named(1_500) })
+    const seen = { checked: {}, findings: [] }
+    const first = beginPass(newProgress('1', 1), 1)
+    const saved = await store.save({ progress: first, findings: named(1_500) })
     expect(saved.pass?.unlisted).toEqual({ receipts_verify: 500 })
     expect(await findingsOf(ledger)).toHaveLength(1_000)
-    const again = await store.save({ ...nothing, progress: saved, findings: [...named(1_000), ...named(1)] })
+    const again = await store.save({ progress: saved, findings: [...named(1_000), ...named(1)] })
     expect(again.pass?.unlisted).toEqual({ receipts_verify: 500 })
     const second = beginPass(notePass(again, null, seen, 2), 3)
-    const found = await store.save({ ...nothing, progress: second, findings: named(7, 1_498) })
+    const found = await store.save({ progress: second, findings: named(7, 1_498) })
     expect(found.pass?.unlisted).toEqual({ receipts_verify: 7 })
-    const complete = await store.save({ ...nothing, progress: notePass(found, null, seen, 4), findings: [] })
+    const complete = await store.save({ progress: notePass(found, null, seen, 4), findings: [] })
     expect(complete.last?.unlisted).toEqual({ receipts_verify: 7 })
     expect(await findingsOf(ledger)).toHaveLength(0)
     await store.close()
@@ -331,10 +332,10 @@ describe('its bounds', () => {
     if (store === undefined) throw new Error('another auditor runs')
     const books = [['BASE', '100.5', '0']] as const
     const place = { walk: 'chains', cursor: { at: 'accounts', owner: told.alice.accountId, books } } as const
-    const pass = beginPass(newProgress('1', 1, 0), 1).pass
+    const pass = beginPass(newProgress('1', 1), 1).pass
     if (pass === null) throw new Error('a pass has begun')
-    const progress = { ...newProgress('1', 1, 0), pass: { ...pass, place } }
-    await store.save({ progress, findings: [], pending: [], final: [] })
+    const progress = { ...newProgress('1', 1), pass: { ...pass, place } }
+    await store.save({ progress, findings: [] })
     const [row] = await ledger.sql<{ document: string }[]>`SELECT document FROM audit_progress`
     expect(row?.document).not.toMatch(/alice|100\.5|BASE/)
     expect(await store.load()).toEqual({ ...progress, sealedPlace: expect.any(String) })
@@ -349,7 +350,7 @@ describe('its bounds', () => {
       [0, 8, 10],
       [5, 3, 5],
     ] as const) {
-      await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
+      await ledger.sql`TRUNCATE audit_progress, audit_findings`
       const clock = createSystemClock()
       const rests: number[] = []
       const works: number[] = []

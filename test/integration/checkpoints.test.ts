@@ -126,8 +126,14 @@ describe('an account that was put back whole', () => {
   test('is named when it went on since, to more entries than it had', async () => {
     await onCheckpointed(async ({ url, sql }, file) => {
       // The same length of chain, with another end.
-      await sql`UPDATE audit_entries e SET audit_hash = sha256('x') FROM accounts a
-                 WHERE a.account_id = ${victim} AND e.account_id = a.account_id AND e.sequence = a.sequence`
+      let changed = 0
+      for (const table of ['audit_entries', 'transactions']) {
+        const { count } = await sql`
+          UPDATE ${sql(table)} e SET audit_hash = sha256('x') FROM accounts a
+           WHERE a.account_id = ${victim} AND e.account_id = a.account_id AND e.sequence = a.sequence`
+        changed += count
+      }
+      expect(changed).toBe(1)
       await sql`UPDATE accounts SET sequence = sequence + 5 WHERE account_id = ${victim}`
       const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
       expect(code).toBe(1)
@@ -340,8 +346,8 @@ describe('the checkpoints of the database', () => {
         await sql`CREATE TABLE old.sums AS SELECT sums FROM checkpoints WHERE number = 2`
         await sql`DELETE FROM checkpoints WHERE number = 2`
         await sql`
-          INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
-          SELECT shard_id, account_id, sequence + 1, NULL, tip, sha256('x'), '{}' FROM accounts
+          INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
+          SELECT shard_id, account_id, sequence + 1, tip, sha256('x'), '{}' FROM accounts
            WHERE account_id = ${victim}`
         await write()
         const changed = await sql`UPDATE checkpoints SET sums = (SELECT sums FROM old.sums) WHERE number = 2`
@@ -394,13 +400,17 @@ describe('the checkpoints of the database', () => {
     })
   })
 
-  test('C5: nothing is written while entries are there that this cluster cannot have committed yet', async () => {
-    await tampered.onCopy(async ({ url, sql }) => {
-      await sql`UPDATE audit_entries SET commit_xid = '900000000000' WHERE account_id = ${victim} AND sequence = 1`
-      await onWriter(url, async ({ write, logged }) => {
-        expect(await write()).toBe('not due')
-        expect(logged).toEqual(['checkpoints_wait'])
+  test.for(['audit_entries', 'commits'])(
+    'C5: nothing is written while there are %s of a commit to come',
+    async (table) => {
+      await tampered.onCopy(async ({ url, sql }) => {
+        await sql`UPDATE ${sql(table)} SET commit_xid = '900000000000'
+                 WHERE commit_xid = (SELECT max(commit_xid::text::bigint)::text::xid8 FROM ${sql(table)})`
+        await onWriter(url, async ({ write, logged }) => {
+          expect(await write()).toBe('not due')
+          expect(logged).toEqual(['checkpoints_wait'])
+        })
       })
-    })
-  })
+    },
+  )
 })

@@ -75,7 +75,8 @@ describe('the store', () => {
 
     // As it was before it was erased.
     await harness.sql`
-      UPDATE accounts SET status = kept.status, document = kept.document, version = kept.version, tip = kept.tip,
+      UPDATE accounts SET status = kept.status, digest = kept.digest, lasting = kept.lasting,
+             lasting_version = kept.lasting_version, last_time = kept.last_time, version = kept.version, tip = kept.tip,
              sequence = kept.sequence FROM kept`
     const back = await (await harness.open()).store.lookUp(questionOf({ accounts: [key] }))
     expect([back.accounts.size, ...back.unreadable.keys()]).toEqual([0, 3])

@@ -90,8 +90,8 @@ describe('among many', () => {
         LATERAL (SELECT 'cls_' || lpad(number::text, 26, '0') AS class_id) i`
     await sql`
       INSERT INTO accounts (shard_id, account_id, version, status, sequence, tip, completed_count, failed_count,
-        created_at, updated_at, document)
-      SELECT 0, id, 1, 'active', 0, decode(repeat('00', 32), 'hex'), 0, 0, 'epoch', 'epoch', ''
+        created_at, updated_at, last_time, lasting_version, lasting, digest)
+      SELECT 0, id, 1, 'active', 0, decode(repeat('00', 32), 'hex'), 0, 0, 'epoch', 'epoch', 'epoch', 1, '', ''
       FROM unnest(ARRAY['whale', 'owner 7', 'nobody']) id`
     await sql`
       INSERT INTO nft_events (shard_id, nft_id, number, type, from_account_id, to_account_id, txn_id, occurred_at,

@@ -14,8 +14,16 @@ import { DATA_KEYS_LOOK_UP } from '../../infra/vault/data-keys.ts'
 import { LEDGER_KEY_NAME, shardKeyName } from '../../infra/vault/key-name.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { CommitVerdict, ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { creditAccount, openAccount, partOf, partWith } from '../support/ledger-rows.ts'
-import { keepHolds, legHold, sendRows } from '../support/ledger-rows-values.ts'
+import { chained } from '../support/chain.ts'
+import { creditAccount, openAccount, partOf, partWith, RECEIPT, SALT } from '../support/ledger-rows.ts'
+import {
+  concludeTransfer,
+  failTransfer,
+  keepHolds,
+  legHold,
+  pendTransfer,
+  sendRows,
+} from '../support/ledger-rows-values.ts'
 import { sealingVault } from '../support/row-vaults.ts'
 import {
   createPostgresHarness,
@@ -94,23 +102,26 @@ describe('plans', () => {
     // An account's and an actor's ID alone finds one row, too: it stands in one shard.
     const account = 'accounts_(pkey|by_id)'
     const actor = 'actors_(pkey|by_id)'
+    const pending = 'pending_transactions_pkey'
     expect(indexes).toEqual([
       expect.stringMatching(
-        `^shards_pkey ${account} transactions_by_id holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
+        `^shards_pkey ${account} ${pending} ${pending} transactions_pkey holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
       ),
-      expect.stringMatching(`^shards_pkey ${account} transactions_by_id holds_pkey outbox_channels_pkey$`),
+      expect.stringMatching(`^shards_pkey ${account} ${pending} ${pending} holds_pkey outbox_channels_pkey$`),
       expect.stringMatching(`^shards_pkey ${account}$`),
-      expect.stringMatching(`^${account} balances_pkey holds_pkey$`),
+      // Of an account all that are pending.
+      expect.stringMatching(`^${account} balances_pkey holds_pkey pending_transactions_by_(key|account)$`),
       expect.stringMatching(`^${account}$`),
-      'transactions_by_key',
+      'transactions_by_key pending_transactions_by_key',
       'operations_pkey',
       'account_keys_pkey',
       expect.stringMatching(`^${actor}$`),
       'actors_classes',
       expect.stringMatching(`^${actor}$`),
-      'transactions_by_id',
-      'transactions_by_group_use',
-      'transactions_pkey',
+      `transactions_pkey ${pending}`,
+      // Few are pending, and few of one group.
+      'transactions_by_group_use pending_transactions_by_group',
+      `transactions_pkey ${pending}`,
       'outbox_channels_pkey outbox_acknowledgements_pkey inbox_marks_pkey',
       'inbox_marks_pkey',
       'outbox_channels_pkey outbox_acknowledgements_pkey inbox_marks_pkey outbox_pkey',
@@ -163,17 +174,96 @@ describe('columns', () => {
     expect(await harness.boundaryTotals()).toEqual(new Map([['BASE', { credited: '210', debited: '35' }]]))
   })
 
-  test('a leg is found by its transaction while that is pending, and only then', async () => {
+  /** What the tables of transactions and their log say of it, and what is held for it in either place. */
+  async function storedOf(txnId: string) {
+    const { sql } = harness
+    const [stored] = await sql`
+      SELECT (SELECT count(*)::integer FROM holds WHERE hold_id = ${txnId}) AS holds,
+             (SELECT is_hold FROM pending_transactions WHERE txn_id = ${txnId}) AS is_hold,
+             (SELECT status FROM transactions WHERE txn_id = ${txnId}) AS ended,
+             (SELECT count(*)::integer FROM commits WHERE ${txnId} = ANY(final || pending)) AS log_entered,
+             (SELECT count(*)::integer FROM commits WHERE ${txnId} = ANY(commits.ended)) AS log_ended`
+    return { ...stored }
+  }
+
+  test('a transaction that is pending is its own hold until it ends, and the log of commits names it once for each', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const funded = creditAccount(await opened(a, token), 'k', '9')
+    const atOnce = funded.rows.transactions[0]?.transaction.txnId ?? ''
+    expect(await a.store.commit({ shards: [partOf(token, funded)] })).toEqual(only(3))
+    expect(await storedOf(atOnce)).toEqual({
+      holds: 0,
+      is_hold: null,
+      ended: 'completed',
+      log_entered: 1,
+      log_ended: 0,
+    })
+    const [first, ends] = [pendTransfer(funded.account, 'first'), [concludeTransfer, failTransfer] as const]
+    let before = first
+    for (const [index, end] of ends.entries()) {
+      const txnId = before.rows.transactions[0]?.transaction.txnId ?? ''
+      expect(await a.store.commit({ shards: [partOf(token, before)] })).toEqual(only(3))
+      expect(await storedOf(txnId)).toEqual({ holds: 0, is_hold: true, ended: null, log_entered: 1, log_ended: 0 })
+      const ended = end(before.account, txnId)
+      expect(await a.store.commit({ shards: [partOf(token, ended)] })).toEqual(only(3))
+      const { status } = ended.record
+      expect(await storedOf(txnId)).toEqual({ holds: 0, is_hold: null, ended: status, log_entered: 1, log_ended: 1 })
+      before = pendTransfer(ended.account, `next ${index}`)
+    }
+    const [row] = await harness.sql`
+      SELECT bool_and(entered_xid < ended_xid) AS later FROM transactions WHERE txn_id <> ${atOnce}`
+    expect(row).toEqual({ later: true })
+    const named = await harness.sql`
+      SELECT c.commit_xid = t.entered_xid AS as_entered FROM transactions t JOIN commits c ON t.txn_id = ANY(c.final || c.pending)
+       UNION SELECT c.commit_xid = t.ended_xid FROM transactions t JOIN commits c ON t.txn_id = ANY(c.ended)`
+    expect(named.map((one) => ({ ...one }))).toEqual([{ as_entered: true }])
+  })
+
+  test('a final row is the one that was inserted: nothing changes it but a compensation', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const first = pendTransfer(await opened(a, token), 'first')
+    const txnId = first.rows.transactions[0]?.transaction.txnId ?? ''
+    expect(await a.store.commit({ shards: [partOf(token, first)] })).toEqual(only(3))
+    const concluded = concludeTransfer(first.account, txnId)
+    expect(await a.store.commit({ shards: [partOf(token, concluded)] })).toEqual(only(3))
+    const credited = creditAccount(concluded.account, 'k')
+    expect(await a.store.commit({ shards: [partOf(token, credited)] })).toEqual(only(3))
+    // The number of the commit that wrote this version of the row.
+    const versions = () => harness.sql<{ txn_id: string; inserted: boolean; compensated_by: string | null }[]>`
+      SELECT txn_id, xmin::text::bigint = ended_xid::text::bigint & 4294967295 AS inserted, compensated_by
+        FROM transactions ORDER BY txn_id = ${txnId} DESC`
+    const isAsInserted = async () => (await versions()).map(({ inserted, compensated_by: by }) => [inserted, by])
+    expect(await isAsInserted()).toEqual([
+      [true, null],
+      [true, null],
+    ])
+    const compensated = { transactionChanges: [{ txnId, finished: null, compensatedBy: 'txn_back' }] }
+    expect(await a.store.commit({ shards: [partWith(token, compensated)] })).toEqual(only(3))
+    expect(await isAsInserted()).toEqual([
+      [false, 'txn_back'],
+      [true, null],
+    ])
+  })
+
+  test('a leg whose transaction is pending is held as a leg, and the transaction is no hold', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const before = await opened(a, token)
-    const holding = keepHolds(before, legHold({ state: 'holding', txnId: 'txn_7' }))
-    const completed = keepHolds(holding.account, legHold({ state: 'completed', txnId: 'txn_7' }))
-    const found: unknown[] = []
-    for (const change of [holding, completed]) {
-      expect(await a.store.commit({ shards: [partOf(token, change)] })).toEqual(only(3))
-      found.push((await harness.sql`SELECT pending_txn_id FROM holds`)[0]?.['pending_txn_id'])
-    }
-    expect(found).toEqual(['txn_7', null])
+    const { transactions } = pendTransfer(before, 'leg').rows
+    const [write] = transactions
+    if (write === undefined) throw new Error('a transfer is a transaction')
+    const { txnId } = write.transaction
+    const holding = keepHolds(before, legHold({ state: 'holding', txnId, transaction: write.transaction }))
+    expect(await a.store.commit({ shards: [partWith(token, holding.rows, { transactions })] })).toEqual(only(3))
+    expect(await storedOf(txnId)).toMatchObject({ holds: 0, is_hold: false, ended: null })
+    expect((await harness.sql`SELECT FROM holds`).length).toBe(1)
+    const completed = keepHolds(holding.account, legHold({ state: 'completed', txnId }))
+    const { transaction } = chained(completed.account, write.transaction, 1, SALT)
+    const ends = { transactionChanges: [{ txnId, finished: { transaction, receipt: RECEIPT }, compensatedBy: null }] }
+    expect(await a.store.commit({ shards: [partWith(token, completed.rows, ends)] })).toEqual(only(3))
+    expect(await storedOf(txnId)).toMatchObject({ is_hold: null, ended: 'completed' })
+    expect((await harness.sql`SELECT FROM holds`).length).toBe(1)
   })
 })

@@ -138,8 +138,8 @@ function isWhole({ status, processedAtMs }: TransactionRecord, receipt: ReceiptW
 
 /** Only what an end may change is written: whatever else the record says, the row keeps what it was entered with. */
 function endOf(row: Transaction, end: TransactionRecord): Transaction {
-  const { status, failure, counterTxnId, processedAtMs, sequence, previousHash, auditHash } = end
-  return { ...row, status, failure, counterTxnId, processedAtMs, sequence, previousHash, auditHash }
+  const { status, failure, counterTxnId, processedAtMs, sequence, previousHash, auditHash, entry } = end
+  return { ...row, status, failure, counterTxnId, processedAtMs, sequence, previousHash, auditHash, entry }
 }
 
 /** What makes a submission a leg of a registered group stands in what its client signed: 64 hexadecimal digits of it. */

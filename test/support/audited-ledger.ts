@@ -176,7 +176,7 @@ export class Parties {
 
   /** Nothing is pending, held or on its way. */
   atRest(): Promise<void> {
-    const unfinished = "EXISTS (SELECT FROM transactions WHERE status = 'pending') OR EXISTS (SELECT FROM holds)"
+    const unfinished = 'EXISTS (SELECT FROM pending_transactions) OR EXISTS (SELECT FROM holds)'
     return this.untilNot(`${unfinished} OR ${ON_ITS_WAY}`)
   }
 

@@ -29,6 +29,7 @@ const RECORD: TransactionRecord = {
   sequence: null,
   previousHash: null,
   auditHash: null,
+  entry: null,
   idempotencyKey: 'in no receipt',
   payloadHash: '3c'.repeat(32),
   keyId: 'in no receipt',

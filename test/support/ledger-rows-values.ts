@@ -1,11 +1,12 @@
 /** Rows for tests of ledger stores: what value moves write beside accounts, as the domain would, without the domain. */
 import { Balances } from '../../actors/account/balances.ts'
 import { Holds } from '../../actors/account/holds.ts'
-import { chainEntry } from './chain.ts'
+import { chained } from './chain.ts'
+import { sha256Hex } from '../../actors/audit-chain.ts'
 import { accountAddress } from '../../actors/address.ts'
 import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
 import { type AccountState, balanceOf, type Hold, holdId, type LegHold } from '../../actors/account/state.ts'
-import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
+import type { Transaction } from '../../actors/account/transaction.ts'
 import type { ExchangeState } from '../../actors/exchange/state.ts'
 import type { GroupState } from '../../actors/group/state.ts'
 import type { Carried, LegTerms } from '../../actors/message.ts'
@@ -41,6 +42,7 @@ export function pendTransfer(before: AccountState, idempotencyKey: string, amoun
   const transaction: Transaction = {
     ...rest,
     payload,
+    payloadHash: sha256Hex(payload),
     type: 'transfer',
     status: 'pending',
     groupId: GROUP_ID,
@@ -48,10 +50,9 @@ export function pendTransfer(before: AccountState, idempotencyKey: string, amoun
     receive: { tokenId: 'EUR', amount: '0.000000000000000001' },
     processedAtMs: null,
   }
-  const { payload: _payload, signature: _signature, ...record } = transaction
   const hold: Hold = {
     kind: 'pending',
-    transaction: record,
+    transaction,
     reserves: true,
     room: { tokenId: 'EUR', amount: '0.000000000000000001' },
     reportsOn: null,
@@ -80,24 +81,19 @@ export function pendTransfer(before: AccountState, idempotencyKey: string, amoun
 }
 
 export interface Conclusion extends Change {
-  readonly record: TransactionRecord
+  readonly record: Transaction
 }
 
 /** The end of a transfer that `pendTransfer` began: completed with an entry, its hold gone. */
 export function concludeTransfer(before: AccountState, txnId: string): Conclusion {
-  const { amount } = pendingOf(before, txnId)
-  const sequence = before.sequence + 1
-  const entry = chainEntry(before.tip, sequence, txnId, SALT, { type: 'transfer', amount })
-  const { previousHash, auditHash } = entry
   const counterTxnId = nextTxnId(before.shardId)
+  const atMs = before.lastTimeMs + 1
+  const { transaction, entry } = chained(before, { ...pendingOf(before, txnId), counterTxnId }, atMs, SALT)
+  const { sequence, auditHash: tip } = entry
   const completedCount = before.completedCount + 1
-  return endOf(
-    before,
-    txnId,
-    { status: 'completed', counterTxnId, sequence, previousHash, auditHash },
-    { sequence, tip: auditHash, completedCount, updatedAtMs: before.lastTimeMs + 1 },
-    [{ accountId: before.accountId, ...entry }],
-  )
+  return endOf(before, txnId, transaction, { sequence, tip, completedCount, updatedAtMs: atMs }, [
+    { accountId: before.accountId, ...entry },
+  ])
 }
 
 /** The end of a transfer that its receiver refused. */
@@ -106,7 +102,7 @@ export function failTransfer(before: AccountState, txnId: string): Conclusion {
   return endOf(before, txnId, { status: 'failed', failure }, { failedCount: before.failedCount + 1 }, [])
 }
 
-function pendingOf(before: AccountState, txnId: string): TransactionRecord {
+function pendingOf(before: AccountState, txnId: string): Transaction {
   const pending = before.holds.get(txnId)
   if (pending?.kind !== 'pending') throw new Error('the account has no such transfer')
   return pending.transaction
@@ -115,7 +111,7 @@ function pendingOf(before: AccountState, txnId: string): TransactionRecord {
 function endOf(
   before: AccountState,
   txnId: string,
-  end: Partial<TransactionRecord>,
+  end: Partial<Transaction>,
   changes: Partial<AccountState>,
   entries: Rows['entries'],
 ): Conclusion {

@@ -1,7 +1,7 @@
 /** Rows for tests of ledger stores: accounts that are opened and credited as the domain would, without the domain. */
 import { Balances } from '../../actors/account/balances.ts'
 import { Holds } from '../../actors/account/holds.ts'
-import { chainEntry } from './chain.ts'
+import { chained, chainEntry } from './chain.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import { BASE_UNIT, formatQuantity, parseQuantity, ZERO } from '../../actors/money.ts'
@@ -118,21 +118,20 @@ export function nextTxnId(shardId: number): string {
 export function creditAccount(before: AccountState, idempotencyKey: string, amount = '1.5'): Change {
   const txnId = nextTxnId(before.shardId)
   const atMs = before.lastTimeMs + 1
-  const sequence = before.sequence + 1
-  const entry = chainEntry(before.tip, sequence, txnId, SALT, { type: 'credit', amount })
+  const credit = transactionOf(before, txnId, idempotencyKey, amount, atMs)
+  const { transaction, entry } = chained(before, credit, atMs, SALT)
   const held = balanceOf(before, BASE_UNIT)
   const balance = { ...held, balance: held.balance + parseQuantity(amount), updatedAtMs: atMs }
   const account: AccountState = {
     ...before,
     version: before.version + 1,
-    sequence,
+    sequence: entry.sequence,
     tip: entry.auditHash,
     balances: Balances.of([...before.balances, [BASE_UNIT, balance]]),
     completedCount: before.completedCount + 1,
     updatedAtMs: atMs,
     lastTimeMs: atMs,
   }
-  const chain = { sequence, previousHash: entry.previousHash, auditHash: entry.auditHash }
   return {
     account,
     rows: {
@@ -140,7 +139,7 @@ export function creditAccount(before: AccountState, idempotencyKey: string, amou
       accounts: [writeOf(before, account)],
       balances: [{ accountId: before.accountId, tokenId: BASE_UNIT, balance }],
       entries: [{ accountId: before.accountId, ...entry }],
-      transactions: [decided({ ...transactionOf(before, txnId, idempotencyKey, amount, atMs), ...chain })],
+      transactions: [decided(transaction)],
     },
   }
 }
@@ -252,6 +251,7 @@ export function transactionOf(
     sequence: null,
     previousHash: null,
     auditHash: null,
+    entry: null,
     idempotencyKey,
     payload,
     payloadHash: sha256Hex(payload),

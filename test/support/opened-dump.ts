@@ -1,8 +1,10 @@
 /** All that a database holds, opened with every key that is left: what whoever has the master key, too, can learn of it. */
 import postgres from 'postgres'
+import type { FailureCode, Transaction } from '../../actors/account/transaction.ts'
 import { openAttestation } from '../../infra/postgres/attestation-document.ts'
 import type { AttestationRow } from '../../infra/postgres/attestation-rows.ts'
 import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
+import { placeOfTransaction } from '../../infra/postgres/transaction-document.ts'
 import {
   accountKeyName,
   classKeyName,
@@ -43,8 +45,9 @@ const SEALED: readonly Sealed[] = [
   sealed('account_keys', 'document', (row) => PLACES.key(shard(row), ref(row), number(row, 'from_sequence'))),
   sealed('balances', 'document', (row) => PLACES.balance(shard(row), ref(row), text(row, 'token_id'))),
   sealed('audit_entries', 'payload', (row) => PLACES.entry(shard(row), ref(row), number(row, 'sequence'))),
-  sealed('transactions', 'document', (row) => PLACES.transaction(shard(row), ref(row), text(row, 'txn_id'))),
-  sealed('transactions', 'outcome', (row) => PLACES.outcome(shard(row), ref(row), text(row, 'txn_id'))),
+  sealed('transactions', 'document', transactionPlace),
+  sealed('pending_transactions', 'document', transactionPlace),
+  sealed('pending_transactions', 'hold', (row) => PLACES.hold(shard(row), ref(row), text(row, 'txn_id'))),
   sealed('operations', 'document', (row) =>
     PLACES.operation(shard(row), ref(row), text(row, 'operation'), text(row, 'idempotency_key')),
   ),
@@ -74,6 +77,31 @@ const SEALED: readonly Sealed[] = [
     () => [LEDGER_KEY_NAME],
   ),
 ]
+
+/** With all that its columns say. */
+function transactionPlace(row: Row): Place {
+  const failureCode = (row['failure_code'] ?? null) as FailureCode | null
+  const keyId = (row['receipt_key_id'] ?? null) as string | null
+  const hex = (column: string): string | null => (row[column] as Buffer | null | undefined)?.toString('hex') ?? null
+  const transaction = {
+    shardId: shard(row),
+    txnId: text(row, 'txn_id'),
+    type: row['type'],
+    tokenId: row['token_id'],
+    groupId: row['group_id'],
+    status: row['status'] ?? 'pending',
+    failure: failureCode === null ? null : { code: failureCode, detail: '' },
+    origin: row['origin'],
+    createdAtMs: (row['created_at'] as Date).getTime(),
+    processedAtMs: (row['processed_at'] as Date | undefined)?.getTime() ?? null,
+    sequence: (row['sequence'] ?? null) === null ? null : number(row, 'sequence'),
+    previousHash: hex('previous_hash'),
+    auditHash: hex('audit_hash'),
+  } as Transaction
+  const receipt = keyId === null ? null : { keyId, signature: '' }
+  const refs = { account: ref(row), key: text(row, 'idempotency_key'), bucket: number(row, 'amount_bucket') }
+  return placeOfTransaction({ transaction, receipt }, refs)
+}
 
 function sealed(table: string, column: string, placeOf: Sealed['placeOf'], keysOf = ofAccount): Sealed {
   return { table, column, placeOf, keysOf }

@@ -3,11 +3,12 @@ import type postgres from 'postgres'
 import type { AccountState } from '../../actors/account/state.ts'
 import { balanceOf } from '../../actors/account/state.ts'
 import type { Quantity } from '../../actors/money.ts'
-import { accountText } from '../../infra/postgres/account-document.ts'
-import { balanceText, partsDigest } from '../../infra/postgres/account-parts.ts'
-import { PLACES } from '../../infra/postgres/row-sealer.ts'
+import { sealAccount } from '../../infra/postgres/account-document.ts'
+import { balanceText } from '../../infra/postgres/account-parts.ts'
+import { createRowSealer, PLACES } from '../../infra/postgres/row-sealer.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { changeOf } from './tampering-with-keys.ts'
 
 /** The account's key must have been fetched, and it must have the balance. */
 export async function resealBalance(
@@ -21,12 +22,16 @@ export async function resealBalance(
   const ref = vault.accountRef(accountId)
   const name = accountKeyName(ref)
   const changed = { ...balanceOf(account, tokenId), balance }
-  const digest = partsDigest({ ...account, balances: account.balances.with(tokenId, changed) }, vault, name)
-  const document = vault.seal(name, PLACES.account(shardId, ref, version), accountText(account, digest))
+  const after = { ...account, balances: account.balances.with(tokenId, changed) }
+  const { digest, lasting, lastingVersion } = sealAccount(
+    { previousVersion: version, account: after, since: changeOf(account, after) },
+    createRowSealer(vault, shardId, new Map()),
+  )
   const text = vault.seal(name, PLACES.balance(shardId, ref, tokenId), balanceText(changed))
   const { count } = await sql`
     WITH account AS (
-      UPDATE accounts SET document = ${Buffer.from(document, 'hex')}
+      UPDATE accounts SET digest = ${Buffer.from(digest, 'base64')}, lasting_version = coalesce(${lastingVersion}::bigint, lasting_version),
+             lasting = coalesce(${lasting === null ? null : Buffer.from(lasting, 'base64')}::bytea, lasting)
        WHERE shard_id = ${shardId} AND account_id = ${ref} AND version = ${version})
     UPDATE balances SET document = ${Buffer.from(text, 'hex')}
      WHERE shard_id = ${shardId} AND account_id = ${ref} AND token_id = ${tokenId}`

@@ -7,7 +7,12 @@ import { keyNamesOfNew } from '../../infra/postgres/commit-keys.ts'
 import { SECTIONS } from '../../infra/postgres/commit-rows.ts'
 import { SECTION_NAMES } from '../../infra/postgres/commit-section.ts'
 import { createRowSealer, PLACES } from '../../infra/postgres/row-sealer.ts'
-import { openTransaction, type TransactionRow, transactionText } from '../../infra/postgres/transaction-document.ts'
+import {
+  openTransaction,
+  placeOfTransaction,
+  type TransactionRow,
+  transactionText,
+} from '../../infra/postgres/transaction-document.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
@@ -17,7 +22,9 @@ import { partWith, type Rows } from './ledger-rows.ts'
 const TABLES: Readonly<Record<string, string>> = { new_accounts: 'accounts', new_actors: 'actors' }
 const CHANGING: ReadonlySet<string> = new Set([
   'changed_accounts',
-  'transaction_changes',
+  'pending_holds',
+  'ended_transactions',
+  'compensations',
   'changed_actors',
   'removed_actors',
 ])
@@ -46,13 +53,24 @@ export async function insertRows(
         values.map((row) => row[index] ?? null),
       ),
     )
+    const [enteredColumn, enteredValue] =
+      name === 'transactions' ? [', entered_xid', ', pg_current_xact_id()'] : ['', '']
+    const insert = `INSERT INTO ${TABLES[name] ?? name} (shard_id, ${names}${enteredColumn})
+       SELECT ${shardId}, ${selected}${enteredValue} FROM unnest(${arrays}) AS u (${names})`
     await sql.unsafe(
-      `INSERT INTO ${TABLES[name] ?? name} (shard_id, ${names})
-       SELECT ${shardId}, ${selected} FROM unnest(${arrays}) AS u (${names})`,
+      name.endsWith('transactions') ? logged(insert, name === 'transactions' ? 'final' : 'pending') : insert,
       parameters,
     )
   }
   for (const key of made.values()) vault.keys.adopt(key)
+}
+
+/** With the transactions that it enters in the log of commits. */
+function logged(insert: string, as: 'final' | 'pending'): string {
+  const other = as === 'final' ? 'pending' : 'final'
+  return `WITH written AS (${insert} RETURNING txn_id)
+    INSERT INTO commits (${as}, ${other}, ended) SELECT array_agg(txn_id ORDER BY txn_id), '{}', '{}' FROM written
+    ON CONFLICT (commit_xid) DO UPDATE SET ${as} = commits.${as} || excluded.${as}`
 }
 
 /** Rows that a condition without parameters finds: their documents are what `change` makes of the states. */
@@ -78,19 +96,66 @@ export async function rewriteActors(
   }
 }
 
-/** One that was decided at once. The columns beside it stay. */
+/** One that has ended, with its columns, but for the account's and the key's references. */
 export async function rewriteTransaction(
-  sql: postgres.ISql,
+  sql: postgres.Sql,
   vault: RowVault,
   txnId: string,
   change: (stored: TransactionWrite) => TransactionWrite,
 ): Promise<void> {
   const [row] = await sql<TransactionRow[]>`SELECT * FROM transactions WHERE txn_id = ${txnId}`
   if (row === undefined) throw new Error('there is no such transaction')
-  const { shard_id: shardId, account_id: ref } = row
-  const name = accountKeyName(ref)
-  await vault.keys.fetch(sql, [name])
-  const text = transactionText(change(openTransaction(row, vault)))
-  const document = vault.seal(name, PLACES.transaction(shardId, ref, txnId), text)
-  await sql`UPDATE transactions SET document = decode(${document}, 'hex') WHERE txn_id = ${txnId}`
+  await vault.keys.fetch(sql, [accountKeyName(row.account_id)])
+  await resealTransaction(sql, vault, row, change(openTransaction(row, vault)))
+}
+
+/** The row says `after` from now on, whatever of it is another: the ID, the shard and the end, too. Its key must have been fetched. */
+export async function resealTransaction(
+  sql: postgres.Sql,
+  vault: RowVault,
+  row: TransactionRow,
+  after: TransactionWrite,
+): Promise<void> {
+  const { transaction, receipt } = after
+  const { amount, sequence, processedAtMs, previousHash, auditHash } = transaction
+  const bucket = vault.amountBucket(amount)
+  const place = placeOfTransaction(after, { account: row.account_id, key: row.idempotency_key, bucket })
+  const document = Buffer.from(vault.seal(accountKeyName(row.account_id), place, transactionText(after)), 'hex')
+  const common = {
+    shard_id: transaction.shardId,
+    txn_id: transaction.txnId,
+    type: transaction.type,
+    token_id: transaction.tokenId,
+    group_id: transaction.groupId,
+    origin: transaction.origin,
+    created_at: new Date(transaction.createdAtMs),
+    amount_bucket: bucket,
+    document,
+  }
+  if (transaction.status === 'pending') {
+    await sql`UPDATE pending_transactions SET ${sql(common)} WHERE txn_id = ${row.txn_id}`
+    return
+  }
+  const final = {
+    ...common,
+    status: transaction.status,
+    failure_code: transaction.failure?.code ?? null,
+    sequence,
+    processed_at: processedAtMs === null ? null : new Date(processedAtMs),
+    previous_hash: previousHash === null ? null : Buffer.from(previousHash, 'hex'),
+    audit_hash: auditHash === null ? null : Buffer.from(auditHash, 'hex'),
+    receipt_key_id: receipt?.keyId ?? null,
+  }
+  if (row.status !== 'pending') {
+    await sql`UPDATE transactions SET ${sql(final)} WHERE txn_id = ${row.txn_id}`
+    return
+  }
+  await sql.begin(async (commit) => {
+    const [pending] = await commit<{ entered_xid: string }[]>`
+      DELETE FROM pending_transactions WHERE txn_id = ${row.txn_id} RETURNING entered_xid::text`
+    if (pending === undefined) throw new Error('there is no such transaction')
+    const named = { account_id: row.account_id, idempotency_key: row.idempotency_key }
+    await commit`INSERT INTO transactions ${commit({ ...final, ...named, entered_xid: pending.entered_xid })}`
+    await commit`INSERT INTO commits (final, pending, ended) VALUES ('{}', '{}', ARRAY[${row.txn_id}])`
+  })
 }

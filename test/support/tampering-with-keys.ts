@@ -4,23 +4,26 @@
  */
 import type postgres from 'postgres'
 import { Balances } from '../../actors/account/balances.ts'
+import { entryPayload } from '../../actors/account/record.ts'
 import type { AccountState, Balance } from '../../actors/account/state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
-import { accountText } from '../../infra/postgres/account-document.ts'
-import { balanceText, holdRefOf, partsDigest } from '../../infra/postgres/account-parts.ts'
+import { sealAccount } from '../../infra/postgres/account-document.ts'
+import { balanceText, holdRefOf, pendingHoldText } from '../../infra/postgres/account-parts.ts'
 import { type ActorRow, keyNameOfActorRow } from '../../infra/postgres/actor-documents.ts'
+import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow, payloadOf } from '../../infra/postgres/chain-entries.ts'
 import { ACCOUNTS_LOOK_UP, openWholeAccount, type WholeAccountRow } from '../../infra/postgres/look-up-accounts.ts'
-import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
-import { openTransaction, type TransactionRow, transactionText } from '../../infra/postgres/transaction-document.ts'
+import { createRowSealer, nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
+import { openTransaction, type TransactionRow } from '../../infra/postgres/transaction-document.ts'
 import { accountKeyName, type KeyName, LEDGER_KEY_NAME } from '../../infra/vault/key-name.ts'
 import type { Place } from '../../infra/vault/place.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
-import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
+import type { AccountChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { vaultOf } from './ledger-database.ts'
+import { resealTransaction } from './sealed-rows.ts'
 
 /** A test's database, and what opens it. */
 interface Keyed {
@@ -78,11 +81,16 @@ export function changeAccount(accountId: string, change: (account: AccountState)
     const [, before] = openWholeAccount(row, vault, accountId)
     const after = change(before)
     const sealed = (place: Place, text: string): Buffer => Buffer.from(vault.seal(name, place, text), 'hex')
-    const text = accountText(after, partsDigest(after, vault, name))
+    const { digest, lasting, lastingVersion } = sealAccount(
+      { previousVersion: before.version, account: after, since: changeOf(before, after) },
+      createRowSealer(vault, row.shard_id, new Map()),
+    )
     await sql`
-      UPDATE accounts SET status = ${after.status}, sequence = ${after.sequence}, tip = ${Buffer.from(after.tip, 'hex')},
+      UPDATE accounts SET version = ${after.version}, status = ${after.status}, sequence = ${after.sequence}, tip = ${Buffer.from(after.tip, 'hex')},
              completed_count = ${after.completedCount}, failed_count = ${after.failedCount}, nft_count = ${after.nftCount},
-             document = ${sealed(PLACES.account(row.shard_id, ref, after.version), text)} WHERE account_id = ${ref}`
+             updated_at = ${new Date(after.updatedAtMs)}, last_time = ${new Date(after.lastTimeMs)},
+             digest = ${Buffer.from(digest, 'base64')}, lasting_version = coalesce(${lastingVersion}::bigint, lasting_version),
+             lasting = coalesce(${lasting === null ? null : Buffer.from(lasting, 'base64')}::bytea, lasting) WHERE account_id = ${ref}`
     for (const tokenId of before.balances.keys()) {
       if (!after.balances.has(tokenId)) {
         await sql`DELETE FROM balances WHERE account_id = ${ref} AND token_id = ${tokenId}`
@@ -93,11 +101,25 @@ export function changeAccount(accountId: string, change: (account: AccountState)
       await sql`UPDATE balances SET document = ${document} WHERE account_id = ${ref} AND token_id = ${tokenId}`
     }
     for (const [holdId, hold] of after.holds) {
+      if (hold.kind === 'pending') {
+        const own = pendingHoldText(hold)
+        const document = own === null ? null : sealed(PLACES.hold(row.shard_id, ref, holdId), own)
+        await sql`UPDATE pending_transactions SET hold = ${document} WHERE account_id = ${ref} AND txn_id = ${holdId}`
+        continue
+      }
       const holdRef = holdRefOf(vault, accountId, holdId)
       const document = sealed(PLACES.hold(row.shard_id, ref, holdRef), JSON.stringify(hold))
       await sql`UPDATE holds SET document = ${document} WHERE account_id = ${ref} AND hold_id = ${holdRef}`
     }
   }
+}
+
+/** Whatever may differ. */
+export function changeOf(previous: AccountState, after: AccountState): AccountChange {
+  const of = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): readonly string[] => [
+    ...new Set([...one.keys(), ...other.keys()]),
+  ]
+  return { previous, tokenIds: of(previous.balances, after.balances), holdIds: of(previous.holds, after.holds) }
 }
 
 /** What the account has of the base unit. */
@@ -109,33 +131,35 @@ export function changeBase(accountId: string, change: (balance: Balance) => Part
   })
 }
 
-interface EntryRow {
-  readonly shard_id: number
-  readonly sequence: string
-  readonly txn_id: string | null
-  readonly previous_hash: Buffer
-  readonly audit_hash: Buffer
-  readonly payload: Buffer
-}
-
-/** Entries of a chain, in order. */
+/** Entries of a chain, in order. A transaction is its own entry, and says what the entry says of it. */
 export function changeEntries(accountId: string, change: (entry: AuditEntry) => AuditEntry | Left) {
   return async (copy: Target): Promise<void> => {
-    const { sql, vault, open, seal } = await keyed(copy)
+    const { sql, vault, seal } = await keyed(copy)
     const ref = vault.accountRef(accountId)
-    const rows = await sql<EntryRow[]>`SELECT * FROM audit_entries WHERE account_id = ${ref} ORDER BY sequence`
+    await vault.keys.fetch(sql, [accountKeyName(ref)])
+    const columns = CHAIN_ENTRY_COLUMNS.join(', ')
+    const rows = await sql.unsafe<ChainEntryRow[]>(
+      `SELECT ${columns} FROM chain_entries WHERE account_id = $1 ORDER BY sequence`,
+      [ref],
+    )
     await each(rows, async (row) => {
-      const place = PLACES.entry(row.shard_id, ref, Number(row.sequence))
-      const after = change({
+      const entry = {
         sequence: Number(row.sequence),
         txnId: row.txn_id,
         previousHash: row.previous_hash.toString('hex'),
         auditHash: row.audit_hash.toString('hex'),
-        payload: await open(accountKeyName(ref), place, row.payload),
-      })
+        payload: payloadOf(row, vault),
+      }
+      const after = change(entry)
       if (after === undefined) return false
+      if (row.txn_id !== null) {
+        const { transaction, receipt } = openTransaction(row, vault)
+        await resealTransaction(sql, vault, row, { transaction: saying(transaction, after), receipt })
+        return true
+      }
+      const place = PLACES.entry(row.shard_id, ref, entry.sequence)
       await sql`
-        UPDATE audit_entries SET txn_id = ${after.txnId}, previous_hash = ${Buffer.from(after.previousHash, 'hex')},
+        UPDATE audit_entries SET previous_hash = ${Buffer.from(after.previousHash, 'hex')},
                audit_hash = ${Buffer.from(after.auditHash, 'hex')},
                payload = ${await seal(accountKeyName(ref), place, after.payload)}
          WHERE account_id = ${ref} AND sequence = ${row.sequence}`
@@ -144,34 +168,25 @@ export function changeEntries(accountId: string, change: (entry: AuditEntry) => 
   }
 }
 
-export interface Stored {
-  readonly transaction: Transaction
-  readonly receipt: ReceiptWrite | null
+/** The transaction whose entry this is: with another amount or salt, and other hashes. */
+function saying(before: Transaction, { payload, previousHash, auditHash }: AuditEntry): Transaction {
+  const { amount, salt } = JSON.parse(payload) as { readonly amount: string; readonly salt: string }
+  const entry = before.entry && { ...before.entry, salt }
+  const after = { ...before, amount, entry, previousHash, auditHash }
+  if (entryPayload(after) !== payload) throw new Error('no transaction has this entry')
+  return after
 }
 
 /** With every column that says something of it. */
-export function changeTransactions(change: (stored: Stored) => Stored | Left) {
+export function changeTransactions(change: (stored: TransactionWrite) => TransactionWrite | Left) {
   return async (copy: Target): Promise<void> => {
-    const { sql, vault, seal } = await keyed(copy)
-    const rows = await sql<TransactionRow[]>`SELECT * FROM transactions ORDER BY txn_id`
+    const { sql, vault } = await keyed(copy)
+    const rows = await sql<TransactionRow[]>`SELECT * FROM all_transactions ORDER BY txn_id`
     await each(rows, async (row) => {
-      const name = accountKeyName(row.account_id)
-      await vault.keys.fetch(sql, [name])
+      await vault.keys.fetch(sql, [accountKeyName(row.account_id)])
       const after = change(openTransaction(row, vault))
       if (after === undefined) return false
-      const { transaction, receipt } = after
-      const place = PLACES.transaction(row.shard_id, row.account_id, row.txn_id)
-      const { processedAtMs, previousHash, auditHash } = transaction
-      await sql`
-        UPDATE transactions SET type = ${transaction.type}, token_id = ${transaction.tokenId},
-               group_id = ${transaction.groupId}, status = ${transaction.status},
-               failure_code = ${transaction.failure?.code ?? null}, sequence = ${transaction.sequence},
-               amount_bucket = ${vault.amountBucket(transaction.amount)},
-               processed_at = ${processedAtMs === null ? null : new Date(processedAtMs)},
-               previous_hash = ${previousHash === null ? null : Buffer.from(previousHash, 'hex')},
-               audit_hash = ${auditHash === null ? null : Buffer.from(auditHash, 'hex')},
-               receipt_key_id = ${receipt?.keyId ?? null}, outcome = NULL,
-               document = ${await seal(name, place, transactionText(after))} WHERE txn_id = ${row.txn_id}`
+      await resealTransaction(sql, vault, row, after)
       return true
     })
   }

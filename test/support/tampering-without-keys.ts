@@ -12,7 +12,7 @@ export function withoutKeys(tampered: () => Tampered) {
     })
   }
 
-  /** What is said to be wrong, each once: accounts by their names, and `txn`, `class` for what is numbered anew each time. */
+  /** What is said to be wrong, each once: accounts by their names, and `txn`, `class`, `leg` for what is numbered anew each time. */
   function namesOf(findings: readonly { readonly subject: string; readonly place: string }[]): readonly string[] {
     const { refOf, told } = tampered()
     const named = findings.map(({ subject, place }) =>
@@ -21,7 +21,8 @@ export function withoutKeys(tampered: () => Tampered) {
         .replaceAll(refOf('bob-one'), 'bob')
         .replaceAll(told.classId, 'class')
         .replaceAll(/txn_[0-9A-Z]+/g, 'txn')
-        .replace(/(crossing|message|group) .*/, '$1'),
+        .replace(/(crossing|message|group) .*/, '$1')
+        .replace(/hold [0-9a-f-]{36} .*/, 'hold leg'),
     )
     return [...new Set(named)].sort()
   }

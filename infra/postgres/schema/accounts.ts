@@ -1,7 +1,8 @@
 /** Accounts with their keys, balances, holds and chains, and the data keys that seal them. */
 export const ACCOUNTS = `
--- account_id, in every table: a keyed hash of the ID. document: sealed.
--- erased: the account's data key is destroyed, and its document is under the shard's key. Few accounts are.
+-- account_id, in every table: a keyed hash of the ID. digest: sealed for the values of all columns beside it; over the account's
+-- balances and holds. lasting: sealed; what changes seldom, as written in lasting_version, so that an order does not write it.
+-- erased: the account's data key is destroyed, and its row is under the shard's key. Few accounts are.
 -- nft_count: NFTs that the account received, less those that it gave away. nft_room: places reserved for promised NFTs. The
 -- count falls below zero while an NFT is given on before its receipt is recorded here: its place is still reserved.
 CREATE TABLE accounts (
@@ -11,13 +12,16 @@ CREATE TABLE accounts (
   failed_count bigint NOT NULL,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
+  last_time timestamptz NOT NULL,
+  lasting_version bigint NOT NULL,
   shard_id integer NOT NULL,
   nft_count integer NOT NULL DEFAULT 0,
   nft_room integer NOT NULL DEFAULT 0 CHECK (nft_room >= 0),
   account_id text COLLATE "C" NOT NULL,
   status text NOT NULL CHECK (status IN ('active', 'frozen', 'closed', 'erased')),
   tip bytea NOT NULL CHECK (octet_length(tip) = 32),
-  document bytea NOT NULL,
+  digest bytea NOT NULL,
+  lasting bytea NOT NULL,
   PRIMARY KEY (shard_id, account_id),
   CONSTRAINT accounts_nfts_are_there CHECK (nft_count + nft_room >= 0)
 ) WITH (fillfactor = 70);
@@ -42,26 +46,23 @@ CREATE TABLE balances (
   PRIMARY KEY (shard_id, account_id, token_id)
 ) WITH (fillfactor = 70);
 
--- Unfinished work of an account. hold_id of an NFT that is being minted: made of the hash of the client's key.
--- pending_txn_id: the pending transaction of a leg whose NFT's home has not confirmed the NFT yet. Other pending
--- transactions have a hold under their own ID.
+-- Unfinished work of an account beside its pending transactions. hold_id of an NFT that is being minted: made of the hash of
+-- the client's key.
 CREATE TABLE holds (
   shard_id integer NOT NULL,
   account_id text COLLATE "C" NOT NULL,
   hold_id text COLLATE "C" NOT NULL,
-  pending_txn_id text COLLATE "C",
   document bytea NOT NULL,
   PRIMARY KEY (shard_id, account_id, hold_id)
 );
-CREATE INDEX holds_pending_legs ON holds (shard_id, account_id) WHERE pending_txn_id IS NOT NULL;
 
--- commit_xid: the transaction that wrote the row. The auditor finds by it the rows written since a pass began.
+-- Entries of chains that are no transactions. commit_xid: the transaction that wrote the row. The auditor finds by it the rows
+-- written since a pass began.
 CREATE TABLE audit_entries (
   sequence bigint NOT NULL,
   commit_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   shard_id integer NOT NULL,
   account_id text COLLATE "C" NOT NULL,
-  txn_id text COLLATE "C",
   previous_hash bytea NOT NULL CHECK (octet_length(previous_hash) = 32),
   audit_hash bytea NOT NULL CHECK (octet_length(audit_hash) = 32),
   payload bytea NOT NULL,

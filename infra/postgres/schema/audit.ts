@@ -17,13 +17,6 @@ CREATE TABLE audit_findings (
   PRIMARY KEY (subject, place)
 );
 
--- Transactions that were pending when the auditor read them: no feed shows their end.
-CREATE TABLE audit_pending (
-  shard_id integer NOT NULL,
-  txn_id text COLLATE "C" NOT NULL,
-  PRIMARY KEY (shard_id, txn_id)
-);
-
 -- The state of all chains, every minute; thinned out with age. statement: as signed.
 -- sums: of each shard, sealed; the next checkpoint continues from them.
 CREATE TABLE checkpoints (

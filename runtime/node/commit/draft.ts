@@ -6,7 +6,7 @@
 import { type AccountClientCommand, payloadHashOf } from '../../../actors/account/commands.ts'
 import { type Answer, type EarlierUse, type Effect, originalAnswer } from '../../../actors/account/outcome.ts'
 import type { AccountKey, AccountState } from '../../../actors/account/state.ts'
-import type { CompensableTransaction, Transaction, TransactionRecord } from '../../../actors/account/transaction.ts'
+import type { CompensableTransaction, Transaction } from '../../../actors/account/transaction.ts'
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
 import { type Quantity, ZERO } from '../../../actors/money.ts'
 import type { AnyState, StepActor, StepOutcome } from '../../../actors/step-actor.ts'
@@ -67,7 +67,7 @@ export class ShardDraft {
   readonly keys: AccountKeyWrite[] = []
   readonly entries: AuditEntryWrite[] = []
   readonly transactions: Transaction[] = []
-  readonly finished = new Map<string, TransactionRecord>()
+  readonly finished = new Map<string, Transaction>()
   readonly compensatedBy = new Map<string, string>()
   readonly operations: ShardBatch['operations'][number][] = []
   readonly keyUses = new Map<string, EarlierUse>()

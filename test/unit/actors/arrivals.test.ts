@@ -333,7 +333,7 @@ describe('its chain', () => {
   }
   const problemsOf = (end: AccountHead): readonly unknown[] => {
     const walk = new ChainWalk(ACCOUNT)
-    const found = entries.map((entry) => walk.take({ ...entry, transaction: null }))
+    const found = entries.map((entry) => walk.take(entry))
     return [...found.filter((finding) => finding !== undefined), ...walk.finish(end)]
   }
 

@@ -1,23 +1,22 @@
-/** Goal: what was written of a transaction is read as it was by every later program, and its amount without the rest. */
+/** Goal: what was written of a transaction is read as it was by every later program, beside its own columns alone. */
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
+import { sha256Hex } from '../../../actors/audit-chain.ts'
 import {
   openAmount,
   openTransaction,
-  outcomeText,
+  placeOfTransaction,
   type TransactionRow,
   transactionText,
 } from '../../../infra/postgres/transaction-document.ts'
-import type { ReceiptWrite } from '../../../runtime/ports/ledger-store.ts'
-import { createDataKeys } from '../../../infra/vault/data-keys.ts'
-import { PLACES } from '../../../infra/postgres/row-sealer.ts'
-import { sealingVault, testWrapping } from '../../support/row-vaults.ts'
+import { accountKeyName } from '../../../infra/vault/key-name.ts'
+import type { RowVault } from '../../../infra/vault/row-vault.ts'
+import type { TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
+import { sealingVault } from '../../support/row-vaults.ts'
 
-const KEYS = createDataKeys(testWrapping())
-const VAULT = sealingVault([], KEYS)
-KEYS.adopt(KEYS.make(VAULT.accountKeyName('ann')))
+const PAYLOAD = '{"account_id":"ann","amount":"1.5","idempotency_key":"key-1","metadata":{"note":"a \\"quoted\\" one"}}'
 
-const TRANSACTION: Transaction = {
+const COMPLETED: Transaction = {
   amount: '1.5',
   txnId: 'txn_1',
   accountId: 'ann',
@@ -26,7 +25,7 @@ const TRANSACTION: Transaction = {
   tokenId: 'BASE',
   groupId: '00000000-0000-8000-8000-000000000000',
   status: 'completed',
-  failure: { code: 'expired', detail: 'Late.' },
+  failure: null,
   origin: 'client',
   metadata: { note: 'a "quoted" one' },
   toAccountId: 'bob',
@@ -37,37 +36,84 @@ const TRANSACTION: Transaction = {
   createdAtMs: 1,
   processedAtMs: 2,
   sequence: 3,
-  previousHash: 'aa',
-  auditHash: 'bb',
+  previousHash: 'aa'.repeat(32),
+  auditHash: 'bb'.repeat(32),
+  entry: { salt: '5a17', balance: '7', incoming: '1', receivedBalance: '9' },
   idempotencyKey: 'key-1',
-  payload: '{}',
-  payloadHash: 'cc',
+  payload: PAYLOAD,
+  payloadHash: sha256Hex(PAYLOAD),
   signature: 'sig',
   keyId: 'key',
 }
-const RECEIPT: ReceiptWrite = { keyId: 'receipt-key', signature: 'receipt-sig' }
+const RECEIPT = { keyId: 'receipt-key', signature: 'receipt-sig' }
 
-/** As rows since version 0.8 have it: they are there for ever. */
-const TEXT =
-  '["1.5","txn_1","ann",7,"transfer","BASE","00000000-0000-8000-8000-000000000000","completed",' +
-  '{"code":"expired","detail":"Late."},"client",{"note":"a \\"quoted\\" one"},"bob","eve",' +
-  '{"tokenId":"GOLD","amount":"2"},"txn_0","txn_2",1,2,3,"aa","bb","key-1","{}","cc","sig","key","receipt-key","receipt-sig"]'
-const OUTCOME =
-  '["completed",{"code":"expired","detail":"Late."},{"tokenId":"GOLD","amount":"2"},"txn_0","txn_2",2,3,"aa","bb",' +
-  '"receipt-key","receipt-sig"]'
-
-const REF = VAULT.accountRef(TRANSACTION.accountId)
-
-function sealed(placeOf: typeof PLACES.transaction, text: string): Buffer {
-  const { shardId, txnId, accountId } = TRANSACTION
-  return Buffer.from(VAULT.seal(VAULT.accountKeyName(accountId), placeOf(shardId, REF, txnId), text), 'hex')
+const PENDING: Transaction = {
+  ...COMPLETED,
+  groupId: null,
+  status: 'pending',
+  toAccountId: null,
+  fromAccountId: null,
+  receive: null,
+  compensates: null,
+  counterTxnId: null,
+  processedAtMs: null,
+  sequence: null,
+  previousHash: null,
+  auditHash: null,
+  entry: null,
 }
 
-function rowOf(transaction: Transaction, document: string, outcome: string | null = null): TransactionRow {
+const FAILED: Transaction = {
+  ...PENDING,
+  status: 'failed',
+  failure: { code: 'expired', detail: 'Late.' },
+  processedAtMs: 2,
+}
+
+/** An order of the ledger's own: its payload has neither key nor metadata. */
+const OWN: Transaction = {
+  ...COMPLETED,
+  origin: 'ledger',
+  idempotencyKey: '§transfer txn_0',
+  payload: '{"account_id":"ann","cause":"transfer txn_0"}',
+  payloadHash: sha256Hex('{"account_id":"ann","cause":"transfer txn_0"}'),
+  signature: '',
+  keyId: '',
+}
+
+/** A key that JSON writes otherwise, and an account that the payload does not begin with. */
+const UNUSUAL: Transaction = {
+  ...PENDING,
+  metadata: null,
+  idempotencyKey: 'a "key" \\',
+  payload: '{"a":1,"account_id":"ann","idempotency_key":"a \\"key\\" \\\\"}',
+  payloadHash: sha256Hex('{"a":1,"account_id":"ann","idempotency_key":"a \\"key\\" \\\\"}'),
+}
+
+/** As rows have it: they are there for ever. */
+const TEXT = `1.5
+${PAYLOAD}
+["sig","key","receipt-sig",["5a17","7","1","9"],"txn_2","bob","eve",true,{"tokenId":"GOLD","amount":"2"},"txn_0"]`
+
+function vaultOf(): RowVault {
+  const vault = sealingVault([])
+  vault.keys.adopt(vault.keys.make(vault.accountKeyName('ann')))
+  return vault
+}
+
+function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
+  const { transaction, receipt } = write
+  const refs = {
+    account: vault.accountRef(transaction.accountId),
+    key: vault.keyRef(transaction.accountId, transaction.idempotencyKey),
+    bucket: vault.amountBucket(transaction.amount),
+  }
+  const bytes = (hash: string | null): Buffer | null => (hash === null ? null : Buffer.from(hash, 'hex'))
+  const sealed = vault.seal(accountKeyName(refs.account), placeOfTransaction(write, refs), transactionText(write))
   return {
     shard_id: transaction.shardId,
     txn_id: transaction.txnId,
-    account_id: REF,
+    account_id: refs.account,
     type: transaction.type,
     token_id: transaction.tokenId,
     group_id: transaction.groupId,
@@ -75,70 +121,74 @@ function rowOf(transaction: Transaction, document: string, outcome: string | nul
     failure_code: transaction.failure?.code ?? null,
     origin: transaction.origin,
     created_at: new Date(transaction.createdAtMs),
-    compensated_by: null,
-    idempotency_key: VAULT.keyRef(transaction.accountId, transaction.idempotencyKey),
-    sequence: transaction.sequence === null ? null : String(transaction.sequence),
     processed_at: transaction.processedAtMs === null ? null : new Date(transaction.processedAtMs),
-    document: sealed(PLACES.transaction, document),
-    outcome: outcome === null ? null : sealed(PLACES.outcome, outcome),
+    sequence: transaction.sequence === null ? null : String(transaction.sequence),
+    previous_hash: bytes(transaction.previousHash),
+    audit_hash: bytes(transaction.auditHash),
+    receipt_key_id: receipt?.keyId ?? null,
+    amount_bucket: refs.bucket,
+    idempotency_key: refs.key,
+    compensated_by: null,
+    document: Buffer.from(sealed, 'hex'),
   }
 }
 
-test('each member stands where it has always stood', () => {
-  expect(transactionText({ transaction: TRANSACTION, receipt: RECEIPT })).toBe(TEXT)
-  expect(outcomeText({ transaction: TRANSACTION, receipt: RECEIPT })).toBe(OUTCOME)
+test('D2: each member stands where it has always stood, and what the payload says is not said again', () => {
+  expect(transactionText({ transaction: COMPLETED, receipt: RECEIPT })).toBe(TEXT)
+  expect(transactionText({ transaction: { ...PENDING, metadata: null }, receipt: null })).toBe(
+    `1.5\n${PAYLOAD}\n["sig","key"]`,
+  )
 })
 
-test('what is written is what is read, with every member and with none of those that may be missing', () => {
-  const bare = Object.fromEntries(
-    Object.entries(TRANSACTION).map(([name, value]) => [name, BARE.has(name) ? null : value]),
-  ) as unknown as Transaction
-  for (const [transaction, receipt] of [
-    [TRANSACTION, RECEIPT],
-    [{ ...bare, status: 'pending' } satisfies Transaction, null],
-  ] as const) {
-    const row = rowOf(transaction, transactionText({ transaction, receipt }))
-    expect(openTransaction(row, VAULT)).toEqual({ transaction, receipt })
-    expect(openAmount(row, VAULT)).toBe('1.5')
-  }
+test.for([
+  ['completed', COMPLETED],
+  ['pending', PENDING],
+  ['failed', FAILED],
+  ['of the ledger', OWN],
+  ['unusual', UNUSUAL],
+] as const)('what is written of one that is %s is what is read', ([, transaction]) => {
+  const vault = vaultOf()
+  const receipt = transaction.status === 'pending' ? null : RECEIPT
+  const row = rowOf(vault, { transaction, receipt })
+  expect(openTransaction(row, vault)).toEqual({ transaction, receipt })
+  expect(openAmount(row, vault)).toBe('1.5')
 })
 
-const BARE: ReadonlySet<string> = new Set([
-  'groupId',
-  'failure',
-  'metadata',
-  'toAccountId',
-  'fromAccountId',
-  'receive',
-  'compensates',
-  'counterTxnId',
-  'processedAtMs',
-  'sequence',
-  'previousHash',
-  'auditHash',
-])
+const CHANGES: Partial<{ -readonly [Name in keyof TransactionRow]: TransactionRow[Name] }> = {
+  shard_id: 8,
+  txn_id: 'txn_9',
+  type: 'debit',
+  token_id: 'GOLD',
+  group_id: null,
+  status: 'failed',
+  failure_code: 'expired',
+  origin: 'ledger',
+  created_at: new Date(5),
+  processed_at: new Date(5),
+  sequence: '4',
+  previous_hash: Buffer.alloc(32),
+  audit_hash: Buffer.alloc(32),
+  receipt_key_id: 'another',
+  amount_bucket: 1,
+  idempotency_key: 'another',
+}
 
-test('how it ended takes the place of what it was', () => {
-  const pending: Transaction = {
-    ...TRANSACTION,
-    status: 'pending',
-    failure: null,
-    receive: null,
-    compensates: null,
-    counterTxnId: null,
-    processedAtMs: null,
-    sequence: null,
-    previousHash: null,
-    auditHash: null,
-  }
-  const text = transactionText({ transaction: pending, receipt: null })
-  expect(openTransaction(rowOf(TRANSACTION, text, OUTCOME), VAULT)).toEqual({
-    transaction: TRANSACTION,
-    receipt: RECEIPT,
-  })
+test.for(Object.entries(CHANGES))('D1: it does not open beside another %s', ([name, value]) => {
+  const vault = vaultOf()
+  const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })
+  expect(() => openTransaction({ ...row, [name]: value }, vault)).toThrow('it does not open')
 })
 
-test('a column that says something else than what was sealed', () => {
-  const row = { ...rowOf(TRANSACTION, TEXT), status: 'failed' }
-  expect(() => openTransaction(row, VAULT)).toThrow('its columns are not what was sealed')
+test('D1: of each column but those that change later', () => {
+  const row = rowOf(vaultOf(), { transaction: COMPLETED, receipt: RECEIPT })
+  const others = ['account_id', 'compensated_by', 'document']
+  expect(Object.keys(row).toSorted()).toEqual([...Object.keys(CHANGES), ...others].toSorted())
+})
+
+test('a row of another account or key than its text says is told', () => {
+  const vault = vaultOf()
+  const elsewhere = { ...vault, accountRef: () => 'x', keyRef: () => 'y' }
+  const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })
+  expect(() => openTransaction(row, { ...vault, accountRef: elsewhere.accountRef })).toThrow('it is of another account')
+  expect(() => openTransaction(row, { ...vault, keyRef: elsewhere.keyRef })).toThrow('it is of another idempotency key')
 })
