@@ -41,7 +41,7 @@ const ref = (row: Row): string => text(row, 'account_id')
 const ofAccount = (row: Row): readonly KeyName[] => [accountKeyName(ref(row)), shardKeyName(shard(row))]
 
 const SEALED: readonly Sealed[] = [
-  sealed('accounts', 'document', (row) => PLACES.account(shard(row), ref(row), number(row, 'version'))),
+  sealed('accounts', 'lasting', (row) => PLACES.lasting(shard(row), ref(row), number(row, 'lasting_version'))),
   sealed('account_keys', 'document', (row) => PLACES.key(shard(row), ref(row), number(row, 'from_sequence'))),
   sealed('balances', 'document', (row) => PLACES.balance(shard(row), ref(row), text(row, 'token_id'))),
   sealed('audit_entries', 'payload', (row) => PLACES.entry(shard(row), ref(row), number(row, 'sequence'))),
