@@ -54,7 +54,7 @@ export interface Change<Data> {
   readonly answer?: ActorAnswer
 }
 
-/** The actor with these changes, written once more. Its time never goes back. */
+/** The actor's next version, with these changes. Its time never goes back. */
 export function written<Data extends { readonly version: number; readonly lastTimeMs: number }>(
   data: Data,
   { atMs }: Stamp,

@@ -1,4 +1,4 @@
-/** What registrations of tokens and NFT classes have in common: the issuer is asked, and the name is free again if it refuses. */
+/** Registration of tokens and NFT classes: the issuer must consent. A refusal frees the name. */
 import type { CommandBase } from './account/commands.ts'
 import { refusal } from './account/outcome.ts'
 import type { Change } from './define-actor.ts'
@@ -6,10 +6,10 @@ import type { Refused } from './message.ts'
 import { invariant } from './result.ts'
 
 export interface RegistrationCommand extends CommandBase {
-  /** The canonical body, and the issuer's signature over it; empty where there is none. */
+  /** The canonical body and the issuer's signature over it; `signature` is empty if the request has none. */
   readonly payload: string
   readonly signature: string
-  /** Whether an issuer that has a key must have signed. */
+  /** Whether the issuer must have signed if it has a key. */
   readonly consentNeeded: boolean
   /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
   readonly registrationKey: string
@@ -24,12 +24,12 @@ interface IssuePrepared {
   readonly refused: Refused | null
 }
 
-/** Of a request that repeats a registration under the client's own key. */
+/** Whether a repeated registration names the client's own key. */
 export function isReplay({ registrationKey }: Pick<RegistrationCommand, 'registrationKey'>): boolean {
   return !registrationKey.startsWith('request ')
 }
 
-/** The issuer is asked for its consent. */
+/** Members of the message that asks the issuer for its consent. */
 export function consentOf({ caller: { clientId }, consentNeeded, payload, signature }: RegistrationCommand) {
   return { clientId, consentNeeded, payload, signature }
 }

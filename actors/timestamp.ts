@@ -32,7 +32,7 @@ const START_OF_TIME_MS = -62_135_596_800_000
 const END_OF_TIME_MS = 253_402_300_800_000
 
 const MINUTE_MS = 60_000
-/** After which the calendar repeats itself. */
+/** The Gregorian calendar repeats itself after 400 years. */
 const CALENDAR_YEARS = 400
 const CALENDAR_MS = 146_097 * 86_400_000
 /** The last minute of June or December. */
@@ -49,7 +49,7 @@ export function parseTimestamp(text: string): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
   const offset = offsetMs(match[8], match[9], match[10])
   if (offset === undefined || hour > 23 || minute > 59 || second > 60) return undefined
-  // 400 years later the calendar is the same, and `Date` takes no year for one of the twentieth century.
+  // `Date.UTC` takes the years 0 to 99 for 1900 to 1999.
   const date = new Date(Date.UTC(year + CALENDAR_YEARS, month - 1, day))
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
   const minuteMs = date.getTime() - CALENDAR_MS + (hour * 60 + minute) * MINUTE_MS - offset

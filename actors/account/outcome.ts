@@ -130,7 +130,7 @@ export interface Repeatable {
   readonly mismatch: boolean
 }
 
-/** To the request that was first. */
+/** The reply to the first request under a key. */
 export const FIRST: Repeatable = { replayed: false, mismatch: false }
 
 export type Answer =

@@ -252,7 +252,7 @@ function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy,
   return { data, effects: [...effects, record], answer }
 }
 
-/** Keeps only what does not identify the holder. The balances of a closed account are zero. */
+/** Removes all that identifies the holder. The balances of a closed account are zero. */
 export function erase(account: AccountData, command: EraseCommand, { status }: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'erasure', reason: command.reason })

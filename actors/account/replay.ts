@@ -12,8 +12,8 @@ import type { Answer, EarlierUse } from './outcome.ts'
 export type KeyedCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | MintCommand | ChangeStatusCommand
 
 /**
- * The same command, stepped again after its commit's outcome was unknown, is no replay to its client. Its time tells it from
- * others, and so does its payload: the clock of a shard may stand still for a while.
+ * A command that is stepped again after an unknown outcome is no replay to its client. Its time and its payload identify
+ * it; the time alone does not, because a shard's clock may stand still.
  */
 export function replayOf({ answer, payloadHash }: EarlierUse, command: KeyedCommand): Answer {
   const mismatch = payloadHash !== payloadHashOf(command)

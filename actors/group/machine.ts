@@ -52,14 +52,14 @@ function completes(...replied: readonly LegPart['state'][]) {
 
 const repliesLast = completes('unasked', 'expected', 'refused', 'completed', 'failed')
 
-/** What the reply of an account to `expect_leg` decides; undefined while others have not replied. */
+/** The group's next step after an account's reply to `expect_leg`; undefined until the last reply. */
 function verdictOf(
   group: GroupData,
   command: Named<'leg_expected'>,
 ): 'open' | 'failed' | 'refusing' | 'refused' | undefined {
   if (!repliesLast(group, command)) return undefined
   if (group.refused === null && command.refused === null) return hasFailed(group) ? 'failed' : 'open'
-  // A part that expects a leg, or has done it already, has to be told otherwise.
+  // An account that already expects or completed its leg needs a message that cancels it.
   return command.refused === null || group.legs.some(({ parts }) => parts.some(isBound)) ? 'refusing' : 'refused'
 }
 

@@ -208,7 +208,7 @@ export function noteCompleted(command: Named<'leg_completed'>): Progress {
   return (group) => withPart(group, command, { state: 'completed', txnId: command.txnId })
 }
 
-/** While the group is registering. A receiver gets the metadata with its message, when the group opens. */
+/** A leg completed while the group registers. Its metadata waits for the message to a receiver, sent at opening. */
 export function noteEarly(command: Named<'leg_completed'>): Progress {
   const { leg, metadata, txnId } = command
   return (group) => {

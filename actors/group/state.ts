@@ -34,7 +34,7 @@ export interface GroupData {
   readonly registrationKey: string
   /** Why it is being refused, while it is. */
   readonly refused: Refused | null
-  /** Why it reverts; null unless it does. */
+  /** Why the group reverts; null if it does not. */
   readonly failure: Failure | null
   /** Requested compensations of a linked group, by transaction ID. */
   readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
@@ -68,7 +68,7 @@ export interface LegPart {
   readonly role: LegRole
   readonly state: PartState
   readonly txnId: string | null
-  /** Of that transaction, until the group opens and its other side is told. */
+  /** Metadata for the receiver's message; null before the transaction, and once that message is sent. */
   readonly metadata: JsonObject | null
   /** Whether the leg failed; later messages to it do not change that. */
   readonly failed: boolean

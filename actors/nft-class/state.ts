@@ -49,7 +49,7 @@ export interface ClassView extends ClassFacts {
   readonly createdAtMs: number
 }
 
-/** As it is registered, or as it arrives. */
+/** A class when it is registered or imported. */
 export function newClass(
   { classId, name, description, issuer, metadataSchema }: ArrivingClass,
   { caller: { clientId }, atMs }: CommandBase,

@@ -72,7 +72,7 @@ const PRESENT = {
   drop_arrival: { actions: 'answerArrival' },
 } as const
 
-/** Replies about an NFT that is not to be had. */
+/** Commands that a held or burned NFT refuses. */
 const TAKEN = {
   mint_nft: { actions: 'refuseMint' },
   move_nft: { actions: 'refuseMove' },

@@ -128,7 +128,7 @@ export function refuseHold(instance: InstanceData, command: Named<'hold_nft'>, t
   return { data: instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId, told))] }
 }
 
-/** An account that does not own it is told that before anything else; nobody owns one that is burned. */
+/** `not_owner` takes precedence over `held`. A burned NFT has no owner. */
 function reason({ owner }: InstanceData, accountId: string, { status }: Told): 'not_owner' | 'held' {
   return owner === accountId && status !== 'burned' ? 'held' : 'not_owner'
 }

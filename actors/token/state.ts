@@ -58,7 +58,7 @@ export interface TokenView extends TokenFacts {
   readonly createdAtMs: number
 }
 
-/** As it is registered, or as it arrives. */
+/** A token when it is registered or imported. */
 export function newToken(
   { tokenId, decimals, issuer, totalSupply, initialSupply }: ArrivingToken,
   { caller: { clientId }, atMs }: CommandBase,

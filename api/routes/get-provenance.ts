@@ -38,7 +38,7 @@ export function getProvenance({ attestations, reads }: EdgeDependencies, tokens:
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
-      // What can be no ID is looked for nowhere.
+      // Malformed IDs need no query.
       const named = isClassId(classId) && isAccountId(instanceId)
       const seen = named && !(await isHidden(reads, call.scope, { classId, instanceId }))
       const page = seen

@@ -74,7 +74,7 @@ SELECT a.shard_id, a.account_id, a.version, a.status, a.sequence, encode(a.tip, 
 const COLUMNS = 22
 const [MASTER_KEY_ID, WRAPPED, TOKENS, BALANCES, HOLDS, HOLD_DOCUMENTS] = [16, 17, 18, 19, 20, 21] as const
 
-/** Since 1970, as bigint. */
+/** Milliseconds since 1970, as bigint. */
 function milliseconds(column: string): string {
   return `round(extract(epoch FROM a.${column}) * 1000)::bigint`
 }
@@ -122,7 +122,7 @@ interface OpenedAccount {
 interface OpenedHold {
   readonly id: string
   readonly text: string
-  /** undefined: of a pending transaction, which takes nothing out of a balance. */
+  /** undefined for a pending transaction: it takes nothing out of a balance. */
   readonly hold: Hold | undefined
 }
 

@@ -23,7 +23,7 @@ const HOLDS = 'SELECT shard_id, account_id, hold_id, document FROM holds'
 const TOKENS = `SELECT ${TOKEN_COLUMNS} FROM actors WHERE kind = 'token'`
 const CROSSINGS = 'SELECT session, number, shards, document FROM boundary_crossings'
 
-/** Keys that a ledger has from the beginning: of each shard, and (null) of what belongs to none. */
+/** Keys made at the ledger's creation: one for each shard, and the ledger's own (`shard_id` null). */
 const FIRST_KEYS = `
 SELECT first.shard_id, k.ref IS NOT NULL AS is_there
   FROM (SELECT n AS shard_id, 'shard' AS scope, n::text AS ref

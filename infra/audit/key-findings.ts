@@ -1,4 +1,4 @@
-/** Data keys that are not there, or do not open: whatever they sealed is lost, or cannot be read for now. */
+/** Data keys that are missing or do not open: the rows sealed under them are unreadable. */
 import type { Finding, Subject } from '../../runtime/audit/finding.ts'
 import type { KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'

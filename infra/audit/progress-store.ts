@@ -22,7 +22,7 @@ import { type AuditProgress, currentPass, noteUnlisted, readProgress, type Turne
 export interface ProgressStore {
   /** undefined: no auditor has run yet, or one of a program that wrote it in another form. */
   readonly load: () => Promise<AuditProgress | undefined>
-  /** Returns the progress as it was written: with the findings that could not be listed. */
+  /** Returns the progress as written, with the findings beyond the list's limit counted. */
   readonly save: (turned: Turned) => Promise<AuditProgress>
   readonly close: () => Promise<void>
 }

@@ -1,8 +1,8 @@
 /**
  * Whether receipts verify: made anew from the transaction's row, under the key that they name.
  *   V1. The key is the service's own, for receipts, not revoked, and its ID is its thumbprint (RFC 7638).
- *   V2. It was in use at the time in the receipt, or little before or after: a node that cannot read the keys continues with
- *       those it knows.
+ *   V2. The key was in use at the receipt's time, or shortly before or after: a node that cannot read the keys signs with
+ *       the last ones it read.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { receiptPayload } from '../../actors/account/receipt.ts'

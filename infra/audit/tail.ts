@@ -1,9 +1,9 @@
 /**
- * Follows what is written, commit by commit, and looks at each new row once.
- *   T1. Entries and NFT events carry the PostgreSQL transaction that wrote them, and the log of commits names the
- *       transactions of each. What lies below every PostgreSQL transaction that still runs can no longer be joined by
- *       anything: a window ends there, and the next begins where it ended. So nothing is missed and nothing is scanned.
- *   T2. A new entry follows the one before it, and its account knows of it.
+ * Follows the commits and checks each new row once.
+ *   T1. Entries and NFT events carry the PostgreSQL transaction that wrote them. The log of commits names the ledger
+ *       transactions of each. No row can appear any more below the oldest PostgreSQL transaction that still runs: a
+ *       window ends there, and the next begins there. So the tail misses no row and scans no table.
+ *   T2. A new entry follows the one before it, and its account has reached it.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../runtime/audit/new-entry.ts'
@@ -49,7 +49,7 @@ export async function readFeedEnd(query: Query): Promise<FeedEnd> {
   return { settled: row?.settled ?? '0', next: row?.next ?? '0', nowMs: row?.now.getTime() ?? 0 }
 }
 
-/** What a window is measured by: relations that have a row for each thing that a commit wrote. */
+/** Relations whose rows count towards the size of a window. */
 const FED: Readonly<Record<string, string>> = {
   entries: 'audit_entries',
   transactions: '(SELECT commit_xid FROM commits CROSS JOIN LATERAL unnest(final || pending || ended)) named',
@@ -126,13 +126,13 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
   }
 }
 
-/** Transactions that commits of the window $1, $2 ended; `ids`: an expression on `commits c`. */
+/** Transactions that commits of the window $1, $2 name in `ids`, an expression on `commits c`. */
 function named(ids: string): string {
   return `SELECT n.txn_id FROM commits c CROSS JOIN LATERAL unnest(${ids}) AS n (txn_id)
            WHERE c.commit_xid >= $1::xid8 AND c.commit_xid < $2::xid8`
 }
 
-/** Those that are final, and as they are by now those that were entered as pending: what has ended since is looked at later. */
+/** Transactions that the window ended, and those it entered that are still pending. A later window has the others. */
 const NEW_TRANSACTIONS = transactionsSql(
   `SELECT t.* FROM (${named('c.final || c.ended')}) named
     CROSS JOIN LATERAL (SELECT * FROM all_transactions a WHERE a.txn_id = named.txn_id) t

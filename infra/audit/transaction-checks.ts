@@ -1,4 +1,4 @@
-/** Transactions as an audit reads them, and what is said of one. */
+/** Transactions as an audit reads them, and the findings about each. */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { transactionProblem } from '../../runtime/audit/transaction-check.ts'
 import {
@@ -13,14 +13,14 @@ import type { ReceiptCheck } from './receipt-check.ts'
 import { countedSql, type Look, orUnreadable } from './walk.ts'
 
 export interface TransactionRow extends StoredRow {
-  /** Whether it is counted: by the commit that ended it. */
+  /** Whether the audit counts it; the commit that ended it decides. */
   readonly counted: boolean
   readonly account_exists: boolean
-  /** Whether it is there as pending and as final. */
+  /** Whether it has a pending and a final row. */
   readonly is_twice: boolean
 }
 
-/** `transactions`: a relation of whole rows of `all_transactions`; `below`: the parameter that says what is counted. */
+/** `transactions`: a relation of whole rows of `all_transactions`; `below`: the parameter with the bound of what is counted. */
 export function transactionsSql(transactions: string, below: string): string {
   return `
 SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')},
@@ -31,7 +31,7 @@ SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')},
   LEFT JOIN accounts a ON a.shard_id = t.shard_id AND a.account_id = t.account_id`
 }
 
-/** One transaction at most a row. */
+/** At most one finding per subject. */
 export function transactionFindings(row: TransactionRow, { vault, receiptProblem }: Look): readonly Finding[] {
   const place = `transaction ${row.txn_id}`
   const wrong = (subject: Finding['subject'], problem: string | undefined): Finding[] =>

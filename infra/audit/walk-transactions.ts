@@ -1,6 +1,6 @@
 /**
- * Walks every transaction: its receipt, and that it agrees with itself. IDs grow: what is entered meanwhile comes at the end,
- * and what ends meanwhile is found by the commit that ended it.
+ * Walks every transaction and checks its receipt and its chain entry. IDs grow, so the walk's end reaches transactions
+ * entered meanwhile. The tail finds transactions that end meanwhile by the commit that ended them.
  */
 import { fetchKeysOfAccounts } from './erased.ts'
 import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
@@ -13,7 +13,7 @@ export interface TransactionsCursor {
 
 const PAGE_SIZE = 500
 
-/** $1: after which one; $2: what is counted. */
+/** $1: the ID before the page; $2: the bound of what is counted. */
 export const TRANSACTIONS_PAGE = `${transactionsSql(
   `SELECT * FROM all_transactions WHERE txn_id > $1::text ORDER BY txn_id LIMIT ${PAGE_SIZE}`,
   '$2',
@@ -34,7 +34,7 @@ async function step(look: Look, { txnId }: TransactionsCursor): Promise<Step<Tra
   return { next, ...(await seenOf(rows, look)) }
 }
 
-/** Those of accounts that were erased cannot be opened, and are not counted. */
+/** Skips transactions of erased accounts: they cannot be opened, and are not counted. */
 export async function seenOf(rows: readonly TransactionRow[], look: Look): Promise<Seen> {
   const erased = await fetchKeysOfAccounts(
     look,

@@ -10,7 +10,7 @@
  *       proxy all clients are one network: there the share is what they have together.
  *   P5. A chosen secret that was right is remembered, as a keyed hash under a key of this process: it gets in without
  *       scrypt, whoever fills the queue.
- *   P6. What is stored for one client's secret lets it in as no other.
+ *   P6. A stored hash authenticates only the client that it was made for.
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -19,7 +19,7 @@ import { networkOf } from './network.ts'
 import { createSharedSlots, SlotsExhausted } from '../../runtime/slots.ts'
 
 export interface ClientSecrets {
-  /** What is stored for a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
+  /** The stored form of a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
   readonly hash: (clientId: string, secret: string) => Promise<string>
   /** Whether the secret is the record's; false for an unknown client, after the same work (P1). Throws ClientSecretsBusy. */
   readonly verify: (

@@ -20,7 +20,7 @@ export async function createOrMigrate(
 ): Promise<LedgerRecord> {
   await untilWritable(url, say)
   const existing = await readFoundationAt(url)
-  // Before anything is changed: migration may create secrets under the master key.
+  // Checked before migration, which may create secrets under the master key.
   if (existing !== undefined) refuseOtherMasterKeys(masterKeys, existing.sealedShardSecret)
   const shardCount = shards ?? existing?.shardCount ?? DEFAULT_SHARDS
   const ledger = await migrate(url, { shardCount, masterKeys })

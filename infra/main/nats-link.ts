@@ -34,7 +34,7 @@ export function openNatsLink(
 
 export interface TransportOptions {
   readonly ledgerId: string
-  /** 32 secret bytes that all edges and nodes of the ledger have. */
+  /** 32 secret bytes, the same for all edges and nodes of the ledger. */
   readonly messageKey: Buffer
   readonly log: Log
   /** undefined: nobody looks. */

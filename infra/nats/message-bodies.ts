@@ -1,9 +1,9 @@
 /**
- * How the text of a message becomes the sealed body that NATS carries.
+ * Seals the text of a message into the body that NATS carries.
  *   B1. A sealed body opens only where it was sent to: in the same ledger, direction, subject and reply subject. A request
  *       sent on with another reply subject, a request shown as a reply, and the reply to another request do not open.
  *   B2. A body that is not sealed is dropped.
- * A body that is sent again as it was does open: messages may come twice, and who takes them in counts on that.
+ * A body that is sent again unchanged opens: receivers expect duplicates.
  */
 import { placeOf } from '../vault/place.ts'
 import { type DataKey, openText, SealedTextBroken, SEALING_BYTES, sealTextBytes } from '../vault/sealed-text.ts'

@@ -33,7 +33,7 @@ export interface ReadAccount {
   /** Every balance that has a row, zero or not. */
   readonly balances: ReadonlyMap<string, ReturnType<typeof balanceFrom>>
   readonly holds: readonly Hold[]
-  /** How many transactions others still decide on. */
+  /** Number of pending transactions. */
   readonly pending: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * How rows of the ledger are written and read: sealed under data keys.
+ * Seals and opens rows of the ledger under data keys.
  *   V1. A text that is not sealed is refused: a writer of rows must not be able to choose their content.
  *   V2. Sealed texts have one of few lengths (padding.ts).
  *   V3. A text that does not open is never taken for an empty one or for one that is not there: it throws.
@@ -48,17 +48,17 @@ export interface RowVault {
   readonly sealBase64: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Base64Text
   /** The same in hexadecimal digits. */
   readonly seal: (name: KeyName, place: Place, text: string, made?: MadeKeys) => string
-  /** Bytes of a length that tells nothing, which is not hidden. */
+  /** Without padding: for bytes whose length reveals nothing. */
   readonly sealBytes: (name: KeyName, place: Place, bytes: Uint8Array, made?: MadeKeys) => Base64Text
   /** Throws UnreadableRow. */
   readonly openBytes: (name: KeyName, place: Place, sealed: Uint8Array) => Buffer
-  /** Keyed hashes that are written nowhere but inside sealed texts. Throws DataKeyMissing. */
+  /** Keyed hashes, stored only inside sealed texts. Throws DataKeyMissing. */
   readonly fingerprints: (name: KeyName, made?: MadeKeys) => Fingerprints
   /** `own`: the key that the row itself carries, else the one in memory is taken. Throws UnreadableRow. */
   readonly open: (name: KeyName, place: Place, bytes: Uint8Array, own?: WrappedKey) => string
 }
 
-/** `cachedAccounts`: how many references are kept; left out, as many as suit a process that serves. */
+/** `cachedAccounts`: number of cached references; the default suits an edge or a node. */
 export function createRowVault(keys: DataKeys, indexSecret: Buffer, cachedAccounts?: number): RowVault {
   const index = createBlindIndex(indexSecret, cachedAccounts)
   const keyOf = (name: KeyName, made: MadeKeys | undefined): DataKey => {

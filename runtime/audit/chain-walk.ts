@@ -1,8 +1,8 @@
 /**
  * Walks the chain of one account from its registration, and holds what it ends with against the account.
  *   W1. Entries come in order, none is missing, each covers the one before (C1, C2), and each says whose and which it is.
- *   W2. What the account is follows from its chain: sequence, tip, key, status; and its balances, to the last digit.
- *   W3. Of an account that was erased only the links are left: nothing is concluded from what its entries said.
+ *   W2. The account's sequence, tip, key, status and exact balances follow from its chain.
+ *   W3. An erased account keeps only the links of its chain: the walk draws no other conclusion from its entries.
  * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
  */
 import type { AccountStatus, Hold } from '../../actors/account/state.ts'
@@ -32,9 +32,9 @@ export interface AccountHead {
   readonly holds: readonly Hold[] | undefined
 }
 
-/** Members of an account that entries other than transactions decide. */
-/** `arrival`: `arrivalFact` of an account that came from another ledger. */
+/** Members of an account that entries other than transactions set. */
 export interface ChainFacts {
+  /** `arrivalFact` of an imported account. */
   readonly arrival?: string | undefined
   readonly keyId: string | null
   readonly publicKey: string | null

@@ -1,10 +1,10 @@
-/** Whether a final transaction agrees with itself: a completed one is an entry of its account's chain, a failed one is none. */
+/** Checks a final transaction: a completed one is an entry of its account's chain, a failed one is none. */
 import { entryPayload } from '../../actors/account/record.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { chainHash } from '../../actors/audit-chain.ts'
 import { isDecimalString } from '../../actors/money.ts'
 
-/** Undefined when it does. */
+/** undefined: the transaction is consistent. */
 export function transactionProblem(transaction: TransactionRecord): string | undefined {
   const { amount, status, failure, sequence, previousHash, auditHash, entry } = transaction
   if (!isDecimalString(amount)) return 'its amount is no quantity'

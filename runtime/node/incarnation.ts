@@ -24,7 +24,7 @@ import type { Pending } from './pending-command.ts'
 export interface Resident {
   /** null: it does not exist. Set by `setState`. */
   state: AnyState | null
-  /** Of its state in memory, approximate. */
+  /** Approximate size of `state`. */
   bytes: number
   /** Batches whose look-ups have not all closed (P1). */
   pins: number
@@ -37,7 +37,7 @@ export interface Resident {
 /** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: takes nothing new; `ended`. */
 export type IncarnationPhase = 'serving' | 'suspended' | 'draining' | 'ended'
 
-/** `signature`: it is verified again; `fence`: the store has not said whose the shard is; `postponed`: it failed alone. */
+/** `signature`: under verification again; `fence`: the shard's owner is unknown; `postponed`: the command failed alone. */
 type Block = 'signature' | 'fence' | 'postponed'
 
 export class Incarnation {
@@ -53,7 +53,7 @@ export class Incarnation {
   readonly blocks = new Set<Block>()
   /** By actor key. */
   readonly residents = new BriefMap<string, Resident>()
-  /** Of all residents. */
+  /** Sum over all residents. */
   residentBytes = 0
   /** Commits since look-ups began, whose findings may be older. */
   readonly recent = {
@@ -138,13 +138,13 @@ export interface ResidentLimits {
 }
 
 /**
- * Evicts actors that nothing needs until the rest is within the limits: in the order in which they came, but an actor that
- * was used since it was last looked at is passed over once (the clock algorithm: a use costs a flag, and no reordering).
+ * Evicts unpinned actors, the oldest first, until the rest is within the limits. An actor used since its last turn is passed
+ * over once (clock algorithm: a use sets a flag and reorders nothing).
  */
 export function passivate(incarnation: Incarnation, { maxResidents, maxResidentBytes }: ResidentLimits): void {
   const { residents } = incarnation
   const isWithin = () => residents.size <= maxResidents && incarnation.residentBytes <= maxResidentBytes
-  // Twice: the first time round all may have been used.
+  // Two rounds: all may have been used before the first.
   let looks = 2 * residents.size
   for (const [key, resident] of residents) {
     if (looks === 0 || isWithin()) return

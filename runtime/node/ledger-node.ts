@@ -52,7 +52,7 @@ export function actorsPerShardOf(shards: number): number {
   return Math.ceil(MOST_ACTORS / shards)
 }
 
-/** Of ordinary actors so many are within both bounds; of accounts with thousands of holds, and of large groups, fewer. */
+/** Bytes allowed per resident. Ordinary actors need less; accounts with thousands of holds and large groups need more. */
 const BYTES_AN_ACTOR = 5_120
 
 export function residentLimitsOf(maxResidents: number): ResidentLimits {

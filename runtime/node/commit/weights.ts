@@ -22,7 +22,7 @@ const BALANCE_BYTES = 128
 
 /** A leg with all its parts, two names of accounts and one of an NFT. */
 const LEG_BYTES = 1_536
-/** What was, or is to be, undone: two transactions, or one with its account or failure. */
+/** A compensation, done or requested: two transactions, or one with its account or failure. */
 const UNDONE_BYTES = 384
 /** An offer of an exchange. */
 const OFFER_BYTES = 1_024
@@ -91,13 +91,13 @@ function bytesOfGroup({ legs, compensationsAsked, compensations, partialFailures
   return bytes
 }
 
-/** Of an actor in memory beside what its texts take. */
+/** Size of a resident actor without its texts. */
 const ACTOR_BYTES = 1_536
 /** A balance, or a hold with its terms or its transaction, in memory. */
 const BALANCE_IN_MEMORY_BYTES = 384
 const HOLD_IN_MEMORY_BYTES = 1_024
 
-/** Of an actor in memory: of an account its balances and holds, which have rows of their own, too. */
+/** Size of a resident actor, with an account's balances and holds. */
 export function residentBytes(state: AnyState | null): number {
   const bytes = ACTOR_BYTES + stateBytes(state)
   if (state?.kind !== 'account') return bytes

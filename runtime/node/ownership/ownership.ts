@@ -252,8 +252,8 @@ export class Ownership {
     const shardIds = records.map(({ shardId }) => shardId)
     const wanted = placeOn(candidates, shardIds, drains)
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
-    // Written as this session's and not served here, after an answer was lost or an invariant broke: while this node
-    // lives nobody else would take it.
+    // A lost reply or a broken invariant leaves a shard written as this session's, but not served. No other node takes
+    // it while this one lives.
     const serving = host.serving()
     const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.acquisition.isTaking(shardId)
     const isFree = ({ session: owner }: ShardRecord) => owner === null || owner === session || dead.has(owner)

@@ -93,7 +93,7 @@ export function createShardRecovery(dependencies: ShardRecoveryDependencies): Sh
     }
   }
 
-  /** Nobody but the owner raises its attempt: of what is this session's, one that is higher was raised by what was not answered. */
+  /** Only the owner raises an attempt: a higher one under this session was raised by the request without a reply. */
   async function wasRaised({ token }: Incarnation): Promise<boolean> {
     const record = (await store.shards()).find(({ shardId }) => shardId === token.shardId)
     if (record === undefined || record.session !== session) return false
