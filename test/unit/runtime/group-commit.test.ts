@@ -1,4 +1,4 @@
-/** Goal: B1, B2: what becomes of one shard's commit holds up no other shard, and counts for nothing of one that has ended. */
+/** Goal: B1, B2: the outcome of one shard's commit delays no other shard, and has no effect on a shard that has ended. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../../runtime/messages.ts'
 import type { CommitVerdict } from '../../../runtime/ports/ledger-store.ts'
