@@ -10,7 +10,7 @@ import type { AcknowledgedChannel, DueActor, LookUpAnswer, LookUpQuestion } from
 import type { ShardBatch, ShardStart, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import type { Kernel } from './kernel.ts'
 import { NO_STORE_FAULTS, type StoreFaults, type StoreRule } from './sim-ledger-store-faults.ts'
-import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
+import { createGate, createRowLocks, type Gate, type RowLocks } from './sim-ledger-store-locks.ts'
 import { lookUpStatements } from './sim-ledger-store-look-up.ts'
 import { openShardStatements, type Statements, type StatementWorld } from './sim-ledger-store-statements.ts'
 import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
@@ -95,7 +95,7 @@ export class SimDatabase {
   private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
   private readonly shardListeners: ((change: ShardChange) => void)[] = []
   private readonly readListeners: ((nodeId: string) => void)[] = []
-  private readonly held = new Map<string, { readonly take: (finish: () => void) => void }>()
+  private readonly held = new Map<string, Gate>()
   private readonly oldSnapshots = new Map<string, OldSnapshot>()
 
   constructor(options: SimDatabaseOptions) {
@@ -343,7 +343,7 @@ export class SimDatabase {
       answer(verdict)
     }
     const held = batch.shards.some(({ transactions }) => transactions.length > 0) && this.held.get(connection.session)
-    if (held) held.take(finish)
+    if (held) held.enter(finish)
     else this.kernel.schedule(executionMs, `database commits ${connection.session}`, finish)
   }
 
@@ -352,21 +352,13 @@ export class SimDatabase {
    * `reached` resolves once there is one.
    */
   hold(session: string): { readonly reached: Promise<void>; readonly letGo: () => void } {
-    const waiting: (() => void)[] = []
-    let reached: () => void = () => undefined
-    const first = new Promise<void>((resolve) => {
-      reached = resolve
-    })
-    const take = (finish: () => void): void => {
-      waiting.push(finish)
-      reached()
-    }
-    this.held.set(session, { take })
+    const gate = createGate()
+    this.held.set(session, gate)
     const letGo = (): void => {
       this.held.delete(session)
-      for (const finish of waiting.splice(0)) finish()
+      gate.open()
     }
-    return { reached: first, letGo }
+    return { reached: gate.reached, letGo }
   }
 
   /** What a look-up is made of, as this session's statements see the tables. */

@@ -1,4 +1,4 @@
-/** Row locks on `shards`, first come, first served. A holder is any object; it gives up all its locks together. */
+/** Row locks on `shards`, first come, first served, and gates. A holder is any object; it gives up all its locks together. */
 import type { Kernel } from './kernel.ts'
 
 interface Waiter {
@@ -71,5 +71,27 @@ export function createRowLocks(kernel: Pick<Kernel, 'schedule' | 'count'>): RowL
         grantNext(shardId)
       }
     },
+  }
+}
+
+export interface Gate {
+  /** Resolves once a caller waits. */
+  readonly reached: Promise<void>
+  readonly enter: (pass: () => void) => void
+  readonly open: () => void
+}
+
+/** Keeps callers waiting until it opens. */
+export function createGate(): Gate {
+  const waiting: (() => void)[] = []
+  let arrive: () => void = () => undefined
+  const reached = new Promise<void>((resolve) => (arrive = resolve))
+  return {
+    reached,
+    enter: (pass) => {
+      waiting.push(pass)
+      arrive()
+    },
+    open: () => waiting.splice(0).forEach((pass) => pass()),
   }
 }
