@@ -10,7 +10,7 @@ export interface SyntaxNode {
 }
 
 export function parse(text: string): SyntaxNode {
-  return parseAst(text, { lang: 'ts' }) as unknown as SyntaxNode
+  return { ...parseAst(text, { lang: 'ts' }) }
 }
 
 /** `within`: the node's ancestors, the nearest last. */

@@ -7,7 +7,7 @@ import type { Effect } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand, AnyState } from '../../actors/step-actor.ts'
 import type { ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { NO_ROWS, RECEIPT } from '../support/ledger-rows.ts'
+import { partWith, RECEIPT } from '../support/ledger-rows.ts'
 import { decimalOf } from './sim-ledger-store-value.ts'
 
 const NOTHING: Balance = { balance: 0n, reserved: 0n, incoming: 0n, room: 0n, updatedAtMs: 0 }
@@ -25,13 +25,6 @@ type Lists = { -readonly [Part in Exclude<keyof ShardBatch, 'token'>]: ShardBatc
 
 type OwnBatch = Lists & Pick<ShardBatch, 'token'>
 
-const PARTS = Object.keys(NO_ROWS)
-
-function emptyBatch(token: ShardToken): OwnBatch {
-  const lists = Object.fromEntries(PARTS.map((part) => [part, []])) as unknown as Lists
-  return { token, ...lists }
-}
-
 /** `nextNumber`: of the next message to an actor's home, and which shard that is. */
 export function batchOf(
   token: ShardToken,
@@ -39,7 +32,7 @@ export function batchOf(
   nextNumber: (to: ActorAddress) => { readonly target: number; readonly number: number },
 ): OwnBatch {
   const { actor, command, before, state, effects } = stepped
-  const batch = emptyBatch(token)
+  const batch = partWith(token) as OwnBatch
   const previousVersion = before?.version ?? 0
   if (state !== before) {
     if (isAccount(state)) batch.accounts.push({ previousVersion, account: state })

@@ -63,16 +63,17 @@ export function writePlan(plan: Plan): string {
 /** The plan that `writePlan` wrote; a sentence if the text is none. */
 export function readPlan(seed: number, text: string): Plan | string {
   const own = planOf(seed)
-  const plan: Record<string, unknown> = { ...own }
+  const known: Readonly<Record<string, unknown>> = { ...own }
+  const changes: Record<string, unknown> = {}
   try {
     for (const [name, value] of Object.entries(JSON.parse(text) as Record<string, unknown>)) {
-      const before = plan[name]
+      const before = known[name]
       const isList = before instanceof Set
       if (isList ? !Array.isArray(value) : typeof value !== typeof before) return `SIM_PLAN has no such ${name}`
-      plan[name] = isList ? new Set(value as readonly unknown[]) : value
+      changes[name] = isList ? new Set(value as readonly unknown[]) : value
     }
   } catch {
     return 'SIM_PLAN is no JSON object'
   }
-  return plan as unknown as Plan
+  return { ...own, ...changes }
 }

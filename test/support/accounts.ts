@@ -1,7 +1,7 @@
 /** Commands and accounts for tests of the domain: everything given, nothing random. */
 import { BASE_UNIT } from '../../actors/money.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { canonicalJson } from '../../actors/canonical-json.ts'
 import { accountActor } from '../../actors/account/actor.ts'
 import {
   type AccountCommand,
@@ -73,7 +73,8 @@ export function submitCommand(fields: Partial<Submission> = {}, changes: Partial
     expiresAtMs: null,
     ...fields,
   }
-  const payload = canonicalJson(submission as unknown as JsonObject)
+  const { receive } = submission
+  const payload = canonicalJson({ ...submission, receive: receive === null ? null : { ...receive } })
   return {
     type: 'submit',
     newTxnId: `txn_${encodeUlid({ timeMs: START_MS, counter: serial, shardId: 7, random: 1 })}`,
@@ -176,12 +177,12 @@ export function mintCommand(
 ): MintCommand {
   serial += 1
   const idempotencyKey = fields.idempotencyKey ?? `mint-${serial}`
-  const signed = { metadata: {}, ...fields, idempotency_key: idempotencyKey }
-  const payload = canonicalJson(signed as unknown as JsonObject)
+  const { accountId, classId, instanceId, owner = accountId, metadata = {} } = fields
+  const payload = canonicalJson({ accountId, classId, instanceId, owner, metadata, idempotencyKey })
   return {
     type: 'mint',
-    owner: fields.accountId,
-    metadata: {},
+    owner,
+    metadata,
     metadataVerdict: 'valid',
     ledgerId: null,
     idempotencyKey,

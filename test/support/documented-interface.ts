@@ -41,7 +41,7 @@ export class DocumentedInterface {
     this.operations = operationsOf(document)
     this.ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats })
     this.ajv.addSchema({ $id: OPEN, ...document })
-    this.ajv.addSchema({ $id: CLOSED, ...(closed(document as unknown as JsonObject) as object) })
+    this.ajv.addSchema({ $id: CLOSED, ...(closed(document) as object) })
   }
 
   /** The operation that a request is for; undefined where the document has none. `path` may have a query. */
@@ -132,10 +132,11 @@ function operationsOf({ paths }: OpenApiDocument): readonly DocumentedOperation[
 }
 
 /** A copy in which objects without a word on further members have none. */
-function closed(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(closed)
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
   if (value === null || typeof value !== 'object') return value
-  const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closed(member)]))
+  const members = Object.entries(value).map(([name, member]) => [name, closed(member)] as const)
+  const copy: Readonly<Record<string, unknown>> = Object.fromEntries(members)
   const isClosable = copy['type'] === 'object' && copy['properties'] !== undefined
   return isClosable && copy['additionalProperties'] === undefined ? { ...copy, additionalProperties: false } : copy
 }

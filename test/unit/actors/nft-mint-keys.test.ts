@@ -168,7 +168,11 @@ describe('a mint that is done', () => {
       { replayed: true, mismatch: false },
     ],
     ['another payload', command(1, { instanceId: 'opal' }), { replayed: true, mismatch: true }],
-    ['one that could not be begun', command(1, { metadataVerdict: 'invalid' }), { replayed: true, mismatch: true }],
+    [
+      'one that could not be begun',
+      command(1, { metadata: { cut: 0 }, metadataVerdict: 'invalid' }),
+      { replayed: true, mismatch: true },
+    ],
   ] as const)('D7: %s gets the first answer', ([, again, told]) => {
     const result = stepAccount(done.state, again, { ...EVIDENCE, earlier: earlierUse() })
     expect(result).toEqual({ kind: 'answered', answer: { ...earlierUse().answer, ...told } })
