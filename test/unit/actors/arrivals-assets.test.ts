@@ -233,9 +233,47 @@ describe('an NFT', () => {
     expect(state).not.toHaveProperty('arriving')
   })
 
+  const say = (before: readonly AnyCommand[], command: AnyCommand) =>
+    answerOf(stepActor(address, after(address, ...before).state, command, SIGNED))
+
+  test('that is burned comes burned', () => {
+    const burned: ArrivingInstance = { ...INSTANCE, status: 'burned' }
+    const here = [holding(burned), taking()]
+    expect(after(address, ...here).state).toMatchObject({ status: 'burned', version: 2 })
+    expect(say(here, taking())).toBe('taken')
+    expect(say(here, holding(burned, LATER))).toBe('present')
+    expect(say([holding(burned)], taking(LATER))).toBe('arrival_not_held')
+  })
+
+  const MINTED: readonly AnyCommand[] = [
+    { ...STAMP, type: 'mint_nft', txnId: 't', issuer: 'issuer', owner: 'owner', metadata: {} },
+    { ...STAMP, type: 'nft_received', txnId: 't', failure: null, counterTxnId: null },
+  ]
+  const PLAIN = { groupId: null, metadata: null, expiresAtMs: null, compensates: null }
+  const MOVE: AnyCommand = { ...STAMP, ...PLAIN, type: 'move_nft', txnId: 'm', accountId: 'owner', toAccountId: 'x' }
+  const BURN: AnyCommand = { ...STAMP, ...PLAIN, type: 'burn_nft', txnId: 'b', accountId: 'owner' }
+
+  test.each([
+    ['active', []],
+    ['held', [MOVE]],
+    ['burned', [BURN]],
+  ])('that is %s is told by where it came from', (status, since) => {
+    const minted = [...MINTED, ...since]
+    expect(after(address, ...minted).state).toMatchObject({ status })
+    expect(say(minted, taking())).toBe('arrival_not_held')
+    expect(say(minted, dropping())).toBe('dropped')
+    expect(say(minted, holding(INSTANCE))).toBe('instance_exists')
+
+    const arrived = [holding(INSTANCE), taking(), ...since]
+    expect(after(address, ...arrived).state).toMatchObject({ status })
+    expect(say(arrived, taking())).toBe('taken')
+    expect(say(arrived, dropping())).toBe('dropped')
+    expect(say(arrived, holding(INSTANCE, LATER))).toBe('present')
+    expect(say(arrived, holding(INSTANCE, { ...LATER, recordHash: 'b'.repeat(64) }))).toBe('instance_exists')
+  })
+
   test('that is held has its ID: it is taken', () => {
-    const mint = { ...STAMP, type: 'mint_nft', txnId: 't', issuer: 'issuer', owner: 'x', metadata: {} } as const
-    expect(after(address, holding(INSTANCE), mint).effects).toMatchObject([
+    expect(after(address, holding(INSTANCE), ...MINTED.slice(0, 1)).effects).toMatchObject([
       { envelope: { message: { refused: { code: 'instance_exists' } } } },
     ])
   })
