@@ -11,11 +11,14 @@ interface Shown {
   readonly show?: (value: number) => string
 }
 
-const RATES: readonly Shown[] = [
-  { name: 'perSecond', head: 'a second' },
+const LATENCIES: readonly Shown[] = [
   { name: 'p50Ms', head: 'p50' },
   { name: 'p99Ms', head: 'p99' },
   { name: 'finalP50Ms', head: 'final p50' },
+]
+const RATES: readonly Shown[] = [
+  { name: 'perSecond', head: 'a second' },
+  ...LATENCIES,
   { name: 'finalP99Ms', head: 'final p99' },
   { name: 'perCommit', head: 'in a commit' },
   { name: 'busyShare', head: 'CPUs busy', show: share },
@@ -35,9 +38,7 @@ const COSTS: readonly Shown[] = [
 ]
 const RATIOS: readonly Shown[] = [
   { name: 'perSecond', head: 'rate' },
-  { name: 'p50Ms', head: 'p50' },
-  { name: 'p99Ms', head: 'p99' },
-  { name: 'finalP50Ms', head: 'final p50' },
+  ...LATENCIES,
   { name: 'cpuUs', head: 'CPU' },
   { name: 'walBytes', head: 'WAL' },
 ].map((shown) => ({ ...shown, show: (value: number) => value.toFixed(2) }) as Shown)
