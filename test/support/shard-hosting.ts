@@ -264,10 +264,18 @@ export function hosting(shardIds: readonly number[] = [0, 1], limits: Limits = {
     if (refused !== undefined) throw new Error(refused.detail)
     rows.apply(shards)
   }
+  /** The outcome of the next commit stays unknown. */
+  const loseReply = (isApplied = true): void => {
+    ledger.control.commit = (batch) => {
+      if (isApplied) keep(batch)
+      ledger.control.commit = applied
+      return { kind: 'unknown', detail: 'no answer' }
+    }
+  }
   serial = 0
   const verdicts: ItemVerdict[] = []
   const send = (...items: Item[]) => sendTo(started.host, verdicts, ...items)
-  return { ...ledger, ...started, batches, verdicts, item, send, keep }
+  return { ...ledger, ...started, batches, verdicts, item, send, keep, loseReply }
 }
 
 /** `id`: of an account, or an actor. */

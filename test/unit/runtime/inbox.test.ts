@@ -6,7 +6,6 @@ import { inboxOrder } from '../../../runtime/node/commit/draft.ts'
 import { Inbox } from '../../../runtime/node/delivery/inbox.ts'
 import { Incarnation } from '../../../runtime/node/incarnation.ts'
 import type { Pending } from '../../../runtime/node/pending-command.ts'
-import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { POISON } from '../../simulation/sim-ledger-store-rows.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -296,12 +295,8 @@ describe('a host that takes messages in', () => {
   test.for([{ happened: 'applied' }, { happened: 'lost' }])(
     'after an unknown outcome that was $happened messages are taken in when they are sent again, once',
     async ({ happened }) => {
-      const { clock, control, rows, keep, host, answers, deliver } = await taking()
-      control.commit = (batch: CommitBatch) => {
-        if (happened === 'applied') keep(batch)
-        control.commit = applied
-        return { kind: 'unknown', detail: 'no answer' }
-      }
+      const { clock, loseReply, rows, host, answers, deliver } = await taking()
+      loseReply(happened === 'applied')
       deliver(ONE_TO_FOUR)
       await clock.pass(5)
       // Numbers that enter between the unknown outcome and what follows from it go with the rest.

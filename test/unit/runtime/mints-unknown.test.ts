@@ -2,43 +2,17 @@
 import { describe, expect, test } from 'vitest'
 import { classAddress, instanceAddress } from '../../../actors/address.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
-import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
-import {
-  actorIn,
-  answersOf,
-  applied,
-  type Commit,
-  hosting,
-  item,
-  kinds,
-  register,
-  rotation,
-} from '../../support/shard-hosting.ts'
+import { actorIn, answersOf, applied, hosting, item, kinds, register, rotation } from '../../support/shard-hosting.ts'
 import { minting, registerClass, SIGNED, TAKEN, told } from './mint-fixture.ts'
 
 describe.for([
   ['applied', true],
   ['not applied', false],
 ] as const)('a mint whose commit was %s, and not heard of,', ([, happens]) => {
-  /** The next commit, and no other. */
-  function unheard({
-    control,
-    keep,
-  }: {
-    readonly control: { commit: Commit }
-    readonly keep: (batch: CommitBatch) => void
-  }) {
-    control.commit = (batch) => {
-      if (happens) keep(batch)
-      control.commit = applied
-      return { kind: 'unknown', detail: 'no answer' }
-    }
-  }
-
   test('as it was begun, is asked for once and is no repeat to its client', async () => {
     const scene = await minting()
     const { clock, verdicts, rows, ask, deliver, decision } = scene
-    unheard(scene)
+    scene.loseReply(happens)
     const first = ask('once')
     await clock.pass(200)
     expect(rows.account({ shardId: 0, accountId: 'a' })?.holds.size).toBe(1)
@@ -57,7 +31,7 @@ describe.for([
     send(item(0, 'a', rotation('a')))
     await clock.pass(5)
     letGo()
-    unheard(scene)
+    scene.loseReply(happens)
     await clock.pass(300)
     expect(control.commit).toBe(applied)
     expect(kinds(verdicts).sort()).toEqual(['registered', 'rotated'])
@@ -72,7 +46,7 @@ describe.for([
     const [first, again] = [ask('once'), ask('once')]
     await clock.pass(20)
     const end = decision(0)
-    unheard(scene)
+    scene.loseReply(happens)
     deliver(end)
     await clock.pass(200)
     carryAgain(end)
@@ -91,7 +65,7 @@ describe.for([
     const first = ask('once')
     await clock.pass(20)
     const end = decision(0, TAKEN)
-    unheard(scene)
+    scene.loseReply(happens)
     deliver(end)
     await clock.pass(200)
     carryAgain(end)

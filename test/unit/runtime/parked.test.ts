@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { tokenAddress } from '../../../actors/address.ts'
 import type { Message, Refused } from '../../../actors/message.ts'
-import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { CALLER, START_MS } from '../../support/accounts.ts'
-import { applied, credit, hosting, item, kinds, register, registerToken } from '../../support/shard-hosting.ts'
+import { credit, hosting, item, kinds, register, registerToken } from '../../support/shard-hosting.ts'
 import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 const GOLD = tokenAddress('GOLD')
@@ -59,15 +58,11 @@ describe('a request that waits while an outcome becomes unknown', () => {
   test.for([{ happened: 'applied' }, { happened: 'lost' }])(
     'it waits on, and is answered once: the unknown commit was of somebody else, and $happened',
     async ({ happened }) => {
-      const { clock, control, keep, verdicts, send, ask, deliver } = registering()
+      const { clock, loseReply, verdicts, send, ask, deliver } = registering()
       send(item(0, 'a', register))
       ask('key')
       await clock.pass(20)
-      control.commit = (batch: CommitBatch) => {
-        if (happened === 'applied') keep(batch)
-        control.commit = applied
-        return { kind: 'unknown', detail: 'no answer' }
-      }
+      loseReply(happened === 'applied')
       send(item(0, 'a', credit('a', 'k')))
       await clock.pass(200)
       expect(kinds(verdicts)).toEqual(['registered', 'accepted'])

@@ -23,14 +23,10 @@ const BROKEN: CommitVerdict = { kind: 'failed', cause: 'invariant', detail: 'com
 
 describe('the shard host in doubt', () => {
   test('N1: what a commit of unknown outcome refused is not accepted later, under an ID from before that commit', async () => {
-    const { clock, control, batches, rows, verdicts, send, keep } = hosting([0])
+    const { clock, batches, rows, verdicts, send, loseReply } = hosting([0])
     send(item(0, 'a', register))
     await clock.pass(10)
-    control.commit = (batch) => {
-      keep(batch)
-      control.commit = applied
-      return { kind: 'unknown', detail: 'no answer' }
-    }
+    loseReply()
     const byNext = `by ${OTHER_KEY.publicKey}`
     send(
       item(0, 'a', credit('a', 'too soon', byNext)),

@@ -16,17 +16,13 @@ const ERASE: Operation = { kind: 'erase', reason: 'r' }
 /** A host with the account `a` after these operations; the commits of the next ones are applied unheard. */
 async function unheard(before: readonly Operation[], ...operations: readonly Operation[]) {
   const hosted = hosting([0])
-  const { clock, control, batches, verdicts, item, send, keep } = hosted
+  const { clock, batches, verdicts, item, send, loseReply } = hosted
   for (const operation of [register, ...before]) {
     send(item(0, 'a', operation))
     await clock.pass(50)
   }
   verdicts.length = 0
-  control.commit = (batch) => {
-    keep(batch)
-    control.commit = applied
-    return { kind: 'unknown', detail: 'no answer' }
-  }
+  loseReply()
   send(...operations.map((operation) => item(0, 'a', operation)))
   await clock.pass(300)
   const ask = async (operation: Operation) => {
@@ -71,7 +67,7 @@ test('a registration is not refused because the key was rotated right after it',
 })
 
 test('a decline is not refused because its group reverted right after it', async () => {
-  const { clock, host, control, verdicts, item, send, keep } = hosting([0])
+  const { clock, host, verdicts, item, send, loseReply } = hosting([0])
   const groupId = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
   const termsHash = 'd'.repeat(64)
   const leg = { groupId, leg: 0, role: 'own' } as const
@@ -97,11 +93,7 @@ test('a decline is not refused because its group reverted right after it', async
   deliver(1, { type: 'expect_leg', ...leg, termsHash, terms, clientId: 'client', dueAtMs: START_MS + 60_000 })
   await clock.pass(50)
   verdicts.length = 0
-  control.commit = (batch) => {
-    keep(batch)
-    control.commit = applied
-    return { kind: 'unknown', detail: 'no answer' }
-  }
+  loseReply()
   const payload = canonicalJson({ account_id: 'a', group_id: groupId, terms_hash: `sha256:${termsHash}` })
   send(item(0, 'a', { kind: 'decline_legs', payload, signature: `by ${KEY.publicKey}` }))
   deliver(2, { type: 'revert_leg', ...leg })
