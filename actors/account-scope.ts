@@ -27,11 +27,8 @@ export const WHOLE_SCOPE: AccountScope = { whole: true, includes: () => true, id
 
 /** A prefix has at least one character: whoever may see everything is not scoped. */
 export function areScopeEntries(entries: readonly string[]): boolean {
-  return entries.length > 0 && entries.length <= MAX_SCOPE_ENTRIES && entries.every(isScopeEntry)
-}
-
-function isScopeEntry(entry: string): boolean {
-  return isAccountId(entry) || prefixOf(entry) !== undefined
+  if (entries.length === 0 || entries.length > MAX_SCOPE_ENTRIES) return false
+  return entries.every((entry) => isAccountId(entry) || prefixOf(entry) !== undefined)
 }
 
 /** `.` and `..` are no IDs, but IDs may begin so. */

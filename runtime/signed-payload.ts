@@ -4,12 +4,15 @@
  */
 import { sha256Hex } from '../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../actors/canonical-json.ts'
-import { type Submission, TRANSACTION_TYPES, type TransactionType } from '../actors/account/commands.ts'
+import { type Submission, TRANSACTION_TYPES } from '../actors/account/commands.ts'
 import { isAccountId, isUuid } from '../actors/identifiers.ts'
 import type { ExchangeSide } from '../actors/message.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity } from '../actors/money.ts'
 import { isNft, NFT_AMOUNT, nftId } from '../actors/nft-id.ts'
 import { parseTimestamp } from '../actors/timestamp.ts'
+import { isOneOf } from './shapes.ts'
+
+const isTransactionType = isOneOf(TRANSACTION_TYPES)
 
 export interface SignedPayload {
   readonly fields: JsonObject
@@ -133,10 +136,6 @@ export function readTermsHash(value: Json | undefined): string | null | undefine
   if (value === undefined || value === null) return null
   const match = typeof value === 'string' ? /^sha256:([0-9a-f]{64})$/.exec(value) : null
   return match?.[1]
-}
-
-function isTransactionType(value: Json | undefined): value is TransactionType {
-  return TRANSACTION_TYPES.some((type) => type === value)
 }
 
 function text(value: Json | undefined): string | null {

@@ -61,11 +61,7 @@ export function encodeFrame(version: number, body: unknown): string {
 /** undefined: this part does not read its version (F3). */
 export function decodeFrame(text: string, { reads }: Pick<Wire, 'reads'>): Frame | undefined {
   const frame = parsed(text)
-  return isFrame(frame) && reads.includes(frame.version) ? frame : undefined
-}
-
-function isFrame(value: unknown): value is Frame {
-  return isRecord(value) && isCount(value['version'])
+  return isRecord<Frame>(frame) && reads.includes(frame.version) ? frame : undefined
 }
 
 /** undefined: it is not JSON. */
@@ -170,8 +166,7 @@ export function unreadCause(written: WrittenEnvelope): string {
 }
 
 const isActorKind = isOneOf(ACTOR_KINDS)
-const isCarried = isObjectOf<Envelope['carries'][number]>({ tokenId: isText, quantity: isText })
-const areCarried = isListOf(isCarried)
+const areCarried = isListOf(isObjectOf<Envelope['carries'][number]>({ tokenId: isText, quantity: isText }))
 
 function isEnvelope({ to, message, carries }: WrittenEnvelope): boolean {
   if (!isRecord(to) || !isActorKind(to.kind) || !isText(to.id) || !areCarried(carries)) return false

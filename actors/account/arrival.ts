@@ -92,14 +92,14 @@ export function judgeArrival(
 
 function judgeHold(account: AccountData | null, command: HoldAccount): Answer | undefined {
   const { from, arrival } = command
-  if (arrival !== null && arrival.status === 'closed' && !bringsNothing(arrival)) {
+  const assets = arrival === null ? 0 : Object.keys(arrival.balances).length + arrival.nfts
+  if (arrival?.status === 'closed' && assets > 0) {
     return refusal('arrival_not_empty', 'A closed account must have no balances or NFTs.')
   }
-  if (arrival !== null && Object.keys(arrival.balances).length + arrival.nfts > MAX_ASSETS) {
+  if (assets > MAX_ASSETS) {
     return refusal('asset_limit', 'It brings more assets than an account may hold.', 'balances')
   }
-  if (account === null) return undefined
-  if (isUnclaimed(account)) return undefined
+  if (account === null || isUnclaimed(account)) return undefined
   // Another account of the issuer's ID could mint the issuer's token.
   if (arrival === null && account.arrived?.ledgerId !== from.ledgerId) return exists()
   if (arrival === null) return isKnownIssuer(account) ? heldAnswer(command) : undefined
@@ -116,10 +116,6 @@ function judgeHold(account: AccountData | null, command: HoldAccount): Answer | 
 /** Of one that is only to be there nothing is held. */
 export function heldAnswer({ arrival }: HoldAccount): Answer {
   return { kind: 'arrival', state: arrival === null ? 'present' : 'held' }
-}
-
-function bringsNothing({ balances, nfts }: ArrivingAccount): boolean {
-  return nfts === 0 && Object.keys(balances).length === 0
 }
 
 export const EXISTS = {

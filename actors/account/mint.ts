@@ -9,7 +9,7 @@ import { NFT_AMOUNT, nftId, nftNameOf } from '../nft-id.ts'
 import type { InstanceView } from '../nft-instance/state.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageOf, MintCommand } from './commands.ts'
-import { type Answer, FIRST, refusal } from './outcome.ts'
+import { FIRST, refusal } from './outcome.ts'
 import { completed, entered, pendingTransaction } from './record.ts'
 import { type AccountData, type MintHold, mintHoldId } from './state.ts'
 import type { Transaction } from './transaction.ts'
@@ -64,7 +64,9 @@ export function concludeMint(turn: Turn, command: ConcludeMint): void {
   const use = { operation: 'mint', idempotencyKey } as const
   const { refused, mintedAtMs } = command
   if (refused !== null) {
-    return turn.note({ kind: 'concluded', answer: refusedMint(refused), use })
+    // Every other refusal concerns the owner.
+    const field = refused.code === 'instance_exists' ? 'instance_id' : 'owner'
+    return turn.note({ kind: 'concluded', answer: refusal(refused.code, refused.detail, field), use })
   }
   invariant(mintedAtMs !== null, 'B1: an NFT that was not refused was minted')
   const done = completed(turn, { ...transaction, counterTxnId: command.counterTxnId })
@@ -93,11 +95,6 @@ function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, min
   invariant(name !== undefined, `B1: ${tokenId} was minted, and is no NFT`)
   const { metadata } = JSON.parse(payload) as { readonly metadata: JsonObject }
   return { ...name, owner: toAccountId ?? accountId, status: 'active', metadata, mintedAtMs }
-}
-
-/** Every refusal but that of the ID concerns the owner. */
-function refusedMint({ code, detail }: NonNullable<ConcludeMint['refused']>): Answer {
-  return refusal(code, detail, code === 'instance_exists' ? 'instance_id' : 'owner')
 }
 
 function mintHoldOf({ before }: Turn, txnId: string): MintHold {

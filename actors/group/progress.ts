@@ -105,10 +105,6 @@ function eachPart(group: GroupData, see: (name: LegName, leg: LegTerms, part: Le
   })
 }
 
-function everyPart({ legs }: GroupData, holds: (part: LegPart) => boolean): boolean {
-  return legs.every(({ parts }) => parts.every(holds))
-}
-
 /** The named part with these changes. */
 function withPart(group: GroupData, { leg, role }: LegName, changes: Partial<LegPart>): GroupData {
   const named = group.legs[leg]
@@ -236,7 +232,8 @@ export function noteFailed(command: Named<'leg_failed'>): Progress {
 
 /** Whether nothing is missing once the named part is completed. */
 export function isComplete(group: GroupData, name: LegName): boolean {
-  return everyPart(withPart(group, name, { state: 'completed' }), isIn)
+  const { legs } = withPart(group, name, { state: 'completed' })
+  return legs.every(({ parts }) => parts.every(isIn))
 }
 
 /** An NFT's home holds the NFT once the leg's own account has completed it. */

@@ -205,18 +205,16 @@ export function settleLeg(instance: InstanceData, command: Named<'settle_leg'>):
   }
 }
 
-function isFor(held: LegName | null, { groupId, leg }: LegName): boolean {
-  return held?.groupId === groupId && held.leg === leg
-}
-
 function holdOf({ hold: held, id }: InstanceData, txnId: string): InstanceHold {
   invariant(held?.txnId === txnId, `O2: ${id} is not held for ${txnId}`)
   return held
 }
 
-function legHoldOf(instance: InstanceData, leg: LegName): InstanceHold {
-  const { hold: held, id } = instance
-  invariant(held !== null && isFor(held.leg, leg), `O2: ${id} is not held for leg ${leg.leg} of ${leg.groupId}`)
+function legHoldOf({ hold: held, id }: InstanceData, { groupId, leg }: LegName): InstanceHold {
+  invariant(
+    held?.leg?.groupId === groupId && held.leg.leg === leg,
+    `O2: ${id} is not held for leg ${leg} of ${groupId}`,
+  )
   return held
 }
 
