@@ -17,7 +17,7 @@ export interface ComparedRow {
   readonly name: string
   /** Each figure divided by the earlier one; those that only one of them has are left out, as are those against 0. */
   readonly ratios: Figures
-  /** Those of the earlier one where they differ; null: they are the same. */
+  /** Conditions of the earlier run if they differ; null: they are the same. */
   readonly otherConditions: string | null
 }
 
@@ -28,7 +28,7 @@ export function conditionsOf(options: BenchOptions, { cores, model, node }: Mach
   return `${connections} connections, ${accounts} accounts, ${edges} edges, ${nodes} nodes, ${seconds} s, ${cores} x ${model}, Node.js ${node}`
 }
 
-/** Of a file that `--json` wrote, or of `LAST_RUN`. Throws where it has none. */
+/** Reads a file that `--json` wrote, or `LAST_RUN`. Throws if it has no rows. */
 export function readRows(file: string): readonly KeptRow[] {
   const { rows } = JSON.parse(readFileSync(file, 'utf8')) as { readonly rows?: readonly KeptRow[] }
   if (!Array.isArray(rows)) throw new Error(`${file} has no rows: it was not written by this version's --json`)

@@ -1,4 +1,4 @@
-/** What a ledger uses without any request: heartbeats, timers, the auditor. */
+/** Resources that a ledger uses without any request: heartbeats, timers, the auditor. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { say } from './context.ts'
 import { startMeter } from './cost.ts'
@@ -8,7 +8,7 @@ import type { LedgerBench } from './ledger-bench.ts'
 export interface IdleMeasured {
   /** Microseconds in a second. */
   readonly cpuUs: CpuByPart
-  /** Of the processors that there are. */
+  /** Share of all processors. */
   readonly cpuShare: number
   readonly othersShare: number
   /** In a second. */

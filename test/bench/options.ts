@@ -5,7 +5,7 @@ import { type GrowthSize, readSizes } from './growth-sizes.ts'
 const WRITE_PATH = ['idle', 'submit', 'batches', 'transfers', 'low-load'] as const
 /** Other systems under the same load, after the ledger. */
 const PEERS = ['pgbench', 'plain'] as const
-/** What can be measured, in the order in which it is. */
+/** All measurements, in their order. */
 export const MEASUREMENTS = [...WRITE_PATH, 'few', 'queries', 'hand-off', 'hostile', 'restart', ...PEERS] as const
 export type MeasurementName = (typeof MEASUREMENTS)[number]
 
@@ -32,7 +32,7 @@ export interface BenchOptions {
   readonly soakMinutes: number | undefined
   /** Where to write the numbers for machines. */
   readonly json: string | undefined
-  /** What `--json` wrote, to compare with; undefined: the last run of each row. */
+  /** File that `--json` wrote, to compare with; undefined: the last run of each row. */
   readonly against: string | undefined
 }
 

@@ -49,11 +49,11 @@ const NOTES = [
   'of a transfer two signatures. Costs of idle are in a second. WAL has whole pages after each checkpoint of PostgreSQL. CPUs busy: by the bench.',
 ]
 
-/** What other programs may take without being worth a word. */
+/** Share of the processors that other programs may use without a warning. */
 const QUIET_SHARE = 0.05
 /** Shorter runs vary by more than a tenth. */
 const ENOUGH_SECONDS = 10
-/** Of what was offered. */
+/** Share of the offered rate. */
 const KEPT_UP = 0.95
 
 export function pageSections(report: BenchReport, summary: Summary): readonly (readonly string[])[] {

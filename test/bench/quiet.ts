@@ -4,7 +4,7 @@ import { readMachineCpu } from './cpu.ts'
 
 const LOOK_MS = 1_000
 
-/** Of the processors that there are, what everything but this process uses. For use before anything is started. */
+/** Share of all processors that other processes use. For use before the bench starts any. */
 export async function shareOfOthers(): Promise<number> {
   const [before, ownBefore] = [readMachineCpu(), process.cpuUsage()]
   await delay(LOOK_MS)

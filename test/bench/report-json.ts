@@ -31,7 +31,7 @@ export interface BenchReport {
   /** RFC 3339. */
   readonly startedAt: string
   readonly durationMs: number
-  /** Of the processors, before the start. */
+  /** Share of the processors, before the start. */
   readonly othersBefore: number
   readonly idle: IdleMeasured | null
   readonly submit: readonly Measured[] | null
@@ -51,7 +51,7 @@ export interface BenchReport {
 /** The same figures as the page shows them, and what they are times those of an earlier run. */
 export interface Summary {
   readonly rows: readonly KeptRow[]
-  /** What they are compared with; null: there is none. */
+  /** The run that they are compared with; null: there is none. */
   readonly against: string | null
   readonly compared: readonly ComparedRow[]
 }

@@ -102,7 +102,7 @@ function openRow({ name, run, followed, appliedPerSecond, batchSize, ...cost }: 
 function plainRow({ name, run, perSecond, cpuUs, ...rest }: PlainMeasured): Row {
   const { server: serverUs, postgresql: postgresqlUs, loadGenerator: loadUs } = cpuUs
   const own = { perSecond, cpuUs: serverUs + postgresqlUs, serverUs, postgresqlUs, loadUs }
-  // What is durable is final.
+  // A durable transaction is final.
   return { name, figures: { ...own, ...answered(run.latency), ...final(run.latency), ...machineFigures(rest) } }
 }
 

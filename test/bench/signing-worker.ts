@@ -22,7 +22,7 @@ export interface WorkerSetup {
   readonly token: string
   /** Accounts that are this worker's alone. */
   readonly accounts: number
-  /** Of all workers. */
+  /** Sum over all workers. */
   readonly total: number
   /** null: they are still to be registered. */
   readonly loaded: LoadedAccounts | null

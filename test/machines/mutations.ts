@@ -29,7 +29,7 @@ export function nameOf({ kind, state, command, index, without }: MachineMutation
   return `${kind}.${state}.${command}.${index}.${without}`
 }
 
-/** Of transitions that active and frozen accounts share: in this state another takes the command, with the same effect. */
+/** Without these transitions, another one of the state takes the command with the same effect. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'account.active.change_status.4.transition',
   'account.frozen.change_status.3.transition',

@@ -1,4 +1,4 @@
-/** Goal: in each of its states a group answers its own client, other clients and late messages as it must. */
+/** Goal: a group replies correctly in each of its states: to its own client, other clients and late messages. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { groupActor } from '../../../actors/group/actor.ts'
 import type { GroupState, GroupStatus } from '../../../actors/group/state.ts'

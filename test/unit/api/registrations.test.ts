@@ -75,7 +75,7 @@ test.for(['BASE', 'base', 'Base'])('D3: the symbol %s is taken', async (symbol) 
   expect(edge.gateway.asked).toEqual([])
 })
 
-test('what can be no symbol is looked for nowhere', async () => {
+test('a malformed symbol causes no query', async () => {
   const edge = createEdgeFixture()
   const token = await edge.tokenFor('viewer')
   edge.reads.failure = new ReadsUnavailable('away')

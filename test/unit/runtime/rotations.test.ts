@@ -1,4 +1,4 @@
-/** Goal: a rotation installs the key that the account's owner signed, whatever else its item says. */
+/** Goal: a rotation installs the key that the account's owner signed; other members of its item have no effect. */
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
 import type { Operation } from '../../../runtime/messages.ts'
