@@ -13,7 +13,7 @@ import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 const CACHED_ACCOUNTS = 64
 
 /** `keys.adopt` replaces the key that was adopted before. Throws MasterKeyMissing. */
-export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret }: LedgerRecord): RowVault {
+export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret, amountIndex }: LedgerRecord): RowVault {
   const fetched = createDataKeys(createKeyWrapping(readingKeys))
   let latest: MadeKey | undefined
   const keys: DataKeys = {
@@ -24,5 +24,5 @@ export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret }: L
     },
   }
   const { secret } = openLedgerSecret(readingKeys, 'index-secret', sealedIndexSecret)
-  return createRowVault(keys, secret, CACHED_ACCOUNTS)
+  return createRowVault(keys, secret, { amountIndex, cachedAccounts: CACHED_ACCOUNTS })
 }

@@ -9,16 +9,12 @@ import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/transaction-document.ts'
 
-/**
- * Mints and burns of the tokens $1 that have completed; with what became of the group, if there is one: asked for each as it
- * is read, so that no statement takes long before its first row, whatever else there is.
- */
-export const MOVED = `
-SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')}, g.status AS group_status
-  FROM transactions t
-  LEFT JOIN LATERAL (
-    SELECT status FROM actors WHERE kind = 'group' AND actor_id = t.group_id::text OFFSET 0) g ON true
- WHERE t.type IN ('mint', 'burn') AND t.token_id = ANY($1::text[]) AND t.status = 'completed'`
+/** Mints and burns of the tokens $1 that have completed. */
+const MOVED = `
+SELECT ${TRANSACTION_ROW_COLUMNS.join(', ')} FROM transactions
+ WHERE type IN ('mint', 'burn') AND token_id = ANY($1::text[]) AND status = 'completed'`
+
+const GROUPS = `SELECT actor_id, status FROM actors WHERE kind = 'group' AND actor_id = ANY($1::text[])`
 
 /** How many mints and burns there are of each of the tokens $1, whatever became of them; $2: no more than that. */
 const MOVES = `
@@ -36,10 +32,6 @@ export async function countMoves(
   if (tokenIds.length === 0) return new Map()
   const rows = await query<{ token_id: string; moves: number }>(MOVES, [arrayLiteral('text', tokenIds), upTo])
   return new Map(rows.map(({ token_id: tokenId, moves }) => [tokenId, moves]))
-}
-
-interface MovedRow extends TransactionRow {
-  readonly group_status: string | null
 }
 
 export interface Moved {
@@ -61,11 +53,12 @@ interface Sums {
 export async function readMoves(moment: Moment, tokenIds: readonly string[]): Promise<Moved> {
   const sums = new Map(tokenIds.map((tokenId) => [tokenId, newSums()]))
   const unread: (readonly [string, string])[] = []
-  await moment.inBatches<MovedRow>(MOVED, [arrayLiteral('text', tokenIds)], async (rows) => {
+  await moment.inBatches<TransactionRow>(MOVED, [arrayLiteral('text', tokenIds)], async (rows) => {
     const erased = await fetchKeysOfAccounts(
       moment,
       rows.map((row) => row.account_id),
     )
+    const changes: (Change & { readonly of: Sums })[] = []
     for (const row of rows) {
       const of = sums.get(row.token_id)
       if (erased.has(row.account_id)) {
@@ -74,8 +67,13 @@ export async function readMoves(moment: Moment, tokenIds: readonly string[]): Pr
       }
       const change = opened(() => changeOf(row, moment))
       if (!change.isOpen) note(unread, `transaction ${row.txn_id}`, change.problem)
-      else if (of !== undefined && change.value !== undefined) enter(of, row, change.value)
+      else if (of !== undefined && change.value !== undefined) changes.push({ of, ...change.value })
     }
+    const statuses = await statusesOf(
+      moment,
+      changes.flatMap(({ legOf }) => legOf ?? []),
+    )
+    for (const { of, ...change } of changes) enter(of, change, statuses)
   })
   await readUndelivered(moment, (place, envelope) => {
     if (!envelope.isOpen) return note(unread, place, envelope.problem)
@@ -100,33 +98,39 @@ function note(unread: (readonly [string, string])[], place: string, problem: str
 
 interface Change {
   readonly by: Quantity
+  readonly isIssue: boolean
   /** Of a leg of a registered group, the group. */
   readonly legOf: string | null
 }
 
-/** Throws UnreadableRow. Undefined for what a group has undone, or not settled. */
-function changeOf(row: MovedRow, { vault }: Moment): Change | undefined {
-  const { transaction } = openTransaction(row, vault)
+/** Throws UnreadableRow. Undefined for what a group has undone: the group may be no more, and its ID another group's. */
+function changeOf(row: TransactionRow, { vault }: Moment): Change | undefined {
+  const { groupId, ...transaction } = openTransaction(row, vault).transaction
   const amount = parseQuantity(transaction.amount)
-  const by = row.type === 'mint' ? amount : -amount
-  const isLeg = row.origin === 'client' && row.group_id !== null && hasTerms(transaction.payload)
-  if (!isLeg) return { by, legOf: null }
-  // A leg that was undone counts for nothing: its group may be no more, and its ID another group's.
-  if (row.compensated_by !== null) return undefined
-  return row.group_status === 'settled' || row.group_status === 'settling' ? { by, legOf: row.group_id } : undefined
+  const change = { by: row.type === 'mint' ? amount : -amount, isIssue: row.origin === 'ledger' }
+  const isLeg = row.origin === 'client' && groupId !== null && hasTerms(transaction.payload)
+  if (!isLeg) return { ...change, legOf: null }
+  return row.compensated_by === null ? { ...change, legOf: groupId } : undefined
+}
+
+/** By group ID. */
+async function statusesOf(moment: Moment, groupIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (groupIds.length === 0) return new Map()
+  const found = await moment.query<{ actor_id: string; status: string }>(GROUPS, [arrayLiteral('text', groupIds)])
+  return new Map(found.map(({ actor_id: groupId, status }) => [groupId, status]))
 }
 
 function hasTerms(payload: string): boolean {
   return typeof storedObject(payload)?.['terms_hash'] === 'string'
 }
 
-function enter(sums: Sums, { origin, group_status: status }: MovedRow, { by, legOf }: Change): void {
-  if (legOf !== null && status === 'settling') {
-    sums.settling.set(legOf, (sums.settling.get(legOf) ?? ZERO) + by)
-    return
-  }
+/** A leg counts once its group settles. */
+function enter(sums: Sums, { by, isIssue, legOf }: Change, statuses: ReadonlyMap<string, string>): void {
+  const status = legOf === null ? 'settled' : statuses.get(legOf)
+  if (legOf !== null && status === 'settling') sums.settling.set(legOf, (sums.settling.get(legOf) ?? ZERO) + by)
+  if (status !== 'settled') return
   sums.done += by
-  if (origin === 'ledger') sums.issued += by
+  if (isIssue) sums.issued += by
 }
 
 function newSums(): Sums {

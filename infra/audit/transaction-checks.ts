@@ -54,7 +54,8 @@ export function transactionFindings(row: TransactionRow, { vault, receiptProblem
 
 function recordProblem(row: TransactionRow, { transaction }: StoredTransaction, vault: RowVault): string | undefined {
   if (!row.account_exists) return 'its account is not there'
-  if (vault.amountBucket(transaction.amount) !== row.amount_bucket) return 'it is found by another amount than its own'
+  if (vault.amountBucket(transaction.accountId, transaction.amount) !== row.amount_bucket)
+    return 'it is found by another amount than its own'
   return orUnreadable(() => transactionProblem(transaction), 'it cannot be read')
 }
 

@@ -13,6 +13,7 @@ import type { WrappingKeys } from '../keys/wrapping-keys.ts'
 import type { LogLevel } from '../system/log-json-lines.ts'
 import type { AddressRange } from './address-ranges.ts'
 import { SHORTEST_SAFE_SECRET, type BootstrapClient } from './bootstrap-client.ts'
+import type { AmountIndex } from '../vault/row-vault.ts'
 import type { Framework } from './frameworks.ts'
 import type { TrustedLedgers } from './trusted-ledgers.ts'
 import {
@@ -38,6 +39,7 @@ export interface Configuration {
   readonly nats: NatsConfiguration
   /** Undefined: what the ledger was created with, 256 for a new one. */
   readonly shards: number | undefined
+  readonly amountIndex: AmountIndex | undefined
   readonly bootstrapClients: readonly BootstrapClient[] | undefined
   readonly accessTokenTtlMs: number
   readonly refreshTokenTtlMs: number
@@ -124,6 +126,7 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     databasePasswordFile: fileOf(variables.LEDGER_DATABASE_PASSWORD_FILE, cwd),
     nats: natsOf(variables, cwd),
     shards: variables.LEDGER_SHARDS,
+    amountIndex: variables.LEDGER_AMOUNT_INDEX,
     bootstrapClients: variables.LEDGER_BOOTSTRAP_CLIENTS,
     accessTokenTtlMs: variables.LEDGER_ACCESS_TOKEN_TTL_SECONDS * 1_000,
     refreshTokenTtlMs: variables.LEDGER_REFRESH_TOKEN_TTL_SECONDS * 1_000,

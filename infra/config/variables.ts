@@ -4,6 +4,7 @@ import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { addressRanges } from './address-ranges.ts'
 import { bootstrapClientsSchema } from './bootstrap-client.ts'
+import { AMOUNT_INDEXES } from '../vault/row-vault.ts'
 import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'
 import { textOfMasterKey, textOfMasterKeys, textOfPartKey } from './master-key-text.ts'
 import { trustedLedgersText } from './trusted-ledgers.ts'
@@ -53,6 +54,7 @@ export const variablesSchema = v.object({
   LEDGER_NATS_KEY_FILE: v.optional(pathOfFile),
   LEDGER_NATS_REPLICAS: v.optional(wholeNumber(1, 5), '1'),
   LEDGER_SHARDS: v.optional(wholeNumber(1, MAX_SHARDS)),
+  LEDGER_AMOUNT_INDEX: v.optional(v.picklist(AMOUNT_INDEXES, `one of ${AMOUNT_INDEXES.join(', ')}`)),
   LEDGER_BOOTSTRAP_CLIENTS: v.optional(bootstrapClientsSchema),
   LEDGER_ACCESS_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, DAY_SECONDS), '3600'),
   LEDGER_REFRESH_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, 365 * DAY_SECONDS), String(30 * DAY_SECONDS)),

@@ -48,7 +48,7 @@ import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './edge-readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
 import { type HttpServer, listen } from './http-server.ts'
-import { findLedger, refuseOtherShards } from './ledger-found.ts'
+import { findLedger, refuseOtherProperties } from './ledger-found.ts'
 import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from './ledger-secrets.ts'
 import { openNatsLink, openTransport } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
@@ -100,7 +100,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
     service.onStop('http', server.stop)
   })
   if (ledger === undefined) return
-  refuseOtherShards(ledger, configuration.shards)
+  refuseOtherProperties(ledger, configuration)
   const secrets = openLedgerSecrets(ring, ledger)
   const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
   service.onStop('nats', link.close)

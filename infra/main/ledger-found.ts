@@ -1,6 +1,7 @@
 import type { Log } from '../../runtime/ports/log.ts'
 import { isInRecovery } from '../postgres/recovery.ts'
-import { type LedgerRecord, MigrationRefused, readLedgerAt } from '../postgres/migrate.ts'
+import { type LedgerRecord, MigrationRefused, otherAmountIndex, readLedgerAt } from '../postgres/migrate.ts'
+import type { LedgerProperties } from './ledger-creation.ts'
 
 const POLL_MS = 500
 /** How often the wait is mentioned, in polls. */
@@ -42,10 +43,13 @@ async function look(
   }
 }
 
-/** Throws when the ledger was created with another number of shards than the configuration says. */
-export function refuseOtherShards(ledger: LedgerRecord, wanted: number | undefined): void {
-  if (wanted === undefined || wanted === ledger.shardCount) return
-  throw new Error(
-    `LEDGER_SHARDS is ${wanted}, but the ledger was created with ${ledger.shardCount} shards, which is fixed: set it to ${ledger.shardCount} or leave it out`,
-  )
+/** Throws when the ledger was created with other properties than the configuration says. */
+export function refuseOtherProperties(ledger: LedgerRecord, { shards, amountIndex }: LedgerProperties): void {
+  if (shards !== undefined && shards !== ledger.shardCount) {
+    throw new Error(
+      `LEDGER_SHARDS is ${shards}, but the ledger was created with ${ledger.shardCount} shards, which is fixed: set it to ${ledger.shardCount} or leave it out`,
+    )
+  }
+  if (amountIndex !== undefined && amountIndex !== ledger.amountIndex)
+    throw new Error(otherAmountIndex(amountIndex, ledger.amountIndex))
 }

@@ -144,7 +144,8 @@ export function openNodeSecrets(ring: KeyRing, ledger: LedgerRecord): NodeSecret
 /** For a process that only reads. Throws an Error as of O1. */
 export function openVault(ring: KeyRing, ledger: LedgerRecord): RowVault {
   refuseOtherMasterKeys(ring, ledger.sealedShardSecret)
-  return createRowVault(createDataKeys(createKeyWrapping(ring)), open(ring, 'index-secret', ledger.sealedIndexSecret))
+  const indexSecret = open(ring, 'index-secret', ledger.sealedIndexSecret)
+  return createRowVault(createDataKeys(createKeyWrapping(ring)), indexSecret, ledger)
 }
 
 /** Throws an Error unless the keys derive from the master key that seals this secret of the ledger. */

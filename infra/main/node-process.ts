@@ -16,7 +16,7 @@ import { createPostgresLedgerStore } from '../postgres/ledger-store-postgres.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
-import { findLedger, refuseOtherShards } from './ledger-found.ts'
+import { findLedger, refuseOtherProperties } from './ledger-found.ts'
 import { openNodeSecrets, openPartKeys } from './ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
 import { leaseOptions, openNatsLink, openTransport } from './nats-link.ts'
@@ -57,7 +57,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   const ring = await openPartKeys(configuration, 'node')
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
-  refuseOtherShards(ledger, configuration.shards)
+  refuseOtherProperties(ledger, configuration)
   // A wrong master key is refused here, before any shard is taken.
   const secrets = openNodeSecrets(ring, ledger)
   const { ledgerId } = ledger

@@ -188,7 +188,7 @@ export class Supervisor {
   ): Promise<{ readonly ledgerId: string; readonly clients: StartClients }> {
     const { configuration, say } = this.options
     const url = this.databaseUrl()
-    const ledger = await createOrMigrate(url, masterKeys, configuration.shards, say)
+    const ledger = await createOrMigrate(url, masterKeys, configuration, say)
     say(`ledger ${ledger.ledgerId}, ${ledger.shardCount} shards`)
     const clients = startClients(configuration)
     const secrets = openLedgerSecrets(masterKeys, ledger)

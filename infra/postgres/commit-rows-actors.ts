@@ -10,6 +10,7 @@ import type {
   ShardBatch,
 } from '../../runtime/ports/ledger-store.ts'
 import { shardKeyName } from '../vault/key-name.ts'
+import { withRoomForMetadata } from '../vault/padding.ts'
 import { type Column, type Section, section } from './commit-section.ts'
 import { actorKeyName, nftKeyName, PLACES, type RowSealer } from './row-sealer.ts'
 
@@ -135,11 +136,16 @@ const OUTBOX_COLUMNS: readonly Column<OutboxWrite>[] = [
   {
     name: 'message',
     type: 'sealed',
-    value: ({ target, number, envelope }, { shardId, seal }) =>
-      seal(shardKeyName(shardId), PLACES.message(shardId, target, number), JSON.stringify(envelope)),
+    value: (write, { shardId, seal }) =>
+      seal(shardKeyName(shardId), PLACES.message(shardId, write.target, write.number), messageText(write)),
   },
   { name: 'written_at', type: 'timestamptz', value: ({ atMs }) => atMs },
 ]
+
+function messageText({ envelope }: OutboxWrite): string {
+  const text = JSON.stringify(envelope)
+  return text.includes('"metadata":{') ? withRoomForMetadata(text) : text
+}
 
 interface SentRow extends SentCounter {
   /** What the counter must be for the messages of this batch to follow without a gap. */

@@ -2,44 +2,44 @@
  * Transactions as a commit writes them. One that is final is a row of `transactions`, which is inserted once; one that
  * others still decide on is a row of `pending_transactions`, which is removed as the final row is inserted.
  */
-import type { Transaction } from '../../actors/account/transaction.ts'
 import { invariant } from '../../actors/result.ts'
 import type { HoldWrite, ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { pendingHoldText } from './account-parts.ts'
 import { type Column, type PlainColumn, type Section, section } from './commit-section.ts'
 import { PLACES, type RowSealer } from './row-sealer.ts'
-import { placeOfTransaction, transactionText } from './transaction-document.ts'
+import {
+  placeOfTransaction,
+  refsOfTransaction,
+  type StoredTransaction,
+  type TransactionRefs,
+  transactionText,
+} from './transaction-document.ts'
+
+/** A transaction with what its columns have in place of what must not be readable. */
+interface ReferredWrite extends StoredTransaction {
+  readonly refs: TransactionRefs
+}
 
 /** Columns of every transaction, in whichever table. */
-const COLUMNS: readonly Column<TransactionWrite>[] = [
+const COLUMNS: readonly Column<ReferredWrite>[] = [
   { name: 'txn_id', type: 'text', value: ({ transaction }) => transaction.txnId },
-  { name: 'account_id', type: 'text', value: ({ transaction }, { refOf }) => refOf(transaction.accountId) },
+  { name: 'account_id', type: 'text', value: ({ refs }) => refs.account },
   { name: 'type', type: 'text', value: ({ transaction }) => transaction.type },
-  {
-    name: 'amount_bucket',
-    type: 'integer',
-    value: ({ transaction }, { vault }) => vault.amountBucket(transaction.amount),
-  },
+  { name: 'amount_bucket', type: 'integer', value: ({ refs }) => refs.bucket },
   { name: 'token_id', type: 'text', value: ({ transaction }) => transaction.tokenId },
-  { name: 'group_id', type: 'uuid', value: ({ transaction }) => transaction.groupId },
+  { name: 'group_id', type: 'uuid', value: ({ refs }) => refs.group },
   { name: 'origin', type: 'text', value: ({ transaction }) => transaction.origin },
   { name: 'created_at', type: 'timestamptz', value: ({ transaction }) => transaction.createdAtMs },
-  { name: 'idempotency_key', type: 'text', value: ({ transaction }, sealer) => keyRefOf(transaction, sealer) },
-  { name: 'document', type: 'sealed', value: (write, sealer) => sealer.ofAccount(...sealedParts(write, sealer)) },
+  { name: 'idempotency_key', type: 'text', value: ({ refs }) => refs.key },
+  {
+    name: 'document',
+    type: 'sealed',
+    value: (write, { ofAccount }) =>
+      ofAccount(write.transaction.accountId, placeOfTransaction(write, write.refs), transactionText(write)),
+  },
 ]
 
-function keyRefOf({ accountId, idempotencyKey }: Transaction, { vault }: RowSealer): string {
-  return vault.keyRef(accountId, idempotencyKey)
-}
-
-function sealedParts(write: TransactionWrite, sealer: RowSealer): Parameters<RowSealer['ofAccount']> {
-  const { accountId, amount } = write.transaction
-  const account = sealer.refOf(accountId)
-  const refs = { account, key: keyRefOf(write.transaction, sealer), bucket: sealer.vault.amountBucket(amount) }
-  return [accountId, placeOfTransaction(write, refs), transactionText(write)]
-}
-
-interface FinalWrite extends TransactionWrite {
+interface FinalWrite extends ReferredWrite {
   readonly compensatedBy: string | null
 }
 
@@ -55,29 +55,32 @@ const FINAL_COLUMNS: readonly PlainColumn<FinalWrite>[] = [
   { name: 'compensated_by', type: 'text', value: ({ compensatedBy }) => compensatedBy },
 ]
 
-function finalIn({ transactions, transactionChanges }: ShardBatch): FinalWrite[] {
-  const entered = transactions.filter(({ transaction }) => transaction.status !== 'pending')
-  return [
-    ...entered.map((write) => ({ ...write, compensatedBy: null })),
-    ...transactionChanges.flatMap(({ finished, compensatedBy }) =>
-      finished === null ? [] : [{ ...finished, compensatedBy }],
-    ),
-  ]
+function finalIn({ transactions, transactionChanges }: ShardBatch, { vault }: RowSealer): FinalWrite[] {
+  const final: FinalWrite[] = []
+  const add = ({ transaction, receipt }: TransactionWrite, compensatedBy: string | null): void =>
+    void final.push({ transaction, receipt, compensatedBy, refs: refsOfTransaction(transaction, vault) })
+  for (const write of transactions) if (write.transaction.status !== 'pending') add(write, null)
+  for (const { finished, compensatedBy } of transactionChanges) if (finished !== null) add(finished, compensatedBy)
+  return final
 }
 
-interface PendingWrite extends TransactionWrite {
+interface PendingWrite extends ReferredWrite {
   /** What the account holds for it under its own ID; undefined where its leg of a group is held. */
   readonly hold: HoldWrite['hold'] | undefined
 }
 
-function pendingIn({ transactions, holds }: ShardBatch): PendingWrite[] {
+function pendingIn({ transactions, holds }: ShardBatch, { vault }: RowSealer): PendingWrite[] {
   const pending = transactions.filter(({ transaction }) => transaction.status === 'pending')
   if (pending.length === 0) return []
   for (const { transaction, receipt } of pending) {
     invariant(receipt === null, `${transaction.txnId} is pending and has a receipt`)
   }
   const held = new Map(holds.map((write) => [write.holdId, write.hold]))
-  return pending.map((write) => ({ ...write, hold: held.get(write.transaction.txnId) }))
+  return pending.map((write) => ({
+    ...write,
+    hold: held.get(write.transaction.txnId),
+    refs: refsOfTransaction(write.transaction, vault),
+  }))
 }
 
 /** What has changed of the holds of transactions that are pending since an earlier batch. */

@@ -12,6 +12,7 @@ export const FENCED = '(i.shard_id IN (SELECT fence.shard_id FROM fence)) IS TRU
 /** F3: what is broken when a section has written another number of rows than it was asked for. */
 export const DEMANDS: Readonly<Partial<Record<SectionName, string>>> = {
   changed_accounts: 'an account is not in the version that its next state was computed from',
+  pending_transactions: 'a pending transaction has the idempotency key of one that has ended',
   pending_holds: 'a transaction whose hold has changed is not pending',
   ended_transactions: 'a transaction that has ended was not pending',
   compensations: 'a transaction that was compensated is not there, or was compensated before',
@@ -86,6 +87,7 @@ function writeOfTransactions(
       return insertFinal(arriving, sections.includes('ended_transactions'))
     case 'pending_transactions':
       return `${insertInto(name, name, arriving)}
+   AND ${KEY_UNUSED}
 RETURNING txn_id`
     case 'pending_holds':
       return `UPDATE pending_transactions t
@@ -115,6 +117,11 @@ RETURNING t.shard_id`
  * little.
  */
 const SAME_TRANSACTION = 't.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id'
+
+/** No unique index spans both tables. The other way round, the end of the pending one would meet the index of the final ones. */
+const KEY_UNUSED = `NOT EXISTS (
+     SELECT FROM transactions f
+      WHERE f.shard_id = i.shard_id AND f.account_id = i.account_id AND f.idempotency_key = i.idempotency_key)`
 
 function columnsOf(name: SectionName): string[] {
   return SECTIONS[name].columns.map((column) => column.name)

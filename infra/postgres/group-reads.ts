@@ -4,17 +4,20 @@ import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
 import { isUuid } from '../../actors/identifiers.ts'
 import { shardKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
+import { arrayLiteral } from './array-literal.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, groupStateOf } from './actor-documents.ts'
 import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { prepared } from './prepared.ts'
 
-/** `kind` null: the group's home knows nothing of it. `used`: whether any transaction carries the group ID. */
+/** `kind` null: the group's home knows nothing of it. `used`: whether any transaction is of the group. */
 type GroupRow = (ActorRow | { readonly kind: null }) & { readonly used: boolean }
 
 const GROUP = `
 SELECT ${ACTOR_ROW_COLUMNS}, uses.used
-  FROM (SELECT EXISTS (SELECT FROM all_transactions WHERE group_id = $2::uuid) AS used) uses
+  FROM (SELECT EXISTS (
+         SELECT FROM unnest($2::uuid[]) AS r (ref)
+          CROSS JOIN LATERAL (SELECT FROM all_transactions WHERE group_id = r.ref OFFSET 0) of_ref) AS used) uses
   LEFT JOIN actors a ON a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $3::text`
 
 export async function readGroup(
@@ -28,7 +31,7 @@ export async function readGroup(
   const home = homeOf(address)
   const row = await pool.run(async (sql) => {
     const [[found]] = await Promise.all([
-      prepared<GroupRow>(sql, GROUP, [home, address.id, address.id]),
+      prepared<GroupRow>(sql, GROUP, [home, arrayLiteral('uuid', vault.groupRefs(address.id)), address.id]),
       fetchKeys(sql, [shardKeyName(home)], vault),
     ])
     return found

@@ -6,6 +6,7 @@ import {
   groupUseAddressOf,
   type TransactionName,
 } from '../../runtime/ports/ledger-store.ts'
+import { appendTo } from '../../runtime/append-to.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
@@ -59,21 +60,13 @@ function termsHashOf(payload: string): string | null {
 }
 
 export const GROUP_USES_LOOK_UP = `
-SELECT i.shard_id, i.account_id, i.group_id, i.type, i.token_id
-  FROM unnest($1::integer[], $2::text[], $3::uuid[], $4::text[], $5::text[])
-    AS i (shard_id, account_id, group_id, type, token_id)
+SELECT i.place::integer
+  FROM unnest($1::integer[], $2::text[], $3::uuid[], $4::text[], $5::text[]) WITH ORDINALITY
+    AS i (shard_id, account_id, group_id, type, token_id, place)
  WHERE EXISTS (
    SELECT FROM all_transactions t
     WHERE t.shard_id = i.shard_id AND t.account_id = i.account_id AND t.group_id = i.group_id AND t.type = i.type
       AND t.token_id = i.token_id AND t.origin = 'client')`
-
-interface GroupUseRow {
-  readonly shard_id: number
-  readonly account_id: string
-  readonly group_id: string
-  readonly type: GroupUse['type']
-  readonly token_id: string
-}
 
 /** An account may use one group ID without end: only whether there is such a use is looked at. */
 export async function findGroupUses(
@@ -82,25 +75,20 @@ export async function findGroupUses(
   vault: RowVault,
 ): Promise<Map<string, readonly GroupUse[]>> {
   if (addresses.length === 0) return new Map()
-  const groupIds = arrayLiteral(
-    'uuid',
-    addresses.map(({ groupId }) => groupId),
-  )
+  const groupRefs = addresses.map(({ accountId, groupId }) => vault.groupRef(accountId, groupId))
   const texts = (value: (address: GroupUse) => string): string => arrayLiteral('text', addresses.map(value))
-  const parameters = [
+  const rows = await prepared<{ readonly place: number }>(sql, GROUP_USES_LOOK_UP, [
     shardIds(addresses),
     accountRefs(addresses, vault),
-    groupIds,
+    arrayLiteral('uuid', groupRefs),
     texts(({ type }) => type),
     texts(({ tokenId }) => tokenId),
-  ]
-  const rows = await prepared<GroupUseRow>(sql, GROUP_USES_LOOK_UP, parameters)
-  const accountIds = new Map(addresses.map(({ accountId }) => [vault.accountRef(accountId), accountId]))
+  ])
   const uses = new Map<string, GroupUse[]>()
-  for (const row of rows) {
-    const accountId = accountIds.get(row.account_id) ?? ''
-    const key = groupUseAddressOf({ shardId: row.shard_id, accountId, groupId: row.group_id })
-    uses.set(key, [...(uses.get(key) ?? []), { type: row.type, tokenId: row.token_id }])
+  for (const { place } of rows) {
+    const address = addresses[place - 1]
+    if (address !== undefined)
+      appendTo(uses, groupUseAddressOf(address), { type: address.type, tokenId: address.tokenId })
   }
   return uses
 }

@@ -1,7 +1,8 @@
 /**
  * Brings a database to the schema of this program and makes the ledger in it, once.
  *   M1. Any number of processes may run it at once: one works, the others wait and find it done.
- *   M2. What a ledger is made with stays: its ID, its number of shards, and the secret that assigns accounts to them.
+ *   M2. What a ledger is made with stays: its ID, its number of shards, the secret that assigns accounts to them, and whose
+ *       hashes stand for magnitudes of amounts, by which earlier rows are found.
  *   M3. A schema that is newer than the program, or from before the baseline, is left alone.
  *   M4. No step waits long for a lock: behind a waiting ALTER every commit would wait too.
  */
@@ -13,6 +14,7 @@ import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { acceptFirstServer } from './accepted-servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { unavailable } from './failure.ts'
+import type { AmountIndex } from '../vault/row-vault.ts'
 import { createFirstKeys } from '../vault/first-keys.ts'
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
 import { type Migration, MIGRATIONS } from './migrations.ts'
@@ -23,12 +25,15 @@ export interface MigrateOptions {
   readonly shardCount: number
   /** Of a ledger that is to be made; a new UUID when left out. An existing one must have it. */
   readonly ledgerId?: string
+  /** An existing ledger must have it; undefined: that of the ledger, or of a new one `account`. */
+  readonly amountIndex?: AmountIndex | undefined
   readonly masterKeys: KeyRing
 }
 
 export interface LedgerRecord {
   readonly ledgerId: string
   readonly shardCount: number
+  readonly amountIndex: AmountIndex
   readonly sealedShardSecret: Buffer
   readonly sealedRootSecret: Buffer
   readonly sealedMessageSecret: Buffer
@@ -41,6 +46,7 @@ export class MigrationRefused extends Error {
 }
 
 const SECRET_BYTES = 32
+const DEFAULT_AMOUNT_INDEX: AmountIndex = 'account'
 /** 'ledger migrate' in a key of 64 bits that no session's hash is made from. */
 const MIGRATION_LOCK = '7810198402634810713'
 const MIGRATION_LOCK_WAIT_MS = 60_000
@@ -101,12 +107,14 @@ export async function readLedger(
   if (found?.migrated !== true) return undefined
   if ((await newestVersion(sql, steps)) < newestOf(steps)) return undefined
   const [row] = await sql<LedgerRow[]>`
-    SELECT ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret, sealed_index_secret
+    SELECT ledger_id, shard_count, amount_index, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
+           sealed_index_secret
       FROM ledger`
   if (row === undefined) return undefined
   return {
     ledgerId: row.ledger_id,
     shardCount: row.shard_count,
+    amountIndex: row.amount_index,
     sealedShardSecret: row.sealed_shard_secret,
     sealedRootSecret: row.sealed_root_secret,
     sealedMessageSecret: row.sealed_message_secret,
@@ -117,6 +125,7 @@ export async function readLedger(
 interface LedgerRow {
   readonly ledger_id: string
   readonly shard_count: number
+  readonly amount_index: AmountIndex
   readonly sealed_shard_secret: Buffer
   readonly sealed_root_secret: Buffer
   readonly sealed_message_secret: Buffer
@@ -245,10 +254,10 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
     const { masterKeys } = options
     const sealed = (name: LedgerSecretName): Buffer => sealLedgerSecret(masterKeys, name, randomBytes(SECRET_BYTES))
     await transaction`
-      INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
-                          sealed_index_secret, created_at)
-      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${sealed('shard-secret')},
-              ${sealed('root-secret')}, ${sealed('message-secret')}, ${sealed('index-secret')}, now())`
+      INSERT INTO ledger (ledger_id, shard_count, amount_index, sealed_shard_secret, sealed_root_secret,
+                          sealed_message_secret, sealed_index_secret, created_at)
+      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${options.amountIndex ?? DEFAULT_AMOUNT_INDEX},
+              ${sealed('shard-secret')}, ${sealed('root-secret')}, ${sealed('message-secret')}, ${sealed('index-secret')}, now())`
     await createFirstKeys(transaction, createKeyWrapping(masterKeys), options.shardCount)
     await transaction`INSERT INTO shards (shard_id) SELECT generate_series(0, ${options.shardCount - 1}::integer)`
   })
@@ -257,7 +266,8 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
 /** M2: of a ledger that there is, whatever the version of its schema. Nobody else makes one meanwhile (M1). */
 async function refuseDifference(sql: Sql, options: MigrateOptions): Promise<void> {
   if (!(await hasLedgerTable(sql))) return
-  const [found] = await sql<Pick<LedgerRow, 'ledger_id' | 'shard_count'>[]>`SELECT ledger_id, shard_count FROM ledger`
+  const [found] = await sql<Pick<LedgerRow, 'ledger_id' | 'shard_count' | 'amount_index'>[]>`
+    SELECT ledger_id, shard_count, amount_index FROM ledger`
   if (found === undefined) return
   if (found.shard_count !== options.shardCount) {
     throw new MigrationRefused(
@@ -268,6 +278,17 @@ async function refuseDifference(sql: Sql, options: MigrateOptions): Promise<void
   if (options.ledgerId !== undefined && found.ledger_id !== options.ledgerId) {
     throw new MigrationRefused(`the database holds ledger ${found.ledger_id}, not ${options.ledgerId}`)
   }
+  if (options.amountIndex !== undefined && found.amount_index !== options.amountIndex) {
+    throw new MigrationRefused(otherAmountIndex(options.amountIndex, found.amount_index))
+  }
+}
+
+/** Why a program that is set to `wanted` does not run on a ledger made with `found`. */
+export function otherAmountIndex(wanted: AmountIndex, found: AmountIndex): string {
+  return (
+    `LEDGER_AMOUNT_INDEX is ${wanted}, but the ledger was created with ${found}, which is fixed: ` +
+    `set it to ${found} or leave it out`
+  )
 }
 
 function pause(delayMs: number): Promise<void> {

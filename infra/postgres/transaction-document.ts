@@ -12,6 +12,7 @@ import type { EntryDetails, FailureCode, Transaction } from '../../actors/accoun
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { ReceiptWrite, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { accountKeyName } from '../vault/key-name.ts'
+import { withRoomForMetadata } from '../vault/padding.ts'
 import { boundPlace, type Place } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
@@ -28,6 +29,7 @@ export interface TransactionRow {
   readonly account_id: string
   readonly type: Transaction['type']
   readonly token_id: string
+  /** The reference. */
   readonly group_id: string | null
   readonly status: Transaction['status']
   readonly failure_code: FailureCode | null
@@ -69,16 +71,34 @@ export const TRANSACTION_ROW_COLUMNS = [
   'document',
 ] as const satisfies readonly (keyof TransactionRow)[]
 
-/** D1. `refs`: what stands for the account, for the idempotency key and for the amount's magnitude. */
-export function placeOfTransaction(
-  { transaction, receipt }: StoredTransaction,
-  refs: { readonly account: string; readonly key: string; readonly bucket: number },
-): Place {
+/** What columns of a transaction have in place of what must not be readable. */
+export interface TransactionRefs {
+  readonly account: string
+  readonly key: string
+  readonly group: string | null
+  /** Of the amount's magnitude. */
+  readonly bucket: number
+}
+
+export function refsOfTransaction(
+  { accountId, idempotencyKey, groupId, amount }: Transaction,
+  vault: RowVault,
+): TransactionRefs {
+  return {
+    account: vault.accountRef(accountId),
+    key: vault.keyRef(accountId, idempotencyKey),
+    group: groupId === null ? null : vault.groupRef(accountId, groupId),
+    bucket: vault.amountBucket(accountId, amount),
+  }
+}
+
+/** D1. */
+export function placeOfTransaction({ transaction, receipt }: StoredTransaction, refs: TransactionRefs): Place {
   return boundPlace(
     PLACES.transaction(transaction.shardId, refs.account, transaction.txnId),
     transaction.type,
     transaction.tokenId,
-    transaction.groupId,
+    refs.group,
     transaction.status,
     transaction.failure?.code ?? null,
     transaction.origin,
@@ -133,13 +153,14 @@ type Rest = readonly [
   receive?: Transaction['receive'],
   compensates?: string | null,
   failure?: string | null,
-  /** Of a transaction whose payload does not name it as its account or as its key. */
+  /** Of a transaction whose payload does not name it as its account, as its key, or as its group. */
   accountId?: string | null,
   idempotencyKey?: string | null,
+  groupId?: string | null,
 ]
 
 export function transactionText({ transaction, receipt }: StoredTransaction): string {
-  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey } = transaction
+  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey, groupId } = transaction
   const rest: Required<Rest> = [
     transaction.signature,
     transaction.keyId,
@@ -154,8 +175,10 @@ export function transactionText({ transaction, receipt }: StoredTransaction): st
     failure?.detail ?? null,
     payload.startsWith(accountMember(accountId)) ? null : accountId,
     payload.includes(`"idempotency_key":"${idempotencyKey}"`) ? null : idempotencyKey,
+    payload.includes(`"group_id":"${groupId}"`) ? null : groupId,
   ]
-  return `${amount}\n${payload}\n${JSON.stringify(trimmed(rest))}`
+  const text = `${amount}\n${payload}\n${JSON.stringify(trimmed(rest))}`
+  return metadata === null ? text : withRoomForMetadata(text)
 }
 
 /** As canonical JSON begins that has it: no member that a submission may have comes before it. */
@@ -176,9 +199,8 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
   const [signature, keyId, receipt = null, entry = null, counterTxnId = null, toAccountId = null, ...further] = rest
   const [fromAccountId = null, metadata = null, receive = null, compensates = null, detail = null, ...own] = further
   const submitted = JSON.parse(payload) as Submitted
-  const [accountId = submitted.account_id, idempotencyKey = submitted.idempotency_key] = own.map(
-    (text) => text ?? undefined,
-  )
+  const [accountId = submitted.account_id, idempotencyKey = submitted.idempotency_key, group = submitted.group_id] =
+    own.map((text) => text ?? undefined)
   const { failure_code: code, receipt_key_id: receiptKeyId } = row
   const transaction: Transaction = {
     txnId: row.txn_id,
@@ -187,7 +209,7 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
     type: row.type,
     amount,
     tokenId: row.token_id,
-    groupId: row.group_id,
+    groupId: row.group_id === null ? null : (group ?? ''),
     status: row.status,
     failure: code === null ? null : { code, detail: detail ?? '' },
     origin: row.origin,
@@ -215,6 +237,10 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
   if (vault.keyRef(transaction.accountId, transaction.idempotencyKey) !== row.idempotency_key) {
     throw new UnreadableRow(nameOf(row), 'it is of another idempotency key')
   }
+  const { groupId } = transaction
+  if (groupId !== null && vault.groupRef(transaction.accountId, groupId) !== row.group_id) {
+    throw new UnreadableRow(nameOf(row), 'it is of another group')
+  }
   return { transaction, receipt: receiptOf(receiptKeyId, receipt) }
 }
 
@@ -222,6 +248,7 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
 interface Submitted {
   readonly account_id?: string
   readonly idempotency_key?: string
+  readonly group_id?: string
   readonly metadata?: JsonObject
 }
 

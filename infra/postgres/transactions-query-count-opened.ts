@@ -1,15 +1,11 @@
 /**
- * How many transactions match a list's filters where some of them are answered only by what is sealed. Of amounts those in
- * buckets that lie between the bounds' own are counted by their column; rows are opened only of the two at the edges.
+ * How many transactions match bounds on amounts, which only what is sealed answers. Where the rows' buckets can be computed,
+ * those between the buckets of the bounds are counted by their column, and rows are opened only of these two.
  *   C1. Columns are believed: what is shown of a row is held against them, what is only counted is not.
- *   C2. What a bucket has is read from the index of buckets and IDs, by a range of both: a rare one, or one that nothing is
- *       in, costs one probe. With conditions on the ID alone the planner walks the ledger by its IDs for each bucket.
  */
 import type postgres from 'postgres'
-import { transactionIdFloor } from '../../actors/identifiers.ts'
 import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
-import { arrayLiteral } from './array-literal.ts'
 import { PLACE_COLUMNS, type PlaceRow } from './rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
@@ -17,13 +13,12 @@ import {
   all,
   amountFilter,
   columnConditions,
-  createdConditions,
   dateConditions,
   type Fragment,
-  hasAmounts,
   inBuckets,
   narrowConditions,
   type TransactionPlaces,
+  walkedTransactions,
 } from './transactions-query-filters.ts'
 
 const OPENED_AT_ONCE = 500
@@ -51,8 +46,6 @@ export async function countOpened(
 ): Promise<NonNullable<TransactionPage['count']>> {
   const limit = countLimitOf(query)
   const { sure, unsure } = bucketsOf(query, places.vault)
-  const byBucket = isByBucket(sql, query, places)
-  const walkOf = byBucket ? walkOfBuckets : walkOfOthers
   const [ofSure, ofUnsure] = [
     walkOf(sql, query, places, { buckets: sure, last }),
     walkOf(sql, query, places, { buckets: unsure, last }),
@@ -68,23 +61,28 @@ export async function countOpened(
   }
   if (total > limit) return { total: limit, exact: false }
   if (erased || candidates.length > left) return { total, exact: false }
-  // Others than buckets have the same rows for both.
-  const cut = (await isCut(sql, ofUnsure)) || (byBucket && (await isCut(sql, ofSure)))
-  return { total, exact: !cut }
+  // Both walk through the same rows.
+  return { total, exact: !(await isCut(sql, ofUnsure)) }
 }
 
 interface Buckets {
   /** Whose amounts all match. */
   readonly sure: readonly number[]
-  /** Whose amounts may. */
-  readonly unsure: readonly number[]
+  /** Whose amounts may; undefined: those of every bucket. */
+  readonly unsure: readonly number[] | undefined
 }
 
 function bucketsOf(query: TransactionQuery, vault: RowVault): Buckets {
-  const { amountMin, amountMax } = query
+  const { accountId, amountMin, amountMax } = query
+  const all = vault.amountBuckets(accountId, amountMin, amountMax)
+  if (all === undefined) return { sure: [], unsure: undefined }
   // Two magnitudes may have one bucket.
-  const buckets = [...new Set(vault.amountBuckets(amountMin, amountMax))]
-  const edges = new Set([amountMin, amountMax].flatMap((bound) => (bound === null ? [] : vault.amountBucket(bound))))
+  const buckets = [...new Set(all)]
+  const edges = new Set(
+    [amountMin, amountMax].flatMap((bound) =>
+      bound === null ? [] : (vault.amountBuckets(accountId, bound, bound) ?? []),
+    ),
+  )
   return {
     sure: buckets.filter((bucket) => !edges.has(bucket)),
     unsure: buckets.filter((bucket) => edges.has(bucket)),
@@ -100,15 +98,10 @@ interface Walk {
 }
 
 interface Walked extends Pick<Seen, 'last'> {
-  readonly buckets: readonly number[]
+  readonly buckets: Buckets['unsure']
 }
 
-function isByBucket(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): boolean {
-  return hasAmounts(query) && narrowConditions(sql, query, places).length === 0
-}
-
-/** Through what an account or a group has. */
-function walkOfOthers(
+function walkOf(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
@@ -116,9 +109,9 @@ function walkOfOthers(
 ): Walk {
   const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
   const behind = last === null ? [] : [behindOf(sql, query, last)]
-  const inThem = hasAmounts(query) ? [inBuckets(sql, buckets)] : []
+  const inThem = buckets === undefined ? [] : [inBuckets(sql, buckets)]
   return {
-    rows: (most) => sql`(SELECT * FROM all_transactions WHERE ${walked} LIMIT ${most}) walked`,
+    rows: (most) => sql`(SELECT * FROM ${walkedTransactions(sql, query, places)} WHERE ${walked} LIMIT ${most}) walked`,
     rest: [...columnConditions(sql, query, places), ...behind, ...inThem],
   }
 }
@@ -126,37 +119,6 @@ function walkOfOthers(
 function behindOf(sql: postgres.ISql, { order }: TransactionQuery, last: NonNullable<Seen['last']>): Fragment {
   if (order === 'desc') return sql`txn_id < ${last.txnId}`
   return sql`(entered_xid, txn_id) > (${last.enteredXid}::xid8, ${last.txnId})`
-}
-
-/** Behind every ID. */
-const ID_END = 'txn`'
-
-/** C2: through what each bucket has, newest first. */
-function walkOfBuckets(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
-  { buckets, last }: Walked,
-): Walk {
-  const { createdFromMs, createdToMs, order } = query
-  const from = createdFromMs === null ? '' : transactionIdFloor(createdFromMs)
-  const ends = [
-    ...(createdToMs === null ? [] : [transactionIdFloor(createdToMs)]),
-    ...(last !== null && order === 'desc' ? [last.txnId] : []),
-  ]
-  const end = ends.toSorted()[0] ?? ID_END
-  const behind = last !== null && order === 'asc' ? [behindOf(sql, query, last)] : []
-  const rest = [...createdConditions(sql, query), ...columnConditions(sql, query, places), ...behind]
-  const columns = rest.length === 0 ? sql(PLACE_COLUMNS) : sql`*`
-  return {
-    rows: (most) => sql`(
-      SELECT of_bucket.* FROM unnest(${arrayLiteral('integer', buckets)}::integer[]) AS b (bucket) CROSS JOIN LATERAL (
-        SELECT ${columns} FROM all_transactions
-        WHERE (amount_bucket, txn_id) >= (b.bucket, ${from}::text) AND (amount_bucket, txn_id) < (b.bucket, ${end}::text)
-        ORDER BY amount_bucket DESC, txn_id DESC LIMIT ${most}
-      ) of_bucket LIMIT ${most}) walked`,
-    rest,
-  }
 }
 
 /** Up to `most`. */

@@ -17,6 +17,7 @@ import {
   narrowConditions,
   remainingConditions,
   type TransactionPlaces,
+  walkedTransactions,
 } from './transactions-query-filters.ts'
 
 /** In place of COUNT_LIMIT where an amount is asked for. */
@@ -88,26 +89,27 @@ function hasOtherFilters(query: TransactionQuery): boolean {
 
 function filteredCount(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
   const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
-  return boundedCount(sql, walked, remainingConditions(sql, query, places), countLimitOf(query))
+  const among = sql`${walkedTransactions(sql, query, places)} WHERE ${walked}`
+  return boundedCount(sql, among, remainingConditions(sql, query, places), countLimitOf(query))
 }
 
 export function countLimitOf(query: TransactionQuery): number {
   return hasAmounts(query) ? COUNT_LIMIT_BY_AMOUNT : COUNT_LIMIT
 }
 
-/** `walked`: what an index serves; `rest`: what rows are held against. */
-function boundedCount(sql: postgres.ISql, walked: Fragment, rest: readonly Fragment[], limit: number): Fragment {
+/** `among`: a relation with conditions that an index serves; `rest`: what its rows are held against. */
+function boundedCount(sql: postgres.ISql, among: Fragment, rest: readonly Fragment[], limit: number): Fragment {
   if (rest.length === 0) {
     return sql`(
       SELECT least(n, ${limit}::bigint) AS counted, n <= ${limit} AS count_exact
-      FROM (SELECT count(*) AS n FROM (SELECT FROM all_transactions WHERE ${walked} LIMIT ${limit + 1}) matches) found)`
+      FROM (SELECT count(*) AS n FROM (SELECT FROM ${among} LIMIT ${limit + 1}) matches) found)`
   }
   return sql`(
     SELECT least(n, ${limit}::bigint) AS counted,
-           n <= ${limit} AND NOT EXISTS (SELECT FROM all_transactions WHERE ${walked} OFFSET ${COUNT_ROWS}) AS count_exact
+           n <= ${limit} AND NOT EXISTS (SELECT FROM ${among} OFFSET ${COUNT_ROWS}) AS count_exact
     FROM (
       SELECT count(*) AS n FROM (
-        SELECT FROM (SELECT * FROM all_transactions WHERE ${walked} LIMIT ${COUNT_ROWS}) walked
+        SELECT FROM (SELECT * FROM ${among} LIMIT ${COUNT_ROWS}) walked
         WHERE ${all(sql, rest)} LIMIT ${limit + 1}
       ) matches
     ) found)`

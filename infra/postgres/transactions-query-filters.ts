@@ -22,14 +22,51 @@ export interface TransactionPlaces {
   readonly amounts: KnownAmounts
 }
 
-/** What an equality on an index gives: an account, a group, a key of an account. Empty when none applies. */
+/** Whether an index tells which rows it may be: those of an account, of a group, of a key of an account. */
+export function isNarrow({ groupId, accountId }: TransactionQuery): boolean {
+  return groupId !== null || accountId !== null
+}
+
+/** Behind every ID. */
+const ID_END = 'txn`'
+
+/** What stands for the group in the rows asked for. */
+export function groupRefsOf({ groupId, accountId }: TransactionQuery, vault: RowVault): readonly string[] {
+  if (groupId === null) return []
+  return accountId === null ? vault.groupRefs(groupId) : [vault.groupRef(accountId, groupId)]
+}
+
+/**
+ * The transactions that a walk goes through, a relation. Those of a group are found reference by reference, each by a range of
+ * the index of groups and IDs: with an equality the planner may walk through the whole ledger for each of them. `newest`: no
+ * more than so many rows that meet these conditions are asked for, the newest.
+ */
+export function walkedTransactions(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { vault }: TransactionPlaces,
+  newest?: { readonly conditions: Fragment; readonly most: number },
+): Fragment {
+  if (query.groupId === null) return sql`all_transactions`
+  const conditions = newest === undefined ? sql`true` : newest.conditions
+  const most = newest === undefined ? sql`OFFSET 0` : sql`LIMIT ${newest.most}`
+  return sql`(
+    SELECT of_ref.* FROM unnest(${arrayLiteral('uuid', groupRefsOf(query, vault))}::uuid[]) AS r (ref)
+     CROSS JOIN LATERAL (
+       SELECT * FROM all_transactions
+        WHERE group_id IS NOT NULL AND (group_id, txn_id) >= (r.ref, '') AND (group_id, txn_id) < (r.ref, ${ID_END})
+          AND ${conditions}
+        ORDER BY group_id DESC, txn_id DESC ${most}
+     ) of_ref) of_group`
+}
+
+/** Conditions on `walkedTransactions` that an index serves. */
 export function narrowConditions(
   sql: postgres.ISql,
   query: TransactionQuery,
   { shardOf, vault }: TransactionPlaces,
 ): readonly Fragment[] {
-  if (query.groupId !== null) return [sql`group_id = ${query.groupId}`]
-  if (query.accountId === null) return []
+  if (query.groupId !== null || query.accountId === null) return []
   const { accountId, idempotencyKey } = query
   const account = sql`shard_id = ${shardOf(accountId)} AND account_id = ${vault.accountRef(accountId)}`
   if (idempotencyKey === null) return [account]
@@ -84,12 +121,13 @@ export function remainingConditions(
 ): readonly Fragment[] {
   const conditions = columnConditions(sql, query, places)
   if (!hasAmounts(query)) return conditions
-  return [...conditions, inBuckets(sql, places.vault.amountBuckets(query.amountMin, query.amountMax))]
+  const { accountId, amountMin, amountMax } = query
+  const buckets = places.vault.amountBuckets(accountId, amountMin, amountMax)
+  return buckets === undefined ? conditions : [...conditions, inBuckets(sql, buckets)]
 }
 
-/** Of rows that are walked. `+ 0`: the index of buckets has neither a page's order nor its end. */
 export function inBuckets(sql: postgres.ISql, buckets: readonly number[]): Fragment {
-  return sql`amount_bucket + 0 = ANY(${arrayLiteral('integer', buckets)}::integer[])`
+  return sql`amount_bucket = ANY(${arrayLiteral('integer', buckets)}::integer[])`
 }
 
 export function hasAmounts({ amountMin, amountMax }: TransactionQuery): boolean {

@@ -4,6 +4,7 @@
  */
 import type postgres from 'postgres'
 import type { TransactionCursor, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
+import { arrayLiteral } from './array-literal.ts'
 import type { PlaceRow } from './rows-at.ts'
 import { countRelation } from './transactions-query-count.ts'
 import {
@@ -11,10 +12,13 @@ import {
   createdConditions,
   dateConditions,
   type Fragment,
+  groupRefsOf,
   hasAmounts,
+  isNarrow,
   narrowConditions,
   remainingConditions,
   type TransactionPlaces,
+  walkedTransactions,
 } from './transactions-query-filters.ts'
 import { takeRows } from './prepared.ts'
 import { TRANSACTION_ROW_COLUMNS } from './transaction-document.ts'
@@ -74,8 +78,7 @@ export async function selecting<Row extends PlaceRow>(
   columns: readonly (keyof Row & string)[],
 ): Promise<Select<Row>> {
   if (query.order === 'desc') return (part) => newestFirst<Row>(sql, query, { ...part, columns }, places)
-  const narrow = narrowConditions(sql, query, places)
-  const isSmall = narrow.length > 0 && (await holdsFew(sql, narrow))
+  const isSmall = isNarrow(query) && (await holdsFew(sql, query, places))
   return (part) => feed<Row>(sql, query, { ...part, columns, isSmall }, places)
 }
 
@@ -96,8 +99,9 @@ async function newestFirst<Row extends PlaceRow>(
     ...dateConditions(sql, query),
     ...(after === null ? [] : [sql`txn_id < ${after.txnId}`]),
   ])
+  const among = walkedTransactions(sql, query, places, { conditions: walked, most: EXAMINED_ROWS })
   const found = isHeld(query, rest)
-    ? sql`(SELECT txn_id FROM all_transactions WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
+    ? sql`(SELECT txn_id FROM ${among} WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
     : sql`NULL::text`
   const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
   const isWithin = isHeld(query, rest) ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
@@ -106,7 +110,7 @@ async function newestFirst<Row extends PlaceRow>(
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
     FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
     LEFT JOIN LATERAL (
-      SELECT ${sql(columns)}, NULL::text AS entered_xid FROM all_transactions
+      SELECT ${sql(columns)}, NULL::text AS entered_xid FROM ${among}
       WHERE ${walked} AND ${isWithin} AND ${all(sql, rest)}
       ORDER BY txn_id DESC LIMIT ${size + 1}
     ) page ON true
@@ -127,7 +131,7 @@ async function feed<Row extends PlaceRow>(
   const narrow = narrowConditions(sql, query, places)
   const start = feedStart(after)
   const rest = [
-    ...(isSmall ? [] : narrow),
+    ...(isSmall ? [] : [...narrow, ...groupConditions(sql, query, places)]),
     // In the feed's order they are filters like any other.
     ...createdConditions(sql, query),
     ...remainingConditions(sql, query, places),
@@ -151,7 +155,7 @@ async function feed<Row extends PlaceRow>(
   const isWithin = sql`(entered_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND entered_xid <= bound.horizon_xid`
   // Few rows are read whole and sorted; of many the feed says which come next.
   const source = isSmall
-    ? sql`(SELECT * FROM all_transactions WHERE ${all(sql, narrow)} OFFSET 0) walked`
+    ? sql`(SELECT * FROM ${walkedTransactions(sql, query, places)} WHERE ${all(sql, narrow)} OFFSET 0) walked`
     : sql`
         (SELECT entered_xid, txn_id FROM transaction_feed WHERE ${ahead} AND ${isWithin}
           ORDER BY entered_xid, txn_id OFFSET 0) fed
@@ -171,10 +175,21 @@ async function feed<Row extends PlaceRow>(
     ORDER BY page.entered_xid, page.txn_id`)
 }
 
+/** As a condition on rows that are found otherwise. */
+function groupConditions(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { vault }: TransactionPlaces,
+): readonly Fragment[] {
+  const refs = groupRefsOf(query, vault)
+  return refs.length === 0 ? [] : [sql`group_id = ANY(${arrayLiteral('uuid', refs)}::uuid[])`]
+}
+
 /** Whether so few rows have this account, group or key that a page may look at all of them. */
-async function holdsFew(sql: postgres.ISql, narrow: readonly Fragment[]): Promise<boolean> {
+async function holdsFew(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Promise<boolean> {
+  const narrow = all(sql, narrowConditions(sql, query, places))
   const [row] = await sql<{ held: number }[]>`
     SELECT count(*)::integer AS held
-    FROM (SELECT FROM all_transactions WHERE ${all(sql, narrow)} LIMIT ${EXAMINED_ROWS + 1}) held`
+    FROM (SELECT FROM ${walkedTransactions(sql, query, places)} WHERE ${narrow} LIMIT ${EXAMINED_ROWS + 1}) held`
   return row !== undefined && row.held <= EXAMINED_ROWS
 }

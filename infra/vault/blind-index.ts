@@ -1,6 +1,8 @@
 /**
  * What look-ups use in place of what must not be readable: keyed hashes (HMAC-SHA-256), cut to 128 bits. Two of a thousand
  * million IDs meet in one with a chance below 2^-68. Each use has a key of its own.
+ *   B1. A group's accounts must not be told from its hashes: an account belongs to one of GROUP_CLASSES classes, each class
+ *       has hashes of its own, and whoever looks for a group computes those of all classes.
  */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createKeyedHash, KEYED_HASH_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
@@ -14,13 +16,19 @@ export interface BlindIndex {
   readonly accountKeyName: (accountId: string) => KeyName
   /** Stands for an idempotency key among those of one owner (an account, a client). */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
-  /** Stands for an amount together with many others: what it reveals is said in the README. */
-  readonly bucketOf: (magnitude: number) => number
+  /** Stands for a group ID in rows of the account: a UUID. */
+  readonly groupRef: (accountId: string, groupId: string) => string
+  /** Every reference that rows of the group may have. */
+  readonly groupRefs: (groupId: string) => readonly string[]
+  /** Stands for all amounts of a magnitude; of one account, or of every account where `accountId` is null. */
+  readonly bucketOf: (accountId: string | null, magnitude: number) => number
 }
 
 const KEY_BYTES = 32
 const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
+/** B1. Two accounts of a group are in one class with a chance of 1 in so many. */
+export const GROUP_CLASSES = 256
 /** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
 const SHORT_BYTES = 512
 
@@ -28,6 +36,7 @@ const SHORT_BYTES = 512
 interface AccountNames {
   readonly ref: string
   readonly keyName: KeyName
+  readonly groupClass: number
 }
 
 /** `secret`: 32 random bytes, fixed when the ledger is created. `cached`: accounts whose references are kept. */
@@ -36,29 +45,33 @@ export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNT
     Buffer.from(hkdfSync('sha256', secret, '', `ledger/index/${use}/1`, KEY_BYTES))
   const accountHash = createHash(keyFor('account'))
   const idempotencyHash = createHash(keyFor('idempotency-key'))
-  const bucketKey = keyFor('amount-bucket')
+  const bucketHash = createHash(keyFor('amount-bucket'))
+  const groupHash = createHash(keyFor('group'))
   const names = createBoundedCache<string, AccountNames>(cached)
-  const buckets = new Map<number, number>()
   const namesOf = (accountId: string): AccountNames => {
     const known = names.get(accountId)
     if (known !== undefined) return known
-    const ref = accountHash(accountId).toString('base64url', 0, REF_BYTES)
-    const made = { ref, keyName: accountKeyName(ref) }
+    const hashed = accountHash(accountId)
+    const ref = hashed.toString('base64url', 0, REF_BYTES)
+    const made = { ref, keyName: accountKeyName(ref), groupClass: hashed.readUInt8(REF_BYTES) }
     names.set(accountId, made)
     return made
   }
+  const refIn = (groupClass: number, groupId: string): string =>
+    uuidOf(groupHash(`${groupClass}\u001f${groupId}`).toString('hex', 0, REF_BYTES))
   return {
     accountRef: (accountId) => namesOf(accountId).ref,
     accountKeyName: (accountId) => namesOf(accountId).keyName,
     keyRef: (owner, key) => idempotencyHash(`${owner}\u001f${key}`).toString('base64url', 0, REF_BYTES),
-    bucketOf: (magnitude) => {
-      const known = buckets.get(magnitude)
-      if (known !== undefined) return known
-      const bucket = hmac(bucketKey, String(magnitude)).readInt32BE(0)
-      buckets.set(magnitude, bucket)
-      return bucket
-    },
+    groupRef: (accountId, groupId) => refIn(namesOf(accountId).groupClass, groupId),
+    groupRefs: (groupId) => Array.from({ length: GROUP_CLASSES }, (_, groupClass) => refIn(groupClass, groupId)),
+    bucketOf: (accountId, magnitude) =>
+      bucketHash(`${accountId === null ? '' : namesOf(accountId).ref}\u001f${magnitude}`).readInt32BE(0),
   }
+}
+
+function uuidOf(digits: string): string {
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 /** What it gives is overwritten by the next. */

@@ -7,6 +7,8 @@
 const STEP = 256
 const LONG = 16 * STEP
 const PADDING = ' '
+/** Bytes of a transaction, or of a message about one, with up to 512 bytes of metadata. */
+const WITH_METADATA = 6 * STEP
 
 /** Of a text of so many bytes, with the spaces behind it. */
 export function paddedBytes(bytes: number): number {
@@ -17,6 +19,11 @@ export function paddedBytes(bytes: number): number {
 export function padded(text: string): string {
   const bytes = Buffer.byteLength(text, 'utf8')
   return text + PADDING.repeat(paddedBytes(bytes) - bytes)
+}
+
+/** A text with metadata in it, which has one length for all metadata of up to 512 bytes. */
+export function withRoomForMetadata(text: string): string {
+  return text + PADDING.repeat(Math.max(0, WITH_METADATA - Buffer.byteLength(text, 'utf8')))
 }
 
 export function unpadded(text: string): string {

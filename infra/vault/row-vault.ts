@@ -41,9 +41,21 @@ export interface RowVault {
   readonly accountKeyName: (accountId: string) => KeyName
   /** What stands for an idempotency key of an account, or of a client. */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
-  readonly amountBucket: (amount: string) => number
-  /** The buckets that amounts from `least` to `most` may be in; null: no bound. */
-  readonly amountBuckets: (least: string | null, most: string | null) => readonly number[]
+  /** What stands for a group ID in rows of the account: a UUID. */
+  readonly groupRef: (accountId: string, groupId: string) => string
+  /** Every reference that rows of the group may have. */
+  readonly groupRefs: (groupId: string) => readonly string[]
+  /** What stands for the amount's magnitude in rows of the account. */
+  readonly amountBucket: (accountId: string, amount: string) => number
+  /**
+   * The buckets that amounts from `least` to `most` may be in; null: no bound. `accountId` null: of whichever account.
+   * Undefined: in any.
+   */
+  readonly amountBuckets: (
+    accountId: string | null,
+    least: string | null,
+    most: string | null,
+  ) => readonly number[] | undefined
   /** Throws DataKeyMissing when the key is neither among those just made nor in memory. */
   readonly sealBase64: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Base64Text
   /** The same in hexadecimal digits. */
@@ -58,9 +70,30 @@ export interface RowVault {
   readonly open: (name: KeyName, place: Place, bytes: Uint8Array, own?: WrappedKey) => string
 }
 
-/** `cachedAccounts`: number of cached references; the default suits an edge or a node. */
-export function createRowVault(keys: DataKeys, indexSecret: Buffer, cachedAccounts?: number): RowVault {
+/**
+ * Whose keyed hashes stand for magnitudes of amounts: those of the account, those of the ledger, which rows of different
+ * accounts share, or nobody's.
+ */
+export const AMOUNT_INDEXES = ['account', 'ledger', 'off'] as const
+export type AmountIndex = (typeof AMOUNT_INDEXES)[number]
+
+/** Of every amount where there is no index of amounts. */
+const NO_BUCKET = 0
+
+export interface RowVaultOptions {
+  readonly amountIndex: AmountIndex
+  /** Number of cached references; the default suits an edge or a node. */
+  readonly cachedAccounts?: number
+}
+
+export function createRowVault(
+  keys: DataKeys,
+  indexSecret: Buffer,
+  { amountIndex, cachedAccounts }: RowVaultOptions,
+): RowVault {
   const index = createBlindIndex(indexSecret, cachedAccounts)
+  const bucketIn = (accountId: string, magnitude: number): number =>
+    index.bucketOf(amountIndex === 'ledger' ? null : accountId, magnitude)
   const keyOf = (name: KeyName, made: MadeKeys | undefined): DataKey => {
     const key = made?.get(name)?.key ?? keys.known(name)
     if (key === undefined) throw new DataKeyMissing(name)
@@ -82,8 +115,13 @@ export function createRowVault(keys: DataKeys, indexSecret: Buffer, cachedAccoun
     accountRef: index.accountRef,
     accountKeyName: index.accountKeyName,
     keyRef: index.keyRef,
-    amountBucket: (amount) => index.bucketOf(magnitudeOf(amount)),
-    amountBuckets: (least, most) => magnitudesBetween(least, most).map(index.bucketOf),
+    groupRef: index.groupRef,
+    groupRefs: index.groupRefs,
+    amountBucket: (accountId, amount) => (amountIndex === 'off' ? NO_BUCKET : bucketIn(accountId, magnitudeOf(amount))),
+    amountBuckets: (accountId, least, most) => {
+      if (amountIndex === 'off' || (amountIndex === 'account' && accountId === null)) return undefined
+      return magnitudesBetween(least, most).map((magnitude) => bucketIn(accountId ?? '', magnitude))
+    },
     sealBase64: (name, place, text, made) => sealPadded(keyOf(name, made), place, text, 'base64') as Base64Text,
     seal: (name, place, text, made) => sealPadded(keyOf(name, made), place, text, 'hex'),
     fingerprints: (name, made) => {

@@ -118,6 +118,7 @@ export function guardsContract(scene: Scene): void {
         'an entry again': { ...again, entries: openAccount(3, 'dan').rows.entries },
         'a transaction again': { ...again, transactions: credited.rows.transactions },
         'a used key again': creditAccount(dan, 'k1').rows,
+        'a used key again, of a transaction that is pending': pendTransfer(dan, 'k1').rows,
         'the end of a transaction again': change(ended, finished, null),
         'a compensation again': change(ended, null, 'txn_again'),
         'the end of a transaction that is not there': change('txn_absent', finished, null),

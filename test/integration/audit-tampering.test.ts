@@ -170,7 +170,7 @@ const PLACED = { sequence: 999, previousHash: 'ab'.repeat(32), auditHash: 'cd'.r
 /** Sealed with the column by which it is searched. */
 const misfiled: Tamper = async (copy) => {
   const vault = await vaultOf(copy.url)
-  const amountBucket: typeof vault.amountBucket = (amount) => vault.amountBucket(amount) + 1
+  const amountBucket: typeof vault.amountBucket = (...of) => vault.amountBucket(...of) + 1
   await changeTransactions((stored) => (isCredit(stored.transaction) ? stored : undefined))({
     ...copy,
     vault: { ...vault, amountBucket },

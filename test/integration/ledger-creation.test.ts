@@ -44,19 +44,19 @@ async function contents(): Promise<unknown> {
 test('a new ledger has a root secret of its own, which is not its master key', async () => {
   const bytes = randomBytes(32)
   const masterKeys = newMasterKeys(bytes)
-  const { derive } = openLedgerSecrets(masterKeys, await createOrMigrate(database.url, masterKeys, 4))
+  const { derive } = openLedgerSecrets(masterKeys, await createOrMigrate(database.url, masterKeys, { shards: 4 }))
   const ofMasterKey = createDerivation(Buffer.from(bytes))
   expect(derive('page-tokens')).not.toEqual(ofMasterKey('page-tokens'))
-  const again = await createOrMigrate(database.url, masterKeys, undefined)
+  const again = await createOrMigrate(database.url, masterKeys, {})
   expect(openLedgerSecrets(masterKeys, again).derive('page-tokens')).toEqual(derive('page-tokens'))
 })
 
 test('under another master key nothing of a ledger is changed', async () => {
   const [owner, other] = [newMasterKeys(), newMasterKeys()]
-  await createOrMigrate(database.url, owner, 4)
+  await createOrMigrate(database.url, owner, { shards: 4 })
   await sql`UPDATE schema_migrations SET name = 'none of ours'`
   const before = await contents()
-  await expect(createOrMigrate(database.url, other, undefined)).rejects.toThrow(REFUSED)
+  await expect(createOrMigrate(database.url, other, {})).rejects.toThrow(REFUSED)
   expect(await contents()).toEqual(before)
 })
 
@@ -75,8 +75,8 @@ describe('a database from before the baseline', () => {
   })
 
   test.for<readonly [string, () => Promise<unknown>]>([
-    ['the launcher', () => createOrMigrate(database.url, newMasterKeys(), undefined)],
-    ['the launcher with another number of shards', () => createOrMigrate(database.url, newMasterKeys(), 8)],
+    ['the launcher', () => createOrMigrate(database.url, newMasterKeys(), {})],
+    ['the launcher with another number of shards', () => createOrMigrate(database.url, newMasterKeys(), { shards: 8 })],
     ['the migration', () => migrate(database.url, { shardCount: 4, masterKeys: newMasterKeys() })],
     ['a look at the ledger', () => readLedgerAt(database.url)],
     ['a node, an edge or the auditor', () => findLedger(database.url, SILENT, () => false)],

@@ -105,9 +105,11 @@ describe('plans', () => {
     const pending = 'pending_transactions_pkey'
     expect(indexes).toEqual([
       expect.stringMatching(
-        `^shards_pkey ${account} ${pending} ${pending} transactions_pkey holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
+        `^shards_pkey ${account} transactions_by_key ${pending} ${pending} transactions_pkey holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
       ),
-      expect.stringMatching(`^shards_pkey ${account} ${pending} ${pending} holds_pkey outbox_channels_pkey$`),
+      expect.stringMatching(
+        `^shards_pkey ${account} transactions_by_key ${pending} ${pending} holds_pkey outbox_channels_pkey$`,
+      ),
       expect.stringMatching(`^shards_pkey ${account}$`),
       // Of an account all that are pending.
       expect.stringMatching(`^${account} balances_pkey holds_pkey pending_transactions_by_(key|account)$`),

@@ -37,7 +37,7 @@ async function newestStep(): Promise<unknown> {
 test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
   expect(await readLedgerAt(database.url)).toBeUndefined()
   const made = await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
-  expect(made).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
+  expect(made).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8, amountIndex: 'account' })
   expect(openLedgerSecret(TEST_MASTER_KEYS, 'shard-secret', made.sealedShardSecret).secret).toHaveLength(32)
   expect(await readLedgerAt(database.url)).toEqual(made)
   const shards = await sql`SELECT shard_id FROM shards ORDER BY shard_id`
@@ -52,8 +52,10 @@ test('M1: many at once make one ledger, and all return it', async () => {
   expect(applied).toHaveLength(MIGRATIONS.length)
 })
 
-test('M2: another number of shards, or another ledger, is refused and changes nothing', async () => {
-  const made = await migrate(database.url, options)
+test('M2: another number of shards, another ledger or index of amounts is refused and changes nothing', async () => {
+  const made = await migrate(database.url, { ...options, amountIndex: 'ledger' })
+  const asked = migrate(database.url, { ...options, amountIndex: 'off' })
+  await expect(asked).rejects.toThrow(/LEDGER_AMOUNT_INDEX is off.*created with ledger/)
   await expect(migrate(database.url, { ...options, shardCount: 16 })).rejects.toThrow(/8 shards.*16/)
   await expect(migrate(database.url, { ...options, ledgerId: 'another' })).rejects.toThrow(MigrationRefused)
   expect(await migrate(database.url, options)).toEqual(made)

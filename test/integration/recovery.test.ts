@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 function migrated(url: string, say?: (text: string) => void) {
-  return createOrMigrate(url, MASTER_KEYS, 4, say)
+  return createOrMigrate(url, MASTER_KEYS, { shards: 4 }, say)
 }
 
 /** A server on a copy of the backup. */

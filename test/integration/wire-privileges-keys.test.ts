@@ -57,7 +57,7 @@ beforeAll(async () => {
   server = await startPostgres({ dataDir: directory })
   address = await makeDatabaseRoles(server.url, secrets)
   const masterKeys = { current: await loadMasterKey(join(secrets, 'master.key')), previous: [] }
-  ledger = await createOrMigrate(urlOf(address, secrets, 'owner'), masterKeys, 4)
+  ledger = await createOrMigrate(urlOf(address, secrets, 'owner'), masterKeys, { shards: 4 })
   for (const part of PARTS) {
     const given = await loadPartKey(join(secrets, `part-${part}.key`))
     rings.set(part, given.ring)

@@ -88,7 +88,6 @@ function transactionPlace(row: Row): Place {
     txnId: text(row, 'txn_id'),
     type: row['type'],
     tokenId: row['token_id'],
-    groupId: row['group_id'],
     status: row['status'] ?? 'pending',
     failure: failureCode === null ? null : { code: failureCode, detail: '' },
     origin: row['origin'],
@@ -99,7 +98,12 @@ function transactionPlace(row: Row): Place {
     auditHash: hex('audit_hash'),
   } as Transaction
   const receipt = keyId === null ? null : { keyId, signature: '' }
-  const refs = { account: ref(row), key: text(row, 'idempotency_key'), bucket: number(row, 'amount_bucket') }
+  const refs = {
+    account: ref(row),
+    key: text(row, 'idempotency_key'),
+    group: row['group_id'] as string | null,
+    bucket: number(row, 'amount_bucket'),
+  }
   return placeOfTransaction({ transaction, receipt }, refs)
 }
 

@@ -13,5 +13,5 @@ export function testWrapping(): KeyWrapping {
 /** Of a ledger whose keys with these names are in memory. */
 export function sealingVault(names: readonly KeyName[], keys: DataKeys = createDataKeys(testWrapping())): RowVault {
   for (const name of names) keys.adopt(keys.make(name))
-  return createRowVault(keys, randomBytes(32))
+  return createRowVault(keys, randomBytes(32), { amountIndex: 'account' })
 }

@@ -10,6 +10,7 @@ import { createRowSealer, PLACES } from '../../infra/postgres/row-sealer.ts'
 import {
   openTransaction,
   placeOfTransaction,
+  refsOfTransaction,
   type TransactionRow,
   transactionText,
 } from '../../infra/postgres/transaction-document.ts'
@@ -117,19 +118,19 @@ export async function resealTransaction(
   after: TransactionWrite,
 ): Promise<void> {
   const { transaction, receipt } = after
-  const { amount, sequence, processedAtMs, previousHash, auditHash } = transaction
-  const bucket = vault.amountBucket(amount)
-  const place = placeOfTransaction(after, { account: row.account_id, key: row.idempotency_key, bucket })
+  const { sequence, processedAtMs, previousHash, auditHash } = transaction
+  const refs = { ...refsOfTransaction(transaction, vault), account: row.account_id, key: row.idempotency_key }
+  const place = placeOfTransaction(after, refs)
   const document = Buffer.from(vault.seal(accountKeyName(row.account_id), place, transactionText(after)), 'hex')
   const common = {
     shard_id: transaction.shardId,
     txn_id: transaction.txnId,
     type: transaction.type,
     token_id: transaction.tokenId,
-    group_id: transaction.groupId,
+    group_id: refs.group,
     origin: transaction.origin,
     created_at: new Date(transaction.createdAtMs),
-    amount_bucket: bucket,
+    amount_bucket: refs.bucket,
     document,
   }
   if (transaction.status === 'pending') {

@@ -1,11 +1,13 @@
 /** The ledger itself, its shards with their owners, and the servers that it may run on. */
 export const FOUNDATION = `
--- Each secret is sealed under the master key. sealed_index_secret: keys the hashes that stand for IDs.
+-- Each secret is sealed under the master key. sealed_index_secret: keys the hashes that stand for IDs. amount_index: whose
+-- hashes stand for magnitudes of amounts.
 CREATE TABLE ledger (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   shard_count integer NOT NULL CHECK (shard_count BETWEEN 1 AND 65536),
   created_at timestamptz NOT NULL,
   ledger_id text NOT NULL,
+  amount_index text NOT NULL CHECK (amount_index IN ('account', 'ledger', 'off')),
   sealed_shard_secret bytea NOT NULL,
   sealed_root_secret bytea NOT NULL,
   sealed_message_secret bytea NOT NULL,

@@ -1,7 +1,8 @@
 /** Transactions, the log of commits, idempotent operations that are no transactions, and value that crossed the border. */
 export const TRANSACTIONS = `
 -- Final transactions: a row is inserted once, and changes only when its transaction is compensated. document: sealed, for the
--- values of all other columns. amount_bucket: a keyed hash of the amount's magnitude. idempotency_key: a keyed hash.
+-- values of all other columns. group_id: a keyed hash, as a UUID; that of a group differs between its accounts. amount_bucket: a
+-- keyed hash of the amount's magnitude, by default of the account alone. idempotency_key: a keyed hash.
 -- sequence, previous_hash, audit_hash: a completed transaction is its own entry in its account's chain.
 -- entered_xid, ended_xid: the commits that entered and ended it; they differ where others decided on it.
 CREATE TABLE transactions (
@@ -39,8 +40,6 @@ CREATE UNIQUE INDEX transactions_by_key ON transactions (shard_id, account_id, i
 -- Transactions that clients made on an account under a group ID.
 CREATE INDEX transactions_by_group_use ON transactions (shard_id, account_id, group_id, type, token_id)
   WHERE group_id IS NOT NULL AND origin = 'client';
--- The rows whose amount may match, newest first: a search reads no others.
-CREATE INDEX transactions_by_amount ON transactions (amount_bucket, txn_id);
 
 -- Transactions that others decide on. The row is deleted as the final one is inserted. is_hold: it is also the account's hold
 -- under the transaction's ID; other pending transactions belong to a leg, which is the hold.
@@ -64,7 +63,6 @@ CREATE TABLE pending_transactions (
 CREATE INDEX pending_transactions_by_group ON pending_transactions (group_id, txn_id) WHERE group_id IS NOT NULL;
 CREATE INDEX pending_transactions_by_account ON pending_transactions (shard_id, account_id, txn_id);
 CREATE UNIQUE INDEX pending_transactions_by_key ON pending_transactions (shard_id, account_id, idempotency_key);
-CREATE INDEX pending_transactions_by_amount ON pending_transactions (amount_bucket, txn_id);
 
 CREATE VIEW all_transactions AS
 SELECT shard_id, txn_id, account_id, type, token_id, group_id, status, failure_code, origin, created_at, processed_at,

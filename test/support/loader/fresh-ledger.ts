@@ -37,7 +37,7 @@ export async function loadFreshLedger(options: FreshLedgerOptions): Promise<Fres
   const { url, stop } = await startPostgres({ dataDir: join(dataDir, 'postgres') })
   onStarted?.(stop)
   try {
-    await createOrMigrate(url, { current: masterKey, previous: [] }, shards)
+    await createOrMigrate(url, { current: masterKey, previous: [] }, { shards })
     const loaded = await loadLedger({ ...load, url, masterKey })
     return { ...loaded, url, masterKey, masterKeyFile, stop }
   } catch (error) {

@@ -97,6 +97,7 @@ describe('wrong values', () => {
     const found = problems({
       LEDGER_PORT: '70000',
       LEDGER_SHARDS: '0',
+      LEDGER_AMOUNT_INDEX: 'none',
       LEDGER_ENVIRONMENT: 'live',
       LEDGER_LOG_LEVEL: 'loud',
       LEDGER_BASE_URL: 'https://ledger.example/',
@@ -106,6 +107,7 @@ describe('wrong values', () => {
     expect(found).toEqual([
       'LEDGER_PORT is "70000": it must be a whole number from 1 to 65535.',
       'LEDGER_SHARDS is "0": it must be a whole number from 1 to 65536.',
+      'LEDGER_AMOUNT_INDEX is "none": it must be one of account, ledger, off.',
       'LEDGER_ACCESS_TOKEN_TTL_SECONDS is "1.5": it must be a whole number from 1 to 86400.',
       'LEDGER_BASE_URL is "https://ledger.example/": it must be a URL such as https://ledger.example.com, without a slash at the end.',
       'LEDGER_ENVIRONMENT is "live": it must be one of sandbox, production.',

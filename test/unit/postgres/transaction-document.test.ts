@@ -6,6 +6,7 @@ import {
   openAmount,
   openTransaction,
   placeOfTransaction,
+  refsOfTransaction,
   type TransactionRow,
   transactionText,
 } from '../../../infra/postgres/transaction-document.ts'
@@ -93,7 +94,7 @@ const UNUSUAL: Transaction = {
 /** As rows have it: they are there for ever. */
 const TEXT = `1.5
 ${PAYLOAD}
-["sig","key","receipt-sig",["5a17","7","1","9"],"txn_2","bob","eve",true,{"tokenId":"GOLD","amount":"2"},"txn_0"]`
+["sig","key","receipt-sig",["5a17","7","1","9"],"txn_2","bob","eve",true,{"tokenId":"GOLD","amount":"2"},"txn_0",null,null,null,"00000000-0000-8000-8000-000000000000"]`
 
 function vaultOf(): RowVault {
   const vault = sealingVault([])
@@ -103,11 +104,7 @@ function vaultOf(): RowVault {
 
 function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
   const { transaction, receipt } = write
-  const refs = {
-    account: vault.accountRef(transaction.accountId),
-    key: vault.keyRef(transaction.accountId, transaction.idempotencyKey),
-    bucket: vault.amountBucket(transaction.amount),
-  }
+  const refs = refsOfTransaction(transaction, vault)
   const bytes = (hash: string | null): Buffer | null => (hash === null ? null : Buffer.from(hash, 'hex'))
   const sealed = vault.seal(accountKeyName(refs.account), placeOfTransaction(write, refs), transactionText(write))
   return {
@@ -116,7 +113,7 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
     account_id: refs.account,
     type: transaction.type,
     token_id: transaction.tokenId,
-    group_id: transaction.groupId,
+    group_id: refs.group,
     status: transaction.status,
     failure_code: transaction.failure?.code ?? null,
     origin: transaction.origin,
@@ -134,10 +131,23 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
 }
 
 test('D2: each member stands where it has always stood, and what the payload says is not said again', () => {
-  expect(transactionText({ transaction: COMPLETED, receipt: RECEIPT })).toBe(TEXT)
+  expect(transactionText({ transaction: COMPLETED, receipt: RECEIPT }).trimEnd()).toBe(TEXT)
   expect(transactionText({ transaction: { ...PENDING, metadata: null }, receipt: null })).toBe(
     `1.5\n${PAYLOAD}\n["sig","key"]`,
   )
+  const payload = `{"account_id":"ann","group_id":"${COMPLETED.groupId}","idempotency_key":"key-1"}`
+  expect(transactionText({ transaction: { ...COMPLETED, payload }, receipt: RECEIPT })).not.toContain('null,null,null')
+})
+
+test('metadata of up to 512 bytes cannot be told apart by its length', () => {
+  const lengthWith = (memo: string): number => {
+    const metadata = { memo }
+    const payload = JSON.stringify({ account_id: 'ann', idempotency_key: 'key-1', metadata, note: 'x'.repeat(300) })
+    return Buffer.byteLength(transactionText({ transaction: { ...COMPLETED, metadata, payload }, receipt: RECEIPT }))
+  }
+  const memos = ['', 'a', 'rent', 'x'.repeat(300), 'ä'.repeat(256), 'x'.repeat(512)]
+  expect(new Set(memos.map(lengthWith)).size).toBe(1)
+  expect(lengthWith('x'.repeat(1_500))).toBeGreaterThan(lengthWith(''))
 })
 
 test.for([
@@ -185,10 +195,11 @@ test('D1: of each column but those that change later', () => {
   expect(Object.keys(row).toSorted()).toEqual([...Object.keys(CHANGES), ...others].toSorted())
 })
 
-test('a row of another account or key than its text says is told', () => {
+test('a row of another account, key or group than its text says is told', () => {
   const vault = vaultOf()
-  const elsewhere = { ...vault, accountRef: () => 'x', keyRef: () => 'y' }
+  const elsewhere = { ...vault, accountRef: () => 'x', keyRef: () => 'y', groupRef: () => 'z' }
   const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })
   expect(() => openTransaction(row, { ...vault, accountRef: elsewhere.accountRef })).toThrow('it is of another account')
   expect(() => openTransaction(row, { ...vault, keyRef: elsewhere.keyRef })).toThrow('it is of another idempotency key')
+  expect(() => openTransaction(row, { ...vault, groupRef: elsewhere.groupRef })).toThrow('it is of another group')
 })

@@ -10,6 +10,7 @@ import { sealingVault, testWrapping } from '../../support/row-vaults.ts'
 
 const NAME = accountKeyName('ref')
 const PLACE = placeOf('balances', 3, 'ref', 'EUR')
+const GROUP_ID = '6f1c2a34-5b6d-4e7f-8091-a2b3c4d5e6f7'
 const TEXT = '["100","0","0","0",5]'
 
 test('a sealed text shows nothing of itself, and opens', () => {
@@ -42,7 +43,7 @@ test('the row that cannot be read is named, without its content', () => {
 
 test('a key that is only made seals for the commit that makes it, and for nobody else', () => {
   const keys = createDataKeys(testWrapping())
-  const vault = createRowVault(keys, randomBytes(32))
+  const vault = createRowVault(keys, randomBytes(32), { amountIndex: 'account' })
   const made = keys.make(NAME)
   const bytes = Buffer.from(vault.seal(NAME, PLACE, TEXT, new Map([[NAME, made]])), 'hex')
   expect(() => vault.open(NAME, PLACE, bytes)).toThrow(UnreadableRow)
@@ -57,7 +58,31 @@ test('references and buckets differ from ledger to ledger and say nothing of wha
   expect(one.accountRef('alice@bank')).not.toBe(other.accountRef('alice@bank'))
   expect(one.accountRef('alice@bank')).not.toBe(one.keyRef('', 'alice@bank'))
   expect(one.keyRef('a', 'b')).not.toBe(one.keyRef('b', 'a'))
-  expect(one.amountBucket('123.4')).toBe(one.amountBucket('999'))
-  expect(one.amountBucket('123.4')).not.toBe(other.amountBucket('123.4'))
-  expect(one.amountBuckets('100', '999')).toEqual([one.amountBucket('123.4')])
+  expect(one.amountBucket('a', '123.4')).toBe(one.amountBucket('a', '999'))
+  expect(one.amountBucket('a', '123.4')).not.toBe(other.amountBucket('a', '123.4'))
+})
+
+test.each([
+  ['account', { sameMagnitude: false, searchable: [true, false] }],
+  ['ledger', { sameMagnitude: true, searchable: [true, true] }],
+  ['off', { sameMagnitude: true, searchable: [false, false] }],
+] as const)('amounts under the index %s', (amountIndex, { sameMagnitude, searchable }) => {
+  const vault = createRowVault(createDataKeys(testWrapping()), randomBytes(32), { amountIndex })
+  const bucket = vault.amountBucket('a', '123.4')
+  expect(vault.amountBucket('b', '999') === bucket).toBe(sameMagnitude)
+  expect(vault.amountBucket('a', '999')).toBe(bucket)
+  expect(vault.amountBucket('a', '1000') === bucket).toBe(amountIndex === 'off')
+  const [ofAccount, ofAll] = [vault.amountBuckets('a', '100', '999'), vault.amountBuckets(null, '100', '999')]
+  expect([ofAccount, ofAll]).toEqual(searchable.map((is) => (is ? [bucket] : undefined)))
+})
+
+test('rows of a group have references of many kinds, all of which its ID gives', () => {
+  const vault = sealingVault([])
+  const accounts = Array.from({ length: 1_000 }, (_, number) => `account-${number}`)
+  const refs = new Set(accounts.map((accountId) => vault.groupRef(accountId, GROUP_ID)))
+  expect(refs.size).toBeGreaterThan(200)
+  expect(new Set(vault.groupRefs(GROUP_ID))).toHaveLength(256)
+  for (const ref of refs) expect(vault.groupRefs(GROUP_ID)).toContain(ref)
+  expect(vault.groupRef('account-1', GROUP_ID)).not.toBe(vault.groupRef('account-1', GROUP_ID.replace('1', '2')))
+  expect([...refs].join(' ')).not.toContain(GROUP_ID.slice(0, 8))
 })
