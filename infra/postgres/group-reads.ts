@@ -10,15 +10,12 @@ import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { prepared } from './prepared.ts'
 
-/** `kind` null: the group's home knows nothing of it. `used`: whether any transaction is of the group. */
-type GroupRow = (ActorRow | { readonly kind: null }) & { readonly used: boolean }
+const GROUP = `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $2`
 
-const GROUP = `
-SELECT ${ACTOR_ROW_COLUMNS}, uses.used
-  FROM (SELECT EXISTS (
-         SELECT FROM unnest($2::uuid[]) AS r (ref)
-          CROSS JOIN LATERAL (SELECT FROM all_transactions WHERE group_id = r.ref OFFSET 0) of_ref) AS used) uses
-  LEFT JOIN actors a ON a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $3::text`
+const USED = `
+SELECT EXISTS (
+         SELECT FROM unnest($1::uuid[]) AS r (ref)
+          CROSS JOIN LATERAL (SELECT FROM all_transactions WHERE group_id = r.ref OFFSET 0) of_ref) AS used`
 
 export async function readGroup(
   pool: QueryPool,
@@ -29,16 +26,18 @@ export async function readGroup(
   if (!isUuid(groupId)) return undefined
   const address = groupAddress(groupId)
   const home = homeOf(address)
-  const row = await pool.run(async (sql) => {
-    const [[found]] = await Promise.all([
-      prepared<GroupRow>(sql, GROUP, [home, arrayLiteral('uuid', vault.groupRefs(address.id)), address.id]),
+  return pool.run(async (sql) => {
+    const [[row]] = await Promise.all([
+      prepared<ActorRow>(sql, GROUP, [home, address.id]),
       fetchKeys(sql, [shardKeyName(home)], vault),
     ])
-    return found
+    const registered = row === undefined ? undefined : groupViewOf(groupStateOf(row, vault))
+    if (registered !== undefined) return registered
+    const [uses] = await prepared<{ readonly used: boolean }>(sql, USED, [
+      arrayLiteral('uuid', vault.groupRefs(address.id)),
+    ])
+    return uses?.used === true ? linkedView(address.id) : undefined
   })
-  const registered = row === undefined || row.kind === null ? undefined : groupViewOf(groupStateOf(row, vault))
-  if (registered !== undefined) return registered
-  return row?.used === true ? linkedView(address.id) : undefined
 }
 
 function linkedView(groupId: string): GroupView {

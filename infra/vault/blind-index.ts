@@ -28,7 +28,7 @@ const KEY_BYTES = 32
 const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
 /** B1. Two accounts of a group are in one class with a chance of 1 in so many. */
-export const GROUP_CLASSES = 256
+export const GROUP_CLASSES = 1_024
 /** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
 const SHORT_BYTES = 512
 
@@ -53,7 +53,7 @@ export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNT
     if (known !== undefined) return known
     const hashed = accountHash(accountId)
     const ref = hashed.toString('base64url', 0, REF_BYTES)
-    const made = { ref, keyName: accountKeyName(ref), groupClass: hashed.readUInt8(REF_BYTES) }
+    const made = { ref, keyName: accountKeyName(ref), groupClass: hashed.readUInt16BE(REF_BYTES) % GROUP_CLASSES }
     names.set(accountId, made)
     return made
   }
