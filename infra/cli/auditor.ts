@@ -1,7 +1,7 @@
 import { runningPostgresUrl } from '../embedded/postgres-server.ts'
 import { runAuditor } from '../main/auditor-process.ts'
 import { CommandFailed, readArgs, type Command } from './command.ts'
-import { configurationOf, postgresDirectory, warnOfMasterKey } from './configured.ts'
+import { configurationOf, postgresDirectory, warnOfMasterKey, warnOfUnsupportedNode } from './configured.ts'
 import { processLog } from './process-log.ts'
 
 export const auditorCommand: Command = {
@@ -24,6 +24,7 @@ Logs JSON lines to standard output; SIGTERM stops it.
     readArgs(args, {})
     const configuration = configurationOf(io)
     warnOfMasterKey(configuration, 'auditor', io)
+    warnOfUnsupportedNode(io)
     const databaseUrl = configuration.databaseUrl ?? runningPostgresUrl(postgresDirectory(configuration))
     if (databaseUrl === undefined) {
       throw new CommandFailed(

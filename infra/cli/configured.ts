@@ -8,6 +8,7 @@ import { readRecord } from '../embedded/server-record.ts'
 import type { Part } from '../keys/wrapping-keys.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../main/trusted-ledgers-file.ts'
 import { untilWritable } from '../postgres/recovery.ts'
+import { endOfSupport } from '../system/node-release.ts'
 import { CommandFailed, type CommandIo } from './command.ts'
 
 /** Throws CommandFailed that lists everything that is wrong. Warnings go to standard error. */
@@ -43,6 +44,15 @@ export async function refuseWrongTrust(configuration: Configuration): Promise<vo
     if (!(cause instanceof TrustedLedgersUnusable)) throw cause
     throw new CommandFailed(listOf('the configuration is wrong:', [cause.message]), { cause })
   }
+}
+
+/** For what goes on running. */
+export function warnOfUnsupportedNode(io: CommandIo): void {
+  const day = endOfSupport(process.versions.node, Date.now())
+  if (day === undefined) return
+  io.err(
+    `warning: Node.js ${process.versions.node} gets no security fixes since ${day}: use a supported release, such as 26\n`,
+  )
 }
 
 /** In production a part gets only its part key. */

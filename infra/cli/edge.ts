@@ -5,6 +5,7 @@ import {
   refuseMissingInProduction,
   refuseWrongTrust,
   warnOfMasterKey,
+  warnOfUnsupportedNode,
   withRunningServers,
 } from './configured.ts'
 import { processLog } from './process-log.ts'
@@ -23,6 +24,7 @@ Logs JSON lines to standard output; SIGTERM lets requests under way end and stop
     refuseMissingInProduction(given, false)
     warnOfMasterKey(given, 'edge', io)
     await refuseWrongTrust(given)
+    warnOfUnsupportedNode(io)
     const { configuration, databaseUrl } = withRunningServers(given)
     return runEdge(configuration, databaseUrl, processLog(configuration, 'edge', io))
   },

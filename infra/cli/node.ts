@@ -1,6 +1,12 @@
 import { runNode } from '../main/node-process.ts'
 import { readArgs, type Command } from './command.ts'
-import { configurationOf, refuseMissingInProduction, warnOfMasterKey, withRunningServers } from './configured.ts'
+import {
+  configurationOf,
+  refuseMissingInProduction,
+  warnOfMasterKey,
+  warnOfUnsupportedNode,
+  withRunningServers,
+} from './configured.ts'
 import { processLog } from './process-log.ts'
 
 export const nodeCommand: Command = {
@@ -16,6 +22,7 @@ runs in the same LEDGER_DATA_DIR. Logs JSON lines to standard output; SIGTERM ha
     const given = configurationOf(io)
     refuseMissingInProduction(given, false)
     warnOfMasterKey(given, 'node', io)
+    warnOfUnsupportedNode(io)
     const { configuration, databaseUrl } = withRunningServers(given)
     return runNode(configuration, databaseUrl, processLog(configuration, 'node', io))
   },

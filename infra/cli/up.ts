@@ -12,6 +12,7 @@ import {
   postgresDirectory,
   refuseMissingInProduction,
   refuseWrongTrust,
+  warnOfUnsupportedNode,
 } from './configured.ts'
 import { welcome } from './welcome.ts'
 
@@ -35,6 +36,7 @@ its directory logs. Ctrl-C or SIGTERM stops all of it in order, a second one at 
     const configuration = configurationOf(io)
     refuseMissingInProduction(configuration, true)
     await refuseWrongTrust(configuration)
+    warnOfUnsupportedNode(io)
     const supervisor = new Supervisor({
       configuration,
       env: io.env,

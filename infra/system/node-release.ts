@@ -1,0 +1,16 @@
+/** Releases of Node.js by their major version, and until when each gets security fixes (nodejs.org, "Previous Releases"). */
+const SUPPORTED_UNTIL: ReadonlyMap<number, string> = new Map([
+  [20, '2026-04-30'],
+  [21, '2024-06-01'],
+  [22, '2027-04-30'],
+  [23, '2025-06-01'],
+  [24, '2028-04-30'],
+  [25, '2026-06-01'],
+  [26, '2029-04-30'],
+])
+
+/** The day on which support for a release ended, such as `2026-04-30`; undefined: it has not, or nothing is known. */
+export function endOfSupport(version: string, nowMs: number): string | undefined {
+  const day = SUPPORTED_UNTIL.get(Number(version.split('.', 1)[0]))
+  return day !== undefined && Date.parse(day) < nowMs ? day : undefined
+}
