@@ -36,6 +36,7 @@ import {
 import { type Query, queryOf } from './query.ts'
 import { textReply } from './reply.ts'
 import { isVersioned, requestPath } from './request-path.ts'
+import { PathRouter } from './router.ts'
 import type { EndpointOutcome, GuardedRoute, PublicOutcome, PublicRoute, Route } from './route.ts'
 import { changeStatus } from './routes/change-status.ts'
 import { createAccount } from './routes/create-account.ts'
@@ -129,7 +130,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
     root(),
   ]
 
-  const app = new Hono({ getPath: requestPath })
+  const app = new Hono({ getPath: requestPath, router: new PathRouter() })
   const { metrics } = dependencies
   const measured = metrics === undefined ? undefined : { metrics, clock }
   const cors = createCors(settings.corsOrigins)
