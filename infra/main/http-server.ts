@@ -4,8 +4,7 @@
  *   H2. Stopping takes no new connections and lets requests under way end. Their answers say that the connection closes with
  *       them, so that a client that never rests goes elsewhere; then what is left is closed.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { BriefMap } from '../../runtime/brief-map.ts'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { EdgeApp } from './edge-app.ts'
 import { createRequestListener } from './request-listener.ts'
 import { answerUnreadableRequests } from './unreadable-requests.ts'
@@ -28,6 +27,7 @@ const STALL_TIMEOUT_MS = 600_000
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
 const STOP_TIMEOUT_MS = 10_000
+const CLOSE_IDLE_EVERY_MS = 50
 
 /** Resolves when it listens. Rejects when the port is taken or not permitted. `errorBase`: as the edge has it. */
 export async function listen(
@@ -37,6 +37,7 @@ export async function listen(
   errorBase: string,
   stallTimeoutMs = STALL_TIMEOUT_MS,
 ): Promise<HttpServer> {
+  const stopping = new Stopping()
   const settings = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -46,6 +47,7 @@ export async function listen(
     noDelay: true,
     // What the server would refuse by itself, it would refuse without a word.
     requireHostHeader: false,
+    ServerResponse: stopping.responses(),
   }
   const server = createServer(settings, createRequestListener(app, host, errorBase))
   server.on('checkContinue', (request, response) => {
@@ -57,9 +59,8 @@ export async function listen(
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = stallTimeoutMs
   answerUnreadableRequests(server, errorBase)
-  const stop = stopper(server)
   await listening(server, host, port)
-  return { stop }
+  return { stop: () => stopping.stop(server) }
 }
 
 /** Sends 100 (Continue) when the body is first read: not if the headers alone decide. */
@@ -83,31 +84,34 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function stopper(server: Server): () => Promise<void> {
-  /** By their numbers. */
-  const underWay = new BriefMap<number, ServerResponse>()
-  let received = 0
-  let stopping = false
-  server.prependListener('request', (_request, response) => {
-    if (stopping) response.shouldKeepAlive = false
-    received += 1
-    const number = received
-    underWay.set(number, response)
-    response.once('close', () => {
-      underWay.delete(number)
-      // Its answer had begun before it could say so.
-      if (stopping) server.closeIdleConnections()
-    })
-  })
-  return () =>
-    new Promise((resolve) => {
-      const late = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
-      stopping = true
-      for (const response of underWay.values()) response.shouldKeepAlive = false
+/** H2. */
+class Stopping {
+  private begun = false
+
+  /** A response that begins while the server stops says that its connection closes. */
+  responses(): typeof ServerResponse {
+    const begun = (): boolean => this.begun
+    return class<Request extends IncomingMessage> extends ServerResponse<Request> {
+      override writeHead(...head: [statusCode: number, ...rest: unknown[]]): this {
+        if (begun()) this.shouldKeepAlive = false
+        // Whatever the overloads of Node take.
+        return super.writeHead(...(head as [number]))
+      }
+    }
+  }
+
+  stop(server: Server): Promise<void> {
+    this.begun = true
+    const late = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
+    // A response that had begun before does not say so: its connection stays open until the next look.
+    const looks = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+    return new Promise((resolve) => {
       server.close(() => {
         clearTimeout(late)
+        clearInterval(looks)
         resolve()
       })
       server.closeIdleConnections()
     })
+  }
 }
