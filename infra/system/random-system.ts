@@ -10,17 +10,17 @@ const POOL_BYTES = 8_192
 export function createSystemRandom(): Random {
   let pool = Buffer.alloc(0)
   let used = 0
-  const bytes = (size: number): Buffer => {
-    if (size > POOL_BYTES) return randomBytes(size)
+  const hex = (size: number): string => {
+    if (size > POOL_BYTES) return randomBytes(size).toString('hex')
     if (used + size > pool.length) {
       pool = randomBytes(POOL_BYTES)
       used = 0
     }
     used += size
-    return pool.subarray(used - size, used)
+    return pool.toString('hex', used - size, used)
   }
   return {
-    hex: (size) => bytes(size).toString('hex'),
-    integer: (below) => (below > LARGEST_RANGE ? bytes(6).readUIntBE(0, 6) : randomInt(below)),
+    hex,
+    integer: (below) => (below > LARGEST_RANGE ? randomBytes(6).readUIntBE(0, 6) : randomInt(below)),
   }
 }

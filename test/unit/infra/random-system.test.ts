@@ -1,0 +1,19 @@
+/** Goal: the system's random digits have the length that was asked for, and none of them comes twice. */
+import { expect, test } from 'vitest'
+import { createSystemRandom } from '../../../infra/system/random-system.ts'
+
+test('digits have twice the length of their bytes and do not repeat, also beyond one draw of the pool', () => {
+  const random = createSystemRandom()
+  const drawn = Array.from({ length: 2_000 }, () => random.hex(16))
+  expect(new Set(drawn).size).toBe(drawn.length)
+  for (const digits of drawn) expect(digits).toMatch(/^[0-9a-f]{32}$/)
+  expect(random.hex(10_000)).toMatch(/^[0-9a-f]{20000}$/)
+})
+
+test('an integer is below its bound, also where the generator of Node takes no such range', () => {
+  const random = createSystemRandom()
+  for (const below of [1, 7, 2 ** 48, 2 ** 53]) {
+    const drawn = random.integer(below)
+    expect(drawn >= 0 && drawn < below && Number.isInteger(drawn)).toBe(true)
+  }
+})
