@@ -10,8 +10,11 @@ const ACCOUNTS = 60
 const ROUNDS = 10
 const COUNT = ACCOUNTS * ROUNDS
 
-/** What a commit writes beside its orders: its row in the log of commits, its counts, its end. */
-const COMMIT_BYTES = 1_200
+/**
+ * What a commit may write beside its orders: its rows in the log of commits and of counts, a lock on each of 16 shards, its end.
+ * How many orders share one depends on the machine.
+ */
+const COMMIT_BYTES = 2_500
 const ORDER = { logBytes: 2_300, sealedBytes: 1_024, indexEntries: 4 }
 const TRANSFER = { logBytes: 9_000, sealedBytes: 2_048, indexEntries: 10 }
 
