@@ -1,5 +1,5 @@
 /** What a signature is over, taken from the body as it came and never from what a schema made of it (D6). */
-import { canonicalJson, type Json, type JsonObject } from '../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../actors/canonical-json.ts'
 
 /** The longest encoding of a P-256 signature has 96 characters; what is far longer is not carried through the ledger. */
 const MAX_SIGNATURE_LENGTH = 1024
@@ -7,9 +7,7 @@ const MAX_SIGNATURE_LENGTH = 1024
 const UNVERIFIABLE = '-'
 
 export function signedPayload(body: JsonObject, without: readonly string[]): string {
-  const signed: Record<string, Json> = { ...body }
-  for (const field of without) delete signed[field]
-  return canonicalJson(signed)
+  return canonicalJson(Object.fromEntries(Object.entries(body).filter(([field]) => !without.includes(field))))
 }
 
 /** A signature, or a proof, as it is sent on. */
