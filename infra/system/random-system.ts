@@ -3,6 +3,8 @@ import type { Random } from '../../runtime/ports/random.ts'
 
 /** The largest range that `randomInt` takes. */
 const LARGEST_RANGE = 2 ** 48 - 1
+/** Of a number of the range above it. */
+const INTEGER_BYTES = 6
 /** Bytes drawn at a time: a call of the generator costs more than a salt's bytes do. */
 const POOL_BYTES = 8_192
 
@@ -10,17 +12,25 @@ const POOL_BYTES = 8_192
 export function createSystemRandom(): Random {
   let pool = Buffer.alloc(0)
   let used = 0
-  const hex = (size: number): string => {
-    if (size > POOL_BYTES) return randomBytes(size).toString('hex')
+  /** Where in the pool as many fresh bytes are. */
+  const drawn = (size: number): number => {
     if (used + size > pool.length) {
       pool = randomBytes(POOL_BYTES)
       used = 0
     }
     used += size
-    return pool.toString('hex', used - size, used)
+    return used - size
   }
   return {
-    hex,
-    integer: (below) => (below > LARGEST_RANGE ? randomBytes(6).readUIntBE(0, 6) : randomInt(below)),
+    hex: (size) => {
+      if (size > POOL_BYTES) return randomBytes(size).toString('hex')
+      const from = drawn(size)
+      return pool.toString('hex', from, from + size)
+    },
+    integer: (below) => {
+      if (below <= LARGEST_RANGE) return randomInt(below)
+      const from = drawn(INTEGER_BYTES)
+      return pool.readUIntBE(from, INTEGER_BYTES)
+    },
   }
 }

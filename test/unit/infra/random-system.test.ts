@@ -16,4 +16,8 @@ test('an integer is below its bound, also where the generator of Node takes no s
     const drawn = random.integer(below)
     expect(drawn >= 0 && drawn < below && Number.isInteger(drawn)).toBe(true)
   }
+  const large = Array.from({ length: 3_000 }, () => [random.integer(2 ** 48), random.hex(6)]).flat()
+  expect(new Set(large.map((one) => (typeof one === 'number' ? one.toString(16).padStart(12, '0') : one))).size).toBe(
+    6_000,
+  )
 })
