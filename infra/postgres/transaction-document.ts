@@ -71,7 +71,7 @@ export const TRANSACTION_ROW_COLUMNS = [
   'document',
 ] as const satisfies readonly (keyof TransactionRow)[]
 
-/** What columns of a transaction have in place of what must not be readable. */
+/** Keyed hashes that stand in columns of a transaction for values that must not be readable. */
 export interface TransactionRefs {
   readonly account: string
   readonly key: string
@@ -175,7 +175,7 @@ export function transactionText({ transaction, receipt }: StoredTransaction): st
     failure?.detail ?? null,
     payload.startsWith(accountMember(accountId)) ? null : accountId,
     payload.includes(`"idempotency_key":"${idempotencyKey}"`) ? null : idempotencyKey,
-    payload.includes(`"group_id":"${groupId}"`) ? null : groupId,
+    groupId === null || groupOf(JSON.parse(payload) as Submitted) === groupId ? null : groupId,
   ]
   const text = `${amount}\n${payload}\n${JSON.stringify(trimmed(rest))}`
   return metadata === null ? text : withRoomForMetadata(text)
@@ -199,7 +199,7 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
   const [signature, keyId, receipt = null, entry = null, counterTxnId = null, toAccountId = null, ...further] = rest
   const [fromAccountId = null, metadata = null, receive = null, compensates = null, detail = null, ...own] = further
   const submitted = JSON.parse(payload) as Submitted
-  const [accountId = submitted.account_id, idempotencyKey = submitted.idempotency_key, group = submitted.group_id] =
+  const [accountId = submitted.account_id, idempotencyKey = submitted.idempotency_key, group = groupOf(submitted)] =
     own.map((text) => text ?? undefined)
   const { failure_code: code, receipt_key_id: receiptKeyId } = row
   const transaction: Transaction = {
@@ -248,8 +248,13 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
 interface Submitted {
   readonly account_id?: string
   readonly idempotency_key?: string
-  readonly group_id?: string
+  readonly group_id?: string | null
   readonly metadata?: JsonObject
+}
+
+/** A client may write the ID in either case. */
+function groupOf({ group_id: groupId }: Submitted): string | undefined {
+  return groupId?.toLowerCase()
 }
 
 function entryMember({ salt, balance, incoming, receivedBalance }: EntryDetails): NonNullable<Rest[3]> {

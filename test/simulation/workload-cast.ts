@@ -188,10 +188,12 @@ export class Cast {
     if (row === undefined) return undefined
     const most = type === 'credit' ? LARGEST - row.balance - row.incoming - row.room : row.balance - row.reserved
     if (most <= 0n) return undefined
-    const isTooMuch = random.chance(0.3)
+    const more = most + parseQuantity(asset === 'BASE' ? SMALLEST_AMOUNT : '0.1')
+    // Above the largest there is no amount that an edge would let pass.
+    const isTooMuch = random.chance(0.3) && more <= LARGEST
     world.kernel.count(`client:${type === 'credit' ? 'room' : 'balance'}_${isTooMuch ? 'exceeded' : 'exhausted'}`)
     // A tenth fits the decimals of every token there is.
-    return formatQuantity(isTooMuch ? most + parseQuantity(asset === 'BASE' ? SMALLEST_AMOUNT : '0.1') : most)
+    return formatQuantity(isTooMuch ? more : most)
   }
 
   private digits(count: number): string {

@@ -139,6 +139,20 @@ test('D2: each member stands where it has always stood, and what the payload say
   expect(transactionText({ transaction: { ...COMPLETED, payload }, receipt: RECEIPT })).not.toContain('null,null,null')
 })
 
+test('the group is the one that was signed, in either case, whatever the metadata say', () => {
+  const vault = vaultOf()
+  const groupId = 'abcdef00-0000-4000-8000-00000000000f'
+  const metadatas = [{ group_id: groupId }, { note: `"group_id":"${groupId}"` }, { group_id: 'another' }]
+  for (const [written, metadata] of [groupId, groupId.toUpperCase()].flatMap((id) =>
+    metadatas.map((m) => [id, m] as const),
+  )) {
+    const payload = JSON.stringify({ account_id: 'ann', group_id: written, idempotency_key: 'key-1', metadata })
+    const transaction = { ...COMPLETED, groupId, metadata, payload, payloadHash: sha256Hex(payload) }
+    const row = rowOf(vault, { transaction, receipt: RECEIPT })
+    expect(openTransaction(row, vault).transaction).toEqual({ ...transaction, idempotencyKey: 'key-1' })
+  }
+})
+
 test('metadata of up to 512 bytes cannot be told apart by its length', () => {
   const lengthWith = (memo: string): number => {
     const metadata = { memo }
