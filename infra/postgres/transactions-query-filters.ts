@@ -30,34 +30,44 @@ export function isNarrow({ groupId, accountId }: TransactionQuery): boolean {
 /** Behind every ID. */
 const ID_END = 'txn`'
 
-/** What stands for the group in the rows asked for. */
+/** References that rows of the group have; of one account, if the query names it. */
 export function groupRefsOf({ groupId, accountId }: TransactionQuery, vault: RowVault): readonly string[] {
   if (groupId === null) return []
   return accountId === null ? vault.groupRefs(groupId) : [vault.groupRef(accountId, groupId)]
 }
 
 /**
- * The transactions that a walk goes through, a relation. Those of a group are found reference by reference, each by a range of
- * the index of groups and IDs: with an equality the planner may walk through the whole ledger for each of them. `newest`: no
- * more than so many rows that meet these conditions are asked for, the newest.
+ * Rows of the query's group within its dates, a relation: looked for reference by reference, each by a range of the index of
+ * groups and IDs. With an equality the planner may walk through the whole ledger for each of them.
  */
-export function walkedTransactions(
+export function ofGroup(
   sql: postgres.ISql,
   query: TransactionQuery,
   { vault }: TransactionPlaces,
-  newest?: { readonly conditions: Fragment; readonly most: number },
+  { columns, behind, most }: { readonly columns: Fragment; readonly behind: string | null; readonly most: Fragment },
 ): Fragment {
-  if (query.groupId === null) return sql`all_transactions`
-  const conditions = newest === undefined ? sql`true` : newest.conditions
-  const most = newest === undefined ? sql`OFFSET 0` : sql`LIMIT ${newest.most}`
+  const { createdFromMs, createdToMs } = query
+  const from = createdFromMs === null ? '' : transactionIdFloor(createdFromMs)
+  const ends = [
+    ID_END,
+    ...(createdToMs === null ? [] : [transactionIdFloor(createdToMs)]),
+    ...(behind === null ? [] : [behind]),
+  ]
+  const end = ends.toSorted()[0] ?? ID_END
   return sql`(
-    SELECT of_ref.* FROM unnest(${arrayLiteral('uuid', groupRefsOf(query, vault))}::uuid[]) AS r (ref)
+    SELECT r.ref, of_ref.* FROM unnest(${arrayLiteral('uuid', groupRefsOf(query, vault))}::uuid[]) AS r (ref)
      CROSS JOIN LATERAL (
-       SELECT * FROM all_transactions
-        WHERE group_id IS NOT NULL AND (group_id, txn_id) >= (r.ref, '') AND (group_id, txn_id) < (r.ref, ${ID_END})
-          AND ${conditions}
+       SELECT ${columns} FROM all_transactions
+        WHERE group_id IS NOT NULL AND (group_id, txn_id) >= (r.ref, ${from}) AND (group_id, txn_id) < (r.ref, ${end})
+          AND ${all(sql, createdConditions(sql, query))}
         ORDER BY group_id DESC, txn_id DESC ${most}
      ) of_ref) of_group`
+}
+
+/** The transactions that a walk goes through, a relation. */
+export function walkedTransactions(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
+  if (query.groupId === null) return sql`all_transactions`
+  return ofGroup(sql, query, places, { columns: sql`*`, behind: null, most: sql`OFFSET 0` })
 }
 
 /** Conditions on `walkedTransactions` that an index serves. */

@@ -16,6 +16,7 @@ import {
   hasAmounts,
   isNarrow,
   narrowConditions,
+  ofGroup,
   remainingConditions,
   type TransactionPlaces,
   walkedTransactions,
@@ -25,6 +26,8 @@ import { TRANSACTION_ROW_COLUMNS } from './transaction-document.ts'
 
 /** L1. */
 export const EXAMINED_ROWS = 5_000
+/** L1: of each reference of a group. */
+const HELD_OF_A_REFERENCE = 128
 
 interface Framed {
   readonly counted: string | null
@@ -90,31 +93,84 @@ function isHeld(query: TransactionQuery, rest: readonly Fragment[]): boolean {
 async function newestFirst<Row extends PlaceRow>(
   sql: postgres.ISql,
   query: TransactionQuery,
-  { after, size, within, columns }: Part & Columns,
+  part: Part & Columns,
   places: TransactionPlaces,
 ): Promise<readonly PageRow<Row>[]> {
+  const { size, within, columns } = part
   const rest = remainingConditions(sql, query, places)
+  const held = isHeld(query, rest)
+  const walk =
+    query.groupId === null ? walkOfAll(sql, query, part, places) : walkOfGroup(sql, query, { ...part, held }, places)
+  const found = held ? walk.horizon : sql`NULL::text`
+  const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
+  const isWithin = held ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
+  return await takeRows(sql<PageRow<Row>[]>`
+    WITH ${walk.ids}
+         bound AS MATERIALIZED (SELECT NULL::text AS horizon_xid, ${horizon} AS horizon_txn_id)
+    SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
+    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
+    LEFT JOIN LATERAL (
+      SELECT ${sql(columns)}, NULL::text AS entered_xid FROM ${walk.rows(isWithin)} AND ${all(sql, rest)}
+      ORDER BY txn_id DESC LIMIT ${size + 1}
+    ) page ON true
+    ORDER BY page.txn_id DESC`)
+}
+
+interface NewestFirst {
+  /** A common table expression, or nothing. */
+  readonly ids: Fragment
+  /** As far as a page may go where rows are held against conditions, a scalar. */
+  readonly horizon: Fragment
+  /** A relation with its conditions. */
+  readonly rows: (isWithin: Fragment) => Fragment
+}
+
+function walkOfAll(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { after }: Pick<Part, 'after'>,
+  places: TransactionPlaces,
+): NewestFirst {
   const walked = all(sql, [
     ...narrowConditions(sql, query, places),
     ...dateConditions(sql, query),
     ...(after === null ? [] : [sql`txn_id < ${after.txnId}`]),
   ])
-  const among = walkedTransactions(sql, query, places, { conditions: walked, most: EXAMINED_ROWS })
-  const found = isHeld(query, rest)
-    ? sql`(SELECT txn_id FROM ${among} WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
-    : sql`NULL::text`
-  const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
-  const isWithin = isHeld(query, rest) ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
-  return await takeRows(sql<PageRow<Row>[]>`
-    WITH bound AS MATERIALIZED (SELECT NULL::text AS horizon_xid, ${horizon} AS horizon_txn_id)
-    SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
-    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
-    LEFT JOIN LATERAL (
-      SELECT ${sql(columns)}, NULL::text AS entered_xid FROM ${among}
-      WHERE ${walked} AND ${isWithin} AND ${all(sql, rest)}
-      ORDER BY txn_id DESC LIMIT ${size + 1}
-    ) page ON true
-    ORDER BY page.txn_id DESC`)
+  return {
+    ids: sql``,
+    horizon: sql`(SELECT txn_id FROM all_transactions WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`,
+    rows: (isWithin) => sql`all_transactions WHERE ${walked} AND ${isWithin}`,
+  }
+}
+
+/**
+ * The IDs of each reference first, no more than a page may need: where rows are held against conditions, the page ends where
+ * those of one reference do, for there may be more of it behind them.
+ */
+function walkOfGroup(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { after, size, held }: Pick<Part, 'after' | 'size'> & { readonly held: boolean },
+  places: TransactionPlaces,
+): NewestFirst {
+  const ofOne = query.accountId === null ? HELD_OF_A_REFERENCE : EXAMINED_ROWS
+  const most = held ? ofOne : size + 1
+  const relation = ofGroup(sql, query, places, {
+    columns: sql`txn_id`,
+    behind: after?.txnId ?? null,
+    most: sql`LIMIT ${most}`,
+  })
+  return {
+    ids: sql`ids AS MATERIALIZED (SELECT ref, txn_id FROM ${relation}),`,
+    horizon: sql`(
+      SELECT max(txn_id) FROM (
+        SELECT min(txn_id) AS txn_id FROM ids GROUP BY ref HAVING count(*) = ${most}
+         UNION ALL (SELECT txn_id FROM ids ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)) ends)`,
+    rows: (isWithin) => sql`(SELECT txn_id FROM ids WHERE ${isWithin} ORDER BY txn_id DESC OFFSET 0) named
+      JOIN LATERAL (
+        SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM all_transactions WHERE txn_id = named.txn_id OFFSET 0
+      ) walked USING (txn_id) WHERE true`,
+  }
 }
 
 interface Columns {

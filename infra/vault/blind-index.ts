@@ -1,8 +1,8 @@
 /**
  * What look-ups use in place of what must not be readable: keyed hashes (HMAC-SHA-256), cut to 128 bits. Two of a thousand
  * million IDs meet in one with a chance below 2^-68. Each use has a key of its own.
- *   B1. A group's accounts must not be told from its hashes: an account belongs to one of GROUP_CLASSES classes, each class
- *       has hashes of its own, and whoever looks for a group computes those of all classes.
+ *   B1. Rows of a group's accounts must not have its hash in common. An account belongs to one of GROUP_CLASSES classes, each
+ *       class has hashes of its own, and a search for a group computes them all.
  */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createKeyedHash, KEYED_HASH_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
@@ -27,6 +27,8 @@ export interface BlindIndex {
 const KEY_BYTES = 32
 const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
+/** The pages of a list ask for the same, one after another. */
+const CACHED_GROUPS = 64
 /** B1. Two accounts of a group are in one class with a chance of 1 in so many. */
 export const GROUP_CLASSES = 1_024
 /** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
@@ -47,6 +49,7 @@ export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNT
   const idempotencyHash = createHash(keyFor('idempotency-key'))
   const bucketHash = createHash(keyFor('amount-bucket'))
   const groupHash = createHash(keyFor('group'))
+  const groups = createBoundedCache<string, readonly string[]>(CACHED_GROUPS)
   const names = createBoundedCache<string, AccountNames>(cached)
   const namesOf = (accountId: string): AccountNames => {
     const known = names.get(accountId)
@@ -64,7 +67,13 @@ export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNT
     accountKeyName: (accountId) => namesOf(accountId).keyName,
     keyRef: (owner, key) => idempotencyHash(`${owner}\u001f${key}`).toString('base64url', 0, REF_BYTES),
     groupRef: (accountId, groupId) => refIn(namesOf(accountId).groupClass, groupId),
-    groupRefs: (groupId) => Array.from({ length: GROUP_CLASSES }, (_, groupClass) => refIn(groupClass, groupId)),
+    groupRefs: (groupId) => {
+      const known = groups.get(groupId)
+      if (known !== undefined) return known
+      const refs = Array.from({ length: GROUP_CLASSES }, (_, groupClass) => refIn(groupClass, groupId))
+      groups.set(groupId, refs)
+      return refs
+    },
     bucketOf: (accountId, magnitude) =>
       bucketHash(`${accountId === null ? '' : namesOf(accountId).ref}\u001f${magnitude}`).readInt32BE(0),
   }
