@@ -35,7 +35,7 @@ async function balancesOf(reads: PostgresLedgerReads, accountId: string): Promis
 async function expectSound(url: string, ledgerId: string, vault: RowVault): Promise<void> {
   for (const kind of ['compliance', 'provenance'] as const) {
     const { checked, failed } = await runSpotPass({ url, ledgerId, kind }, vault)
-    expect(Object.values(checked).some((count) => count > 0)).toBe(true)
+    expect(Math.min(...Object.values(checked))).toBeGreaterThan(0)
     expect(Object.values(failed).filter((count) => count > 0)).toEqual([])
   }
 }
@@ -45,7 +45,7 @@ if (process.env['LEDGER_WRITE_RELEASE'] === '1') {
     const ledger = await createAuditedLedger()
     const parties = new Parties(ledger)
     const { alice, bob } = await everythingOnce(parties, 'one')
-    // One that waits for its other side.
+    // One that waits a minute for its other side.
     const agreed = await parties.agree([
       { account_id: alice.accountId, type: 'debit', amount: '1', token_id: 'BASE' },
       { account_id: bob.accountId, type: 'credit', amount: '1', token_id: 'BASE' },
@@ -74,28 +74,30 @@ describe.each(readdirSync(FOLDER))('%s', (name) => {
     const { ledgerId, masterKeys, parties, database } = await restoreRelease(join(FOLDER, name))
     await migrate(database.url, { shardCount: DEFAULT_SHARD_COUNT, ledgerId, masterKeys })
     const { vault } = await secretsOf(database.url, masterKeys)
-    await expectSound(database.url, ledgerId, vault)
     const reads = readsOf(database.url, ledgerId, vault)
-    for (const { accountId, balances } of parties) expect(await balancesOf(reads, accountId)).toEqual(balances)
-
     const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
-    const node = await startLoneNode(database.url, ledgerId, masterKeys)
-    const clients = new Parties({ node, sql })
-    const [first, second] = parties
-    if (first === undefined || second === undefined) throw new Error('each release has two accounts')
-    const order = { type: 'transfer', amount: '0.25', to_account_id: second.accountId, idempotency_key: 'since then' }
-    await clients.submit(first, order)
-    await clients.delivered()
-    const less = Number(first.balances['BASE']) - 0.25
-    await vi.waitFor(
-      async () => expect(await balancesOf(reads, first.accountId)).toMatchObject({ BASE: String(less) }),
-      {
-        timeout: 60_000,
-      },
-    )
-    await node.close()
-    await expectSound(database.url, ledgerId, vault)
-    await Promise.all([reads.close(), sql.end()])
-    await database.drop()
+    const closes = [() => reads.close(), () => sql.end(), () => database.drop()]
+    try {
+      await expectSound(database.url, ledgerId, vault)
+      for (const { accountId, balances } of parties) expect(await balancesOf(reads, accountId)).toEqual(balances)
+
+      const node = await startLoneNode(database.url, ledgerId, masterKeys)
+      closes.unshift(() => node.close())
+      const clients = new Parties({ node, sql })
+      const [first, second] = parties
+      if (first === undefined || second === undefined) throw new Error('each release has two accounts')
+      const order = { type: 'transfer', amount: '0.25', to_account_id: second.accountId, idempotency_key: 'since then' }
+      await clients.submit(first, order)
+      await clients.atRest()
+      // The group that waited has run out of time: its debit of 1 came back.
+      const left = Number(first.balances['BASE']) + 1 - 0.25
+      await vi.waitFor(
+        async () => expect((await balancesOf(reads, first.accountId))['BASE']).toBe(String(left)),
+        120_000,
+      )
+      await expectSound(database.url, ledgerId, vault)
+    } finally {
+      for (const close of closes) await close()
+    }
   })
 })
