@@ -103,7 +103,7 @@ interface Change {
   readonly legOf: string | null
 }
 
-/** Throws UnreadableRow. Undefined for what a group has undone: the group may be no more, and its ID another group's. */
+/** Throws UnreadableRow. undefined: a group has undone it. The group's ID may belong to another group by now. */
 function changeOf(row: TransactionRow, { vault }: Moment): Change | undefined {
   const { groupId, ...transaction } = openTransaction(row, vault).transaction
   const amount = parseQuantity(transaction.amount)

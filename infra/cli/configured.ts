@@ -46,12 +46,12 @@ export async function refuseWrongTrust(configuration: Configuration): Promise<vo
   }
 }
 
-/** For what goes on running. */
+/** For commands that keep running. */
 export function warnOfUnsupportedNode(io: CommandIo): void {
   const day = endOfSupport(process.versions.node, Date.now())
   if (day === undefined) return
   io.err(
-    `warning: Node.js ${process.versions.node} gets no security fixes since ${day}: use a supported release, such as 26\n`,
+    `warning: Node.js ${process.versions.node} has had no security fixes since ${day}: use a supported release, such as 26\n`,
   )
 }
 

@@ -4,7 +4,7 @@ import { Auditor } from '../audit/auditor.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { processStepsBack } from '../system/step-back.ts'
-import { findLedger } from './ledger-found.ts'
+import { findLedger, refuseOtherProperties } from './ledger-found.ts'
 import { openPartKeys, openVault } from './ledger-secrets.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 
@@ -23,6 +23,7 @@ async function startAuditor(
   const ring = await openPartKeys(configuration, 'auditor')
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
+  refuseOtherProperties(ledger, configuration)
   const { ledgerId } = ledger
   const vault = openVault(ring, ledger)
   const share = configuration.auditorShare

@@ -94,7 +94,7 @@ class Stopping {
     return class<Request extends IncomingMessage> extends ServerResponse<Request> {
       override writeHead(...head: [statusCode: number, ...rest: unknown[]]): this {
         if (begun()) this.shouldKeepAlive = false
-        // Whatever the overloads of Node take.
+        // One of two overloads, which take the same arguments here.
         return super.writeHead(...(head as [number]))
       }
     }

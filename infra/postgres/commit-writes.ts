@@ -118,7 +118,7 @@ RETURNING t.shard_id`
  */
 const SAME_TRANSACTION = 't.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id'
 
-/** No unique index spans both tables. The other way round, the end of the pending one would meet the index of the final ones. */
+/** No unique index spans both tables. A key that a pending transaction has already is refused when that transaction ends. */
 const KEY_UNUSED = `NOT EXISTS (
      SELECT FROM transactions f
       WHERE f.shard_id = i.shard_id AND f.account_id = i.account_id AND f.idempotency_key = i.idempotency_key)`

@@ -27,16 +27,18 @@ export async function readGroup(
   const address = groupAddress(groupId)
   const home = homeOf(address)
   return pool.run(async (sql) => {
-    const [[row]] = await Promise.all([
-      prepared<ActorRow>(sql, GROUP, [home, address.id]),
-      fetchKeys(sql, [shardKeyName(home)], vault),
-    ])
-    const registered = row === undefined ? undefined : groupViewOf(groupStateOf(row, vault))
-    if (registered !== undefined) return registered
-    const [uses] = await prepared<{ readonly used: boolean }>(sql, USED, [
-      arrayLiteral('uuid', vault.groupRefs(address.id)),
-    ])
-    return uses?.used === true ? linkedView(address.id) : undefined
+    const registered = async (): Promise<GroupView | undefined> => {
+      const [row] = await prepared<ActorRow>(sql, GROUP, [home, address.id])
+      return row === undefined ? undefined : groupViewOf(groupStateOf(row, vault))
+    }
+    await fetchKeys(sql, [shardKeyName(home)], vault)
+    const found = await registered()
+    if (found !== undefined) return found
+    const refs = arrayLiteral('uuid', vault.groupRefs(address.id))
+    const [uses] = await prepared<{ readonly used: boolean }>(sql, USED, [refs])
+    if (uses?.used !== true) return undefined
+    // It may have been registered, and used, since the first look.
+    return (await registered()) ?? linkedView(address.id)
   })
 }
 

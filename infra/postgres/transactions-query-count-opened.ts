@@ -1,5 +1,5 @@
 /**
- * How many transactions match bounds on amounts, which only what is sealed answers. Where the rows' buckets can be computed,
+ * How many transactions match bounds on amounts, which are sealed. Where the rows' buckets can be computed,
  * those between the buckets of the bounds are counted by their column, and rows are opened only of these two.
  *   C1. Columns are believed: what is shown of a row is held against them, what is only counted is not.
  */

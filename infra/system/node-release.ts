@@ -9,8 +9,10 @@ const SUPPORTED_UNTIL: ReadonlyMap<number, string> = new Map([
   [26, '2029-04-30'],
 ])
 
+const DAY_MS = 86_400_000
+
 /** The day on which support for a release ended, such as `2026-04-30`; undefined: it has not, or nothing is known. */
 export function endOfSupport(version: string, nowMs: number): string | undefined {
   const day = SUPPORTED_UNTIL.get(Number(version.split('.', 1)[0]))
-  return day !== undefined && Date.parse(day) < nowMs ? day : undefined
+  return day !== undefined && Date.parse(day) + DAY_MS <= nowMs ? day : undefined
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../runtime/ports/random.ts'
 
 /** The largest range that `randomInt` takes. */
 const LARGEST_RANGE = 2 ** 48 - 1
-/** Of a number of the range above it. */
+/** Bytes of a number below 2^48. */
 const INTEGER_BYTES = 6
 /** Bytes drawn at a time: a call of the generator costs more than a salt's bytes do. */
 const POOL_BYTES = 8_192

@@ -48,8 +48,8 @@ export interface RowVault {
   /** What stands for the amount's magnitude in rows of the account. */
   readonly amountBucket: (accountId: string, amount: string) => number
   /**
-   * The buckets that amounts from `least` to `most` may be in; null: no bound. `accountId` null: of whichever account.
-   * Undefined: in any.
+   * The buckets that amounts from `least` to `most` may be in; null: no bound. `accountId` null: the amounts of all accounts.
+   * undefined: they may be in any bucket.
    */
   readonly amountBuckets: (
     accountId: string | null,
@@ -71,8 +71,8 @@ export interface RowVault {
 }
 
 /**
- * Whose keyed hashes stand for magnitudes of amounts: those of the account, those of the ledger, which rows of different
- * accounts share, or nobody's.
+ * How magnitudes of amounts are hashed: under a key for each account, or under one for the ledger, so that rows of different
+ * accounts share hashes. `off`: rows carry no hash.
  */
 export const AMOUNT_INDEXES = ['account', 'ledger', 'off'] as const
 export type AmountIndex = (typeof AMOUNT_INDEXES)[number]

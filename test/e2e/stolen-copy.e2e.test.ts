@@ -6,10 +6,10 @@ import { type Figure, isAtChance } from '../privacy/judge.ts'
 import { live, planOf, SMALL, type Truth } from '../privacy/population.ts'
 import { startCluster } from '../support/cluster-process.ts'
 
-/** `chance`: not above the chance level. A number: above the chance level, and at most that number. */
+/** `chance`: not above the chance level. A number: at most that number. */
 const BOUNDS: Readonly<Record<string, 'chance' | number>> = {
   'plain account IDs and amounts': 'chance',
-  // One pair of accounts in 256 has equal hashes of its group IDs: 1,000 accounts show that, 30 rarely do.
+  // One pair of accounts in 1,024 has equal hashes of its group IDs.
   'sides of a transfer: equal values': 'chance',
   'sides of a transfer: equal times': 'chance',
   // It depends on the machine's load: the smaller the commits, the closer to 1.
@@ -59,12 +59,8 @@ test('every attack has a bound', () => {
 test.each(Object.entries(BOUNDS))('%s: %s', (attack, bound) => {
   const found = figures.flatMap((all) => all.filter((figure) => figure.attack === attack))
   expect(found).toHaveLength(LEDGERS.length)
-  const atChance = found.filter(isAtChance).length
-  expect(atChance, JSON.stringify(found)).toSatisfy((count: number) =>
-    bound === 'chance' ? count > 0 : count < LEDGERS.length,
-  )
-  const least = Math.min(...found.map(({ value }) => value))
-  expect(least).toBeLessThanOrEqual(bound === 'chance' ? Number.POSITIVE_INFINITY : bound)
+  const isWithin = (figure: Figure): boolean => (bound === 'chance' ? isAtChance(figure) : figure.value <= bound)
+  expect(found.some(isWithin), JSON.stringify(found)).toBe(true)
 })
 
 test('the analyst finds what a copy has in plain text', () => {

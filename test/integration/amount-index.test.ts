@@ -1,9 +1,11 @@
-/** Goal: a search by amount finds the same whatever stands for magnitudes of amounts in the tables. */
+/** Goal: whatever stands for magnitudes of amounts in the tables, searches by amount find the same, and the audit finds nothing. */
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { createLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
 import { AMOUNT_INDEXES } from '../../infra/vault/row-vault.ts'
+import { runSpotPass } from '../../infra/audit/spot-pass.ts'
+import { createAuditedLedger, everythingOnce, Parties } from '../support/audited-ledger.ts'
 import { aQuery } from '../contract/ledger-reads-scene.ts'
 import { chained } from '../support/chain.ts'
 import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
@@ -21,7 +23,7 @@ function transactionsOf({ account }: (typeof ACCOUNTS)[number]): Transaction[] {
   })
 }
 
-test.each(AMOUNT_INDEXES)('index %s', async (amountIndex) => {
+test.each(AMOUNT_INDEXES)('index %s: searches', async (amountIndex) => {
   const database = await createLedgerDatabase()
   const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
   await sql`UPDATE ledger SET amount_index = ${amountIndex}`
@@ -51,5 +53,18 @@ test.each(AMOUNT_INDEXES)('index %s', async (amountIndex) => {
     await reads.close()
     await sql.end()
     await database.drop()
+  }
+})
+
+test.each(AMOUNT_INDEXES)('index %s: a node writes what an audit accepts', async (amountIndex) => {
+  const ledger = await createAuditedLedger(amountIndex)
+  try {
+    await everythingOnce(new Parties(ledger), 'one')
+    const { url, ledgerId, vault } = ledger
+    const { checked, failed } = await runSpotPass({ url, ledgerId, kind: 'compliance' }, vault)
+    expect(checked.chains_verify).toBeGreaterThan(0)
+    expect(Object.values(failed).filter((count) => count > 0)).toEqual([])
+  } finally {
+    await ledger.close()
   }
 })

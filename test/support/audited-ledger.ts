@@ -7,7 +7,7 @@ import type { AccountKey } from '../../actors/account/state.ts'
 import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { type AccountKeys, canonical, type Members, newAccountKeys, signatureBytes } from './client-keys.ts'
 import { agreementOn } from './client-groups.ts'
-import type { RowVault } from '../../infra/vault/row-vault.ts'
+import type { AmountIndex, RowVault } from '../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from './ledger-database.ts'
 import { until } from './ledger-store-postgres.ts'
 import { type LoneNode, startLoneNode } from './lone-node.ts'
@@ -30,10 +30,10 @@ export interface AuditedLedger {
   readonly close: () => Promise<void>
 }
 
-export async function createAuditedLedger(): Promise<AuditedLedger> {
+export async function createAuditedLedger(amountIndex: AmountIndex = 'account'): Promise<AuditedLedger> {
   const database: LedgerDatabase = await createLedgerDatabase()
   const sql = postgres(database.url, { max: 4, onnotice: () => undefined })
-  const [row] = await sql<{ ledger_id: string }[]>`SELECT ledger_id FROM ledger`
+  const [row] = await sql<{ ledger_id: string }[]>`UPDATE ledger SET amount_index = ${amountIndex} RETURNING ledger_id`
   const ledgerId = row?.ledger_id ?? ''
   const node = await startLoneNode(database.url, ledgerId)
   const vault = await vaultOf(database.url)
