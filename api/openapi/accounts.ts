@@ -303,7 +303,7 @@ export const ACCOUNTS: Tag = {
         holds: 'What is unfinished at it: pending transactions, legs of groups, mints.',
         pending_count: 'Transactions among them that others decide on.',
         resident: 'Whether the node had it in memory when it was asked.',
-        mailbox_length: 'Commands that waited for it, this one included.',
+        mailbox_length: 'Commands that waited for it, this one included: 1 where nothing else waited.',
       },
     },
     Account: {

@@ -7,7 +7,11 @@ export const actorsCommand: Command = {
   summary: 'show the states, commands and guards of a kind of actor',
   help: `Usage: ledger actors describe KIND
 
-Prints what an actor of that kind does with each command in each state, and a Mermaid diagram of its states.
+Prints what an actor of that kind does with each command in each state, and a Mermaid diagram of its states:
+
+    command [guard]: action -> state
+
+Of a command's lines the first counts whose guard holds; without an arrow the state stays.
 KIND: ${ACTOR_KINDS.join(', ')}
 `,
   run: async (args, io) => {

@@ -9,6 +9,8 @@ const MAX_EVENTS = 1_000
 export function lineHandler(name: string, file: LogFile, say: (text: string) => void): (line: string) => void {
   const sayOnce = withoutRepeats(say)
   return (line) => {
+    // The launcher has given the same warnings about the same configuration.
+    if (line.startsWith('warning: ')) return
     file.append(line)
     const told = worthTelling(line)
     if (told !== undefined) sayOnce(told.event, `${name}: ${told.text}`)
@@ -31,8 +33,6 @@ function worthTelling(line: string): { readonly event: string; readonly text: st
   try {
     parsed = JSON.parse(line)
   } catch {
-    // The launcher has given the same warnings about the same configuration.
-    if (line.startsWith('warning: ')) return undefined
     // What is no line of our log was written by something that had no log: a crash, for example.
     return { event: line, text: line }
   }

@@ -1,6 +1,6 @@
 /** Goal: the operator sees warnings, errors and the progress of a long start from the servers' output, without repeats. */
 import { expect, test } from 'vitest'
-import { serverLineHandler } from '../../../infra/main/child-lines.ts'
+import { lineHandler, serverLineHandler } from '../../../infra/main/child-lines.ts'
 
 test('errors and the progress of a replay are printed, the rest goes only to the file', () => {
   const said: string[] = []
@@ -21,4 +21,15 @@ test('errors and the progress of a replay are printed, the rest goes only to the
     'PostgreSQL: LOG:  redo in progress, elapsed time: 10.00 s, current LSN: 0/5000000',
     'PostgreSQL: FATAL:  lock file "postmaster.pid" is empty',
   ])
+})
+
+test('the file of a part has its log alone: warnings about the configuration come from the launcher', () => {
+  const said: string[] = []
+  const written: string[] = []
+  const file = { append: (line: string) => void written.push(line) }
+  const onLine = lineHandler('node-1', file, (text) => said.push(text))
+  const logged = '{"level":"warn","event":"clock_skew","ms":3}'
+  for (const line of ['warning: Node.js 20 is old', logged, 'Error: a crash']) onLine(line)
+  expect(written).toEqual([logged, 'Error: a crash'])
+  expect(said).toEqual(['node-1: warn clock_skew ms=3', 'node-1: Error: a crash'])
 })
