@@ -212,3 +212,15 @@ test('a commit fingerprints what it changed, as it was and as it is, however muc
   home.reload()
   expect(commit(credit('TOKEN-7'))).toBe(42)
 })
+
+test('a part that is there twice is told: two equal ones would cancel each other out', () => {
+  const vault = sealingVault([NAME])
+  const [one, other] = [
+    ['balance', 'EUR', '["1"]'],
+    ['hold', 'EUR', '{}'],
+  ] as const
+  expect(digestOfTexts([one, other], vault, NAME)).toBe(digestOfTexts([other, one], vault, NAME))
+  for (const again of [one, ['balance', 'EUR', '["2"]']] as const) {
+    expect(() => digestOfTexts([one, other, again], vault, NAME)).toThrow('balance EUR: it is there twice')
+  }
+})
