@@ -147,8 +147,9 @@ function isHeld(state: ModelState | undefined, importId: string): boolean {
   return state !== undefined && state.held !== null && state.held.importId === importId
 }
 
+/** An account that was erased no longer knows where it came from, and takes everybody's word for it. */
 function hasOrigin(state: ModelState | undefined): boolean {
-  return state !== undefined && state.origin !== null
+  return state !== undefined && (state.origin !== null || state.status === 'erased')
 }
 
 function isSameRecord(one: ArrivedFrom, other: ArrivedFrom): boolean {
