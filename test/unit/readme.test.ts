@@ -2,7 +2,7 @@
 import { p256 } from '@noble/curves/nist.js'
 import { spawnSync } from 'node:child_process'
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
@@ -73,7 +73,24 @@ describe('the README', () => {
     expect(VARIABLE_NAMES.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
   })
 
-  test('it names every invariant', () => {
-    expect(INVARIANTS.filter((name) => !readme.includes(`| ${name} |`))).toEqual([])
+  test('its links lead to something', () => {
+    const anchors = [...readme.matchAll(/^#+ (.+)$/gm)].map(([, head = '']) =>
+      head
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9 -]/g, '')
+        .replaceAll(' ', '-'),
+    )
+    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+    expect(links.length).toBeGreaterThan(10)
+    const broken = links.filter(([, path = '', anchor]) => {
+      if (path !== '') return !existsSync(new URL(`../../${path}`, import.meta.url))
+      return anchor === undefined || !anchors.includes(anchor)
+    })
+    expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  test('that of the engine names every invariant', () => {
+    const engine = readFileSync(new URL('../../runtime/README.md', import.meta.url), 'utf8')
+    expect(INVARIANTS.filter((name) => !engine.includes(`| ${name} |`))).toEqual([])
   })
 })
