@@ -30,3 +30,8 @@ test('a pattern passes its values', () => {
   const [[match] = [], values] = routed(['GET', '/accounts/:id/keys']).match('GET', '/accounts/a/keys')
   expect([match, values]).toEqual([['GET /accounts/:id/keys', { id: 'a' }], undefined])
 })
+
+test('a second handler and middleware are refused, for a fixed path would never reach them', () => {
+  expect(() => routed(['GET', '/orders'], ['GET', '/orders'])).toThrow('GET /orders: a route has one handler')
+  expect(() => routed(['ALL', '*'])).toThrow('no middleware')
+})
