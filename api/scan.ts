@@ -12,7 +12,7 @@ export interface RowsRead<Row, Cursor> {
   readonly rows: readonly Row[]
   /** Where it goes on; null: nothing follows. */
   readonly next: Cursor | null
-  /** Whether nothing follows for now, where a list says in any case how it goes on. */
+  /** Whether the list has no more rows at the moment; only for lists whose `next` is never null. */
   readonly ended?: boolean
 }
 

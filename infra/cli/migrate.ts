@@ -8,9 +8,10 @@ export const migrateCommand: Command = {
   help: `Usage: ledger migrate
 
 Applies the schema steps that are missing and creates the ledger if there is none, with LEDGER_SHARDS shards (256 by
-default) and LEDGER_AMOUNT_INDEX (account by default), both fixed from then on, and its first signing keys. Where PostgreSQL has the roles ledger_node, ledger_edge or
-ledger_auditor, they are granted what is theirs, and nothing else stays granted to them. May be run any number of times,
-by several processes at once. ledger up does it by itself. Refuses a database of version 0.7 or earlier.
+default) and LEDGER_AMOUNT_INDEX (account by default), both fixed from then on, and its first signing keys. Where
+PostgreSQL has the roles ledger_node, ledger_edge or ledger_auditor, they are granted what is theirs, and nothing else
+stays granted to them. May be run any number of times, by several processes at once. ledger up does it by itself.
+Refuses a database of version 0.7 or earlier.
 `,
   run: async (args, io) => {
     readArgs(args, {})

@@ -7,7 +7,7 @@ import { openLedgerSecrets, refuseOtherMasterKeys } from './ledger-secrets.ts'
 
 const DEFAULT_SHARDS = 256
 
-/** What is fixed when a ledger is created. undefined: the ledger's own, or the default of a new one. */
+/** Properties fixed at a ledger's creation. undefined: an existing ledger keeps its own, a new one gets the default. */
 export interface LedgerProperties {
   readonly shards?: number | undefined
   readonly amountIndex?: AmountIndex | undefined

@@ -9,7 +9,7 @@ const END_BACKEND_MS = 2_000
 export async function takeOver(sql: Sql, previous: Backend | undefined, lockKey: bigint): Promise<void> {
   if (previous !== undefined) await endBackend(sql, previous)
   const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${String(lockKey)}::bigint) AS taken`
-  if (row?.taken !== true) throw new LedgerStoreUnavailable('the lock of this session is held elsewhere')
+  if (row?.taken !== true) throw new LedgerStoreUnavailable('another connection holds the session lock')
 }
 
 /** The process is named by its start too: its number may be another's by now. */

@@ -5,7 +5,7 @@
  *       is being opened: whoever has it refused at once makes and signs it anew at once, and the opening waits for that.
  *   L2. After an unknown outcome the connection is destroyed, and no commit is taken before the server process behind
  *       it has ended: until then it may hold the shards' locks, or apply what was sent.
- *   L3. The lock is free only if no commit of this session can be in flight.
+ *   L3. The session lock is free only if no commit of its session can be in flight.
  * A commit is never cancelled: one that waits for a standby would be reported as applied.
  */
 import { LedgerStoreUnavailable, type CommitVerdict } from '../../runtime/ports/ledger-store.ts'

@@ -15,7 +15,7 @@ import {
   transactionText,
 } from './transaction-document.ts'
 
-/** A transaction with what its columns have in place of what must not be readable. */
+/** A transaction with the keyed hashes that its columns hold. */
 interface ReferredWrite extends StoredTransaction {
   readonly refs: TransactionRefs
 }

@@ -274,7 +274,7 @@ interface Batches {
   readonly commits: CommitLane
   readonly vault: RowVault
   readonly session: string
-  /** Statements of this session so far. */
+  /** Number of statements that the store has made. */
   readonly sent: { count: number }
   readonly read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
 }

@@ -1,6 +1,6 @@
 /**
- * How many transactions match bounds on amounts, which are sealed. Where the rows' buckets can be computed,
- * those between the buckets of the bounds are counted by their column, and rows are opened only of these two.
+ * Counts transactions within bounds on amounts, which are sealed. If their buckets can be computed, rows in buckets between
+ * those of the two bounds are counted by that column, and only rows in these two buckets are opened.
  *   C1. Columns are believed: what is shown of a row is held against them, what is only counted is not.
  */
 import type postgres from 'postgres'
@@ -66,9 +66,9 @@ export async function countOpened(
 }
 
 interface Buckets {
-  /** Whose amounts all match. */
+  /** Buckets with matching amounts only. */
   readonly sure: readonly number[]
-  /** Whose amounts may; undefined: those of every bucket. */
+  /** Buckets with some matching amounts; undefined: every bucket may have some. */
   readonly unsure: readonly number[] | undefined
 }
 

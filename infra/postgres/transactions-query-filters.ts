@@ -22,7 +22,7 @@ export interface TransactionPlaces {
   readonly amounts: KnownAmounts
 }
 
-/** Whether an index tells which rows it may be: those of an account, of a group, of a key of an account. */
+/** Whether an index narrows the rows: by account, group, or key of an account. */
 export function isNarrow({ groupId, accountId }: TransactionQuery): boolean {
   return groupId !== null || accountId !== null
 }
@@ -37,8 +37,8 @@ export function groupRefsOf({ groupId, accountId }: TransactionQuery, vault: Row
 }
 
 /**
- * Rows of the query's group within its dates, a relation: looked for reference by reference, each by a range of the index of
- * groups and IDs. With an equality the planner may walk through the whole ledger for each of them.
+ * Relation of the rows of the query's group within its dates. It reads a range of the index of groups and IDs for each
+ * reference: given an equality, the planner may walk the whole ledger instead.
  */
 export function ofGroup(
   sql: postgres.ISql,
@@ -64,7 +64,7 @@ export function ofGroup(
      ) of_ref) of_group`
 }
 
-/** The transactions that a walk goes through, a relation. */
+/** Relation of the transactions that a walk examines. */
 export function walkedTransactions(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
   if (query.groupId === null) return sql`all_transactions`
   return ofGroup(sql, query, places, { columns: sql`*`, behind: null, most: sql`OFFSET 0` })

@@ -16,11 +16,11 @@ export interface BlindIndex {
   readonly accountKeyName: (accountId: string) => KeyName
   /** Stands for an idempotency key among those of one owner (an account, a client). */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
-  /** Stands for a group ID in rows of the account: a UUID. */
+  /** Keyed hash of a group ID for rows of the account, as a UUID. */
   readonly groupRef: (accountId: string, groupId: string) => string
   /** Every reference that rows of the group may have. */
   readonly groupRefs: (groupId: string) => readonly string[]
-  /** Stands for all amounts of a magnitude; of one account, or of every account where `accountId` is null. */
+  /** Keyed hash of a magnitude, for one account, or the same for all accounts if `accountId` is null. */
   readonly bucketOf: (accountId: string | null, magnitude: number) => number
 }
 

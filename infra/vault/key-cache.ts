@@ -9,7 +9,7 @@ import type { DataKey } from './sealed-text.ts'
 
 export interface KeyCache {
   readonly get: (name: KeyName) => DataKey | undefined
-  /** Whether it is there and stays for as long as any use takes that begins now (C1). */
+  /** Whether the key is in memory and stays until a use that begins now has ended (C1). */
   readonly holds: (name: KeyName) => boolean
   readonly put: (name: KeyName, key: DataKey) => void
   readonly remove: (name: KeyName) => void

@@ -41,11 +41,11 @@ export interface RowVault {
   readonly accountKeyName: (accountId: string) => KeyName
   /** What stands for an idempotency key of an account, or of a client. */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
-  /** What stands for a group ID in rows of the account: a UUID. */
+  /** Keyed hash of a group ID for rows of the account, as a UUID. */
   readonly groupRef: (accountId: string, groupId: string) => string
   /** Every reference that rows of the group may have. */
   readonly groupRefs: (groupId: string) => readonly string[]
-  /** What stands for the amount's magnitude in rows of the account. */
+  /** Keyed hash of the amount's magnitude for rows of the account; 0 if there is no index of amounts. */
   readonly amountBucket: (accountId: string, amount: string) => number
   /**
    * The buckets that amounts from `least` to `most` may be in; null: no bound. `accountId` null: the amounts of all accounts.

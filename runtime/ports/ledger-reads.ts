@@ -133,7 +133,7 @@ export interface TransactionPage {
   readonly transactions: readonly TransactionView[]
   /** null: nothing follows (never null in a feed). */
   readonly next: TransactionCursor | null
-  /** Whether nothing follows for now: a feed says how it goes on at its end, too, and a page may end short of it. */
+  /** Whether the list has no more rows at the moment. A feed has a `next` at its end too, and a page may end early. */
   readonly ended: boolean
   readonly count: ListCount | null
 }

@@ -33,7 +33,7 @@ export interface LedgerStore {
   readonly acquire: (shardId: number, seenEpoch: number, nextEpoch: number) => Promise<AcquireResult>
   /** Gives up an owned shard: its epoch rises, its owner is nobody. False when it was not owned by this token. */
   readonly release: (token: ShardToken) => Promise<boolean>
-  /** After an unknown outcome: fences this session's own earlier commits. False when the shard is another's by now. */
+  /** After an unknown outcome: fences the owner's own earlier commits. False when the shard is another's by now. */
   readonly raiseAttempt: (token: ShardToken) => Promise<boolean>
   /** One statement for a batch of many shards. Never rejects: not knowing is a verdict. */
   readonly commit: (batch: CommitBatch) => Promise<CommitVerdict>

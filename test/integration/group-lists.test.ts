@@ -34,7 +34,9 @@ function idOf(n: number): string {
 }
 
 function transactionAt(n: number): Transaction {
-  const { account } = accounts[order[n]?.owner ?? 0] ?? openAccount(0, 'nobody')
+  const owner = accounts[order[n]?.owner ?? 0]
+  if (owner === undefined) throw new RangeError(`transaction ${n} has no owner`)
+  const { account } = owner
   const credit: Transaction = {
     ...transactionOf(account, idOf(n), `key-${n}`, n % RARE_EVERY === 0 ? '7' : '20', 0),
     groupId: GROUP_ID,
@@ -94,21 +96,20 @@ test('a rare filter finds every match once, in pages that may be short', async (
   expect(idsOf(await walk(reads, ofOne))).toEqual(all.filter((_, n) => order[n]?.owner === 0).toReversed())
 })
 
-/** Rows and entries of indexes that the scans of a page have met. */
+/** Rows and index entries read by the scans of a page. `sql` has one connection, whose counts are written before they are read. */
 async function metBy(changes: Parameters<typeof aQuery>[0]): Promise<number> {
-  return await sql.begin('isolation level repeatable read read only', async (look) => {
-    const returned = async (): Promise<number> => {
-      const [row] = await look<{ rows: string }[]>`
-        SELECT sum(pg_stat_get_xact_tuples_returned(oid)) AS rows FROM pg_class
-         WHERE oid = 'transactions'::regclass
-            OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'transactions'::regclass)`
-      return Number(row?.rows)
-    }
-    const before = await returned()
-    const places = { shardOf: () => 0, vault, amounts: createKnownAmounts() }
-    await readTransactionPage(look as unknown as postgres.Sql, aQuery({ groupId: GROUP_ID, ...changes }), places)
-    return (await returned()) - before
-  })
+  const returned = async (): Promise<number> => {
+    await sql`SELECT pg_stat_force_next_flush()`
+    const [row] = await sql<{ rows: string }[]>`
+      SELECT sum(pg_stat_get_tuples_returned(oid)) AS rows FROM pg_class
+       WHERE oid = 'transactions'::regclass
+          OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'transactions'::regclass)`
+    return Number(row?.rows)
+  }
+  const before = await returned()
+  const places = { shardOf: () => 0, vault, amounts: createKnownAmounts() }
+  await readTransactionPage(sql, aQuery({ groupId: GROUP_ID, ...changes }), places)
+  return (await returned()) - before
 }
 
 test('a page reads of each account what the page may need', async () => {

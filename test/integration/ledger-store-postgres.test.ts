@@ -43,7 +43,7 @@ async function opened({ store }: PostgresSession, token: ShardToken, accountId =
   return change.account
 }
 
-/** The server process that commits of this session go to. */
+/** The server process that executes a store's commits. */
 async function committingPid(session: string): Promise<number | undefined> {
   const [row] = await harness.sql<{ pid: number }[]>`
     SELECT l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
@@ -249,7 +249,7 @@ describe('whose database it is', () => {
 
   test('a session that is in use is refused', async () => {
     const a = await harness.open()
-    await expect(harness.open({ session: a.session })).rejects.toThrow('the lock of this session is held elsewhere')
+    await expect(harness.open({ session: a.session })).rejects.toThrow('another connection holds the session lock')
     const token = await own(a, 3)
     expect(await a.store.commit({ shards: [partOf(token)] })).toEqual(only(3))
   })

@@ -208,7 +208,7 @@ export function startHost(
         Promise.resolve(checks.map(({ signature, publicKey }) => signature === `by ${publicKey}`)),
       signMany: (_, payloads) => Promise.resolve(payloads.map(() => 'receipt')),
       receiptKeyId: () => {
-        if (signing.fails) throw new Error('no key for now')
+        if (signing.fails) throw new Error('the signer has no key')
         return 'receipt-key'
       },
     },

@@ -24,7 +24,7 @@ CREATE TABLE shards (
   session text
 ) WITH (fillfactor = 50);
 
--- A heartbeat writes the row: proof that this session's writes commit. probes: the number of heartbeats. Nodes remember
+-- A heartbeat writes the row: proof that writes of its session commit. probes: the number of heartbeats. Nodes remember
 -- it outside PostgreSQL.
 CREATE TABLE sessions (
   started_at timestamptz NOT NULL,

@@ -252,7 +252,7 @@ export class Ownership {
     const shardIds = records.map(({ shardId }) => shardId)
     const wanted = placeOn(candidates, shardIds, drains)
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
-    // A lost reply or a broken invariant leaves a shard written as this session's, but not served. No other node takes
+    // A lost reply or a broken invariant leaves a shard that PostgreSQL assigns to this node and that the node does not serve. No other node takes
     // it while this one lives.
     const serving = host.serving()
     const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.acquisition.isTaking(shardId)

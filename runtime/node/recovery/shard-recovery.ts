@@ -93,7 +93,7 @@ export function createShardRecovery(dependencies: ShardRecoveryDependencies): Sh
     }
   }
 
-  /** Only the owner raises an attempt: a higher one under this session was raised by the request without a reply. */
+  /** Only the owner raises an attempt: a higher one with the owner's session was raised by the request without a reply. */
   async function wasRaised({ token }: Incarnation): Promise<boolean> {
     const record = (await store.shards()).find(({ shardId }) => shardId === token.shardId)
     if (record === undefined || record.session !== session) return false

@@ -28,7 +28,7 @@ const MADE = [
 ] as const
 /** A page token is as long as what it points at. */
 const TOKEN_MEMBERS = new Set(['next_page_token'])
-/** Unique in every response, but one placeholder in the examples. */
+/** Members that differ in every response; the examples show one value. */
 const PER_REQUEST = new Set(['request_id'])
 /** Numbers that are the ledger's own business, by the names of their members. */
 const OWN_NUMBERS = new Set(['shard_id', 'epoch', 'txn_count', 'nbf'])

@@ -46,7 +46,8 @@ async function ask(edge: EdgeFixture, type = 'proof-of-liabilities', requester =
 }
 
 async function asked(edge: EdgeFixture, type?: string, requester?: string): Promise<Assertion> {
-  return (await bodyOf(await ask(edge, type, requester))) as unknown as Assertion
+  const response = await ask(edge, type, requester)
+  return (await response.json()) as Assertion
 }
 
 async function verified(edge: EdgeFixture, assertion: object | string): Promise<Record<string, unknown>> {

@@ -100,7 +100,7 @@ test('what a schema says is told when the ledger asks for it, and not otherwise'
   expect(await refusalOf(await mint(edge))).toEqual({ status: 403, codes: ['ERR_NOT_ISSUER'], fields: undefined })
 })
 
-test('D8: where no metadata can be judged for now it is 503 `not_applied`: nothing was asked', async () => {
+test('D8: a mint is 503 `not_applied` while metadata cannot be validated: no node was asked', async () => {
   const edge = minting()
   edge.schemas.valueVerdict = { kind: 'overloaded' }
   const response = await mint(edge)

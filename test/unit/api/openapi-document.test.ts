@@ -15,8 +15,11 @@ import { EXAMPLE_KEYS } from '../../support/example-keys.ts'
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
 const DESCRIBED = new DocumentedInterface(DOCUMENT)
 const SCHEMAS = DOCUMENT.components.schemas
-/** The document as JSON. */
-const JSON_DOCUMENT = DOCUMENT as unknown as JsonObject
+const JSON_DOCUMENT = asJson(DOCUMENT)
+
+function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject
+}
 
 /** Every value at every depth, each with the keys that lead to it. */
 function walk(value: Json, keys: readonly string[] = []): readonly (readonly [readonly string[], Json])[] {
@@ -102,7 +105,7 @@ describe('the OpenAPI document', () => {
   test('every code of an answer is one that a problem of its status can have', () => {
     const wrong = DESCRIBED.operations.flatMap(({ id, members }) =>
       Object.entries(members.responses).flatMap(([status, answer]) => {
-        const schemas = walk(answer as unknown as JsonObject)
+        const schemas = walk(asJson(answer))
         const schema = schemas.find(([keys]) => keys.slice(-2).join('.') === 'items.enum')
         return ((schema?.[1] ?? []) as readonly (keyof typeof ERROR_CODES)[])
           .filter((code) => ERROR_CODES[code].types.every((type) => String(PROBLEM_TYPES[type].status) !== status))

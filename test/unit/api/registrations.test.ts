@@ -101,7 +101,7 @@ describe('the schema of a class', () => {
     expect([edge.schemas.checked, edge.gateway.asked]).toEqual([[schema], []])
   })
 
-  test('D8: where none can be judged for now it is 503 `not_applied`: nothing was asked', async () => {
+  test('D8: a registration is 503 `not_applied` while schemas cannot be validated: no node was asked', async () => {
     const edge = createEdgeFixture()
     edge.schemas.schemaVerdict = { kind: 'overloaded' }
     const response = await edge.post(path, body, await edge.tokenFor('transactor'))

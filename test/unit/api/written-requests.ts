@@ -5,7 +5,7 @@ import { jwkOf } from '../../../infra/keys/public-key.ts'
 import { accountView, GROUP_ID, groupView, newAccountKey, tokenView, TXN_ID } from './edge-fixture.ts'
 
 export const KEY = newAccountKey()
-export const JWK = jwkOf(KEY.publicKey) as unknown as JsonObject
+export const JWK: JsonObject = { ...jwkOf(KEY.publicKey) }
 export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
 export const TERMS_HASH = `sha256:${'ab'.repeat(32)}`
 /** As an account signs it. */
