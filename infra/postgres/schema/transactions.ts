@@ -9,7 +9,7 @@ CREATE TABLE transactions (
   created_at timestamptz NOT NULL,
   processed_at timestamptz NOT NULL,
   sequence bigint,
-  entered_xid xid8 NOT NULL,
+  entered_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   ended_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   shard_id integer NOT NULL,
   amount_bucket integer NOT NULL,
