@@ -184,6 +184,7 @@ export class Auditor {
       ? { asOfMs: tail.mark.atMs, mark: { position: end.next, atMs: end.nowMs } }
       : { asOfMs: tail.asOfMs, mark: tail.mark }
     if (window === undefined) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked } } }
+    if (window.isEmpty) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked, position } } }
     if (await isTooMuch(look.query, window)) {
       const progress = this.anew(window.until, end.nowMs, 'so much was written at once')
       return { ...turn, progress, busy: true }

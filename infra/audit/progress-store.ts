@@ -7,6 +7,7 @@
  *   S4. Where a pass is says what an account has and who owns an NFT: it is sealed. Where that does not open, or cannot be
  *       sealed, because the ledger's data key is gone, whoever loads it begins the pass anew.
  */
+import type postgres from 'postgres'
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection.ts'
@@ -113,22 +114,28 @@ RETURNING subject`
 async function save({ sql }: Connection, vault: RowVault, { progress, findings }: Turned): Promise<AuditProgress> {
   await fetchKeys(sql, [LEDGER_KEY_NAME], vault)
   const found = distinct(findings)
+  if (found.length === 0) {
+    await write(sql, progress, vault)
+    return progress
+  }
   let written = progress
   await sql.begin(async (transaction) => {
-    if (found.length > 0) {
-      const listed = await transaction.unsafe<{ subject: string }[]>(LIST, [
-        ...texts(found, ['subject', 'place', 'problem']),
-        currentPass(progress),
-      ])
-      written = noteUnlisted(progress, unlisted(found, listed))
-    }
-    // What the last complete pass, and what has been looked at since, has not found is right again.
-    await transaction`DELETE FROM audit_findings WHERE pass < ${written.last?.number ?? 0}`
-    await transaction`
-      INSERT INTO audit_progress (document, updated_at) VALUES (${documentOf(written, vault)}, now())
-      ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at`
+    const listed = await transaction.unsafe<{ subject: string }[]>(LIST, [
+      ...texts(found, ['subject', 'place', 'problem']),
+      currentPass(progress),
+    ])
+    written = noteUnlisted(progress, unlisted(found, listed))
+    await write(transaction, written, vault)
   })
   return written
+}
+
+/** Deletes findings that neither the last complete pass nor anything since has found again. One statement: an idle auditor runs it every second. */
+async function write(sql: postgres.ISql, progress: AuditProgress, vault: RowVault): Promise<void> {
+  await sql`
+    WITH mended AS (DELETE FROM audit_findings WHERE pass < ${progress.last?.number ?? 0})
+    INSERT INTO audit_progress (document, updated_at) VALUES (${documentOf(progress, vault)}, now())
+    ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at`
 }
 
 /** One a place: two of one statement cannot both be written. */

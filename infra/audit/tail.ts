@@ -26,6 +26,8 @@ import { seenOf } from './walk-transactions.ts'
 export interface Window {
   readonly from: string
   readonly until: string
+  /** No commit in the window wrote a row that the tail checks, as while only heartbeats are written. */
+  readonly isEmpty: boolean
 }
 
 /** What the feed looks like now. */
@@ -50,11 +52,11 @@ export async function readFeedEnd(query: Query): Promise<FeedEnd> {
 }
 
 /** Relations whose rows count towards the size of a window. */
-const FED: Readonly<Record<string, string>> = {
+const FED = {
   entries: 'audit_entries',
   transactions: '(SELECT commit_xid FROM commits CROSS JOIN LATERAL unnest(final || pending || ended)) named',
   nft_events: 'nft_events',
-}
+} as const
 
 const FULL_AT = `
 SELECT ${Object.entries(FED)
@@ -62,17 +64,23 @@ SELECT ${Object.entries(FED)
     ([name, relation]) => `(SELECT commit_xid FROM ${relation} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8
          ORDER BY commit_xid OFFSET ${WINDOW_ROWS - 1} LIMIT 1)::text AS ${name}`,
   )
-  .join(',\n       ')}`
+  .join(',\n       ')},
+       ${Object.values(FED)
+         .map((relation) => `EXISTS (SELECT FROM ${relation} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8)`)
+         .join('\n    OR ')} AS written`
+
+type WindowRow = Readonly<Record<keyof typeof FED, string | null>> & { readonly written: boolean }
 
 /** The next window from `from` on; undefined when nothing is settled there. */
 export async function nextWindow(query: Query, from: string, settled: string): Promise<Window | undefined> {
   if (BigInt(from) >= BigInt(settled)) return undefined
-  const [row] = await query<Readonly<Record<string, string | null>>>(FULL_AT, [from, settled])
+  const [row] = await query<WindowRow>(FULL_AT, [from, settled])
+  const { written = true, ...fullAt } = row ?? {}
   let until = BigInt(settled)
-  for (const xid of Object.values(row ?? {})) {
+  for (const xid of Object.values(fullAt)) {
     if (xid !== null && BigInt(xid) + 1n < until) until = BigInt(xid) + 1n
   }
-  return { from, until: String(until) }
+  return { from, until: String(until), isEmpty: !written }
 }
 
 /**
