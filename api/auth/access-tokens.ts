@@ -12,7 +12,7 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from 'jose'
 import { type Role, ROLES } from '../../actors/account/commands.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Random } from '../../runtime/ports/random.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'

@@ -1,6 +1,6 @@
 /** From the header `Authorization` to what the caller may do, or to the 401 or 503 that stands in place of an answer. */
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import { downstreamFailure, type Problem, unauthorized } from '../problem.ts'
+import { downstreamFailure, type Problem, unauthorized } from '../http/problem.ts'
 import type { AccessTokens, TokenFault } from './access-tokens.ts'
 import type { Grant, Grants } from './grants.ts'
 

@@ -17,7 +17,7 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Access, AccessChanges, AccessStore } from '../../runtime/ports/access-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import { createSlotsPerHolder } from '../../runtime/slots.ts'
+import { createSlotsPerHolder } from '../../runtime/common/slots.ts'
 
 export interface Grant {
   /** Goes with what is asked of the ledger. */

@@ -11,8 +11,8 @@
  */
 import { createHmac } from 'node:crypto'
 import { AccessStoreOverloaded, type RefreshOutcome } from '../../runtime/ports/access-store.ts'
-import { createSlotsPerHolder, SlotsExhausted } from '../../runtime/slots.ts'
-import type { EdgeDependencies } from '../dependencies.ts'
+import { createSlotsPerHolder, SlotsExhausted } from '../../runtime/common/slots.ts'
+import type { EdgeDependencies } from '../http/dependencies.ts'
 import type { AccessTokens } from './access-tokens.ts'
 
 export interface TokenPair {

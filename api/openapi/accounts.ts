@@ -1,5 +1,5 @@
 /** Accounts: their keys, their status, what they hold, and their audit chains (D2, D4, D9). */
-import { ADMINS, EVERYONE, SUBMITTERS } from '../route.ts'
+import { ADMINS, EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { erasureSchema, pauseSchema, registrationSchema, rotationSchema, statusSchema } from '../schemas/account.ts'
 import {
   accountActorResponse,
@@ -25,7 +25,7 @@ import {
   LIST_BALANCES_EXAMPLES,
 } from './examples/account-reads.ts'
 import { CREATE_ACCOUNT_EXAMPLES, GET_ACCOUNT_EXAMPLES, LIST_ACCOUNTS_EXAMPLES } from './examples/accounts.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
 export const createAccount: Operation = {

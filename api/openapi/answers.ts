@@ -1,16 +1,16 @@
 /** The answers of an endpoint: the good ones as they are described, and every 'no' that follows from what it is. */
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
-import { ERROR_CODES } from '../error-codes.ts'
-import { type ErrorCode, PROBLEM_TYPES, renderProblem } from '../problem.ts'
-import { EXAMPLE_REQUEST_ID } from '../problem-examples.ts'
+import { ERROR_CODES } from '../http/error-codes.ts'
+import { type ErrorCode, PROBLEM_TYPES, renderProblem } from '../http/problem.ts'
+import { EXAMPLE_REQUEST_ID } from './problem-examples.ts'
 import { problemResponse } from '../schemas/responses/problem.ts'
-import { LINES_TYPE } from '../transaction-lines.ts'
+import { LINES_TYPE } from '../endpoint/transaction-lines.ts'
 import { errorCodesOf, statusOfCode } from './codes.ts'
-import { headersOf } from './headers.ts'
+import { headersOf } from './model/headers.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import type { Content, ResponseObject, WithExamples } from './openapi-types.ts'
-import type { AnswerDescription, Example, Operation } from './operation.ts'
+import type { Content, ResponseObject, WithExamples } from './model/openapi-types.ts'
+import type { AnswerDescription, Example, Operation } from './model/operation.ts'
 
 /** `errorBase`: where the types of problems are explained. */
 export function answersOf(

@@ -1,5 +1,5 @@
 /** Assertions: what the service signs about its ledger (D12). */
-import { EVERYONE } from '../route.ts'
+import { EVERYONE } from '../endpoint/route.ts'
 import { assertionCheckSchema, assertionRequestSchema } from '../schemas/assertion.ts'
 import {
   complianceAssertionResponse,
@@ -22,7 +22,7 @@ import {
   PROVE_PROVENANCE_EXAMPLES,
   VERIFY_ASSERTION_EXAMPLES,
 } from './examples/assertions.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { PAGING } from './parameters.ts'
 
 export const proveLiabilities: Operation = {

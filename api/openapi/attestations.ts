@@ -1,6 +1,6 @@
 /** Attestations: what somebody states of an NFT (D13). */
 import * as v from 'valibot'
-import { EVERYONE, SUBMITTERS } from '../route.ts'
+import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { attestationSchema, revocationSchema } from '../schemas/attestation.ts'
 import {
   attestationListResponse,
@@ -13,7 +13,7 @@ import {
   LIST_ATTESTATIONS_EXAMPLES,
   REVOKE_ATTESTATION_EXAMPLES,
 } from './examples/attestations.ts'
-import type { Operation, Parameter, Tag } from './operation.ts'
+import type { Operation, Parameter, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
 export const createAttestation: Operation = {

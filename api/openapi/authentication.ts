@@ -2,7 +2,7 @@
 import { tokenResponse } from '../schemas/responses/token.ts'
 import { credentialsSchema, refreshSchema, tokenRequestSchema } from '../schemas/token-request.ts'
 import { ISSUE_TOKEN_EXAMPLES } from './examples/authentication.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 
 export const issueToken: Operation = {
   id: 'issueToken',

@@ -1,12 +1,12 @@
 /** Error codes as the document needs them: what each comes with, and which ones an endpoint can give. */
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import { ERROR_CODES } from '../error-codes.ts'
-import { type ErrorCode, PROBLEM_TYPES } from '../problem.ts'
-import { EVERYONE } from '../route.ts'
-import { FIELD_CODES } from '../schemas/invalid.ts'
+import { ERROR_CODES } from '../http/error-codes.ts'
+import { type ErrorCode, PROBLEM_TYPES } from '../http/problem.ts'
+import { EVERYONE } from '../endpoint/route.ts'
+import { FIELD_CODES } from '../http/invalid.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import { nameReferredTo } from './openapi-types.ts'
-import type { Operation } from './operation.ts'
+import { nameReferredTo } from './model/openapi-types.ts'
+import type { Operation } from './model/operation.ts'
 
 /** In the order of the table. */
 export const ALL_ERROR_CODES = Object.keys(ERROR_CODES) as readonly ErrorCode[]

@@ -1,9 +1,9 @@
 /** Exports: accounts for another ledger (D20). */
-import { ADMINS } from '../route.ts'
-import { EXPORT_TYPE } from '../routes/create-export.ts'
+import { ADMINS } from '../endpoint/route.ts'
+import { EXPORT_TYPE } from '../routes/portability/create-export.ts'
 import { exportRequestSchema } from '../schemas/export.ts'
 import { CREATE_EXPORT_EXAMPLES } from './examples/exports.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from './parameters.ts'
 
 export const createExport: Operation = {

@@ -1,5 +1,5 @@
 /** Fungible tokens (D1, D5). */
-import { EVERYONE, SUBMITTERS } from '../route.ts'
+import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { tokenSchema } from '../schemas/fungible-token.ts'
 import { fungibleTokenListResponse, fungibleTokenResponse } from '../schemas/responses/fungible-token.ts'
 import {
@@ -7,7 +7,7 @@ import {
   GET_FUNGIBLE_TOKEN_EXAMPLES,
   LIST_FUNGIBLE_TOKENS_EXAMPLES,
 } from './examples/fungible-tokens.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
 export const createFungibleToken: Operation = {

@@ -1,5 +1,5 @@
 /** Imports: accounts, and what belongs to them, that another ledger exported to this one (D20). */
-import { ADMINS, EVERYONE } from '../route.ts'
+import { ADMINS, EVERYONE } from '../endpoint/route.ts'
 import { importPartSchema } from '../schemas/import-part.ts'
 import {
   importDoneResponse,
@@ -10,7 +10,7 @@ import {
   importUnderWayResponse,
 } from '../schemas/responses/import.ts'
 import { CREATE_IMPORT_EXAMPLES, GET_IMPORT_EXAMPLES, GET_IMPORT_KEY_EXAMPLES } from './examples/imports.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 
 export const getImportKey: Operation = {
   id: 'getImportKey',

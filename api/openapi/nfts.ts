@@ -1,6 +1,6 @@
 /** NFTs: classes, instances, their history and provenance (D11). */
 import * as v from 'valibot'
-import { EVERYONE, SUBMITTERS } from '../route.ts'
+import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { classSchema } from '../schemas/nft-class.ts'
 import { mintSchema } from '../schemas/nft-mint.ts'
 import {
@@ -28,7 +28,7 @@ import {
   LIST_NFT_PROVENANCE_EXAMPLES,
   MINT_NFT_EXAMPLES,
 } from './examples/nfts.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
 export const createNftClass: Operation = {

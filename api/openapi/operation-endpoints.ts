@@ -13,7 +13,7 @@ import {
   GET_READINESS_EXAMPLES,
   GET_ROOT_EXAMPLES,
 } from './examples/operation.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { IF_NONE_MATCH } from './parameters.ts'
 
 export const getRoot: Operation = {

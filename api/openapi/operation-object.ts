@@ -4,8 +4,8 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { answersOf } from './answers.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import type { OperationObject, ParameterObject, WithExamples } from './openapi-types.ts'
-import type { Example, Operation, Parameter, Tag } from './operation.ts'
+import type { OperationObject, ParameterObject, WithExamples } from './model/openapi-types.ts'
+import type { Example, Operation, Parameter, Tag } from './model/operation.ts'
 import { PATH_PARAMETERS } from './parameters.ts'
 
 /** `:name` in the path of a route. */

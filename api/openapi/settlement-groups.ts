@@ -1,5 +1,5 @@
 /** Settlement groups: legs of several accounts that all take effect or none (D10). */
-import { EVERYONE, SUBMITTERS } from '../route.ts'
+import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import {
   declinedGroupResponse,
   expectationResponse,
@@ -15,7 +15,7 @@ import {
   LIST_EXPECTATIONS_EXAMPLES,
 } from './examples/settlement-group-states.ts'
 import { groupLegSchema, groupRegistrationSchema } from './group-terms-schema.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING, PREFER_WAIT } from './parameters.ts'
 
 export const createSettlementGroup: Operation = {

@@ -1,9 +1,9 @@
 /** Shards: who owns them and how they fare (D15). */
-import { ADMINS, EVERYONE } from '../route.ts'
+import { ADMINS, EVERYONE } from '../endpoint/route.ts'
 import { shardListResponse, shardResponse } from '../schemas/responses/shard.ts'
 import { shardHealthSchema } from '../schemas/shard.ts'
 import { GET_SHARD_EXAMPLES, LIST_SHARDS_EXAMPLES, PUT_SHARD_HEALTH_EXAMPLES } from './examples/shards.ts'
-import type { Operation, Tag } from './operation.ts'
+import type { Operation, Tag } from './model/operation.ts'
 import { PAGING } from './parameters.ts'
 
 export const listShards: Operation = {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { TRANSACTION_TYPES } from '../../actors/account/commands.ts'
 import { TRANSACTION_STATUSES } from '../../runtime/ports/ledger-reads.ts'
-import { EVERYONE, SUBMITTERS } from '../route.ts'
+import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { accountIdField, DECIMAL_PATTERN, groupIdField, idempotencyKeyField, tokenIdField } from '../schemas/fields.ts'
 import {
   batchAccepted,
@@ -25,7 +25,7 @@ import { SUBMIT_BATCH_EXAMPLES } from './examples/batches.ts'
 import { SUBMIT_TRANSACTION_EXAMPLES } from './examples/submissions.ts'
 import { LIST_GROUP_TRANSACTIONS_EXAMPLES, LIST_TRANSACTIONS_EXAMPLES } from './examples/transaction-lists.ts'
 import { GET_TRANSACTION_EXAMPLES } from './examples/transactions.ts'
-import type { Operation, Parameter, Tag } from './operation.ts'
+import type { Operation, Parameter, Tag } from './model/operation.ts'
 import { PAGING, PREFER_WAIT } from './parameters.ts'
 
 export const submitTransaction: Operation = {

@@ -48,7 +48,7 @@ import {
   submitBatch,
   submitTransaction,
 } from './transactions.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from './model/operation.ts'
 
 export interface Step {
   readonly operation: Operation

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import {
   accountIdField,
   codePoints,
@@ -13,7 +13,7 @@ import {
   signatureField,
   unsignedOptional,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 
 const PUBLIC_KEY_RULE =
   'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import { codePoints } from './fields.ts'
-import { objectMessage, schemaErrors } from './invalid.ts'
+import { objectMessage, schemaErrors } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
 
 export const ASSERTION_TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const

@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isAccountId, isPrintable } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../problem.ts'
-import { signedPayload } from '../signed-body.ts'
+import type { Invalid } from '../http/problem.ts'
+import { signedPayload } from '../http/signed-body.ts'
 import { ACCOUNT_ID_RULE, attesterField, codePoints, PRINTABLE, signatureField, unsignedOptional } from './fields.ts'
-import { NULL_RULE, objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { NULL_RULE, objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 
 const MAX_CLASS_ID_LENGTH = 128
 const CLASS_RULE = 'must be the ID of an NFT class'

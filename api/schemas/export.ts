@@ -5,11 +5,11 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isUuid } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { ExportOrder } from '../../runtime/ports/ledger-exports.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import { publicKeyField } from './account.ts'
 import { assertionRequestSchema } from './assertion.ts'
 import { accountIdField, unsignedOptional } from './fields.ts'
-import { FIELD_CODES, objectMessage, schemaErrors } from './invalid.ts'
+import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
 
 const MAX_ACCOUNTS = 1_000
 const ACCOUNTS_RULE = 'must be a list of 1 to 1,000 account IDs'

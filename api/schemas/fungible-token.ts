@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import {
   accountIdField,
   DECIMAL_PATTERN,
@@ -12,7 +12,7 @@ import {
   SYMBOL_PATTERN,
   unsignedOptional,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 
 const MAX_DECIMALS = 18
 

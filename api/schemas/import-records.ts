@@ -10,10 +10,10 @@ import { isAccountId, isAttester, isPrintable, isTransactionId } from '../../act
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { isClassId } from '../../actors/nft-id.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import { EXPORT_FORMAT, PROOF_SYSTEM } from '../export-record.ts'
-import type { ErrorCode, Invalid } from '../problem.ts'
+import { EXPORT_FORMAT, PROOF_SYSTEM } from './export-record.ts'
+import type { ErrorCode, Invalid } from '../http/problem.ts'
 import { ACCOUNT_ID_RULE, ATTESTER_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from './fields.ts'
-import { FIELD_CODES, objectMessage, schemaErrors } from './invalid.ts'
+import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
 
 export const RECORD_KINDS = [

@@ -1,9 +1,9 @@
 /** The shape of a mint (D11): a signed body, so what it does not know it refuses. */
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import { accountIdField, idempotencyKeyField, ledgerIdField, signatureField } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
 
 const MAX_METADATA_BYTES = 65_536

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { DEFAULT_TIMEOUT_SECONDS, readTerms, type TermsRule } from '../../actors/group/terms.ts'
 import { isTransactionId } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { ErrorCode, Invalid } from '../problem.ts'
+import type { ErrorCode, Invalid } from '../http/problem.ts'
 import {
   accountIdField,
   codePoints,
@@ -14,7 +14,7 @@ import {
   termsHashField,
   unsignedOptional,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 
 /**
  * As canonical JSON. 64 legs with all their fields at their longest have half of it; legs may have members that nobody

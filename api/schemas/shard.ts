@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import { unsignedOptional } from './fields.ts'
-import { objectMessage, schemaErrors } from './invalid.ts'
+import { objectMessage, schemaErrors } from '../http/invalid.ts'
 
 const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
 const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`

@@ -7,7 +7,7 @@ import { TRANSACTION_TYPES, withArticle } from '../../actors/account/commands.ts
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { ErrorCode, Invalid } from '../problem.ts'
+import type { ErrorCode, Invalid } from '../http/problem.ts'
 import {
   ACCOUNT_ID_PATTERN,
   accountIdField,
@@ -20,7 +20,7 @@ import {
   termsHashField,
   tokenIdField,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 
 const MAX_METADATA_MEMBERS = 16
 const MAX_METADATA_KEY_LENGTH = 64

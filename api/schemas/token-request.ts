@@ -2,9 +2,9 @@
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../problem.ts'
+import type { Invalid } from '../http/problem.ts'
 import { unsignedOptional } from './fields.ts'
-import { objectMessage, schemaErrors } from './invalid.ts'
+import { objectMessage, schemaErrors } from '../http/invalid.ts'
 
 export type TokenRequest =
   | { readonly kind: 'credentials'; readonly clientId: string; readonly clientSecret: string }

@@ -15,13 +15,13 @@ import {
   type ProvenanceFindings,
 } from '../../runtime/ports/assertion-source.ts'
 import type { Framework } from '../config/frameworks.ts'
-import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
-import { READ_SETTINGS } from '../postgres/ledger-reads-postgres.ts'
+import { createQueryPool, type QueryPool } from '../postgres/connection/query-pool.ts'
+import { READ_SETTINGS } from '../postgres/reads/ledger-reads-postgres.ts'
 import { createBegunLater } from './begun-later.ts'
 import type { PassKind } from './pass.ts'
 import { type AuditProgress, asOfMsOf, coveredBy, readProgress } from './progress.ts'
 import type { SpotPass } from './spot-pass.ts'
-import { prepared } from '../postgres/prepared.ts'
+import { prepared } from '../postgres/connection/prepared.ts'
 
 export interface AuditFindingsOptions {
   readonly url: string

@@ -6,14 +6,14 @@
  *   R3. A data key that is gone or was damaged ends nothing: what it sealed does not open.
  */
 import type postgres from 'postgres'
-import { DeadlinePassed } from '../postgres/connection.ts'
-import { codeOf } from '../postgres/failure.ts'
-import { fetchKeys } from '../postgres/opened-rows.ts'
-import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
-import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
+import { DeadlinePassed } from '../postgres/connection/connection.ts'
+import { codeOf } from '../postgres/connection/failure.ts'
+import { fetchKeys } from '../postgres/rows/opened-rows.ts'
+import { PLAN_SETTINGS } from '../postgres/connection/plan-settings.ts'
+import { createQueryPool, type QueryPool } from '../postgres/connection/query-pool.ts'
 import type { KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
-import { prepared, takeRows } from '../postgres/prepared.ts'
+import { prepared, takeRows } from '../postgres/connection/prepared.ts'
 
 /** PostgreSQL does not answer, or an audit was told to stop. Nothing is known to be wrong. */
 export class AuditUnavailable extends Error {

@@ -9,11 +9,11 @@ import {
   type AccountDocument,
   type AccountRow as StoredAccountRow,
   openAccount,
-} from '../postgres/account-document.ts'
-import { balanceFrom, holdRefOf, partsDigest } from '../postgres/account-parts.ts'
-import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow, payloadOf } from '../postgres/chain-entries.ts'
-import { openPending, type PendingPart, pendingPartsOf } from '../postgres/pending-parts.ts'
-import { PLACES } from '../postgres/row-sealer.ts'
+} from '../postgres/rows/account-document.ts'
+import { balanceFrom, holdRefOf, partsDigest } from '../postgres/rows/account-parts.ts'
+import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow, payloadOf } from '../postgres/rows/chain-entries.ts'
+import { openPending, type PendingPart, pendingPartsOf } from '../postgres/rows/pending-parts.ts'
+import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'

@@ -1,7 +1,7 @@
 /** Accounts that were erased, as an audit meets them: what they sealed cannot be opened, and nothing is wrong with that. */
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import { type AccountRow, keyNameOfAccountRow, openAccount } from '../postgres/account-document.ts'
-import { ERASED_AMONG } from '../postgres/erased-accounts.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { type AccountRow, keyNameOfAccountRow, openAccount } from '../postgres/rows/account-document.ts'
+import { ERASED_AMONG } from '../postgres/rows/erased-accounts.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { Reading } from './audit-reads.ts'
 import { opened } from './opened.ts'

@@ -1,8 +1,8 @@
 /** What the ledger has on its way: messages whose receiver has not taken them in. */
 import type { Envelope } from '../../actors/message.ts'
 import type { WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
-import { WIRE } from '../../runtime/wire.ts'
-import { PLACES } from '../postgres/row-sealer.ts'
+import { WIRE } from '../../runtime/protocol/wire.ts'
+import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { shardKeyName } from '../vault/key-name.ts'
 import { openJson } from '../vault/open-json.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'

@@ -9,9 +9,9 @@
  */
 import type postgres from 'postgres'
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import { connect, type Connection, withDeadline } from '../postgres/connection.ts'
-import { fetchKeys } from '../postgres/opened-rows.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { connect, type Connection, withDeadline } from '../postgres/connection/connection.ts'
+import { fetchKeys } from '../postgres/rows/opened-rows.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import { placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'

@@ -1,8 +1,8 @@
 /** The thread of a pass that is made at once: it gets its task as it starts, says what it found, and ends. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { openVault } from '../main/ledger-secrets.ts'
-import { readLedgerAt } from '../postgres/migrate.ts'
+import { openVault } from '../ledger/ledger-secrets.ts'
+import { readLedgerAt } from '../postgres/migrations/migrate.ts'
 import { runSpotPass } from './spot-pass.ts'
 import type { SpotTask } from './spot-thread.ts'
 

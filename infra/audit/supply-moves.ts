@@ -2,12 +2,12 @@
 import type { SupplyMoves } from '../../runtime/audit/supply-check.ts'
 import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import type { Moment, Query } from './audit-reads.ts'
 import { readUndelivered } from './in-transit.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
-import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/transaction-document.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/rows/transaction-document.ts'
 
 /** Mints and burns of the tokens $1 that have completed. */
 const MOVED = `

@@ -1,7 +1,7 @@
 /** Tokens as an audit reads them. */
 import type { TokenState } from '../../actors/token/state.ts'
-import { type ActorRow, tokenStateOf } from '../postgres/actor-documents.ts'
-import { PLACES } from '../postgres/row-sealer.ts'
+import { type ActorRow, tokenStateOf } from '../postgres/rows/actor-documents.ts'
+import { PLACES } from '../postgres/rows/row-sealer.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 

@@ -6,7 +6,7 @@ import {
   type StoredTransaction,
   TRANSACTION_ROW_COLUMNS,
   type TransactionRow as StoredRow,
-} from '../postgres/transaction-document.ts'
+} from '../postgres/rows/transaction-document.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { opened } from './opened.ts'
 import type { ReceiptCheck } from './receipt-check.ts'

@@ -5,8 +5,8 @@
  */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Finding, Subject } from '../../runtime/audit/finding.ts'
-import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-documents.ts'
-import { PLACES } from '../postgres/row-sealer.ts'
+import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/rows/actor-documents.ts'
+import { PLACES } from '../postgres/rows/row-sealer.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { openGroupFindings, UNDECIDED } from './open-groups.ts'

@@ -8,8 +8,8 @@
  */
 import { ChainWalk, type StoredWalk } from '../../runtime/audit/chain-walk.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import { keyNameOfAccountRow } from '../postgres/account-document.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { keyNameOfAccountRow } from '../postgres/rows/account-document.ts'
 import {
   ACCOUNTS_AFTER,
   ACCOUNTS_FROM,

@@ -7,9 +7,9 @@ import type { Finding } from '../../runtime/audit/finding.ts'
 import { ProvenanceWalk, type StoredProvenance } from '../../runtime/audit/provenance-walk.ts'
 import { shardOfTransactionId } from '../../actors/identifiers.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
-import { keyNameOfActorRow } from '../postgres/actor-documents.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import { nftKeyName } from '../postgres/row-sealer.ts'
+import { keyNameOfActorRow } from '../postgres/rows/actor-documents.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { nftKeyName } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import {
   type EventContext,

@@ -8,8 +8,8 @@
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { type SupplyMoves, supplyProblem } from '../../runtime/audit/supply-check.ts'
-import { keyNameOfActorRow } from '../postgres/actor-documents.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
+import { keyNameOfActorRow } from '../postgres/rows/actor-documents.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import { type AuditReads, type Moment, MomentTooLong } from './audit-reads.ts'
 import { opened } from './opened.ts'
 import { countMoves, readMoves } from './supply-moves.ts'

@@ -1,8 +1,8 @@
-import { acceptServer, readServer } from '../postgres/accepted-servers.ts'
-import { connect } from '../postgres/connection.ts'
-import { EXIT_FAILED, EXIT_OK, readArgs, type Command } from './command.ts'
-import { configurationOf, withDatabase } from './configured.ts'
-import { refuseEarlierSchema } from '../postgres/migrate.ts'
+import { acceptServer, readServer } from '../postgres/connection/accepted-servers.ts'
+import { connect } from '../postgres/connection/connection.ts'
+import { EXIT_FAILED, EXIT_OK, readArgs, type Command } from './common/command.ts'
+import { configurationOf, withDatabase } from './common/configured.ts'
+import { refuseEarlierSchema } from '../postgres/migrations/migrate.ts'
 
 export const acceptServerCommand: Command = {
   summary: 'let the ledger run on a PostgreSQL that was restored or promoted',

@@ -1,6 +1,6 @@
 /** `ledger actors describe KIND`: the machine of a kind of actor, as it runs. */
 import { ACTOR_KINDS } from '../../actors/address.ts'
-import { type Command, EXIT_OK, readArgs, UsageError } from './command.ts'
+import { type Command, EXIT_OK, readArgs, UsageError } from './common/command.ts'
 import { actorText, describeActor } from './describe-actor.ts'
 
 export const actorsCommand: Command = {

@@ -1,7 +1,7 @@
 import { runningPostgresUrl } from '../embedded/postgres-server.ts'
-import { runAuditor } from '../main/auditor-process.ts'
-import { CommandFailed, readArgs, type Command } from './command.ts'
-import { configurationOf, postgresDirectory, warnOfMasterKey, warnOfUnsupportedNode } from './configured.ts'
+import { runAuditor } from '../processes/auditor-process.ts'
+import { CommandFailed, readArgs, type Command } from './common/command.ts'
+import { configurationOf, postgresDirectory, warnOfMasterKey, warnOfUnsupportedNode } from './common/configured.ts'
 import { processLog } from './process-log.ts'
 
 export const auditorCommand: Command = {

@@ -4,9 +4,9 @@ import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store
 import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
-import type { LedgerSecrets } from '../main/ledger-secrets.ts'
-import { createAccessStore } from '../postgres/access-store-postgres.ts'
-import { openStoreClock } from '../postgres/store-clock.ts'
+import type { LedgerSecrets } from '../ledger/ledger-secrets.ts'
+import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
+import { openStoreClock } from '../postgres/store/store-clock.ts'
 import {
   CommandFailed,
   EXIT_FAILED,
@@ -16,8 +16,8 @@ import {
   UsageError,
   type Command,
   type CommandIo,
-} from './command.ts'
-import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+} from './common/command.ts'
+import { configurationOf, refuseMissingInProduction, withDatabase } from './common/configured.ts'
 import { openedSecrets } from './opened-secrets.ts'
 
 export const clientCommand: Command = {

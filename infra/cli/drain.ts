@@ -1,9 +1,9 @@
-import { connect, type Sql } from '../postgres/connection.ts'
-import { drainNode, endDrain, nodesSeen } from '../postgres/drains.ts'
-import { listShards } from '../postgres/ownership.ts'
-import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
-import { configurationOf, withDatabase } from './configured.ts'
-import { refuseEarlierSchema } from '../postgres/migrate.ts'
+import { connect, type Sql } from '../postgres/connection/connection.ts'
+import { drainNode, endDrain, nodesSeen } from '../postgres/store/drains.ts'
+import { listShards } from '../postgres/store/ownership.ts'
+import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './common/command.ts'
+import { configurationOf, withDatabase } from './common/configured.ts'
+import { refuseEarlierSchema } from '../postgres/migrations/migrate.ts'
 
 const LOOK_EVERY_MS = 500
 const TELL_EVERY_MS = 5_000

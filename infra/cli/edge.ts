@@ -1,5 +1,5 @@
-import { runEdge } from '../main/edge-process.ts'
-import { readArgs, type Command } from './command.ts'
+import { runEdge } from '../processes/edge-process.ts'
+import { readArgs, type Command } from './common/command.ts'
 import {
   configurationOf,
   refuseMissingInProduction,
@@ -7,7 +7,7 @@ import {
   warnOfMasterKey,
   warnOfUnsupportedNode,
   withRunningServers,
-} from './configured.ts'
+} from './common/configured.ts'
 import { processLog } from './process-log.ts'
 
 export const edgeCommand: Command = {

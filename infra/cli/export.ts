@@ -7,8 +7,16 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { CommandFailed, EXIT_OK, readArgs, required, UsageError, type Command, type CommandIo } from './command.ts'
-import { readJwks } from './export-file.ts'
+import {
+  CommandFailed,
+  EXIT_OK,
+  readArgs,
+  required,
+  UsageError,
+  type Command,
+  type CommandIo,
+} from './common/command.ts'
+import { readJwks } from './verify/export-file.ts'
 import {
   CLIENT_HELP,
   CLIENT_OPTIONS,
@@ -17,11 +25,11 @@ import {
   openHttpClient,
   problemText,
   readAnswer,
-} from './http-client.ts'
-import { FileUnwritable, type NewFile, withNewFile } from './new-file.ts'
+} from './common/http-client.ts'
+import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
 import { readRecipient } from './recipient.ts'
-import { checkExportFile, summaryText } from './verify-export.ts'
-import type { ReceiptKeys } from './verify-receipt.ts'
+import { checkExportFile, summaryText } from './verify/verify-export.ts'
+import type { ReceiptKeys } from './verify/verify-receipt.ts'
 
 const MAX_ACCOUNTS = 1_000
 const OK = 200

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { uuidOf } from '../../actors/identifiers.ts'
 import { LinesBroken, linesOf } from '../portability/export-file.ts'
-import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
+import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, type Command, type CommandIo } from './common/command.ts'
 import {
   CLIENT_HELP,
   CLIENT_OPTIONS,
@@ -11,9 +11,9 @@ import {
   type HttpClient,
   openHttpClient,
   problemText,
-} from './http-client.ts'
-import { inLineNames, lineName } from './line-words.ts'
-import { createPatientClient } from './patient-client.ts'
+} from './common/http-client.ts'
+import { inLineNames, lineName } from './common/line-words.ts'
+import { createPatientClient } from './common/patient-client.ts'
 
 export const importCommand: Command = {
   summary: 'import what another ledger exported to this one',

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { publicJwkOf } from '../keys/public-key.ts'
-import { CommandFailed, EXIT_OK, readArgs, required, type Command } from './command.ts'
+import { CommandFailed, EXIT_OK, readArgs, required, type Command } from './common/command.ts'
 
 export const keygenCommand: Command = {
   summary: 'make a key pair for an account',

@@ -1,8 +1,8 @@
 import { partKeyText } from '../keys/part-key.ts'
 import { PARTS } from '../keys/wrapping-keys.ts'
-import { existingMasterKeys } from '../main/ledger-secrets.ts'
-import { EXIT_OK, UsageError, type CommandIo } from './command.ts'
-import { configurationOf } from './configured.ts'
+import { existingMasterKeys } from '../ledger/ledger-secrets.ts'
+import { EXIT_OK, UsageError, type CommandIo } from './common/command.ts'
+import { configurationOf } from './common/configured.ts'
 
 /** Needs no database: a part key can be created before the database exists. */
 export async function printPartKey(named: string | undefined, io: CommandIo): Promise<number> {

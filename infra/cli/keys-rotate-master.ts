@@ -1,11 +1,11 @@
 import type { Configuration } from '../config/configuration.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
-import { existingMasterKeys } from '../main/ledger-secrets.ts'
-import { connect, type Sql } from '../postgres/connection.ts'
-import { readLedger } from '../postgres/migrate.ts'
-import { countLeft, type RotationProgress, RotationUnfinished, rotateMasterKey } from '../vault/master-key-rotation.ts'
-import { CommandFailed, EXIT_FAILED, EXIT_OK, type CommandIo } from './command.ts'
+import { existingMasterKeys } from '../ledger/ledger-secrets.ts'
+import { connect, type Sql } from '../postgres/connection/connection.ts'
+import { readLedger } from '../postgres/migrations/migrate.ts'
+import { countLeft, type RotationProgress, RotationUnfinished, rotateMasterKey } from '../ledger/master-key-rotation.ts'
+import { CommandFailed, EXIT_FAILED, EXIT_OK, type CommandIo } from './common/command.ts'
 
 /** Between two lines that say how far it is. */
 const SAID_EVERY_MS = 2_000

@@ -1,7 +1,11 @@
 import { SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
 import { PARTS } from '../keys/wrapping-keys.ts'
-import { createServiceKeys, type PostgresServiceKeys, type ServiceKey } from '../postgres/service-keys-postgres.ts'
-import { openStoreClock } from '../postgres/store-clock.ts'
+import {
+  createServiceKeys,
+  type PostgresServiceKeys,
+  type ServiceKey,
+} from '../postgres/access/service-keys-postgres.ts'
+import { openStoreClock } from '../postgres/store/store-clock.ts'
 import {
   CommandFailed,
   EXIT_OK,
@@ -11,8 +15,8 @@ import {
   wholeNumber,
   type Command,
   type CommandIo,
-} from './command.ts'
-import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+} from './common/command.ts'
+import { configurationOf, refuseMissingInProduction, withDatabase } from './common/configured.ts'
 import { printPartKey } from './keys-part-key.ts'
 import { rotateMaster } from './keys-rotate-master.ts'
 import { openedSecrets } from './opened-secrets.ts'

@@ -1,7 +1,7 @@
-import { createOrMigrate } from '../main/ledger-creation.ts'
-import { openMasterKeys } from '../main/ledger-secrets.ts'
-import { EXIT_OK, readArgs, type Command } from './command.ts'
-import { configurationOf, refuseMissingInProduction, withNewDatabase } from './configured.ts'
+import { createOrMigrate } from '../ledger/ledger-creation.ts'
+import { openMasterKeys } from '../ledger/ledger-secrets.ts'
+import { EXIT_OK, readArgs, type Command } from './common/command.ts'
+import { configurationOf, refuseMissingInProduction, withNewDatabase } from './common/configured.ts'
 
 export const migrateCommand: Command = {
   summary: 'bring the database to the schema of this program',

@@ -1,12 +1,12 @@
-import { runNode } from '../main/node-process.ts'
-import { readArgs, type Command } from './command.ts'
+import { runNode } from '../processes/node-process.ts'
+import { readArgs, type Command } from './common/command.ts'
 import {
   configurationOf,
   refuseMissingInProduction,
   warnOfMasterKey,
   warnOfUnsupportedNode,
   withRunningServers,
-} from './configured.ts'
+} from './common/configured.ts'
 import { processLog } from './process-log.ts'
 
 export const nodeCommand: Command = {

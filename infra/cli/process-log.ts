@@ -1,7 +1,7 @@
 import type { Log } from '../../runtime/ports/log.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createJsonLinesLog } from '../system/log-json-lines.ts'
-import type { CommandIo } from './command.ts'
+import type { CommandIo } from './common/command.ts'
 
 /** The log of a long-running part: JSON lines on standard output. */
 export function processLog(configuration: Configuration, part: 'node' | 'edge' | 'auditor', io: CommandIo): Log {

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../api/json-text.ts'
-import { CommandFailed, required, UsageError, type CommandIo } from './command.ts'
-import { problemText } from './http-client.ts'
+import { parseStrictJson } from '../../api/http/json-text.ts'
+import { CommandFailed, required, UsageError, type CommandIo } from './common/command.ts'
+import { problemText } from './common/http-client.ts'
 
 export interface Recipient {
   readonly audience: string

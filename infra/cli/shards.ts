@@ -1,8 +1,8 @@
 import type { ShardView } from '../../runtime/ports/shard-health.ts'
-import { refuseEarlierSchemaAt } from '../postgres/migrate.ts'
-import { createShardHealth } from '../postgres/shard-health-postgres.ts'
-import { EXIT_OK, readArgs, type Command } from './command.ts'
-import { configurationOf, withDatabase } from './configured.ts'
+import { refuseEarlierSchemaAt } from '../postgres/migrations/migrate.ts'
+import { createShardHealth } from '../postgres/reads/shard-health-postgres.ts'
+import { EXIT_OK, readArgs, type Command } from './common/command.ts'
+import { configurationOf, withDatabase } from './common/configured.ts'
 
 const PAGE_SIZE = 1_000
 

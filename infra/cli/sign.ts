@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { p256 } from '@noble/curves/nist.js'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../api/json-text.ts'
-import { fieldPath } from '../../api/schemas/invalid.ts'
+import { parseStrictJson } from '../../api/http/json-text.ts'
+import { fieldPath } from '../../api/http/invalid.ts'
 import { publicJwkOf } from '../keys/public-key.ts'
-import { CommandFailed, EXIT_OK, readArgs, required, type Command, type CommandIo } from './command.ts'
+import { CommandFailed, EXIT_OK, readArgs, required, type Command, type CommandIo } from './common/command.ts'
 
 export const signCommand: Command = {
   summary: 'sign a submission',

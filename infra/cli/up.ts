@@ -3,9 +3,9 @@
  *   G1. The first signal stops everything in order, the second ends everything at once. A terminal, npm and the shell
  *       between may each pass the same Ctrl-C on: what comes within a second of the first is the first.
  */
-import { StartStopped, Supervisor } from '../main/supervisor.ts'
+import { StartStopped, Supervisor } from '../launcher/supervisor.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { EXIT_FAILED, EXIT_OK, readArgs, wholeNumber, type Command, type CommandIo } from './command.ts'
+import { EXIT_FAILED, EXIT_OK, readArgs, wholeNumber, type Command, type CommandIo } from './common/command.ts'
 import {
   configurationOf,
   natsDirectory,
@@ -13,7 +13,7 @@ import {
   refuseMissingInProduction,
   refuseWrongTrust,
   warnOfUnsupportedNode,
-} from './configured.ts'
+} from './common/configured.ts'
 import { welcome } from './welcome.ts'
 
 const MOST_PROCESSES = 64

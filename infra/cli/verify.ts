@@ -1,14 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, UsageError, type Command, type CommandIo } from './command.ts'
+import {
+  CommandFailed,
+  EXIT_FAILED,
+  EXIT_OK,
+  readArgs,
+  UsageError,
+  type Command,
+  type CommandIo,
+} from './common/command.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
-import { readExport, readJwks, type ExportedPage } from './export-file.ts'
-import { unfitOf } from './jwks-fit.ts'
-import { type CheckedChain, type GivenEntry, verifyChain } from './verify-chain.ts'
-import { isExport, verifyExport } from './verify-export.ts'
-import { problemOfGivenAssertion, problemOfLiabilityProof, type GivenLiabilityProof } from './verify-liabilities.ts'
-import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify-receipt.ts'
+import { readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
+import { unfitOf } from './verify/jwks-fit.ts'
+import { type CheckedChain, type GivenEntry, verifyChain } from './verify/verify-chain.ts'
+import { isExport, verifyExport } from './verify/verify-export.ts'
+import {
+  problemOfGivenAssertion,
+  problemOfLiabilityProof,
+  type GivenLiabilityProof,
+} from './verify/verify-liabilities.ts'
+import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify/verify-receipt.ts'
 
 const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [] }
 const TIP = /^sha256:[0-9a-f]{64}$/
@@ -112,7 +124,7 @@ async function verifySaved(values: CheckpointValues, others: readonly string[], 
   if (others.length > 0 || tip !== undefined) throw new UsageError('--checkpoint is checked alone')
   const keys = jwks === undefined ? undefined : readJwks(await readText(jwks, io), jwks)
   // Only here: it needs the database driver, and checking a receipt in a shell must not wait for that.
-  const { verifyCheckpoint, verifyCheckpointOffline } = await import('./verify-checkpoint.ts')
+  const { verifyCheckpoint, verifyCheckpointOffline } = await import('./checkpoint/verify-checkpoint.ts')
   if (offline !== true) return verifyCheckpoint(checkpoint, keys, io)
   if (keys === undefined) throw new UsageError('--jwks is missing: what is signed needs it')
   return verifyCheckpointOffline(checkpoint, keys, io)

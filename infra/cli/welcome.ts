@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Configuration } from '../config/configuration.ts'
-import type { StartClients } from '../main/bootstrap-clients.ts'
-import { firstRequest, quoted } from '../main/first-request.ts'
-import { generatedKeyFile } from '../main/ledger-secrets.ts'
-import type { RunningLedger } from '../main/supervisor.ts'
+import type { StartClients } from '../launcher/bootstrap-clients.ts'
+import { firstRequest, quoted } from '../launcher/first-request.ts'
+import { generatedKeyFile } from '../ledger/ledger-secrets.ts'
+import type { RunningLedger } from '../launcher/supervisor.ts'
 
 export function welcome({ addresses, ledgerId, startClients }: RunningLedger, configuration: Configuration): string {
   const [address = ''] = addresses

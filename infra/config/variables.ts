@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
-import { addressRanges } from './address-ranges.ts'
+import { addressRanges } from '../system/address-ranges.ts'
 import { bootstrapClientsSchema } from './bootstrap-client.ts'
 import { AMOUNT_INDEXES } from '../vault/row-vault.ts'
 import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'

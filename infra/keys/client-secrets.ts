@@ -14,9 +14,9 @@
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 import { networkOf } from './network.ts'
-import { createSharedSlots, SlotsExhausted } from '../../runtime/slots.ts'
+import { createSharedSlots, SlotsExhausted } from '../../runtime/common/slots.ts'
 
 export interface ClientSecrets {
   /** The stored form of a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */

@@ -3,7 +3,7 @@
  * nobody can aim accounts at one shard. Changing this moves every account: it never changes.
  */
 import { createHmac } from 'node:crypto'
-import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 
 /** The first 48 bits: they fit a double exactly, and their remainder is uneven by at most 2^16 in 2^48. */
 const PREFIX_BYTES = 6

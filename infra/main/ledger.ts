@@ -1,7 +1,7 @@
 /** The command `ledger`: finds the command that is asked for and turns what it says into an exit code. */
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { withHandedSecrets } from './handed-secrets.ts'
+import { withHandedSecrets } from '../launcher/handed-secrets.ts'
 import {
   CommandFailed,
   EXIT_FAILED,
@@ -10,7 +10,7 @@ import {
   UsageError,
   type Command,
   type CommandIo,
-} from '../cli/command.ts'
+} from '../cli/common/command.ts'
 
 /** Loaded when asked for: signing in a shell must not wait for a database driver. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keygen: async () => (await import('../cli/keygen.ts')).keygenCommand,
   sign: async () => (await import('../cli/sign.ts')).signCommand,
   import: async () => (await import('../cli/import.ts')).importCommand,
-  checkpoint: async () => (await import('../cli/checkpoint.ts')).checkpointCommand,
+  checkpoint: async () => (await import('../cli/checkpoint/checkpoint.ts')).checkpointCommand,
   verify: async () => (await import('../cli/verify.ts')).verifyCommand,
 }
 

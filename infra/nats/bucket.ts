@@ -5,7 +5,7 @@
  */
 import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry } from 'nats'
 import { LeaseStoreUnavailable } from '../../runtime/ports/lease-store.ts'
-import { reasonOf } from '../../runtime/reason.ts'
+import { reasonOf } from '../../runtime/common/reason.ts'
 import type { NatsLink } from './connection.ts'
 
 export interface BucketOptions {

@@ -4,8 +4,8 @@
  */
 import * as v from 'valibot'
 import type { Log } from '../../runtime/ports/log.ts'
-import { reasonOf } from '../../runtime/reason.ts'
-import { following, type PositionMemory, type RememberedPosition } from '../postgres/store-position.ts'
+import { reasonOf } from '../../runtime/common/reason.ts'
+import { following, type PositionMemory, type RememberedPosition } from '../postgres/store/store-position.ts'
 import { type BucketOptions, bucketName, createBucket, isPresent } from './bucket.ts'
 import type { NatsLink } from './connection.ts'
 

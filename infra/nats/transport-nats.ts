@@ -10,10 +10,10 @@
  * Hot path: callbacks only, no promise, iterator or stack trace per message.
  */
 import { createInbox, ErrorCode, NatsError, type Msg, type Subscription } from 'nats'
-import { BriefMap } from '../../runtime/brief-map.ts'
+import { BriefMap } from '../../runtime/common/brief-map.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../../runtime/ports/transport.ts'
-import { reasonOf, ToldError } from '../../runtime/reason.ts'
+import { reasonOf, ToldError } from '../../runtime/common/reason.ts'
 import type { NatsLink } from './connection.ts'
 import type { MessageAddress, MessageBodies } from './message-bodies.ts'
 import type { CountUnread } from './unread-messages.ts'

@@ -13,14 +13,20 @@ import {
   type AccountRow,
   keyNameOfAccountRow,
   openAccount,
-} from '../postgres/account-document.ts'
-import { balanceFrom, digestOfTexts, holdRefOf, isOfTransaction, type PartText } from '../postgres/account-parts.ts'
-import type { AccountPlace } from '../postgres/account-reads.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import { operationFrom } from '../postgres/operation-document.ts'
-import { fetchKeys, opened } from '../postgres/opened-rows.ts'
-import { PLACES } from '../postgres/row-sealer.ts'
-import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/transaction-document.ts'
+} from '../postgres/rows/account-document.ts'
+import {
+  balanceFrom,
+  digestOfTexts,
+  holdRefOf,
+  isOfTransaction,
+  type PartText,
+} from '../postgres/rows/account-parts.ts'
+import type { AccountPlace } from '../postgres/reads/account-reads.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { operationFrom } from '../postgres/rows/operation-document.ts'
+import { fetchKeys, opened } from '../postgres/rows/opened-rows.ts'
+import { PLACES } from '../postgres/rows/row-sealer.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/rows/transaction-document.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { AssertionKey } from '../../api/assertion.ts'
+import type { AssertionKey } from '../../api/endpoint/assertion.ts'
 import {
   EXPORT_FORMAT,
   type ExportRecord,
@@ -17,7 +17,7 @@ import {
   NO_LINE,
   PROOF_SYSTEM,
   type ProofRecord,
-} from '../../api/export-record.ts'
+} from '../../api/schemas/export-record.ts'
 import { verifiesText } from '../keys/service-signature.ts'
 import { signedProof } from './export-proof.ts'
 

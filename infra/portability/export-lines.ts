@@ -1,6 +1,6 @@
 /** The lines of an export as they are written: each numbered and tied to the one before, and one hash over all of them. */
 import { createHash } from 'node:crypto'
-import { type ExportRecord, lineHash, lineOf, NO_LINE, type ProofRecord } from '../../api/export-record.ts'
+import { type ExportRecord, lineHash, lineOf, NO_LINE, type ProofRecord } from '../../api/schemas/export-record.ts'
 
 /** A record as it is before it is a line of a file. */
 export type RecordBody = Bodied<ExportRecord>

@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto'
 import { usedKeyHash } from '../../actors/account/used-key.ts'
 import { MAX_USED_KEYS } from '../../actors/arrival.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
-import { EXPORT_FORMAT } from '../../api/export-record.ts'
+import { EXPORT_FORMAT } from '../../api/schemas/export-record.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import {
   type BegunExport,
@@ -16,13 +16,13 @@ import {
   ExportsUnavailable,
   type LedgerExports,
 } from '../../runtime/ports/ledger-exports.ts'
-import type { LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import { fieldsOf } from '../../runtime/ports/trail.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { encryptKeySalt } from './balance-jwe.ts'
+import { encryptKeySalt } from '../keys/balance-jwe.ts'
 import { type AccountsQuery, readAccounts, type ReadAccount, UsedKeys } from './export-accounts.ts'
 import { ExportLines } from './export-lines.ts'
 import { departAll, lookAtDepartures } from './export-move.ts'

@@ -4,8 +4,8 @@
  *   S2. Rows come a few at a time: what is read does not grow with what there is.
  */
 import type postgres from 'postgres'
-import { connect, type Connection } from '../postgres/connection.ts'
-import { takeRows } from '../postgres/prepared.ts'
+import { connect, type Connection } from '../postgres/connection/connection.ts'
+import { takeRows } from '../postgres/connection/prepared.ts'
 
 export interface Snapshot {
   readonly sql: postgres.Sql

@@ -11,13 +11,13 @@ import {
   instanceStateOf,
   keyNameOfActorRow,
   tokenStateOf,
-} from '../postgres/actor-documents.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import { openAttestation } from '../postgres/attestation-document.ts'
-import { ATTESTATION_COLUMNS, type AttestationRow } from '../postgres/attestation-rows.ts'
-import { erasedAmong, erasedName } from '../postgres/erased-accounts.ts'
-import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../postgres/nft-event-rows.ts'
-import { fetchKeys, opened } from '../postgres/opened-rows.ts'
+} from '../postgres/rows/actor-documents.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { openAttestation } from '../postgres/rows/attestation-document.ts'
+import { ATTESTATION_COLUMNS, type AttestationRow } from '../postgres/rows/attestation-rows.ts'
+import { erasedAmong, erasedName } from '../postgres/rows/erased-accounts.ts'
+import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../postgres/rows/nft-event-rows.ts'
+import { fetchKeys, opened } from '../postgres/rows/opened-rows.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import type { RecordBody } from './export-lines.ts'

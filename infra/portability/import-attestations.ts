@@ -6,13 +6,13 @@
  */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
-import { attestationMembers, type Revoked, sealAttestation, type Stated } from '../../api/attestation-views.ts'
+import { attestationMembers, type Revoked, sealAttestation, type Stated } from '../../api/views/attestation-views.ts'
 import { type Attestation, type AttestationStore, importedBy } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
-import { sealedAttestation } from '../postgres/attestation-document.ts'
-import { createQueryPool } from '../postgres/query-pool.ts'
+import { sealedAttestation } from '../postgres/rows/attestation-document.ts'
+import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { timeMsOf } from './import-history.ts'
 

@@ -9,7 +9,7 @@
  *   E5. Of no token more is taken, in all imports of a ledger together, than that ledger ever said that there is.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { UsedKeysRecord } from '../../api/export-record.ts'
+import type { UsedKeysRecord } from '../../api/schemas/export-record.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import { type PartWork, workOf } from './import-commands.ts'

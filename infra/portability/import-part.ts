@@ -17,7 +17,7 @@ import {
   lineHash,
   NO_LINE,
   type ProofRecord,
-} from '../../api/export-record.ts'
+} from '../../api/schemas/export-record.ts'
 import { recordKindOf, type RecordKind } from '../../api/schemas/import-records.ts'
 import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'

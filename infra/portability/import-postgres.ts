@@ -1,7 +1,7 @@
 /** Imports over PostgreSQL and the homes of what they bring: Z1 to Z4 of the port. */
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
-import type { LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportKeys, ServiceKeys } from '../../runtime/ports/service-keys.ts'

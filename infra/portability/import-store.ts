@@ -8,7 +8,7 @@
  */
 import type postgres from 'postgres'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
-import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
+import { createQueryPool, type QueryPool } from '../postgres/connection/query-pool.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import {

@@ -17,8 +17,8 @@ import type {
   InstanceRecord,
   ProofRecord,
   TokenRecord,
-} from '../../api/export-record.ts'
-import { MAX_ERRORS } from '../../api/problem.ts'
+} from '../../api/schemas/export-record.ts'
+import { MAX_ERRORS } from '../../api/http/problem.ts'
 import type { RecordKind } from '../../api/schemas/import-records.ts'
 import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
 import type { OpenedBalances, StagedPart } from './import-documents.ts'

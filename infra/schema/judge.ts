@@ -5,7 +5,7 @@
  */
 import type { JsonObject, Json } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import { type BoundedCache, createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { type BoundedCache, createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 import type { ValueError } from '../../runtime/ports/schema-validator.ts'
 import { type CompiledSchema, compileSchema, NotCompiled } from './compile.ts'
 import { type Dialect, dialectOf } from './dialect.ts'

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { SchemaValidator, ValueVerdict } from '../../runtime/ports/schema-validator.ts'
 import {

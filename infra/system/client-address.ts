@@ -5,7 +5,7 @@
  *   P2. At most MAX_HOPS entries are read: the cost does not grow with the header.
  */
 import { BlockList, isIP } from 'node:net'
-import type { AddressRange } from '../config/address-ranges.ts'
+import type { AddressRange } from './address-ranges.ts'
 
 /** `forwardedFor`: the header X-Forwarded-For, lines joined by commas. */
 export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string

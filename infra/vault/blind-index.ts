@@ -6,7 +6,7 @@
  */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createKeyedHash, KEYED_HASH_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
-import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 import { accountKeyName, type KeyName } from './key-name.ts'
 
 export interface BlindIndex {

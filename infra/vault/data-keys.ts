@@ -10,12 +10,12 @@
 import type postgres from 'postgres'
 import { SealBroken } from '../keys/sealing.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import { createKeyCache } from './key-cache.ts'
 import { type KeyName, partsOf } from './key-name.ts'
 import { type KeyWrapping, newDataKey, type WrappedKey } from './key-wrapping.ts'
 import type { DataKey } from './sealed-text.ts'
-import { prepared } from '../postgres/prepared.ts'
+import { prepared } from '../postgres/connection/prepared.ts'
 
 const SWEEP_MS = 60_000
 

@@ -1,4 +1,4 @@
-import { ToldError } from '../../runtime/reason.ts'
+import { ToldError } from '../../runtime/common/reason.ts'
 import { nameOfPlace } from './place.ts'
 
 /**

@@ -4,11 +4,11 @@
  *       stays destroyed, and two that do this at once do not undo each other.
  *   W2. It waits for no lock, so that no commit can wait for it in a circle: rows that are locked are left for later.
  */
-import { arrayLiteral } from '../postgres/array-literal.ts'
-import type { Sql } from '../postgres/connection.ts'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import type { Sql } from '../postgres/connection/connection.ts'
 import { attestationKeyName, type KeyName } from './key-name.ts'
 import type { KeyWrapping } from './key-wrapping.ts'
-import { prepared } from '../postgres/prepared.ts'
+import { prepared } from '../postgres/connection/prepared.ts'
 
 /** A table with a wrapped key in each row. */
 export interface WrappedKeys {

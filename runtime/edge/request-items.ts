@@ -1,6 +1,6 @@
 /** Properties of a request that a gateway needs: its size, whether a replay is recognized, and its outcome. */
-import type { Item, Operation } from '../messages.ts'
-import type { GatewayOutcome } from '../ports/ledger-gateway.ts'
+import type { Item, Operation } from '../protocol/messages.ts'
+import type { GatewayOutcome } from './ledger-gateway.ts'
 import type { SubmissionEnd } from '../ports/metrics.ts'
 
 /** Everything of an item that is bounded: names, keys, grants; and the trail with its trace. */

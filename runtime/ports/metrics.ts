@@ -5,7 +5,6 @@
  *   M2. A call costs no more than some additions, does not wait and does not throw.
  */
 import type { RefusalCode } from '../../actors/refusal.ts'
-import type { Operation } from '../messages.ts'
 
 export interface NodeMetrics {
   /** Outcomes of edges' items: each is counted as it comes, and once more if it is given up later. */
@@ -28,8 +27,8 @@ export type CommitResult = 'applied' | 'held_back' | 'failed' | 'unknown'
 export type ShardMove = 'acquired' | 'handed_over' | 'released' | 'fenced' | 'quarantined'
 
 export interface GatewayMetrics {
-  /** Once for each request, when its client is told. */
-  readonly submission: (operation: Operation['kind'], end: SubmissionEnd) => void
+  /** Once for each request, when its client is told. `operation`: the kind of operation. */
+  readonly submission: (operation: string, end: SubmissionEnd) => void
 }
 
 export type SubmissionEnd =

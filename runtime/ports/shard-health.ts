@@ -6,7 +6,7 @@
  *   H3. Nothing here waits for a commit, and no commit waits for anything here.
  * Every failure is a `ShardHealthUnavailable`.
  */
-/** Their meaning: runtime/shard-state.ts. */
+/** Their meaning: runtime/node/ownership/shard-state.ts. */
 export const HEALTH_STATES = ['healthy', 'moving', 'draining', 'unavailable'] as const
 export type HealthState = (typeof HEALTH_STATES)[number]
 

@@ -4,9 +4,9 @@
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { spawnChild } from '../../infra/main/child-part.ts'
-import type { RunningPart } from '../../infra/main/kept-part.ts'
-import { drainNode, endDrain } from '../../infra/postgres/drains.ts'
+import { spawnChild } from '../../infra/launcher/child-part.ts'
+import type { RunningPart } from '../../infra/launcher/kept-part.ts'
+import { drainNode, endDrain } from '../../infra/postgres/store/drains.ts'
 import type { LedgerClient } from '../support/client.ts'
 import { countTransactions, onDatabase } from './committed.ts'
 import { openLoopAt, say, sayOddities } from './context.ts'

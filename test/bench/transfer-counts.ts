@@ -1,6 +1,6 @@
 /** What the ledger itself says of transfers, in PostgreSQL: the interface has no exact count by type. */
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
-import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../../infra/postgres/account-document.ts'
+import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../../infra/postgres/rows/account-document.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
 import { loadedRows } from '../support/loader/loaded-rows.ts'
 import { countingConnection } from './committed.ts'

@@ -3,12 +3,12 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
-import { sealedAttestation } from '../../infra/postgres/attestation-document.ts'
+import { sealedAttestation } from '../../infra/postgres/rows/attestation-document.ts'
 import {
   createAttestationStore,
   type PostgresAttestationStore,
-} from '../../infra/postgres/attestation-store-postgres.ts'
-import { EXAMINED_ROWS } from '../../infra/postgres/attestations-query.ts'
+} from '../../infra/postgres/access/attestation-store-postgres.ts'
+import { EXAMINED_ROWS } from '../../infra/postgres/reads/attestations-query.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { type Attestation, AttestationStoreUnavailable } from '../../runtime/ports/attestation-store.ts'
 import {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createIdempotencyStore,
   type PostgresIdempotencyStore,
-} from '../../infra/postgres/idempotency-store-postgres.ts'
+} from '../../infra/postgres/access/idempotency-store-postgres.ts'
 import {
   type AnsweredRequest,
   IdempotencyStoreUnavailable,

@@ -2,16 +2,16 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
-import { createKnownAmounts } from '../../infra/postgres/known-amounts.ts'
-import { ACCOUNTS } from '../../infra/postgres/account-reads.ts'
+import { createKnownAmounts } from '../../infra/postgres/rows/known-amounts.ts'
+import { ACCOUNTS } from '../../infra/postgres/reads/account-reads.ts'
 import {
   createLedgerReads,
   type PostgresLedgerReads,
   READ_SETTINGS,
-} from '../../infra/postgres/ledger-reads-postgres.ts'
-import { readTransactionPage } from '../../infra/postgres/transactions-query.ts'
-import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query-walk.ts'
-import { COUNT_PENDING } from '../../infra/postgres/transactions-query-count.ts'
+} from '../../infra/postgres/reads/ledger-reads-postgres.ts'
+import { readTransactionPage } from '../../infra/postgres/reads/transactions-query.ts'
+import { EXAMINED_ROWS } from '../../infra/postgres/reads/transactions-query-walk.ts'
+import { COUNT_PENDING } from '../../infra/postgres/reads/transactions-query-count.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
 import { chained } from '../support/chain.ts'

@@ -2,8 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
-import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
-import { createPostgresLedgerStore, type PostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
+import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
+import {
+  createPostgresLedgerStore,
+  type PostgresLedgerStore,
+} from '../../infra/postgres/store/ledger-store-postgres.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'

@@ -1,7 +1,7 @@
 /** What PostgreSQL's reads do not take from whoever can write its tables and has no keys. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
+import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
 import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
 import { vaultOf } from '../support/ledger-database.ts'
 import {

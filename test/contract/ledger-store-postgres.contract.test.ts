@@ -1,4 +1,4 @@
-import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
+import { acceptServer } from '../../infra/postgres/connection/accepted-servers.ts'
 import { changeAccount } from '../support/tampering-with-keys.ts'
 import { vaultOf } from '../support/ledger-database.ts'
 import { createPostgresHarness } from '../support/ledger-store-postgres.ts'

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } fr
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import { createServiceKeySeals, type ServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
-import { encryptBalance, encryptKeySalt } from '../../infra/portability/balance-jwe.ts'
+import { encryptBalance, encryptKeySalt } from '../../infra/keys/balance-jwe.ts'
 import {
   createServiceKeys,
   type PostgresServiceKeys,
   type ServiceKeysOptions,
-} from '../../infra/postgres/service-keys-postgres.ts'
-import { ServiceKeysUnavailable } from '../../infra/postgres/service-key-table.ts'
+} from '../../infra/postgres/access/service-keys-postgres.ts'
+import { ServiceKeysUnavailable } from '../../infra/postgres/access/service-key-table.ts'
 import { KEY_PURPOSES, SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'

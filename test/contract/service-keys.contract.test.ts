@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
-import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { createServiceKeys } from '../../infra/postgres/access/service-keys-postgres.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { SILENT_LOG } from '../support/nats.ts'

@@ -1,9 +1,9 @@
 /** Shard health in PostgreSQL: the contract, and what only a database can get wrong. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anyShardServed } from '../../infra/postgres/served-shards.ts'
-import { probeSession } from '../../infra/postgres/sessions.ts'
-import { createShardHealth, type PostgresShardHealth } from '../../infra/postgres/shard-health-postgres.ts'
+import { anyShardServed } from '../../infra/postgres/store/served-shards.ts'
+import { probeSession } from '../../infra/postgres/store/sessions.ts'
+import { createShardHealth, type PostgresShardHealth } from '../../infra/postgres/reads/shard-health-postgres.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { CONTRACT_SHARDS, shardHealthContract, type StagedShard } from './shard-health.contract.ts'

@@ -1,7 +1,7 @@
 /** What every ShardHealth must do: H1 to H3 of the port, and the states S1 to S4. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HealthChange, HealthState, ShardHealth, ShardView } from '../../runtime/ports/shard-health.ts'
-import { GIVEN_UP_AFTER_MS, SILENT_AFTER_MS } from '../../runtime/shard-state.ts'
+import { GIVEN_UP_AFTER_MS, SILENT_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
 
 export interface StagedShard {
   readonly shardId: number

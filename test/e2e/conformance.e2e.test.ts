@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ERROR_CODES } from '../../api/error-codes.ts'
+import { ERROR_CODES } from '../../api/http/error-codes.ts'
 import { createOpenApiDocument } from '../../api/openapi/document.ts'
 import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
 import { partsOf } from '../support/client-forged-token.ts'

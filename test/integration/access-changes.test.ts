@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access-store-postgres.ts'
+import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access/access-store-postgres.ts'
 import { AccessStoreOverloaded } from '../../runtime/ports/access-store.ts'
 import { aClient, aFamily } from '../contract/access-store.contract.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'

@@ -2,7 +2,7 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
-import { createLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
+import { createLedgerReads } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
 import { AMOUNT_INDEXES } from '../../infra/vault/row-vault.ts'
 import { runSpotPass } from '../../infra/audit/spot-pass.ts'
 import { createAuditedLedger, everythingOnce, Parties } from '../support/audited-ledger.ts'

@@ -1,8 +1,8 @@
 /** Goal: what a checkpoint is made of is read whole, whoever is slow, and commit by commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addPiece, ENTRIES } from '../../infra/audit/checkpoint-rows.ts'
-import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
+import { addPiece, ENTRIES } from '../../infra/checkpoints/checkpoint-rows.ts'
+import { PLAN_SETTINGS } from '../../infra/postgres/connection/plan-settings.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 
 /** More than one look takes in (20,000), of which the first fill most. */

@@ -8,10 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allCheckpoints } from '../../infra/audit/checkpoint-rows.ts'
+import { allCheckpoints } from '../../infra/checkpoints/checkpoint-rows.ts'
 import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { main } from '../../infra/main/ledger.ts'
-import { createMissingServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import {
+  createMissingServiceKeys,
+  type PostgresServiceKeys,
+} from '../../infra/postgres/access/service-keys-postgres.ts'
 import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
 import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { createTampered, type DatabaseCopy, failedOf, type Tampered } from '../support/tampering.ts'

@@ -1,9 +1,9 @@
 /** A ledger in which everything happened, what exports it, and what the receiver of an export makes of it. */
 import { text } from 'node:stream/consumers'
 import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
-import type { ExportRecord } from '../../api/export-record.ts'
+import type { ExportRecord } from '../../api/schemas/export-record.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
-import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../infra/portability/balance-jwe.ts'
+import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../infra/keys/balance-jwe.ts'
 import { checkExport } from '../../infra/portability/export-check.ts'
 import {
   createLedgerExports,
@@ -11,9 +11,9 @@ import {
   type PostgresExports,
 } from '../../infra/portability/export-postgres.ts'
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
-import { createAttestationStore } from '../../infra/postgres/attestation-store-postgres.ts'
-import { createLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
-import { newAttestationId } from '../../api/attestation-id.ts'
+import { createAttestationStore } from '../../infra/postgres/access/attestation-store-postgres.ts'
+import { createLedgerReads } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
+import { newAttestationId } from '../../api/views/attestation-id.ts'
 import { createSystemRandom } from '../../infra/system/random-system.ts'
 import { actorKey } from '../../actors/address.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'

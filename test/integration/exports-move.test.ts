@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WHOLE_SCOPE, accountScopeOf } from '../../actors/account-scope.ts'
 import { accountAddress } from '../../actors/address.ts'
-import type { GatewayRequest, LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest, LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { Party } from '../support/audited-ledger.ts'
 import { AUDIENCE } from '../unit/portability/export-scene.ts'

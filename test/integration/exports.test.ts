@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountScopeOf } from '../../actors/account-scope.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
-import { attestationMembers } from '../../api/attestation-views.ts'
+import { attestationMembers } from '../../api/views/attestation-views.ts'
 import { jwkOf } from '../../infra/keys/public-key.ts'
 import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
 import { type BegunExport, ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'

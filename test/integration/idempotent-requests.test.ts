@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
-import { createIdempotencyStore } from '../../infra/postgres/idempotency-store-postgres.ts'
+import { createIdempotencyStore } from '../../infra/postgres/access/idempotency-store-postgres.ts'
 import type { IdempotencyStore } from '../../runtime/ports/idempotency-store.ts'
-import type { LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import { startWiredLedger, type WiredLedger } from '../support/wired-ledger.ts'
 import { createEdgeFixture, newAccountKey } from '../unit/api/edge-fixture.ts'
 

@@ -7,8 +7,16 @@ import {
   createLedgerReads,
   type PostgresLedgerReads,
   READ_SETTINGS,
-} from '../../infra/postgres/ledger-reads-postgres.ts'
-import { CLASS, CLASSES, HISTORY, INSTANCE, INSTANCES, OWNED, PAGE_BYTES } from '../../infra/postgres/nft-reads.ts'
+} from '../../infra/postgres/reads/ledger-reads-postgres.ts'
+import {
+  CLASS,
+  CLASSES,
+  HISTORY,
+  INSTANCE,
+  INSTANCES,
+  OWNED,
+  PAGE_BYTES,
+} from '../../infra/postgres/reads/nft-reads.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { openAccount } from '../support/ledger-rows.ts'

@@ -1,15 +1,19 @@
 /** How PostgreSQL finds and keeps the rows of a ledger store: plans and columns, which no other store has. */
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { commitStatement } from '../../infra/postgres/commit-statement.ts'
-import { ACCOUNTS_LOOK_UP, EXISTING_LOOK_UP } from '../../infra/postgres/look-up-accounts.ts'
-import { ACTORS_LOOK_UP } from '../../infra/postgres/look-up-actors.ts'
-import { ACCOUNT_KEYS_LOOK_UP, OPERATIONS_LOOK_UP, SUBMISSIONS_LOOK_UP } from '../../infra/postgres/look-up-keys.ts'
-import { CLASSES_LOOK_UP, MINTED_LOOK_UP } from '../../infra/postgres/look-up-nfts.ts'
-import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/look-up-transactions.ts'
-import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
-import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
-import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../infra/postgres/shard-start.ts'
+import { commitStatement } from '../../infra/postgres/commit/commit-statement.ts'
+import { ACCOUNTS_LOOK_UP, EXISTING_LOOK_UP } from '../../infra/postgres/store/look-up-accounts.ts'
+import { ACTORS_LOOK_UP } from '../../infra/postgres/store/look-up-actors.ts'
+import {
+  ACCOUNT_KEYS_LOOK_UP,
+  OPERATIONS_LOOK_UP,
+  SUBMISSIONS_LOOK_UP,
+} from '../../infra/postgres/store/look-up-keys.ts'
+import { CLASSES_LOOK_UP, MINTED_LOOK_UP } from '../../infra/postgres/store/look-up-nfts.ts'
+import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/store/look-up-transactions.ts'
+import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/store/outbox.ts'
+import { PLAN_SETTINGS } from '../../infra/postgres/connection/plan-settings.ts'
+import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../infra/postgres/store/shard-start.ts'
 import { DATA_KEYS_LOOK_UP } from '../../infra/vault/data-keys.ts'
 import { LEDGER_KEY_NAME, shardKeyName } from '../../infra/vault/key-name.ts'
 import type { AccountState } from '../../actors/account/state.ts'

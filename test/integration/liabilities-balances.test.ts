@@ -1,8 +1,8 @@
 /** Goal: A4 of liability-accounts.ts: what accounts are owed is the same however their balances come to them. */
 import { afterEach, expect, test } from 'vitest'
-import { hasLoneBalances } from '../../infra/assertions/liability-accounts.ts'
-import { copyRows } from '../../infra/assertions/copy-rows.ts'
-import { readRange } from '../../infra/assertions/liability-range.ts'
+import { hasLoneBalances } from '../../infra/liabilities/liability-accounts.ts'
+import { copyRows } from '../../infra/liabilities/copy-rows.ts'
+import { readRange } from '../../infra/liabilities/liability-range.ts'
 import { createLiabilitiesLedger, type LiabilitiesLedger } from './liabilities-ledger.ts'
 
 const ALL = { first: 0, end: 16 }

@@ -4,8 +4,8 @@ import {
   createLiabilities,
   type LiabilityLimits,
   type PostgresLiabilities,
-} from '../../infra/assertions/liabilities-postgres.ts'
-import { type LiabilityOutcome, type LiabilityTask, runLiabilities } from '../../infra/assertions/liability-run.ts'
+} from '../../infra/liabilities/liabilities-postgres.ts'
+import { type LiabilityOutcome, type LiabilityTask, runLiabilities } from '../../infra/liabilities/liability-run.ts'
 import { problemOfInclusion, rootOfTotals } from '../../runtime/liabilities/inclusion.ts'
 import type { LiabilityProof } from '../../runtime/ports/assertion-source.ts'
 import type { Log } from '../../runtime/ports/log.ts'

@@ -1,6 +1,6 @@
 /** Goal: a proof of liabilities for a too large ledger is refused with the limit, after a warning. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { estimateBalances } from '../../infra/assertions/liability-limit-watch.ts'
+import { estimateBalances } from '../../infra/liabilities/liability-limit-watch.ts'
 import { createLiabilitiesLedger, type LiabilitiesLedger } from './liabilities-ledger.ts'
 
 const ACCOUNTS = 9

@@ -1,8 +1,8 @@
 /** Goal: several readers give what one gives: of one moment (P1), with all that is there, and none believes what others refuse. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { accountAddress } from '../../actors/address.ts'
-import { type ReaderTask, runReader, startReaderHere } from '../../infra/assertions/liability-readers.ts'
-import { runLiabilities } from '../../infra/assertions/liability-run.ts'
+import { type ReaderTask, runReader, startReaderHere } from '../../infra/liabilities/liability-readers.ts'
+import { runLiabilities } from '../../infra/liabilities/liability-run.ts'
 import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
 import { createLiabilitiesLedger, type LiabilitiesLedger, provenBy } from './liabilities-ledger.ts'
 import { FAR_SHARD } from './liabilities-rows.ts'

@@ -1,7 +1,7 @@
 /** Goal: the loader of tests and benchmarks writes what the ledger itself would have: an audit of all of it finds nothing. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import postgres from 'postgres'
-import { createOrMigrate } from '../../infra/main/ledger-creation.ts'
+import { createOrMigrate } from '../../infra/ledger/ledger-creation.ts'
 import {
   createLedgerDatabase,
   type LedgerDatabase,

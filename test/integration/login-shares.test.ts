@@ -1,7 +1,7 @@
 /** Goal: no load from one network on the token endpoint blocks valid credentials from another network (D17). */
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { createAccessStore } from '../../infra/postgres/access-store-postgres.ts'
+import { createAccessStore } from '../../infra/postgres/access/access-store-postgres.ts'
 import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 import { bodyOf, clientOf, createEdgeFixture, SECRET } from '../unit/api/edge-fixture.ts'

@@ -3,8 +3,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openPositionMemory, type NatsPositionMemory } from '../../infra/nats/position-memory-nats.ts'
-import { acceptServer, readServer, refusalOf } from '../../infra/postgres/accepted-servers.ts'
-import { createPostgresLedgerStore, type PostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
+import { acceptServer, readServer, refusalOf } from '../../infra/postgres/connection/accepted-servers.ts'
+import {
+  createPostgresLedgerStore,
+  type PostgresLedgerStore,
+} from '../../infra/postgres/store/ledger-store-postgres.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { SILENT } from '../support/ledger-store-postgres.ts'
 import { startTestNats, type TestNats } from '../support/nats.ts'

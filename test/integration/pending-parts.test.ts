@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatQuantity, type Quantity, ZERO } from '../../actors/money.ts'
-import { eachOwed } from '../../infra/assertions/liability-accounts.ts'
+import { eachOwed } from '../../infra/liabilities/liability-accounts.ts'
 import { shardKeyName } from '../../infra/vault/key-name.ts'
 import { DEFAULT_SHARD_COUNT, vaultOf } from '../support/ledger-database.ts'
 import { contentOf, createExportsLedger, type ExportsLedger, Received } from './exports-ledger.ts'

@@ -1,6 +1,6 @@
 /** Goal: a server that answers slowly is given time for another answer. What becomes of a lost connection: query-pool-lost.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect } from '../../infra/postgres/connection.ts'
+import { connect } from '../../infra/postgres/connection/connection.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { startWire } from '../support/severable-wire.ts'
 

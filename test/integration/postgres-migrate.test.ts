@@ -2,9 +2,14 @@
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLedgerSecret } from '../../infra/keys/ledger-seals.ts'
-import { migrate, type MigrateOptions, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
-import { type Migration, MIGRATIONS } from '../../infra/postgres/migrations.ts'
-import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
+import {
+  migrate,
+  type MigrateOptions,
+  MigrationRefused,
+  readLedgerAt,
+} from '../../infra/postgres/migrations/migrate.ts'
+import { type Migration, MIGRATIONS } from '../../infra/postgres/migrations/migrations.ts'
+import { sessionLockKey } from '../../infra/postgres/store/session-lock.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'

@@ -1,8 +1,8 @@
 /** Goal: P1 of prepared.ts: a settled query holds nothing of its parameters and rows. */
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect, type Connection } from '../../infra/postgres/connection.ts'
-import { prepared, takeRows } from '../../infra/postgres/prepared.ts'
+import { connect, type Connection } from '../../infra/postgres/connection/connection.ts'
+import { prepared, takeRows } from '../../infra/postgres/connection/prepared.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 
 const TEXT = 'a text of the test'

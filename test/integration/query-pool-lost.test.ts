@@ -1,7 +1,7 @@
 /** Goal: Q5 of query-pool.ts, C1 to C4 of exclusive-connections.ts: what becomes of connections, and of who uses them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { connect, type Connection, type Sql } from '../../infra/postgres/connection.ts'
-import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../../infra/postgres/query-pool.ts'
+import { connect, type Connection, type Sql } from '../../infra/postgres/connection/connection.ts'
+import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../../infra/postgres/connection/query-pool.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 
 class Unavailable extends Error {}

@@ -1,8 +1,8 @@
 /** Goal: Q1 to Q4 of query-pool.ts, over a wire that can go silent. Q5: query-pool-lost.test.ts. */
 import net from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { READ_SETTINGS } from '../../infra/postgres/ledger-reads-postgres.ts'
-import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../../infra/postgres/query-pool.ts'
+import { READ_SETTINGS } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
+import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../../infra/postgres/connection/query-pool.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 
 class Unavailable extends Error {}

@@ -1,7 +1,7 @@
 /** Goal: what a repeat costs does not grow with the keys that its account had, nor with how often it was repeated. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AccountState } from '../../actors/account/state.ts'
-import { lookUp } from '../../infra/postgres/look-up.ts'
+import { lookUp } from '../../infra/postgres/store/look-up.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { type KeyAddress, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
 import { vaultOf } from '../support/ledger-database.ts'

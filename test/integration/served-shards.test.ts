@@ -1,8 +1,8 @@
 /** Goal: an edge is told that shards are served only while an owner of one proves that it can commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { anyShardServed } from '../../infra/postgres/served-shards.ts'
-import { GIVEN_UP_AFTER_MS } from '../../runtime/shard-state.ts'
+import { anyShardServed } from '../../infra/postgres/store/served-shards.ts'
+import { GIVEN_UP_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 
 const SESSION = 'a'.repeat(32)

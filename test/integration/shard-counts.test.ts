@@ -1,8 +1,8 @@
 /** Goal: the count of finished transactions of each shard is exact (C1), and reading it reads no accounts (C2). */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { countedRows, foldCounts } from '../../infra/postgres/shard-counts.ts'
-import { createShardHealth } from '../../infra/postgres/shard-health-postgres.ts'
+import { countedRows, foldCounts } from '../../infra/postgres/rows/shard-counts.ts'
+import { createShardHealth } from '../../infra/postgres/reads/shard-health-postgres.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 

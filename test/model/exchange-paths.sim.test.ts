@@ -6,7 +6,7 @@ import { availableOf, balanceOf } from '../../actors/account/state.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { uuidOf } from '../../actors/identifiers.ts'
 import { formatQuantity } from '../../actors/money.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import { simPublicKey, simSign } from '../simulation/sim-signer.ts'
 import { CALLER } from '../support/accounts.ts'
 import {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { LEDGER_ID, RECEIPT_KEY_ID, startEdge, startNode, type World } from '../simulation/cluster-node.ts'
 import { createClusterWires } from '../simulation/cluster-wires.ts'
 import { ClientChecker } from '../simulation/invariants-clients.ts'

@@ -10,7 +10,7 @@ import { canonicalJson, type Json, type JsonObject } from '../../actors/canonica
 import { LIST_AUDIT_CHAIN_EXAMPLES } from '../../api/openapi/examples/account-reads.ts'
 import { GET_KEY_SET_EXAMPLES } from '../../api/openapi/examples/operation.ts'
 import { GET_RECEIPT_EXAMPLES } from '../../api/openapi/examples/receipts.ts'
-import type { Examples } from '../../api/openapi/operation.ts'
+import type { Examples } from '../../api/openapi/model/operation.ts'
 import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import { callClient, hasPython } from '../support/python.ts'

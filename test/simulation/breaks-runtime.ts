@@ -1,15 +1,15 @@
 /** Parts of a node or an edge that break one rule of the runtime each, and keep all others. */
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { InboxOrder } from '../../runtime/node/commit/draft.ts'
-import type { DecidedAnswer, OutputGate } from '../../runtime/node/commit/output-gate.ts'
-import { type Pending, sendVerdicts } from '../../runtime/node/pending-command.ts'
-import type { PinBoard } from '../../runtime/node/lookup/pin-board.ts'
-import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { InboxOrder } from '../../runtime/node/shard/draft.ts'
+import type { DecidedAnswer, OutputGate } from '../../runtime/node/shard/output-gate.ts'
+import { type Pending, sendVerdicts } from '../../runtime/node/shard/pending-command.ts'
+import type { PinBoard } from '../../runtime/node/shard/pin-board.ts'
+import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
-import type { Routes } from '../../runtime/routes.ts'
-import { encodeFrame, WIRE } from '../../runtime/wire.ts'
+import type { Routes } from '../../runtime/routing/routes.ts'
+import { encodeFrame, WIRE } from '../../runtime/protocol/wire.ts'
 import {
   deliveriesBody,
   deliveriesIn,

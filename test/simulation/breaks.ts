@@ -1,13 +1,13 @@
 /** What a run puts in the place of parts of the product, or of its store: a rule that is broken on purpose. */
 import { type StepActor, stepActor } from '../../actors/step-actor.ts'
-import type { InboxOrder } from '../../runtime/node/commit/draft.ts'
-import type { OutputGate } from '../../runtime/node/commit/output-gate.ts'
-import type { PinBoard } from '../../runtime/node/lookup/pin-board.ts'
-import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { InboxOrder } from '../../runtime/node/shard/draft.ts'
+import type { OutputGate } from '../../runtime/node/shard/output-gate.ts'
+import type { PinBoard } from '../../runtime/node/shard/pin-board.ts'
+import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
-import type { Routes } from '../../runtime/routes.ts'
+import type { Routes } from '../../runtime/routing/routes.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { StoreRule } from './sim-ledger-store-faults.ts'
 

@@ -1,11 +1,11 @@
 /** One node and one edge of the simulated cluster: the production runtime over simulated ports, watched at its mouth. */
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
-import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.ts'
+import { createLedgerClock, followStoreTime } from '../../runtime/common/ledger-clock.ts'
 import { LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
-import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
-import { Routes } from '../../runtime/routes.ts'
+import { Routes } from '../../runtime/routing/routes.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import { type Breaks, brokenParts } from './breaks.ts'
 import { watchedStore, watchedTransport } from './cluster-witness.ts'
@@ -176,7 +176,7 @@ export function startEdge(world: World, name: string): SimEdge {
   const watched = watchedAttempts(told, kernel, process)
   const transport = breaks.edge?.(watched, process, routes) ?? watched
   const ledgerClock = createLedgerClock(clock)
-  // The order of infra/main/edge-process.ts.
+  // The order of infra/processes/edge-process.ts.
   const start = async (): Promise<void> => {
     await refuseUnaccepted().catch(() => undefined)
     await routes.start()

@@ -2,7 +2,7 @@
  * The wire versions that each process writes and reads. Each start picks a release at random, so that a restart may
  * upgrade or downgrade a process beside others. Adjacent releases must not refuse each other's bodies.
  */
-import { WIRE, type Wire } from '../../runtime/wire.ts'
+import { WIRE, type Wire } from '../../runtime/protocol/wire.ts'
 import { READS_NEXT, WRITES_NEXT } from '../support/next-wire.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'

@@ -1,5 +1,5 @@
 /** What passes a node's mouth, watched: answers are held against the rows, deliveries between nodes are counted. */
-import type { Delivery } from '../../runtime/messages.ts'
+import type { Delivery } from '../../runtime/protocol/messages.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import type { ClientChecker } from './invariants-clients.ts'

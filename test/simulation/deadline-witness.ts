@@ -3,7 +3,7 @@
  * it that nothing of its request takes effect long after. So at the moment in which a batch is drafted none of its
  * items is past its deadline, as the ledger counts time, whatever its node has slept through.
  */
-import type { ShardDraft } from '../../runtime/node/commit/draft.ts'
+import type { ShardDraft } from '../../runtime/node/shard/draft.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import { subjectKind } from './subjects.ts'
 import type { Demand } from './invariants-messages.ts'

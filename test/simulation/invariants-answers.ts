@@ -2,7 +2,7 @@
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { actorKey, canonicalText, sha256Hex } from '../support/reference-encoding.ts'
 import type { ActorChecker } from './invariants-actors.ts'
 import { HOSTILE_CLIENT } from './workload-hostile.ts'

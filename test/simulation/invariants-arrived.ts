@@ -1,7 +1,7 @@
 /** What tokens, classes and NFTs say of their arrival, held against what they were (I10). */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { ArrivedFrom, ArrivalState } from '../../actors/arrival.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import type { PortageOperation } from './reference-portage.ts'
 
 /** Whether what is said of an arrival is so of an actor that is as it says. */

@@ -4,8 +4,8 @@
  * client got it. A request without a verdict may have had its effect or not.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { Item, Operation } from '../../runtime/messages.ts'
-import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { Item, Operation } from '../../runtime/protocol/messages.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { objectionToActor, type RegisterOperation, registeredAt } from './invariants-answers.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { Kernel } from './kernel.ts'

@@ -5,8 +5,8 @@
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
-import type { ShardDraft } from '../../runtime/node/commit/draft.ts'
-import type { Pending } from '../../runtime/node/pending-command.ts'
+import type { ShardDraft } from '../../runtime/node/shard/draft.ts'
+import type { Pending } from '../../runtime/node/shard/pending-command.ts'
 import type { CommitBatch, InboxMark, LedgerStore, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 
 export interface OrderedCommand {

@@ -5,7 +5,7 @@
  *   T2. A node commits only in epochs that the store has given to its session.
  *   T3. No node commits to, or reads from, a database server that the ledger was not accepted on.
  */
-import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
 import { bodyIn } from '../support/bodies.ts'

@@ -1,5 +1,5 @@
 /** What a signed payload says, read without any of the ledger's own code. */
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 
 const SCALE = 18
 

@@ -6,7 +6,7 @@
  *   M3. What depends on other actors is right if it was so at some moment between.
  */
 import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/account/state.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import type { AccountView, Answer, SubmissionReceipt } from '../../actors/account/outcome.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Caller, TransactionType } from '../../actors/account/commands.ts'

@@ -4,7 +4,7 @@
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import { unitsOf } from './reference-fields.ts'
 import { LARGEST, NO_FUNDS } from './reference-funds.ts'
 import type { Expected, ModelState } from './reference-model.ts'

@@ -1,6 +1,6 @@
 /** What an account was registered with, by the client and the key of each registration that had one (D7). */
 import type { Caller } from '../../actors/account/commands.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 
 type Registration = Extract<Operation, { readonly kind: 'register' }>
 

@@ -1,7 +1,7 @@
 /** What an account should say of a rotation and of a change of its status, as of one of its states. */
 import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/account/state.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import { type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
 import type { Registrations } from './reference-registrations.ts'
 import type { Expected, ModelFacts, ModelRequest, ModelSettings, ModelState, Window } from './reference-model.ts'

@@ -1,6 +1,6 @@
 /**
  * What a store was told was committed, held against the tables whenever it connects anew: the simulated half of
- * infra/postgres/evidence.ts, by the same rule (E1 there).
+ * infra/postgres/store/evidence.ts, by the same rule (E1 there).
  */
 import { addressOf, type CommitBatch, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { Rows } from './sim-ledger-store-rows.ts'

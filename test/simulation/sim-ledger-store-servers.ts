@@ -1,5 +1,5 @@
 /**
- * Servers that the simulated database is on, one after the other: infra/postgres/identity.ts and accepted-servers.ts are
+ * Servers that the simulated database is on, one after the other: infra/postgres/store/identity.ts and accepted-servers.ts are
  * the real half, and N1, N3 and A1 mean what they mean there.
  *   S1. A standby that is promoted starts a timeline of its own, and has what it was told and no more.
  *   S2. Which timelines are accepted is a row like any other: each server has its own list.

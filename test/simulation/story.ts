@@ -4,8 +4,8 @@
  *   S2. Without a story nothing of this file runs.
  */
 import { Decimal } from 'decimal.js'
-import type { Delivery, Item } from '../../runtime/messages.ts'
-import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { Delivery, Item } from '../../runtime/protocol/messages.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import { deliveriesIn, deliveryAnswersIn, itemsIn, verdictsIn } from '../support/bodies.ts'
 import { actorKey } from '../support/reference-encoding.ts'

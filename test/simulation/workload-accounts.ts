@@ -1,8 +1,8 @@
 /** What clients ask of an account alone: money in and out, keys, its status; and what should be refused. */
 import { accountAddress } from '../../actors/address.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
-import type { Operation } from '../../runtime/messages.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { LEDGER_ID } from './cluster-node.ts'
 import { POISON } from './sim-ledger-store-rows.ts'
 import { simSign } from './sim-signer.ts'

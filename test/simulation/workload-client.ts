@@ -2,7 +2,7 @@
  * One client: what it asks, when it asks again, and when it gives up. It has a stream of chance of its own, so that what
  * the others do is as it was where there are fewer of them.
  */
-import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import type { Cast, ClientAccount } from './workload-cast.ts'
 import { GroupRequests } from './workload-groups.ts'

@@ -1,7 +1,7 @@
 /** Accounts that go to another ledger, token by token, and accounts of which nothing is to be left. */
 import { accountAddress } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import { CALLER, type Cast, type ClientAccount } from './workload-cast.ts'
 import { verdict } from './workload-holding.ts'
 

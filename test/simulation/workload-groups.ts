@@ -5,8 +5,8 @@
 import { groupAddress } from '../../actors/address.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
-import type { NamedTransaction } from '../../runtime/messages.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { NamedTransaction } from '../../runtime/protocol/messages.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { CALLER, type Cast, type ClientAccount, type Fields, type KnownNft, STRANGER } from './workload-cast.ts'
 import { assetOf as nftAsset } from './workload-nfts.ts'
 

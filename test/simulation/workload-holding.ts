@@ -1,7 +1,7 @@
 /** The first of an import's two phases, as one that drives it goes through it: every home is asked to hold what is its own. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import type { Import, SignedOver } from './reference-imports.ts'
 import { CALLER, type Cast, STRANGER } from './workload-cast.ts'
 

@@ -7,8 +7,8 @@
 import { accountAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
-import type { Operation } from '../../runtime/messages.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import type { Cast, ClientAccount } from './workload-cast.ts'
 import { simSign } from './sim-signer.ts'
 

@@ -5,7 +5,7 @@
  *   D3. Who holds no more has a verdict for everything that it asked, or drops once more when that has expired.
  */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
-import type { Operation } from '../../runtime/messages.ts'
+import type { Operation } from '../../runtime/protocol/messages.ts'
 import { hashesOf, type Import, type SignedOver } from './reference-imports.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { CALLER, type Cast } from './workload-cast.ts'

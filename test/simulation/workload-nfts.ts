@@ -1,7 +1,7 @@
 /** What clients ask of NFTs: classes, mints, and whatever moves them. */
 import { accountAddress, classAddress } from '../../actors/address.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { simSign } from './sim-signer.ts'
 import { CALLER, type Cast, type ClientAccount, type Fields, type KnownNft, STRANGER } from './workload-cast.ts'
 

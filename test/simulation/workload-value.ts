@@ -1,7 +1,7 @@
 /** What clients ask that other homes decide on: tokens, transfers to each other, exchanges, mints and burns. */
 import { accountAddress, tokenAddress } from '../../actors/address.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
-import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { simSign } from './sim-signer.ts'
 import { CALLER, type Cast, type ClientAccount, STRANGER } from './workload-cast.ts'
 

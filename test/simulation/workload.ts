@@ -2,7 +2,7 @@
  * The clients of a run, and the way of their requests to an edge and back. A few hot accounts get most of it, so that
  * batches, repeats and rotations meet. Every request and what became of it goes into the histories.
  */
-import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import type { SimEdge, World } from './cluster-node.ts'
 import { isPoisonous } from './reference-fields.ts'
 import { ATTACKER, BRINGER, REMOVER } from './plan.ts'

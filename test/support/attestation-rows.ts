@@ -8,9 +8,9 @@ import {
   openAttestation,
   type SealedAttestation,
   sealedAttestation,
-} from '../../infra/postgres/attestation-document.ts'
-import { ATTESTATION_COLUMNS, type AttestationRow } from '../../infra/postgres/attestation-rows.ts'
-import { PLACES } from '../../infra/postgres/row-sealer.ts'
+} from '../../infra/postgres/rows/attestation-document.ts'
+import { ATTESTATION_COLUMNS, type AttestationRow } from '../../infra/postgres/rows/attestation-rows.ts'
+import { PLACES } from '../../infra/postgres/rows/row-sealer.ts'
 import { classKeyName } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { Attestation } from '../../runtime/ports/attestation-store.ts'

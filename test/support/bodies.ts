@@ -1,5 +1,5 @@
 /** Bodies of messages at NATS as tests read and write them: of this version and of the next (next-wire.ts). */
-import type { Delivery, DeliveryAnswer, Item, ItemVerdict } from '../../runtime/messages.ts'
+import type { Delivery, DeliveryAnswer, Item, ItemVerdict } from '../../runtime/protocol/messages.ts'
 import {
   decodeFrame,
   decodeList,
@@ -10,7 +10,7 @@ import {
   type ListForm,
   VERDICTS,
   WIRE,
-} from '../../runtime/wire.ts'
+} from '../../runtime/protocol/wire.ts'
 import { NEXT_VERSION } from './next-wire.ts'
 
 const ANY_VERSION = { reads: [...WIRE.reads, NEXT_VERSION] }

@@ -1,7 +1,7 @@
 /** Somebody who writes checkpoints, whose clock is moved by hand. */
-import { Checkpointer } from '../../infra/audit/checkpointer.ts'
-import { readLedgerAt } from '../../infra/postgres/migrate.ts'
-import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { Checkpointer } from '../../infra/checkpoints/checkpointer.ts'
+import { readLedgerAt } from '../../infra/postgres/migrations/migrate.ts'
+import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/access/service-keys-postgres.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'

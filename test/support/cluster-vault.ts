@@ -1,7 +1,7 @@
 /** What opens the rows of a ledger that runs in processes of its own: its master key lies in its data directory. */
 import { join } from 'node:path'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
-import type { LedgerSecrets } from '../../infra/main/ledger-secrets.ts'
+import type { LedgerSecrets } from '../../infra/ledger/ledger-secrets.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { Cluster } from './cluster-process.ts'
 import { secretsOf } from './ledger-database.ts'

@@ -1,14 +1,14 @@
 /** A node with the faults of injected-faults.ts, or an edge with a shorter deadline: `faulty-part.js node|edge`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CommandIo } from '../../infra/cli/command.ts'
-import { configurationOf, withRunningServers } from '../../infra/cli/configured.ts'
+import { type CommandIo } from '../../infra/cli/common/command.ts'
+import { configurationOf, withRunningServers } from '../../infra/cli/common/configured.ts'
 import { processLog } from '../../infra/cli/process-log.ts'
-import { runEdge } from '../../infra/main/edge-process.ts'
-import { runNode } from '../../infra/main/node-process.ts'
+import { runEdge } from '../../infra/processes/edge-process.ts'
+import { runNode } from '../../infra/processes/node-process.ts'
 import { GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import type { LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
-import { WIRE } from '../../runtime/wire.ts'
+import { WIRE } from '../../runtime/protocol/wire.ts'
 import { type InjectedFault, withFaults } from './injected-faults.ts'
 
 const io: CommandIo = {

@@ -7,7 +7,7 @@ import { stepActor } from '../../actors/step-actor.ts'
 import { BrokenInvariant } from '../../actors/result.ts'
 import type { LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
 import { type CommitBatch, LedgerStoreUnavailable, type LookUpQuestion } from '../../runtime/ports/ledger-store.ts'
-import { WIRE } from '../../runtime/wire.ts'
+import { WIRE } from '../../runtime/protocol/wire.ts'
 
 /**
  * The result for the client. `applied`: as without the fault. `refused`: without effect. `undecided`: 503, outcome unknown.

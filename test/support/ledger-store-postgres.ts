@@ -5,10 +5,10 @@ import {
   createPostgresLedgerStore,
   type PostgresLedgerStore,
   type PostgresLedgerStoreOptions,
-} from '../../infra/postgres/ledger-store-postgres.ts'
+} from '../../infra/postgres/store/ledger-store-postgres.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
-import { type CrossingsRow, openCrossings } from '../../infra/postgres/boundary-crossings.ts'
-import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
+import { type CrossingsRow, openCrossings } from '../../infra/postgres/rows/boundary-crossings.ts'
+import { nftKeyName, PLACES } from '../../infra/postgres/rows/row-sealer.ts'
 import { classKeyName, type KeyName, LEDGER_KEY_NAME, partsOf } from '../../infra/vault/key-name.ts'
 import { createKeyWrapping, newDataKey } from '../../infra/vault/key-wrapping.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'

@@ -2,14 +2,14 @@
  * A node or an edge of a future release: `next-part.js reads|writes node|edge`. It reads the next wire version, or writes
  * it, and reports once for each version that it has read a message of a part with another version.
  */
-import { type CommandIo } from '../../infra/cli/command.ts'
-import { configurationOf, withRunningServers } from '../../infra/cli/configured.ts'
+import { type CommandIo } from '../../infra/cli/common/command.ts'
+import { configurationOf, withRunningServers } from '../../infra/cli/common/configured.ts'
 import { processLog } from '../../infra/cli/process-log.ts'
-import { runEdge } from '../../infra/main/edge-process.ts'
-import { runNode } from '../../infra/main/node-process.ts'
+import { runEdge } from '../../infra/processes/edge-process.ts'
+import { runNode } from '../../infra/processes/node-process.ts'
 import { GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import type { Wire } from '../../runtime/wire.ts'
+import type { Wire } from '../../runtime/protocol/wire.ts'
 import { READS_NEXT, WRITES_NEXT } from './next-wire.ts'
 
 const io: CommandIo = {

@@ -4,7 +4,7 @@
  */
 import type { Envelope, Message } from '../../actors/message.ts'
 import type { WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
-import { WIRE, type Wire } from '../../runtime/wire.ts'
+import { WIRE, type Wire } from '../../runtime/protocol/wire.ts'
 
 export const NEXT_VERSION = WIRE.writes + 1
 

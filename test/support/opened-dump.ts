@@ -1,10 +1,10 @@
 /** All that a database holds, opened with every key that is left: what whoever has the master key, too, can learn of it. */
 import postgres from 'postgres'
 import type { FailureCode, Transaction } from '../../actors/account/transaction.ts'
-import { openAttestation } from '../../infra/postgres/attestation-document.ts'
-import type { AttestationRow } from '../../infra/postgres/attestation-rows.ts'
-import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
-import { placeOfTransaction } from '../../infra/postgres/transaction-document.ts'
+import { openAttestation } from '../../infra/postgres/rows/attestation-document.ts'
+import type { AttestationRow } from '../../infra/postgres/rows/attestation-rows.ts'
+import { nftKeyName, PLACES } from '../../infra/postgres/rows/row-sealer.ts'
+import { placeOfTransaction } from '../../infra/postgres/rows/transaction-document.ts'
 import {
   accountKeyName,
   classKeyName,

@@ -8,7 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import postgres from 'postgres'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import type { KeyRing } from '../../infra/keys/wrapping-keys.ts'
-import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
+import { MIGRATIONS } from '../../infra/postgres/migrations/migrations.ts'
 import type { Party } from './audited-ledger.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEY_TEXT } from './ledger-database.ts'
 

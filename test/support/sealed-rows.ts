@@ -1,19 +1,24 @@
 /** Rows as somebody writes and changes them who has the ledger's keys, and goes past its owners. */
 import type postgres from 'postgres'
 import type { ActorState } from '../../actors/actor-state.ts'
-import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, openActor } from '../../infra/postgres/actor-documents.ts'
-import { arrayExpression, arrayParameter, elementExpression } from '../../infra/postgres/array-literal.ts'
-import { keyNamesOfNew } from '../../infra/postgres/commit-keys.ts'
-import { SECTIONS } from '../../infra/postgres/commit-rows.ts'
-import { SECTION_NAMES } from '../../infra/postgres/commit-section.ts'
-import { createRowSealer, PLACES } from '../../infra/postgres/row-sealer.ts'
+import {
+  ACTOR_ROW_COLUMNS,
+  type ActorRow,
+  keyNameOfActorRow,
+  openActor,
+} from '../../infra/postgres/rows/actor-documents.ts'
+import { arrayExpression, arrayParameter, elementExpression } from '../../infra/postgres/connection/array-literal.ts'
+import { keyNamesOfNew } from '../../infra/postgres/commit/commit-keys.ts'
+import { SECTIONS } from '../../infra/postgres/commit/commit-rows.ts'
+import { SECTION_NAMES } from '../../infra/postgres/commit/commit-section.ts'
+import { createRowSealer, PLACES } from '../../infra/postgres/rows/row-sealer.ts'
 import {
   openTransaction,
   placeOfTransaction,
   refsOfTransaction,
   type TransactionRow,
   transactionText,
-} from '../../infra/postgres/transaction-document.ts'
+} from '../../infra/postgres/rows/transaction-document.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'

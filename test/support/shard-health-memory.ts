@@ -1,6 +1,6 @@
 /** Shards as operators see them, in memory: all that the port promises, for tests that want no database. */
 import type { ShardHealth, ShardView } from '../../runtime/ports/shard-health.ts'
-import { healthStateOf, sinceMovedMs } from '../../runtime/shard-state.ts'
+import { healthStateOf, sinceMovedMs } from '../../runtime/node/ownership/shard-state.ts'
 
 export interface MemoryShard {
   owner: string | null

@@ -7,13 +7,13 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { formatQuantity, ZERO } from '../../actors/money.ts'
 import { stepActor } from '../../actors/step-actor.ts'
-import { deliverySubject, type Item, type ItemVerdict, type Operation } from '../../runtime/messages.ts'
-import { inboxOrder } from '../../runtime/node/commit/draft.ts'
-import { outputGate } from '../../runtime/node/commit/output-gate.ts'
-import { createPinBoard } from '../../runtime/node/lookup/pin-board.ts'
-import { createUnsupported } from '../../runtime/node/delivery/unsupported.ts'
+import { deliverySubject, type Item, type ItemVerdict, type Operation } from '../../runtime/protocol/messages.ts'
+import { inboxOrder } from '../../runtime/node/shard/draft.ts'
+import { outputGate } from '../../runtime/node/shard/output-gate.ts'
+import { createPinBoard } from '../../runtime/node/shard/pin-board.ts'
+import { createUnsupported } from '../../runtime/node/shard/unsupported.ts'
 import type { MailboxLimits } from '../../runtime/node/delivery/admission.ts'
-import { ShardHost, type ShardHostDependencies } from '../../runtime/node/shard-host.ts'
+import { ShardHost, type ShardHostDependencies } from '../../runtime/node/host/shard-host.ts'
 import {
   type AcknowledgedChannel,
   type CommitBatch,
@@ -26,7 +26,7 @@ import {
   type ShardToken,
 } from '../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
-import { WIRE } from '../../runtime/wire.ts'
+import { WIRE } from '../../runtime/protocol/wire.ts'
 import { lookUpStatements } from '../simulation/sim-ledger-store-look-up.ts'
 import { poisonIn, Rows } from '../simulation/sim-ledger-store-rows.ts'
 import { openShardStatements, type Statements } from '../simulation/sim-ledger-store-statements.ts'

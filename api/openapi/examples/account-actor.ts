@@ -1,5 +1,5 @@
 /** Examples of an account's actor: as the end-to-end walk sees them. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 const ACTOR = {
   account_id: 'bob@example',

@@ -1,5 +1,5 @@
 /** Examples of changes of accounts. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const ROTATE_KEY_EXAMPLES: Examples = {
   bob: {

@@ -1,5 +1,5 @@
 /** Examples of what accounts are asked. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const CREATE_ACCOUNT_EXAMPLES: Examples = {
   alice: {

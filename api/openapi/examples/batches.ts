@@ -1,5 +1,5 @@
 /** Examples of batches. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const SUBMIT_BATCH_EXAMPLES: Examples = {
   repeats: {

@@ -1,5 +1,5 @@
 /** Examples of exports. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 const RECIPIENT = {
   kty: 'EC',

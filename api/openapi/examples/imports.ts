@@ -1,5 +1,5 @@
 /** Examples of imports. Sent and answered as they stand: see the walk-through. What is taken in another ledger has signed. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const GET_IMPORT_KEY_EXAMPLES: Examples = {
   key: {

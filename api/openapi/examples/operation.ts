@@ -1,5 +1,5 @@
 /** Examples of what needs no token. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const GET_ROOT_EXAMPLES: Examples = {
   paths: {

@@ -1,5 +1,5 @@
 /** Examples of the states of a group, and of an account that declines one. The walk-through sends and receives them as given. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const GET_SETTLEMENT_GROUP_EXAMPLES: Examples = {
   open: {

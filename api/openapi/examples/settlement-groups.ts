@@ -1,5 +1,5 @@
 /** Examples of settlement groups. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const CREATE_SETTLEMENT_GROUP_EXAMPLES: Examples = {
   payment: {

@@ -1,5 +1,5 @@
 /** Examples of shards. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const LIST_SHARDS_EXAMPLES: Examples = {
   two: {

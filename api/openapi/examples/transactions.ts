@@ -1,5 +1,5 @@
 /** Examples of what became of orders. Sent and answered as they stand: see the walk-through. */
-import type { Examples } from '../operation.ts'
+import type { Examples } from '../model/operation.ts'
 
 export const GET_TRANSACTION_EXAMPLES: Examples = {
   completed: {

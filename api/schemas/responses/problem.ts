@@ -1,7 +1,7 @@
 /** Every 'no' of the service (RFC 9457, D14). */
 import * as v from 'valibot'
-import { ERROR_CODES } from '../../error-codes.ts'
-import { type ErrorCode, PROBLEM_TYPES } from '../../problem.ts'
+import { ERROR_CODES } from '../../http/error-codes.ts'
+import { type ErrorCode, PROBLEM_TYPES } from '../../http/problem.ts'
 import { keyId, sha256, text } from './values.ts'
 
 const codes = Object.keys(ERROR_CODES) as readonly ErrorCode[]

@@ -3,15 +3,15 @@
  * may still come back (P1), messages set out, and who has waited is told. Answers and acknowledgements of all the parts
  * leave together: what came in one message is answered in one, of however many shards it is.
  */
-import type { BriefMap } from '../../brief-map.ts'
+import type { BriefMap } from '../../common/brief-map.ts'
 import type { Courier } from '../delivery/courier.ts'
-import { answerFor, isKnownUse, type ShardDraft } from './draft.ts'
+import { answerFor, isKnownUse, type ShardDraft } from '../shard/draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
-import { type Incarnation, passivate, type Resident, type ResidentLimits, setState } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
-import type { DecidedAnswer } from './output-gate.ts'
-import { release, settle, waitsFor } from '../pending-command.ts'
+import { type Incarnation, passivate, type Resident, type ResidentLimits, setState } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import type { DecidedAnswer } from '../shard/output-gate.ts'
+import { release, settle, waitsFor } from '../shard/pending-command.ts'
 
 const NO_RESIDENTS: ResidentLimits = { maxResidents: 0, maxResidentBytes: 0 }
 

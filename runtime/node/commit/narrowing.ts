@@ -7,13 +7,13 @@
  */
 import { delay } from '../../ports/clock.ts'
 import type { FailedCause } from '../../ports/ledger-store.ts'
-import { followed, turnAway } from '../followed.ts'
-import type { Incarnation } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
-import type { Pending } from '../pending-command.ts'
+import { followed, turnAway } from '../shard/followed.ts'
+import type { Incarnation } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import type { Pending } from '../shard/pending-command.ts'
 import { type Contain, type Fault, mayHaveBeenApplied } from '../recovery/containment.ts'
 import type { CommitHealth } from './commit-health.ts'
-import type { ShardDraft } from './draft.ts'
+import type { ShardDraft } from '../shard/draft.ts'
 
 export interface NarrowingDependencies extends Pick<NodeContext, 'clock' | 'log' | 'metrics' | 'rare'> {
   readonly health: Pick<CommitHealth, 'refused'>

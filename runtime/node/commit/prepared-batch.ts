@@ -7,9 +7,9 @@ import type { TransactionRecord } from '../../../actors/account/transaction.ts'
 import { invariant } from '../../../actors/result.ts'
 import type { ReceiptWrite, ShardBatch } from '../../ports/ledger-store.ts'
 import type { Signer } from '../../ports/signer.ts'
-import { appendTo } from '../../append-to.ts'
+import { appendTo } from '../../common/append-to.ts'
 import { type Fault, faultOf, type Stage } from '../recovery/containment.ts'
-import type { ShardDraft } from './draft.ts'
+import type { ShardDraft } from '../shard/draft.ts'
 import { processedIn, rowsOf } from './rows.ts'
 
 export interface PreparedBatch {

@@ -4,9 +4,9 @@ import { balanceOf } from '../../../actors/account/state.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { formatQuantity } from '../../../actors/money.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
-import { appendTo } from '../../append-to.ts'
+import { appendTo } from '../../common/append-to.ts'
 import type { ReceiptWrite, ShardBatch, TransactionChange } from '../../ports/ledger-store.ts'
-import { accountIn, type ShardDraft } from './draft.ts'
+import { accountIn, type ShardDraft } from '../shard/draft.ts'
 
 /** Final transactions of a draft, which get receipts, in the order of `rowsOf`. */
 export function processedIn(draft: ShardDraft) {

@@ -8,19 +8,19 @@
  */
 import { type Answer, refusal } from '../../../actors/account/outcome.ts'
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
-import type { Item, ItemVerdict, Verdict } from '../../messages.ts'
+import type { Item, ItemVerdict, Verdict } from '../../protocol/messages.ts'
 import { fieldsOf, nextHop } from '../../ports/trail.ts'
-import { reasonOf } from '../../reason.ts'
-import { decodeList, encodeVerdicts, ITEMS } from '../../wire.ts'
+import { reasonOf } from '../../common/reason.ts'
+import { decodeList, encodeVerdicts, ITEMS } from '../../protocol/wire.ts'
 import { createFirstOf } from '../recovery/containment.ts'
 import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
-import type { StepSettings } from '../commit/draft.ts'
+import type { StepSettings } from '../shard/draft.ts'
 import type { ItemFate } from '../../ports/metrics.ts'
-import { type Incarnation, nextStamp, type ResidentLimits } from '../incarnation.ts'
-import { Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
+import { type Incarnation, nextStamp, type ResidentLimits } from '../shard/incarnation.ts'
+import { Pending, type ReplyChannel, waitsFor } from '../shard/pending-command.ts'
 import { receiversOf } from '../lookup/receivers.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from '../shard/node-context.ts'
 
 /** Bounds in commands; `maxOutbox` in messages. */
 export interface MailboxLimits extends ResidentLimits {

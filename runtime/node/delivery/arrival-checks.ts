@@ -8,7 +8,7 @@ import { type ActorAddress, classAddress, tokenAddress } from '../../../actors/a
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { fractionalDigits, isDecimalString, MAX_DECIMALS, parseQuantity } from '../../../actors/money.ts'
 import { isClassId, nftNameOf } from '../../../actors/nft-id.ts'
-import type { Operation } from '../../messages.ts'
+import type { Operation } from '../../protocol/messages.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 const SALT = /^[0-9a-f]{32}$/

@@ -8,10 +8,16 @@ import { foldedName } from '../../../actors/nft-class/state.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { readTerms } from '../../../actors/group/terms.ts'
 import type { AnyCommand } from '../../../actors/step-actor.ts'
-import { OPERATION_MEMBERS } from '../../message-shapes.ts'
-import type { Item, Operation } from '../../messages.ts'
+import { OPERATION_MEMBERS } from '../../protocol/message-shapes.ts'
+import type { Item, Operation } from '../../protocol/messages.ts'
 import type { ReadPublicKey } from '../../ports/public-keys.ts'
-import { isObject, readPayload, readSubmission, readTermsHash, type SignedPayload } from '../../signed-payload.ts'
+import {
+  isObject,
+  readPayload,
+  readSubmission,
+  readTermsHash,
+  type SignedPayload,
+} from '../../protocol/signed-payload.ts'
 import { arrivalFor, isName, isUsedKeys } from './arrival-checks.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>

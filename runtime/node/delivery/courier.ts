@@ -11,18 +11,18 @@
  *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target has
  *       consumed it.
  */
-import { appendTo } from '../../append-to.ts'
+import { appendTo } from '../../common/append-to.ts'
 import type { Timer } from '../../ports/clock.ts'
 import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../../ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../ports/transport.ts'
-import { type Delivery, type DeliveryAnswer, deliverySubject } from '../../messages.ts'
-import type { Route } from '../../routes.ts'
-import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION } from '../../wire.ts'
-import { reasonOf } from '../../reason.ts'
+import { type Delivery, type DeliveryAnswer, deliverySubject } from '../../protocol/messages.ts'
+import type { Route } from '../../routing/routes.ts'
+import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION } from '../../protocol/wire.ts'
+import { reasonOf } from '../../common/reason.ts'
 import { PARKED_RETRY_MS } from '../recovery/containment.ts'
 import { halves, split } from './delivery-parts.ts'
-import type { Incarnation } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { Incarnation } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
 
 export interface CourierDependencies extends Pick<
   NodeContext,

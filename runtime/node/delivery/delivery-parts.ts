@@ -1,6 +1,6 @@
 /** How deliveries to one node are put into messages that the transport takes. */
-import type { DeliveredMessage, Delivery } from '../../messages.ts'
-import { ENVELOPE_BYTES, envelopeBytes } from '../commit/weights.ts'
+import type { DeliveredMessage, Delivery } from '../../protocol/messages.ts'
+import { ENVELOPE_BYTES, envelopeBytes } from '../shard/weights.ts'
 
 /** As few messages as fit; what of a channel does not fit into one goes on in the next, in order. */
 export function split(deliveries: readonly Delivery[], maxBytes: number): readonly (readonly Delivery[])[] {

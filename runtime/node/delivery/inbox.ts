@@ -12,15 +12,15 @@
  */
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 import type { Envelope } from '../../../actors/message.ts'
-import { appendTo } from '../../append-to.ts'
-import type { Delivery, DeliveryAnswer } from '../../messages.ts'
-import { unreadCause } from '../../wire.ts'
-import type { ShardDraft } from '../commit/draft.ts'
+import { appendTo } from '../../common/append-to.ts'
+import type { Delivery, DeliveryAnswer } from '../../protocol/messages.ts'
+import { unreadCause } from '../../protocol/wire.ts'
+import type { ShardDraft } from '../shard/draft.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
 import type { ShardRecovery } from '../recovery/shard-recovery.ts'
-import { type Incarnation, nextStamp } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
-import { Pending, settle } from '../pending-command.ts'
+import { type Incarnation, nextStamp } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import { Pending, settle } from '../shard/pending-command.ts'
 
 export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
 

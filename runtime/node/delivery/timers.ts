@@ -4,8 +4,8 @@
  */
 import type { Timer } from '../../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../../ports/ledger-store.ts'
-import { reasonOf } from '../../reason.ts'
-import type { NodeContext } from '../node-context.ts'
+import { reasonOf } from '../../common/reason.ts'
+import type { NodeContext } from '../shard/node-context.ts'
 
 export interface TimersDependencies extends Pick<NodeContext, 'clock' | 'log' | 'rare'> {
   readonly store: Pick<LedgerStore, 'due' | 'prune'>

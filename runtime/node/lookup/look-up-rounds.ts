@@ -8,14 +8,14 @@
  *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it is
  *       late (K6); a message or a timer after `MAX_ALONE` attempts, or after one if it was parked before.
  */
-import { BriefMap } from '../../brief-map.ts'
+import { BriefMap } from '../../common/brief-map.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
-import { reasonOf } from '../../reason.ts'
+import { reasonOf } from '../../common/reason.ts'
 import { type Contain, faultOf } from '../recovery/containment.ts'
-import { followed, leaveUndecided } from '../followed.ts'
-import type { Incarnation } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
-import { isLate, type Pending } from '../pending-command.ts'
+import { followed, leaveUndecided } from '../shard/followed.ts'
+import type { Incarnation } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import { isLate, type Pending } from '../shard/pending-command.ts'
 
 /** Commands in one round. */
 const MAX_ROUND_SIZE = 2_000

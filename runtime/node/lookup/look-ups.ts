@@ -12,13 +12,13 @@ import type { AnyState } from '../../../actors/step-actor.ts'
 import { addressOf, keyAddressOf, type LookUpAnswer } from '../../ports/ledger-store.ts'
 import type { SignatureCheck } from '../../ports/signer.ts'
 import { type Contain, type Fault, faultOf } from '../recovery/containment.ts'
-import { createFactsOfLookUp, type Facts } from './facts.ts'
-import { type Incarnation, takeUp } from '../incarnation.ts'
+import { createFactsOfLookUp, type Facts } from '../shard/facts.ts'
+import { type Incarnation, takeUp } from '../shard/incarnation.ts'
 import { LookUpRounds } from './look-up-rounds.ts'
 import { addNeeds, elsewhereKeyOf, findingsFor, type Needs, noNeeds, questionOf } from './needs.ts'
-import { holdOn, type Pending, verdictKey } from '../pending-command.ts'
-import type { NodeContext } from '../node-context.ts'
-import type { PinBoard } from './pin-board.ts'
+import { holdOn, type Pending, verdictKey } from '../shard/pending-command.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import type { PinBoard } from '../shard/pin-board.ts'
 
 /** Takes a command in; it comes out through `onReady` when everything is known. */
 export type LookUps = (pending: Pending) => void

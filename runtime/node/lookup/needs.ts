@@ -14,8 +14,8 @@ import {
   type LookUpAnswer,
   type LookUpQuestion,
 } from '../../ports/ledger-store.ts'
-import type { Facts } from './facts.ts'
-import { type Findings, NOTHING_FOUND, type Pending } from '../pending-command.ts'
+import type { Facts } from '../shard/facts.ts'
+import { type Findings, NOTHING_FOUND, type Pending } from '../shard/pending-command.ts'
 
 /** The parts of a question, by the address of what is asked for. */
 export type Needs = { readonly [Part in keyof LookUpQuestion]: Map<string, LookUpQuestion[Part][number]> }

@@ -7,8 +7,8 @@ import { delay } from '../../ports/clock.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'
 import type { ShardStart } from '../../ports/ledger-store.ts'
 import type { EpochsSeen } from './epochs-seen.ts'
-import type { NodeContext } from '../node-context.ts'
-import type { ShardHost } from '../shard-host.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import type { ShardHost } from '../host/shard-host.ts'
 
 export interface AcquisitionDependencies extends Pick<NodeContext, 'session' | 'store' | 'clock' | 'metrics' | 'rare'> {
   readonly nodeId: string

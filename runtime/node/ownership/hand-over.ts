@@ -5,15 +5,15 @@
  *   V3. A successor that refuses, or does not confirm that it serves, costs time only: the shard is free.
  *   V4. A node that stays gives a shard only to a node that would take it: any healthy owner is better than none.
  */
-import { appendTo } from '../../append-to.ts'
+import { appendTo } from '../../common/append-to.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'
 import type { LedgerStore } from '../../ports/ledger-store.ts'
 import type { EpochsSeen } from './epochs-seen.ts'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from '../../common/in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
-import type { NodeContext } from '../node-context.ts'
-import type { ShardHost } from '../shard-host.ts'
-import { reasonOf } from '../../reason.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import type { ShardHost } from '../host/shard-host.ts'
+import { reasonOf } from '../../common/reason.ts'
 
 export interface HandOverDependencies extends Pick<NodeContext, 'log' | 'metrics'> {
   readonly store: Pick<LedgerStore, 'release'>

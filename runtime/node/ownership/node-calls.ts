@@ -4,7 +4,7 @@
  *   G1. A shard is offered before it is drained, and announced once it is free: a silent node is given nothing.
  *   G2. A node is unreachable only if nobody serves its subject; silence alone does not prove it.
  */
-import { controlSubject } from '../../messages.ts'
+import { controlSubject } from '../../protocol/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {
   NOT_DELIVERED,
@@ -13,9 +13,9 @@ import {
   type Service,
   type Transport,
 } from '../../ports/transport.ts'
-import { isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../../shapes.ts'
-import { decodeFrame, encodeFrame } from '../../wire.ts'
-import type { NodeContext } from '../node-context.ts'
+import { isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../../protocol/shapes.ts'
+import { decodeFrame, encodeFrame } from '../../protocol/wire.ts'
+import type { NodeContext } from '../shard/node-context.ts'
 
 interface NodeCallsDependencies extends Pick<NodeContext, 'session' | 'wire' | 'unsupported'> {
   readonly transport: Pick<Transport, 'request' | 'serve'>

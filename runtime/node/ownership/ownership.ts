@@ -17,14 +17,14 @@ import type { Service } from '../../ports/transport.ts'
 import { type Acquisition, createAcquisition } from './acquisition.ts'
 import { EpochsSeen } from './epochs-seen.ts'
 import { createHandOver, type HandOver } from './hand-over.ts'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from '../../common/in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from '../shard/node-context.ts'
 import { ownersOf, Peers, type SessionName } from './peers.ts'
 import { placeOn, sessionsOf } from './placement.ts'
-import type { ShardHost } from '../shard-host.ts'
+import type { ShardHost } from '../host/shard-host.ts'
 import { createVitalSigns, type VitalSigns, type VitalSignsBook } from './vital-signs.ts'
-import { reasonOf } from '../../reason.ts'
+import { reasonOf } from '../../common/reason.ts'
 
 export interface OwnershipDependencies extends Pick<
   NodeContext,

@@ -15,12 +15,12 @@ import { mintUnderWay } from '../../../actors/account/mint.ts'
 import { refusal } from '../../../actors/account/outcome.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
-import { reasonOf } from '../../reason.ts'
+import { reasonOf } from '../../common/reason.ts'
 import type { ShardRecovery } from './shard-recovery.ts'
-import { followed, leaveUndecided } from '../followed.ts'
-import type { Incarnation } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
-import { type Pending, settle } from '../pending-command.ts'
+import { followed, leaveUndecided } from '../shard/followed.ts'
+import type { Incarnation } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import { type Pending, settle } from '../shard/pending-command.ts'
 
 /** The stage of handling that failed. */
 export type Stage =

@@ -10,11 +10,11 @@
  */
 import { delay } from '../../ports/clock.ts'
 import { LedgerStoreUnavailable, type ShardRecord, type ShardStart, type ShardToken } from '../../ports/ledger-store.ts'
-import type { Incarnation } from '../incarnation.ts'
-import type { NodeContext } from '../node-context.ts'
-import { suspend } from '../pending-command.ts'
+import type { Incarnation } from '../shard/incarnation.ts'
+import type { NodeContext } from '../shard/node-context.ts'
+import { suspend } from '../shard/pending-command.ts'
 import { type Fault, faultOf } from './containment.ts'
-import { reasonOf } from '../../reason.ts'
+import { reasonOf } from '../../common/reason.ts'
 
 export interface ShardRecoveryDependencies extends Pick<NodeContext, 'store' | 'session' | 'clock' | 'log'> {
   /** Another has the shard; `found`, where it was looked at: its record. */

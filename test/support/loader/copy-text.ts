@@ -3,11 +3,11 @@
  * description that commits are written from.
  */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { ColumnType, ColumnValue } from '../../../infra/postgres/array-literal.ts'
-import { keyNamesOfNew } from '../../../infra/postgres/commit-keys.ts'
-import { SECTIONS } from '../../../infra/postgres/commit-rows.ts'
-import { SECTION_NAMES, type SectionName } from '../../../infra/postgres/commit-section.ts'
-import { createRowSealer } from '../../../infra/postgres/row-sealer.ts'
+import type { ColumnType, ColumnValue } from '../../../infra/postgres/connection/array-literal.ts'
+import { keyNamesOfNew } from '../../../infra/postgres/commit/commit-keys.ts'
+import { SECTIONS } from '../../../infra/postgres/commit/commit-rows.ts'
+import { SECTION_NAMES, type SectionName } from '../../../infra/postgres/commit/commit-section.ts'
+import { createRowSealer } from '../../../infra/postgres/rows/row-sealer.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 

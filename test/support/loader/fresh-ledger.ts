@@ -6,7 +6,7 @@ import { makePrivateDirectory } from '../../../infra/system/private-file.ts'
 import { isRoot } from '../../../infra/embedded/unprivileged-user.ts'
 import { loadOrCreateMasterKey } from '../../../infra/keys/master-key.ts'
 import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
-import { createOrMigrate } from '../../../infra/main/ledger-creation.ts'
+import { createOrMigrate } from '../../../infra/ledger/ledger-creation.ts'
 import { type LoadedLedger, type LoadOptions, loadLedger } from './ledger-load.ts'
 
 interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey'> {

@@ -7,7 +7,7 @@
  *   B3. All or nothing: a load that fails leaves the table as it was, indexes and all.
  */
 import type { Writable } from 'node:stream'
-import { connect, type Connection, type Sql } from '../../../infra/postgres/connection.ts'
+import { connect, type Connection, type Sql } from '../../../infra/postgres/connection/connection.ts'
 import type { TableRows } from './copy-text.ts'
 
 /** All that are being filled, each opened when its first rows come. */

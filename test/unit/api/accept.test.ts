@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { prefers } from '../../../api/accept.ts'
+import { prefers } from '../../../api/http/accept.ts'
 
 const LINES = 'application/x-ndjson'
 const JSON_TYPE = 'application/json'

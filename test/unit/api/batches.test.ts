@@ -1,7 +1,7 @@
 /** Goal: of a batch each submission is judged as if it came alone, and told so in its place (D21). */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
+import type { GatewayOutcome } from '../../../runtime/edge/ledger-gateway.ts'
 import { bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 import { WRITTEN } from './written-requests.ts'
 

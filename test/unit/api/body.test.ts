@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_BODY_BYTES, readJsonBody } from '../../../api/body.ts'
+import { MAX_BODY_BYTES, readJsonBody } from '../../../api/http/body.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

@@ -1,6 +1,6 @@
 /** Goal: only pages of the configured origins can use the API from a browser. */
 import { describe, expect, test } from 'vitest'
-import type { AllowedOrigins } from '../../../api/cors.ts'
+import type { AllowedOrigins } from '../../../api/http/cors.ts'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
 import { createEdgeFixture } from './edge-fixture.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
-import { createDocumentationPage } from '../../../api/openapi/page.ts'
+import { createDocumentationPage } from '../../../api/docs/page.ts'
 import { createEdgeFixture } from './edge-fixture.ts'
 
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ERROR_CODES } from '../../../api/error-codes.ts'
-import { PROBLEM_TYPES, type ProblemType } from '../../../api/problem.ts'
+import { ERROR_CODES } from '../../../api/http/error-codes.ts'
+import { PROBLEM_TYPES, type ProblemType } from '../../../api/http/problem.ts'
 import { createEdgeFixture } from './edge-fixture.ts'
 
 /** Of what a query, a path or the text of a body can have wrong, and of what its fields can. */

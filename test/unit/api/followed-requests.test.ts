@@ -1,6 +1,6 @@
 /** Goal: a request can be followed by its ID and its trace into the ledger, and is counted under its route alone. */
 import { describe, expect, test } from 'vitest'
-import type { EdgeDependencies } from '../../../api/dependencies.ts'
+import type { EdgeDependencies } from '../../../api/http/dependencies.ts'
 import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
 import { accountView, createEdgeFixture, GROUP_ID, groupView } from './edge-fixture.ts'
 import { DECIDED, WRITTEN } from './written-requests.ts'

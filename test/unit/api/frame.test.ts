@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
-import { PROBLEM_TYPES } from '../../../api/problem.ts'
+import { PROBLEM_TYPES } from '../../../api/http/problem.ts'
 import { bodyOf, createEdgeFixture, LEDGER_ID, refusalOf } from './edge-fixture.ts'
 
 describe('what stands in front of every endpoint', () => {

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { type IdempotencyStore, IdempotencyStoreUnavailable } from '../../../runtime/ports/idempotency-store.ts'
-import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
+import type { GatewayOutcome } from '../../../runtime/edge/ledger-gateway.ts'
 import { createMemoryIdempotencyStore } from '../../support/idempotency-store-memory.ts'
 import { attestationEdge, BODY as STATEMENT } from './attestation-scene.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'

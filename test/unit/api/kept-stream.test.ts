@@ -1,6 +1,6 @@
 /** A streamed reply that is stored while it is sent: T1 to T3. */
 import { expect, test } from 'vitest'
-import { keptStream, replayedStream } from '../../../api/kept-stream.ts'
+import { keptStream, replayedStream } from '../../../api/http/kept-stream.ts'
 import type { KeptContent } from '../../../runtime/ports/idempotency-store.ts'
 
 function streamOf(chunks: readonly string[], failure?: Error): ReadableStream<Uint8Array> {

@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
-import type { queryOf } from '../../../api/query.ts'
+import type { queryOf } from '../../../api/http/query.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
 
 interface QueryModule {
@@ -15,7 +15,7 @@ interface QueryModule {
 /** The parameters that routes have asked for since it was emptied. */
 const asked = vi.hoisted(() => new Set<string>())
 
-vi.mock('../../../api/query.ts', async (load) => {
+vi.mock('../../../api/http/query.ts', async (load) => {
   const { queryOf: original, ...rest } = await load<QueryModule>()
   const recording: QueryModule['queryOf'] = (route, http) => {
     const query = original(route, http)

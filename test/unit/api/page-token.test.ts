@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createPageTokens } from '../../../api/page-token.ts'
+import { createPageTokens } from '../../../api/http/page-token.ts'
 
 const tokens = createPageTokens(new Uint8Array(32).fill(1))
 const position = { cursor: 'txn_01 é', count: { total: 9_876_543_210, exact: false } }

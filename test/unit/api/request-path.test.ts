@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pathOfTarget } from '../../../api/request-path.ts'
+import { pathOfTarget } from '../../../api/http/request-path.ts'
 
 test.for([
   ['/v1/accounts/a%20b?x=/y', '/v1/accounts/a%20b'],

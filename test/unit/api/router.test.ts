@@ -1,6 +1,6 @@
 /** Goal: the router finds a path without parameters in one look-up, and finds every other path as Hono's router does. */
 import { expect, test } from 'vitest'
-import { PathRouter } from '../../../api/router.ts'
+import { PathRouter } from '../../../api/http/router.ts'
 
 function routed(...routes: readonly (readonly [string, string])[]): PathRouter<string> {
   const router = new PathRouter<string>()

@@ -1,7 +1,7 @@
-/** Goal: W1 to W3 of api/scan.ts: pages of what a client may see, whatever lies between. */
+/** Goal: W1 to W3 of api/endpoint/scan.ts: pages of what a client may see, whatever lies between. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Scan, type ScannedPage, scanPage, SCANNED_ROWS } from '../../../api/scan.ts'
+import { type Scan, type ScannedPage, scanPage, SCANNED_ROWS } from '../../../api/endpoint/scan.ts'
 
 interface Row {
   readonly number: number

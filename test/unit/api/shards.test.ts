@@ -1,7 +1,7 @@
 /** Goal: D15: shards and states of accounts are shown as shards fare, and what is said of a shard can be said of it. */
 import { expect, test } from 'vitest'
 import { type ShardHealth, ShardHealthUnavailable } from '../../../runtime/ports/shard-health.ts'
-import { GIVEN_UP_AFTER_MS, SILENT_AFTER_MS } from '../../../runtime/shard-state.ts'
+import { GIVEN_UP_AFTER_MS, SILENT_AFTER_MS } from '../../../runtime/node/ownership/shard-state.ts'
 import { accountView, bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 
 const ODD = ['+1', '007', '00', '1.0', '1e2', '0x1', 'x', '%20', '7%20', '%D9%A3']

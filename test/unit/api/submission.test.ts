@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { type Invalid, invalidProblem } from '../../../api/problem.ts'
+import { type Invalid, invalidProblem } from '../../../api/http/problem.ts'
 import { submissionErrors } from '../../../api/schemas/submission.ts'
 
 const GOOD: JsonObject = {

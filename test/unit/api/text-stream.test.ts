@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { STALLED_AFTER_MS, type StreamEnd, streamTexts } from '../../../api/text-stream.ts'
+import { STALLED_AFTER_MS, type StreamEnd, streamTexts } from '../../../api/http/text-stream.ts'
 import { createManualClock } from './waiting-clock.ts'
 
 interface Scene {

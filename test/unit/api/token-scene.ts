@@ -1,5 +1,5 @@
 /** An edge with the client `ann`, and what one asks of it for tokens and with them. */
-import type { EdgeDependencies } from '../../../api/dependencies.ts'
+import type { EdgeDependencies } from '../../../api/http/dependencies.ts'
 import { bodyOf, clientOf, createEdgeFixture, SECRET } from './edge-fixture.ts'
 
 const PATH = '/v1/auth/token'

@@ -1,6 +1,6 @@
 /** Goal: C1, C2: only a trace context that is well formed is taken over, and what is taken over is bounded. */
 import { describe, expect, test } from 'vitest'
-import { readTraceContext } from '../../../api/trace-context.ts'
+import { readTraceContext } from '../../../api/http/trace-context.ts'
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT_ID = '00f067aa0ba902b7'

@@ -8,8 +8,8 @@ import {
   type TransactionQuery,
   type TransactionView,
 } from '../../../runtime/ports/ledger-reads.ts'
-import { STREAMS_AT_ONCE, STREAMS_OF_ONE_CLIENT } from '../../../api/stream-places.ts'
-import { STALLED_AFTER_MS } from '../../../api/text-stream.ts'
+import { STREAMS_AT_ONCE, STREAMS_OF_ONE_CLIENT } from '../../../api/http/stream-places.ts'
+import { STALLED_AFTER_MS } from '../../../api/http/text-stream.ts'
 import {
   bodyOf,
   clientOf,

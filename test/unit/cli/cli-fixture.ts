@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CommandIo } from '../../../infra/cli/command.ts'
+import type { CommandIo } from '../../../infra/cli/common/command.ts'
 import { main } from '../../../infra/main/ledger.ts'
 
 export interface Ran {

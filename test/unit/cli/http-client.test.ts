@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { createHttpClient, LedgerNotReady, LedgerUnreachable } from '../../../infra/cli/http-client.ts'
+import { createHttpClient, LedgerNotReady, LedgerUnreachable } from '../../../infra/cli/common/http-client.ts'
 
 let server: Server | undefined
 afterEach(() => {

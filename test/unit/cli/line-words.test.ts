@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inLineNames } from '../../../infra/cli/line-words.ts'
+import { inLineNames } from '../../../infra/cli/common/line-words.ts'
 
 test.each([
   ['line 6 was cut off: it has no end', 'line 6 (counted from 0) was cut off: it has no end'],

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileUnwritable, type NewFile, withNewFile } from '../../../infra/cli/new-file.ts'
+import { FileUnwritable, type NewFile, withNewFile } from '../../../infra/cli/common/new-file.ts'
 import { commandLine } from './cli-fixture.ts'
 
 const SILENT = {

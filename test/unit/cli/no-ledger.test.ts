@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
-import { existingMasterKeys, openMasterKeys } from '../../../infra/main/ledger-secrets.ts'
+import { existingMasterKeys, openMasterKeys } from '../../../infra/ledger/ledger-secrets.ts'
 import { commandLine } from './cli-fixture.ts'
 
 test.for([

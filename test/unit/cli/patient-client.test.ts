@@ -1,7 +1,12 @@
 /** Goal: who sends a file for an hour is not stopped by a moment's interruption, and never waits without knowing for what. */
 import { expect, test } from 'vitest'
-import { type HttpAnswer, type HttpClient, LedgerNotReady, LedgerUnreachable } from '../../../infra/cli/http-client.ts'
-import { createPatientClient } from '../../../infra/cli/patient-client.ts'
+import {
+  type HttpAnswer,
+  type HttpClient,
+  LedgerNotReady,
+  LedgerUnreachable,
+} from '../../../infra/cli/common/http-client.ts'
+import { createPatientClient } from '../../../infra/cli/common/patient-client.ts'
 
 const OK: HttpAnswer = { status: 200, body: {}, retryAfterS: null }
 const AWAY: HttpAnswer = { status: 503, body: {}, retryAfterS: null }

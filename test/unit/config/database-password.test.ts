@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { CommandFailed, type CommandIo } from '../../../infra/cli/command.ts'
-import { configurationOf } from '../../../infra/cli/configured.ts'
+import { CommandFailed, type CommandIo } from '../../../infra/cli/common/command.ts'
+import { configurationOf } from '../../../infra/cli/common/configured.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-password-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Configuration, readConfiguration } from '../../../infra/config/configuration.ts'
 import { thumbprintOf } from '../../../infra/keys/public-key.ts'
-import { openTrustedLedgers, TrustedLedgersUnusable } from '../../../infra/main/trusted-ledgers-file.ts'
+import { openTrustedLedgers, TrustedLedgersUnusable } from '../../../infra/ledger/trusted-ledgers-file.ts'
 import { coordinatesOf } from '../../support/client-keys.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-trusted-'))

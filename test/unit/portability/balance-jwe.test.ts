@@ -1,14 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { balanceText } from '../../../api/export-record.ts'
+import { balanceText } from '../../../api/schemas/export-record.ts'
 import { keyObjectOf } from '../../../infra/keys/public-key.ts'
-import {
-  decryptBalance,
-  decryptKeySalt,
-  encryptBalance,
-  encryptKeySalt,
-} from '../../../infra/portability/balance-jwe.ts'
+import { decryptBalance, decryptKeySalt, encryptBalance, encryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import { createRecipient } from './export-scene.ts'
 
 const GOLD = { accountId: 'acc-alice', tokenId: 'GOLD' }

@@ -1,9 +1,9 @@
 /** A whole export, made as the ledger makes it, and what becomes of it in hands that change it. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { AssertionKey } from '../../../api/assertion.ts'
+import type { AssertionKey } from '../../../api/endpoint/assertion.ts'
 import { type PublicKey, readPublicKey } from '../../../infra/keys/public-key.ts'
-import { encryptBalance, encryptKeySalt } from '../../../infra/portability/balance-jwe.ts'
+import { encryptBalance, encryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import { type ExportKeys, checkExport, type CheckedExport } from '../../../infra/portability/export-check.ts'
 import { ExportLines, type RecordBody } from '../../../infra/portability/export-lines.ts'
 import { proofLine } from '../../../infra/portability/export-proof.ts'

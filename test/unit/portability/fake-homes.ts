@@ -5,7 +5,7 @@
 import { actorKey } from '../../../actors/address.ts'
 import type { ArrivalState, ArrivedFrom } from '../../../actors/arrival.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
-import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../../../runtime/ports/ledger-gateway.ts'
+import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../../../runtime/edge/ledger-gateway.ts'
 
 interface Home {
   held: ArrivedFrom | null

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest'
 import { foldedName } from '../../../actors/nft-class/state.ts'
-import type { GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import type { ImportOutcome } from '../../../runtime/ports/ledger-imports.ts'
 import { anAccount, ledgerBody, TOKEN_BODY } from './export-scene.ts'
 import type { Fate } from './fake-homes.ts'

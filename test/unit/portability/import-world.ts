@@ -7,7 +7,7 @@ import type { ImportedAttestations } from '../../../infra/portability/import-att
 import { ImportDrive } from '../../../infra/portability/import-driver.ts'
 import { createImportTakeup, type ImportTakeup } from '../../../infra/portability/import-takeup.ts'
 import type { Clock } from '../../../runtime/ports/clock.ts'
-import type { GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
+import type { GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import type { ImportOutcome, ImportPart } from '../../../runtime/ports/ledger-imports.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
 import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'

@@ -1,6 +1,6 @@
 /** Goal: what was opened is known for a while, and memory has an end (K1). */
 import { expect, test } from 'vitest'
-import { createKnownAmounts } from '../../../infra/postgres/known-amounts.ts'
+import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.ts'
 
 const ONE = { ref: 'ann', amount: '1.5' }
 

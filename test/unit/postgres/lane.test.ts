@@ -1,8 +1,8 @@
 /** Goal: what opening a connection took is never held against the connection, and nothing is asked that nobody waits for. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
-import type { Connection, Sql } from '../../../infra/postgres/connection.ts'
-import { createLanes } from '../../../infra/postgres/lane.ts'
+import type { Connection, Sql } from '../../../infra/postgres/connection/connection.ts'
+import { createLanes } from '../../../infra/postgres/store/lane.ts'
 
 const TIMEOUT_MS = 1_000
 const LONG_MS = 0.6 * TIMEOUT_MS

@@ -1,9 +1,9 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { isDangerous, verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
-import { durabilityFault } from '../../../infra/postgres/durability.ts'
-import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/identity.ts'
-import { applicationName } from '../../../infra/postgres/connection.ts'
+import { isDangerous, verdictOfError } from '../../../infra/postgres/commit/commit-verdict.ts'
+import { durabilityFault } from '../../../infra/postgres/store/durability.ts'
+import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/store/identity.ts'
+import { applicationName } from '../../../infra/postgres/connection/connection.ts'
 
 function serverError(severity: string, code: string): Error {
   // The driver makes it of the message's fields; its declared constructor is that of Error.

@@ -9,7 +9,7 @@ import {
   refsOfTransaction,
   type TransactionRow,
   transactionText,
-} from '../../../infra/postgres/transaction-document.ts'
+} from '../../../infra/postgres/rows/transaction-document.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { TransactionWrite } from '../../../runtime/ports/ledger-store.ts'

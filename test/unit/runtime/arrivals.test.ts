@@ -4,7 +4,7 @@ import type { Caller } from '../../../actors/account/commands.ts'
 import { usedKeyHash } from '../../../actors/account/used-key.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { ArrivedFrom, ArrivingAccount } from '../../../actors/arrival.ts'
-import type { Item, Operation } from '../../../runtime/messages.ts'
+import type { Item, Operation } from '../../../runtime/protocol/messages.ts'
 import { CALLER, KEY } from '../../support/accounts.ts'
 import { applied, credit, hosting, item, kinds, register, rotation, submit } from '../../support/shard-hosting.ts'
 

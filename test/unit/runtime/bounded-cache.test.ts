@@ -1,7 +1,7 @@
 /** Goal: the cache is bounded, and what is used stays. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createBoundedCache } from '../../../runtime/bounded-cache.ts'
+import { createBoundedCache } from '../../../runtime/common/bounded-cache.ts'
 
 test('it never holds more than its bound, and always what was used within the last half of it', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 /** Goal: it does what a Map does. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BriefMap } from '../../../runtime/brief-map.ts'
+import { BriefMap } from '../../../runtime/common/brief-map.ts'
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('set' as const), key: fc.nat({ max: 6 }), value: fc.nat() }),

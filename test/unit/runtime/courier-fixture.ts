@@ -1,13 +1,13 @@
 /** A courier with nobody around it: what it sends is looked at, and answered by hand. */
 import { accountAddress } from '../../../actors/address.ts'
-import type { Delivery, DeliveryAnswer } from '../../../runtime/messages.ts'
+import type { Delivery, DeliveryAnswer } from '../../../runtime/protocol/messages.ts'
 import { Courier } from '../../../runtime/node/delivery/courier.ts'
-import { Incarnation } from '../../../runtime/node/incarnation.ts'
+import { Incarnation } from '../../../runtime/node/shard/incarnation.ts'
 import type { AcknowledgedChannel, OutboxMessage, ShardStart } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
-import { UNSUPPORTED_VERSION, WIRE } from '../../../runtime/wire.ts'
+import { UNSUPPORTED_VERSION, WIRE } from '../../../runtime/protocol/wire.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import { deliveriesIn, deliveryAnswersBody } from '../../support/bodies.ts'
 

@@ -1,6 +1,6 @@
 /** Goal: what is erased is in the store before it is destroyed, and whoever asks again is told the same. */
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../../runtime/messages.ts'
+import type { Operation } from '../../../runtime/protocol/messages.ts'
 import { hosting, kinds, register } from '../../support/shard-hosting.ts'
 
 const CLOSE: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }

@@ -1,7 +1,7 @@
 /** Goal: F1: what was known when a command was looked up is known at its step. */
 import { expect, test } from 'vitest'
 import type { ClassFacts } from '../../../actors/nft-class/state.ts'
-import { createFacts, createFactsOfLookUp } from '../../../runtime/node/lookup/facts.ts'
+import { createFacts, createFactsOfLookUp } from '../../../runtime/node/shard/facts.ts'
 
 const address = { shardId: 3, accountId: 'ann' }
 const issued: ClassFacts = { classId: 'class', issuer: 'ann' }

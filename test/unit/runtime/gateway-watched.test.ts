@@ -1,6 +1,6 @@
 /** Goal: what an edge asks of nodes can be followed and is counted once, by what its client was told. */
 import { describe, expect, test } from 'vitest'
-import type { Verdict } from '../../../runtime/messages.ts'
+import type { Verdict } from '../../../runtime/protocol/messages.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 import type { SubmissionEnd } from '../../../runtime/ports/metrics.ts'
 import type { Trail } from '../../../runtime/ports/trail.ts'

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
-import type { Operation, Verdict } from '../../../runtime/messages.ts'
+import type { Operation, Verdict } from '../../../runtime/protocol/messages.ts'
 import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
-import { encodeFrame, UNSUPPORTED_VERSION } from '../../../runtime/wire.ts'
+import { encodeFrame, UNSUPPORTED_VERSION } from '../../../runtime/protocol/wire.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { edge, type Sent, submitted } from './gateway-fixture.ts'
 

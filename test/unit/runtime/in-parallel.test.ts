@@ -1,6 +1,6 @@
 /** Goal: one that fails stops no other, and does not fail in silence. */
 import { expect, test } from 'vitest'
-import { inParallel } from '../../../runtime/node/in-parallel.ts'
+import { inParallel } from '../../../runtime/common/in-parallel.ts'
 
 test('all are run, a few at a time, and each that failed is told of', async () => {
   const all = Array.from({ length: 30 }, (_, index) => index)

@@ -1,6 +1,6 @@
 /** Goal: a node counts time as the store does, whatever its own wall clock says. */
 import { describe, expect, test } from 'vitest'
-import { createLedgerClock, followStoreTime } from '../../../runtime/ledger-clock.ts'
+import { createLedgerClock, followStoreTime } from '../../../runtime/common/ledger-clock.ts'
 
 import { createManualClock } from '../../support/manual-clock.ts'
 

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import type { Operation } from '../../../runtime/messages.ts'
-import { readPayload, readSubmission } from '../../../runtime/signed-payload.ts'
+import type { Operation } from '../../../runtime/protocol/messages.ts'
+import { readPayload, readSubmission } from '../../../runtime/protocol/signed-payload.ts'
 import { homeOf, hosting, kinds, register } from '../../support/shard-hosting.ts'
 
 const GROUP_ID = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'

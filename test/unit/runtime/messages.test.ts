@@ -3,7 +3,7 @@ import { NOTE_MS } from '../../../runtime/node/delivery/courier.ts'
 import { describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../actors/address.ts'
 import type { Message } from '../../../actors/message.ts'
-import type { ItemVerdict } from '../../../runtime/messages.ts'
+import type { ItemVerdict } from '../../../runtime/protocol/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import {
   applied,

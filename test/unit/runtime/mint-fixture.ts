@@ -2,7 +2,7 @@
 import { accountAddress, classAddress } from '../../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { Message, Refused } from '../../../actors/message.ts'
-import type { ItemVerdict, Operation } from '../../../runtime/messages.ts'
+import type { ItemVerdict, Operation } from '../../../runtime/protocol/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { KEY, START_MS } from '../../support/accounts.ts'
 import { answersOf, applied, hosting, item, kinds, register } from '../../support/shard-hosting.ts'

@@ -1,6 +1,6 @@
 /** Goal: what a node says of itself follows what became of its last probe and renewal, and of the word to leave. */
 import { expect, test } from 'vitest'
-import { sessionSubject } from '../../../runtime/messages.ts'
+import { sessionSubject } from '../../../runtime/protocol/messages.ts'
 import { itemsBody } from '../../support/bodies.ts'
 import { applied, item, register } from '../../support/shard-hosting.ts'
 import { RENEW_MS, startNode } from './node-fixture.ts'

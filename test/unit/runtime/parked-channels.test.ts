@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { type StepActor, stepActor } from '../../../actors/step-actor.ts'
-import type { DeliveryAnswer } from '../../../runtime/messages.ts'
+import type { DeliveryAnswer } from '../../../runtime/protocol/messages.ts'
 import { PARKED_RETRY_MS } from '../../../runtime/node/recovery/containment.ts'
 import {
   arriving,

@@ -1,6 +1,6 @@
 /** Goal: memory holds no more actors than it may, as soon as nothing needs the others. */
 import { expect, test } from 'vitest'
-import { Incarnation, passivate, type Resident, setState, takeUp } from '../../../runtime/node/incarnation.ts'
+import { Incarnation, passivate, type Resident, setState, takeUp } from '../../../runtime/node/shard/incarnation.ts'
 import { afterSteps, registerCommand, stateAfter, stepAccount, submitCommand } from '../../support/accounts.ts'
 
 const START = { lastTransactionId: null, channels: [], marks: [], outbox: [] }

@@ -1,7 +1,7 @@
 /** Goal: P1 and P2: nothing is let go while a look-up that might miss it is open. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPinBoard } from '../../../runtime/node/lookup/pin-board.ts'
+import { createPinBoard } from '../../../runtime/node/shard/pin-board.ts'
 
 let nowMs = 0
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { invariant } from '../../../actors/result.ts'
 import { LeaseStoreUnavailable } from '../../../runtime/ports/lease-store.ts'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
-import { reasonOf, ToldError } from '../../../runtime/reason.ts'
+import { reasonOf, ToldError } from '../../../runtime/common/reason.ts'
 
 const VALUE = 'alice owes 12.50'
 

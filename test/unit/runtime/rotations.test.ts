@@ -1,7 +1,7 @@
 /** Goal: a rotation installs the key that the account's owner signed; other members of its item have no effect. */
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
-import type { Operation } from '../../../runtime/messages.ts'
+import type { Operation } from '../../../runtime/protocol/messages.ts'
 import { KEY, OTHER_KEY } from '../../support/accounts.ts'
 import { answersOf, hosting, kinds, register } from '../../support/shard-hosting.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY } from '../../support/accounts.ts'
-import type { ItemVerdict } from '../../../runtime/messages.ts'
+import type { ItemVerdict } from '../../../runtime/protocol/messages.ts'
 import { delay } from '../../../runtime/ports/clock.ts'
 import type { Signer } from '../../../runtime/ports/signer.ts'
 import {

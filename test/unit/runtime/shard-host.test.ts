@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
-import { encodeVerdicts } from '../../../runtime/wire.ts'
+import { encodeVerdicts } from '../../../runtime/protocol/wire.ts'
 import { OTHER_KEY, START_MS } from '../../support/accounts.ts'
 import {
   applied,

@@ -8,7 +8,7 @@ import {
   SETTLED_AFTER_MS,
   type ShardSigns,
   SILENT_AFTER_MS,
-} from '../../../runtime/shard-state.ts'
+} from '../../../runtime/node/ownership/shard-state.ts'
 
 const WELL: ShardSigns = { draining: false, owned: true, ownedForMs: 3_600_000, silentForMs: 0 }
 

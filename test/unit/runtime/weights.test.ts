@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { ExchangeState } from '../../../actors/exchange/state.ts'
 import type { GroupState } from '../../../actors/group/state.ts'
-import { stateBytes } from '../../../runtime/node/commit/weights.ts'
+import { stateBytes } from '../../../runtime/node/shard/weights.ts'
 import { START_MS } from '../../support/accounts.ts'
 
 const GROUP = '0f8fad5b-d9cb-469f-a165-70867728950e'

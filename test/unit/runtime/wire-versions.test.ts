@@ -1,9 +1,9 @@
 /** Goal: F2, F3 and R5: a body of another version has no effect, is reported as unsupported, and affects nothing else. */
 import { describe, expect, test } from 'vitest'
 import { NodeCalls } from '../../../runtime/node/ownership/node-calls.ts'
-import { createUnsupported } from '../../../runtime/node/delivery/unsupported.ts'
-import type { ItemVerdict } from '../../../runtime/messages.ts'
-import { encodeFrame, UNSUPPORTED_VERSION, WIRE, type Wire } from '../../../runtime/wire.ts'
+import { createUnsupported } from '../../../runtime/node/shard/unsupported.ts'
+import type { ItemVerdict } from '../../../runtime/protocol/messages.ts'
+import { encodeFrame, UNSUPPORTED_VERSION, WIRE, type Wire } from '../../../runtime/protocol/wire.ts'
 import { deliveryAnswersIn, itemsBody, verdictsIn } from '../../support/bodies.ts'
 import { READS_NEXT, WRITES_NEXT } from '../../support/next-wire.ts'
 import {

@@ -9,7 +9,7 @@ import {
 } from '../../../actors/address.ts'
 import type { Arrival, ArrivedFrom } from '../../../actors/arrival.ts'
 import type { Message } from '../../../actors/message.ts'
-import type { Delivery, Item, ItemVerdict, Operation } from '../../../runtime/messages.ts'
+import type { Delivery, Item, ItemVerdict, Operation } from '../../../runtime/protocol/messages.ts'
 import {
   decodeFrame,
   decodeList,
@@ -20,7 +20,7 @@ import {
   UNSUPPORTED_VERSION,
   VERDICTS,
   WIRE,
-} from '../../../runtime/wire.ts'
+} from '../../../runtime/protocol/wire.ts'
 import { KEY } from '../../support/accounts.ts'
 import { itemsBody } from '../../support/bodies.ts'
 import { plainEnvelope, READS_NEXT, WRITES_NEXT } from '../../support/next-wire.ts'

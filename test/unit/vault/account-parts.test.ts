@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountState, Balance } from '../../../actors/account/state.ts'
 import { parseQuantity, ZERO } from '../../../actors/money.ts'
-import { balanceFrom, balanceText, digestOfTexts, partsDigest } from '../../../infra/postgres/account-parts.ts'
+import { balanceFrom, balanceText, digestOfTexts, partsDigest } from '../../../infra/postgres/rows/account-parts.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import { sealingVault } from '../../support/row-vaults.ts'
 

@@ -1,0 +1,175 @@
+/**
+ * POSTs that create something and have no key in their body: the header `Idempotency-Key` makes them idempotent (D7). The key
+ * is scoped to client and path: the same key with another body replays the original reply and creates nothing.
+ *   K1. The edge sends a reply only after it is stored. A crash before that leaves an open request: a retry resumes it,
+ *       and the actor recognizes the key, so that the request takes effect once.
+ *   K2. A request with another body waits for the reply of an open request under the same key; the two never run together.
+ *   K3. A refusal frees the key. A 503 with an unknown outcome keeps it until a retry of the same request gets its reply.
+ */
+import { sha256Hex } from '../../actors/audit-chain.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { Result } from '../../actors/result.ts'
+import { delay } from '../../runtime/ports/clock.ts'
+import type { AnsweredRequest, BegunRequest, RequestKey } from '../../runtime/ports/idempotency-store.ts'
+import { admittedStream, sameAdmission } from './admitted-stream.ts'
+import { readJsonBody } from '../http/body.ts'
+import type { EdgeDependencies } from '../http/dependencies.ts'
+import { keptStream, replayedStream } from '../http/kept-stream.ts'
+import { type Invalid, invalidProblem, isUnavailable, type Problem, problem } from '../http/problem.ts'
+import { readRegistrationKey } from './registration-key.ts'
+import { type Reply, streamReply, textReply } from '../http/reply.ts'
+import type { EndpointOutcome, GuardedCall } from './route.ts'
+import { repeatHeaders, signedPayload } from '../http/signed-body.ts'
+
+export interface IdempotentEndpoint<Request> {
+  /** Rejects an invalid path. */
+  readonly judgePath?: (call: GuardedCall) => Problem | undefined
+  /** The shape of the body. */
+  readonly read: (body: JsonObject, call: GuardedCall) => Result<Request, readonly Invalid[]>
+  /** Rejects a resource that the client cannot see. */
+  readonly find?: (request: Request, call: GuardedCall) => Problem | undefined
+  /** Idempotent under the same key. `registrationKey`: null without a header. */
+  readonly run: (request: Request, call: GuardedCall, registrationKey: string | null) => Promise<EndpointOutcome>
+}
+
+type Dependencies = Pick<EdgeDependencies, 'idempotency' | 'clock' | 'random' | 'log'>
+
+const NOT_SIGNED = ['signature', 'proof']
+/** How long a request with another body waits for the reply under its key. */
+const MAX_WAIT_MS = 10_000
+const FIRST_INTERVAL_MS = 20
+const MAX_INTERVAL_MS = 500
+const REPLAY_HEADERS: ReadonlySet<string> = new Set(['idempotency-replayed', 'idempotency-payload-mismatch'])
+
+export function idempotent<Request>(
+  dependencies: Dependencies,
+  { judgePath, read, find, run }: IdempotentEndpoint<Request>,
+): (call: GuardedCall) => Promise<EndpointOutcome> {
+  return async (call) => {
+    const body = await readJsonBody(call.http.req.raw)
+    if (!body.ok) return body.error
+    const illFormed = judgePath?.(call)
+    if (illFormed !== undefined) return illFormed
+    const { registrationKey, keyErrors } = readRegistrationKey(call.http)
+    const request = read(body.value, call)
+    const invalid = [...keyErrors, ...(request.ok ? [] : request.error)]
+    if (!request.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
+    const hidden = find?.(request.value, call)
+    if (hidden !== undefined) return hidden
+    const work = (): Promise<EndpointOutcome> => run(request.value, call, registrationKey)
+    if (registrationKey === null) return work()
+    const key = { clientId: call.caller.clientId, path: pathOf(call), idempotencyKey: registrationKey }
+    return once(dependencies, { call, key, payloadHash: sha256Hex(signedPayload(body.value, NOT_SIGNED)) }, work)
+  }
+}
+
+/** Decoded: one resource has one path in any encoding. */
+function pathOf({ http }: GuardedCall): string {
+  try {
+    return decodeURIComponent(http.req.path)
+  } catch {
+    return http.req.path
+  }
+}
+
+interface KeyedRequest {
+  readonly call: GuardedCall
+  readonly key: RequestKey
+  readonly payloadHash: string
+}
+
+async function once(
+  dependencies: Dependencies,
+  request: KeyedRequest,
+  work: () => Promise<EndpointOutcome>,
+): Promise<EndpointOutcome> {
+  const { idempotency, log, random } = dependencies
+  const { key, payloadHash } = request
+  const begun = await begin(dependencies, request)
+  if (begun.kind === 'taken') return taken()
+  if (begun.kind === 'answered') return replay(dependencies, request, begun.request)
+  const outcome = await work()
+  switch (outcome.kind) {
+    case 'problem':
+      if (isUnavailable(outcome) && outcome.outcome !== 'not_applied') return outcome
+      await idempotency.refuse(key).catch(() => log.warn('idempotency_key_not_freed'))
+      return outcome
+    case 'reply': {
+      const { first, request: kept } = await idempotency.finish(key, keptReply(outcome, payloadHash))
+      // The attempt that took effect may reply after a concurrent retry, which was reported as a replay.
+      const made = !isReplay(outcome.headers) && isReplay(kept.answer.headers)
+      return first || made ? outcome : replay(dependencies, request, kept)
+    }
+    case 'stream': {
+      const { status, contentType } = outcome
+      const headers = ownHeaders(outcome.headers)
+      const content = keptStream(outcome.body, {
+        keep: (attempt, number, part) => idempotency.keepPart(key, attempt, number, part),
+        finish: async (kept) => {
+          await idempotency.finish(key, { payloadHash, answer: { status, contentType, headers, content: kept } })
+        },
+        attempt: random.hex(16),
+      })
+      return { ...outcome, body: content }
+    }
+  }
+}
+
+/** K2. */
+async function begin(
+  { idempotency, clock }: Pick<Dependencies, 'idempotency' | 'clock'>,
+  { key, payloadHash }: KeyedRequest,
+): Promise<BegunRequest> {
+  const startedMs = clock.monotonic()
+  for (let waitMs = FIRST_INTERVAL_MS; ; waitMs = Math.min(2 * waitMs, MAX_INTERVAL_MS)) {
+    const begun = await idempotency.begin(key, payloadHash)
+    if (begun.kind !== 'taken' || clock.monotonic() - startedMs >= MAX_WAIT_MS) return begun
+    await delay(clock, waitMs)
+  }
+}
+
+function taken(): Problem {
+  const detail =
+    'The Idempotency-Key belongs to an earlier request with another body, which has no reply yet. ' +
+    'Retry that request for its reply, or use another key.'
+  const refused = problem('conflict', 'ERR_CONFLICT', detail, [{ field: 'Idempotency-Key', message: detail }])
+  return { ...refused, headers: { 'idempotency-payload-mismatch': 'true' } }
+}
+
+function keptReply({ status, contentType, headers, body }: Reply, payloadHash: string): AnsweredRequest {
+  return { payloadHash, answer: { status, contentType, headers, content: { kind: 'text', text: body } } }
+}
+
+function isReplay(headers: Readonly<Record<string, string>>): boolean {
+  return headers['idempotency-replayed'] !== undefined
+}
+
+/** The headers except those that mark a replay. */
+function ownHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !REPLAY_HEADERS.has(name)))
+}
+
+function replay(
+  { idempotency }: Pick<Dependencies, 'idempotency'>,
+  { call, key, payloadHash }: KeyedRequest,
+  kept: AnsweredRequest,
+): EndpointOutcome {
+  const { status, contentType, content } = kept.answer
+  const mismatch = kept.payloadHash !== payloadHash
+  const headers = { ...ownHeaders(kept.answer.headers), ...repeatHeaders({ replayed: true, mismatch }) }
+  switch (content.kind) {
+    case 'text':
+      return textReply(status, contentType, content.text, headers)
+    case 'parts': {
+      const { attempt, count } = content
+      const whole = replayedStream(count, (number) => idempotency.part(key, attempt, number))
+      return streamReply(status, contentType, admittedStream(whole, sameAdmission(call)), headers)
+    }
+    case 'dropped':
+      return problem(
+        'conflict',
+        'ERR_CONFLICT',
+        'The request succeeded, but its reply was too long to store. Use another Idempotency-Key to repeat the request.',
+      )
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * What a client that is scoped to accounts may see of what is no account: what an account inside its scope has part in
+ * (D17). What it may not see is as if it were not there.
+ *   P1. A group that was registered is seen whole by whom any leg of it concerns: its terms are agreed on as a whole. What
+ *       was linked under one ID was agreed on by nobody: of that each sees its own.
+ *   P2. An NFT is seen by its owner and by the issuer of its class, with its whole history, which is one chain.
+ *   P3. An attestation is seen by who submitted it, by its attester, and by whoever sees the NFT.
+ */
+import type { AccountScope } from '../../actors/account-scope.ts'
+import type { GroupView } from '../../actors/group/state.ts'
+import type { NftName } from '../../actors/nft-id.ts'
+import type { InstanceView } from '../../actors/nft-instance/state.ts'
+import type { Attestation } from '../../runtime/ports/attestation-store.ts'
+import type {
+  LedgerReads,
+  SignedReceipt,
+  TransactionCursor,
+  TransactionQuery,
+  TransactionView,
+} from '../../runtime/ports/ledger-reads.ts'
+import { inTurns } from '../http/in-turns.ts'
+import type { GuardedCall } from './route.ts'
+import { scanPage } from './scan.ts'
+
+export async function seenTransaction(
+  reads: Pick<LedgerReads, 'transaction'>,
+  scope: AccountScope,
+  txnId: string,
+): Promise<TransactionView | undefined> {
+  const transaction = await reads.transaction(txnId)
+  return transaction !== undefined && scope.includes(transaction.accountId) ? transaction : undefined
+}
+
+export async function seenReceipt(
+  reads: Pick<LedgerReads, 'transaction' | 'receipt'>,
+  scope: AccountScope,
+  txnId: string,
+): Promise<SignedReceipt | undefined> {
+  if (scope.whole) return reads.receipt(txnId)
+  const [seen, receipt] = await Promise.all([seenTransaction(reads, scope, txnId), reads.receipt(txnId)])
+  return seen === undefined ? undefined : receipt
+}
+
+/** Every transaction of a group, newest first. */
+export const TRANSACTIONS_OF_GROUP = {
+  accountId: null,
+  createdFromMs: null,
+  createdToMs: null,
+  type: null,
+  tokenId: null,
+  tokenClass: null,
+  amountMin: null,
+  amountMax: null,
+  status: null,
+  idempotencyKey: null,
+  order: 'desc',
+  counted: false,
+} as const satisfies Partial<TransactionQuery>
+
+export async function seenGroup(
+  reads: Pick<LedgerReads, 'group' | 'transactions'>,
+  scope: AccountScope,
+  groupId: string,
+): Promise<GroupView | undefined> {
+  const group = await reads.group(groupId)
+  if (group === undefined || scope.whole) return group
+  if (group.status !== 'linked') return group.legs.some((leg) => concerns(scope, leg)) ? group : undefined
+  const own = await scanPage(
+    {
+      read: async (after: TransactionCursor | null, limit) => {
+        const page = await reads.transactions({ ...TRANSACTIONS_OF_GROUP, groupId, limit, after })
+        return { rows: page.transactions, next: page.next }
+      },
+      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
+    },
+    { after: null, limit: 1, counted: false },
+  )
+  return own.rows.length > 0 ? shownOf(group, scope) : undefined
+}
+
+/** Of a group that may be seen (P1). What became of its transactions is told with each of them. */
+export function shownOf(group: GroupView, scope: AccountScope): GroupView {
+  if (scope.whole || group.status !== 'linked') return group
+  const legs = group.legs.filter((leg) => concerns(scope, leg))
+  return { ...group, legs, compensations: [], partialFailures: [] }
+}
+
+interface Concerned {
+  readonly accountId: string
+  readonly toAccountId?: string | null
+}
+
+function concerns(scope: AccountScope, { accountId, toAccountId = null }: Concerned): boolean {
+  return scope.includes(accountId) || (toAccountId !== null && scope.includes(toAccountId))
+}
+
+type NftReads = Pick<LedgerReads, 'instance' | 'nftClass'>
+
+export async function seenInstance(
+  reads: NftReads,
+  scope: AccountScope,
+  { classId, instanceId }: NftName,
+): Promise<InstanceView | undefined> {
+  const instance = await reads.instance(classId, instanceId)
+  if (instance === undefined || scope.includes(instance.owner)) return instance
+  return (await issues(reads, scope, classId)) ? instance : undefined
+}
+
+/** Whether the class is one whose issuer is inside. */
+export async function issues(
+  reads: Pick<LedgerReads, 'nftClass'>,
+  scope: AccountScope,
+  classId: string,
+): Promise<boolean> {
+  if (scope.whole) return true
+  const nftClass = await reads.nftClass(classId)
+  return nftClass !== undefined && scope.includes(nftClass.issuer)
+}
+
+/** Whether the NFT may be hidden from the client, and is: nothing is read for one that is not scoped. */
+export async function isHidden(reads: NftReads, scope: AccountScope, name: NftName): Promise<boolean> {
+  return !scope.whole && (await seenInstance(reads, scope, name)) === undefined
+}
+
+export interface Viewer {
+  readonly scope: AccountScope
+  readonly clientId: string
+}
+
+export function viewerOf({ caller, scope }: Pick<GuardedCall, 'caller' | 'scope'>): Viewer {
+  return { scope, clientId: caller.clientId }
+}
+
+/** Of these attestations those that are seen. Each NFT is looked for once. */
+export async function seenAttestations(
+  reads: NftReads,
+  { scope, clientId }: Viewer,
+  attestations: readonly Attestation[],
+): Promise<readonly Attestation[]> {
+  const subjects = new Map<string, Promise<boolean>>()
+  const isSeen = async (attestation: Attestation): Promise<boolean> => {
+    const { attester, submittedBy, subjectClass: classId, subjectInstance: instanceId } = attestation
+    if (scope.whole || submittedBy === clientId || scope.includes(attester)) return true
+    const subject = JSON.stringify([classId, instanceId])
+    const hidden = subjects.get(subject) ?? isHidden(reads, scope, { classId, instanceId })
+    subjects.set(subject, hidden)
+    return !(await hidden)
+  }
+  const seen = await inTurns(attestations, isSeen)
+  return attestations.filter((_, index) => seen[index] === true)
+}

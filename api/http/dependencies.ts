@@ -1,0 +1,92 @@
+/** What the edge is given. It reads no environment, clock or randomness of its own. */
+import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
+import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
+import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
+import type { IdempotencyStore } from '../../runtime/ports/idempotency-store.ts'
+import type { LedgerExports } from '../../runtime/ports/ledger-exports.ts'
+import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
+import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
+import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import type { HttpMetrics } from '../../runtime/ports/metrics.ts'
+import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
+import type { Random } from '../../runtime/ports/random.ts'
+import type { SchemaValidator } from '../../runtime/ports/schema-validator.ts'
+import type { AllowedOrigins } from './cors.ts'
+import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
+import type { ShardHealth } from '../../runtime/ports/shard-health.ts'
+import type { Signer } from '../../runtime/ports/signer.ts'
+
+export interface EdgeDependencies {
+  readonly gateway: LedgerGateway
+  readonly reads: LedgerReads
+  readonly shardHealth: ShardHealth
+  readonly attestations: AttestationStore
+  readonly idempotency: IdempotencyStore
+  readonly assertions: AssertionSource
+  readonly exports: LedgerExports
+  readonly imports: LedgerImports
+  readonly schemas: SchemaValidator
+  readonly access: AccessStore
+  readonly serviceKeys: ServiceKeys
+  /** Checks what no owner checks: signatures under what edges write themselves. */
+  readonly signatures: Pick<Signer, 'verifyMany'>
+  readonly clock: Clock
+  /** Whether the machine's clock agrees with the ledger's time. While it does not, no token is issued or accepted. */
+  readonly clockTrusted: () => boolean
+  readonly random: Random
+  readonly log: Log
+  /** undefined: nobody counts. */
+  readonly metrics?: HttpMetrics | undefined
+  readonly secrets: SecretVerifier
+  /** The sender's address, from the connection's peer and the header X-Forwarded-For. */
+  readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
+  /** Equal for all addresses that one sender may have. */
+  readonly networkOf: (address: string) => string
+  readonly readPublicKey: ReadPublicKey
+  /** Whether a text can be decoded as a signature (D6). */
+  readonly isSignature: (text: string) => boolean
+  /** The JWK of a compressed point in base64url. */
+  readonly jwkOf: (publicKey: string) => object
+  /**
+   * 32 bytes, the same on every edge of the ledger, so that a page token of one is good at another, and a repeat finds
+   * the group whose ID another one chose. What it signs says what it is for.
+   */
+  readonly pageTokenKey: Uint8Array
+  /** 32 bytes, the same on every edge of the ledger: what refresh tokens are hashed with. */
+  readonly refreshTokenKey: Uint8Array
+  readonly settings: EdgeSettings
+  readonly readiness: () => Promise<Readiness>
+}
+
+export interface SecretVerifier {
+  /**
+   * Does the same work whether there is a record or not. `address`: where the secret came from. Rejects when too many
+   * checks are under way, of that address or of all.
+   */
+  readonly verify: (record: ClientRecord | undefined, secret: string, address: string) => Promise<boolean>
+}
+
+export interface EdgeSettings {
+  /** Where the types of problems are explained, without a slash at the end. */
+  readonly errorBase: string
+  readonly environment: 'sandbox' | 'production'
+  readonly corsOrigins: AllowedOrigins
+  readonly ledgerId: string
+  readonly accessTokenTtlMs: number
+  readonly refreshTokenTtlMs: number
+}
+
+export interface Readiness {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, boolean>>
+  /** None when left out. */
+  readonly warnings?: readonly ReadinessWarning[]
+}
+
+/** A limit that is near or exceeded. The process still serves. */
+export interface ReadinessWarning {
+  readonly code: string
+  readonly detail: string
+}

@@ -1,0 +1,93 @@
+/** How an endpoint is described: what its route does not say by itself. From it the document is built. */
+import type { GenericSchema } from 'valibot'
+import type { Role } from '../../../actors/account/commands.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { ErrorCode, Problem } from '../../http/problem.ts'
+import type { Route } from '../../endpoint/route.ts'
+import type { AnswerHeader } from './headers.ts'
+
+/** The endpoints of one subject, and the schemas that belong to it. */
+export interface Tag {
+  readonly name: string
+  readonly description: string
+  /** By the name that the document gives them; values and other tags' schemas may be among what they are made of. */
+  readonly schemas: Readonly<Record<string, NamedSchema>>
+  readonly operations: readonly Operation[]
+}
+
+export interface NamedSchema {
+  readonly schema: GenericSchema
+  readonly description: string
+  /** What its fields mean, where the field's name alone does not decide that. */
+  readonly fields?: Readonly<Record<string, string>>
+  /** Fields that are not listed are refused (D5). */
+  readonly closed?: true
+  /** What fields demand of each other, in the words of JSON Schema. */
+  readonly relations?: JsonObject
+}
+
+/** Texts are CommonMark, of which the documentation page knows paragraphs, lists and code. */
+export interface Operation {
+  /** Names the operation in clients that are generated from the document: never renamed. */
+  readonly id: string
+  readonly method: Route['method']
+  /** As the route has it. */
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  /** Who may ask; null: whoever comes. */
+  readonly roles: readonly Role[] | null
+  /** Who decides on the change that it asks for, if it asks for one: then a 503 says what can have become of it (D8). */
+  readonly changes?: 'shard' | 'store'
+  readonly parameters?: readonly Parameter[]
+  /** Named by a tag. */
+  readonly body?: GenericSchema
+  readonly answers: readonly AnswerDescription[]
+  /** Codes beyond those that follow from the rest of the description, with what they mean here; '': what they mean anywhere. */
+  readonly refusals?: Readonly<Partial<Record<ErrorCode, string>>>
+  readonly examples: Examples
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'query' | 'header'
+  readonly description: string
+  readonly schema: GenericSchema
+}
+
+export interface AnswerDescription {
+  readonly status: number
+  readonly description: string
+  /** Of JSON, named by a tag; or a media type, of whose content no more is said. */
+  readonly content: GenericSchema | string | null
+  /** The same as lines of JSON, to whoever asks for them by `Accept`: what a line is, named by a tag. */
+  readonly lines?: GenericSchema
+  /** Beyond those that every answer has. */
+  readonly headers?: readonly AnswerHeader[]
+}
+
+/** By name. */
+export type Examples = Readonly<Record<string, Example>>
+
+/** A request that can be sent as it stands, to a new ledger after those before it, and what it is answered. */
+export interface Example {
+  readonly summary: string
+  /** Whose token it carries; null: none. */
+  readonly as: Role | null
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: JsonObject
+  readonly answer: ExampleAnswer | ExampleLines | Problem
+}
+
+export interface ExampleAnswer {
+  readonly status: number
+  readonly body: JsonObject
+}
+
+/** Of what is asked for as lines. */
+export interface ExampleLines {
+  readonly status: number
+  readonly lines: readonly JsonObject[]
+}

@@ -1,0 +1,26 @@
+/** GET /v1/accounts/{id}/nfts: what the account owns, by class and instance (D11, D16). */
+import { accountRead } from '../../endpoint/account-read.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { ownedNftMembers } from '../../views/nft-views.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
+import { jsonReply } from '../../http/reply.ts'
+import type { GuardedRoute } from '../../endpoint/route.ts'
+
+export function listAccountNfts({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return accountRead('/v1/accounts/:accountId/nfts', PAGE_PARAMETERS, async (accountId, call) => {
+    const scope = listScope('/v1/accounts/nfts', call.caller.clientId, [accountId])
+    const { query } = call
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const page = await reads.ownedNfts(accountId, after?.cursor ?? null, limit)
+    if (page === undefined) return noSuchAccount()
+    return jsonReply(200, {
+      account_id: accountId,
+      nfts: page.nfts.map(ownedNftMembers),
+      next_page_token: nextPageToken(tokens, scope, page.next, null),
+    })
+  })
+}

@@ -1,0 +1,83 @@
+/** GET /v1/accounts: all accounts, in an order of the ledger's own (D2, D16). */
+import type { AccountScope } from '../../../actors/account-scope.ts'
+import type { AccountView } from '../../../actors/account/outcome.ts'
+import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { inTurns } from '../../http/in-turns.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import {
+  countHeaders,
+  countMembers,
+  countOfList,
+  listScope,
+  nextPageToken,
+  PAGE_PARAMETERS,
+  readPageRequest,
+} from '../../endpoint/paging.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { ADMINS, type GuardedRoute } from '../../endpoint/route.ts'
+import { scanPage, type ScannedPage, type ScanRequest } from '../../endpoint/scan.ts'
+import { accountMembers } from '../../views/views.ts'
+
+export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/accounts',
+    query: PAGE_PARAMETERS,
+    roles: ADMINS,
+    asksLedger: false,
+    async handle({ caller, query, scope: accounts }) {
+      const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const page = await pageOf(reads, accounts, { after: after?.cursor ?? null, limit, counted: after === null })
+      const count = countOfList(after, page.count)
+      return jsonReply(
+        200,
+        {
+          accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
+          next_page_token: nextPageToken(tokens, scope, page.next, count),
+          ...countMembers(count),
+        },
+        countHeaders(count),
+      )
+    },
+  }
+}
+
+type Reads = Pick<LedgerReads, 'account' | 'accounts'>
+type Page = ScannedPage<AccountView, string>
+
+/** Places of one order mean nothing in the other. */
+function orderOf({ ids }: AccountScope): 'by ID' | 'of the ledger' {
+  return ids === null ? 'of the ledger' : 'by ID'
+}
+
+async function pageOf(reads: Reads, scope: AccountScope, asked: ScanRequest<string>): Promise<Page> {
+  if (scope.whole) {
+    const { accounts, next, count } = await reads.accounts(asked.after, asked.limit)
+    return { rows: accounts, next, count }
+  }
+  if (scope.ids !== null) return pageOfNamed(reads, scope.ids, asked)
+  return scanPage(
+    {
+      read: async (after: string | null, limit) => {
+        const { accounts, next } = await reads.accounts(after, limit)
+        return { rows: accounts, next }
+      },
+      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
+    },
+    asked,
+  )
+}
+
+/** Those that are named one by one are few. */
+async function pageOfNamed(reads: Reads, ids: readonly string[], { after, limit }: ScanRequest<string>): Promise<Page> {
+  const rest = ids.filter((id) => after === null || id > after)
+  const found = (await inTurns(rest, reads.account)).filter((account) => account !== undefined)
+  const rows = found.slice(0, limit)
+  const next = found.length > limit ? (rows.at(-1)?.accountId ?? null) : null
+  return { rows, next, count: { total: found.length, exact: true } }
+}

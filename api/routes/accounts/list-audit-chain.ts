@@ -1,0 +1,29 @@
+/** GET /v1/accounts/{id}/audit-chain: the entries with the exact strings that were hashed, oldest first (D2, D9). */
+import { accountRead } from '../../endpoint/account-read.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import { countMembers, listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
+import { jsonReply } from '../../http/reply.ts'
+import type { GuardedRoute } from '../../endpoint/route.ts'
+import { auditEntryMembers } from '../../views/views.ts'
+
+const BEFORE_ALL = -1
+
+export function listAuditChain({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return accountRead('/v1/accounts/:accountId/audit-chain', PAGE_PARAMETERS, async (accountId, call) => {
+    const scope = listScope('/v1/accounts/audit-chain', call.caller.clientId, [accountId])
+    const { query } = call
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const page = await reads.auditChain(accountId, after === null ? BEFORE_ALL : Number(after.cursor), limit)
+    if (page === undefined) return noSuchAccount()
+    return jsonReply(200, {
+      account_id: accountId,
+      entries: page.entries.map(auditEntryMembers),
+      next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
+      ...countMembers({ total: page.total, exact: true }),
+    })
+  })
+}

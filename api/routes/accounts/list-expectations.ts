@@ -1,0 +1,50 @@
+/** GET /v1/accounts/{id}/expectations: legs that groups expect of the account and that it has not signed (D10). */
+import { showHash } from '../../../actors/audit-chain.ts'
+import type { LegHold } from '../../../actors/account/state.ts'
+import { isoTimestamp } from '../../../actors/timestamp.ts'
+import { accountRead } from '../../endpoint/account-read.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
+import { jsonReply } from '../../http/reply.ts'
+import type { GuardedRoute } from '../../endpoint/route.ts'
+import { termsMembers } from '../../views/views.ts'
+
+export function listExpectations({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return accountRead('/v1/accounts/:accountId/expectations', PAGE_PARAMETERS, async (accountId, call) => {
+    const scope = listScope('/v1/accounts/expectations', call.caller.clientId, [accountId])
+    const { query } = call
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const expectations = await reads.expectations(accountId)
+    if (expectations === undefined) return noSuchAccount()
+    // Few clients, each with at most 100 legs of an account: the read returns all of them, and this route pages them.
+    const rest = expectations.filter((hold) => after === null || cursorOf(hold) > after.cursor)
+    const page = rest.slice(0, limit)
+    const last = page.length < rest.length ? page.at(-1) : undefined
+    return jsonReply(200, {
+      account_id: accountId,
+      expectations: page.map(expectationMembers),
+      next_page_token: nextPageToken(tokens, scope, last === undefined ? null : cursorOf(last), null),
+    })
+  })
+}
+
+/** In the order in which `expectations` gives them. */
+function cursorOf({ groupId, leg, role }: LegHold): string {
+  return `${groupId} ${String(leg).padStart(2, '0')} ${role}`
+}
+
+function expectationMembers({ groupId, termsHash, leg, role, terms, clientId, dueAtMs }: LegHold): object {
+  return {
+    group_id: groupId,
+    terms_hash: showHash(termsHash),
+    leg,
+    role: role === 'receiver' ? 'receiver' : 'own',
+    terms: termsMembers(terms),
+    registered_by: clientId,
+    due_at: isoTimestamp(dueAtMs),
+  }
+}

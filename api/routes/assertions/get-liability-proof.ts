@@ -1,0 +1,80 @@
+/**
+ * GET /v1/accounts/{id}/liability-proof: that what the ledger owes the account is part of a total that the ledger has
+ * signed (D12). The total is signed anew for the client that asks, so that the proof can be checked with nothing but the
+ * JWKS. Of an account that was erased there is none (D19), though runs from before still hold its balances.
+ */
+import { type Hash, showHash } from '../../../actors/audit-chain.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { TokenProof, TokenTotal } from '../../../runtime/liabilities/inclusion.ts'
+import { accountRead } from '../../endpoint/account-read.ts'
+import { createAssertionSigner } from '../../endpoint/assertion.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { notFound, type Problem } from '../../http/problem.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
+import { jsonReply } from '../../http/reply.ts'
+import type { GuardedRoute } from '../../endpoint/route.ts'
+import { liabilitiesMembers } from './prove-liabilities.ts'
+
+const MERKLE_ROOT = /^sha256:([0-9a-f]{64})$/
+const MERKLE_ROOT_RULE = 'must be sha256: and 64 hexadecimal digits in lower case'
+
+export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  const { assertions, reads } = dependencies
+  const signer = createAssertionSigner(dependencies)
+  return accountRead(
+    '/v1/accounts/:accountId/liability-proof',
+    ['merkle_root', ...PAGE_PARAMETERS],
+    async (accountId, call) => {
+      const { clientId } = call.caller
+      const { query } = call
+      const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
+      const scope = listScope('/v1/accounts/liability-proof', clientId, [accountId, asked])
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const account = await reads.account(accountId)
+      if (account === undefined) return noSuchAccount()
+      if (account.status === 'erased') return noSuchProof()
+      // Later pages come from the same run, also if the request named no run.
+      const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
+      const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
+      if (found === undefined) return noSuchProof()
+      const { liabilities, totals, proofs, next } = found
+      return jsonReply(200, {
+        account_id: accountId,
+        merkle_root: showHash(liabilities.merkleRoot),
+        totals: totals.map(totalMembers),
+        proofs: proofs.map(proofMembers),
+        assertion: await signer.sign('proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
+        next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
+      })
+    },
+  )
+}
+
+function noSuchProof(): Problem {
+  return notFound('There is no such proof of liabilities, or it is older than 24 hours.')
+}
+
+function hashOf(text: string): Hash | undefined {
+  return MERKLE_ROOT.exec(text)?.[1]
+}
+
+function totalMembers({ tokenId, root, total }: TokenTotal): JsonObject {
+  return { token_id: tokenId, root: showHash(root), total }
+}
+
+function proofMembers({ tokenId, amount, shares }: TokenProof): JsonObject {
+  return {
+    token_id: tokenId,
+    amount,
+    shares: shares.map(({ index, amount: share, nonce, siblings }) => ({
+      index,
+      amount: share,
+      nonce,
+      siblings: siblings.map(({ hash, sum }) => ({ hash: showHash(hash), sum })),
+    })),
+  }
+}

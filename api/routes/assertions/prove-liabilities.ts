@@ -1,0 +1,55 @@
+/** POST /v1/assertions/proof-of-liabilities: what the ledger owes in all, at one moment, signed (D12). */
+import { showHash } from '../../../actors/audit-chain.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { isoTimestamp } from '../../../actors/timestamp.ts'
+import type { ExceededLimit, Liabilities } from '../../../runtime/ports/assertion-source.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { problem, type Problem } from '../../http/problem.ts'
+import { assertionRoute } from '../../endpoint/prove.ts'
+import type { GuardedRoute } from '../../endpoint/route.ts'
+
+export function proveLiabilities(dependencies: EdgeDependencies): GuardedRoute {
+  return assertionRoute(
+    dependencies,
+    'proof-of-liabilities',
+    async (assertions) => liabilitiesMembers(await assertions.liabilities()),
+    (error) => (error.exceeded === undefined ? undefined : tooLarge(error.exceeded)),
+  )
+}
+
+/** Seconds: the number of balances rarely falls, and each attempt reads all of them. */
+const RETRY_TOO_LARGE_S = '3600'
+
+function tooLarge(exceeded: ExceededLimit): Problem {
+  const refused = problem(
+    'downstream-failure',
+    'ERR_DOWNSTREAM_FAILURE',
+    `${reasonOf(exceeded)} ${REMEDIES[exceeded.kind]}`,
+  )
+  return { ...refused, headers: { 'retry-after': RETRY_TOO_LARGE_S } }
+}
+
+const REMEDIES = {
+  balances: 'Each processor of the edge, up to four, raises the limit.',
+  time: 'Retry under a lower load, or give the edge more processors.',
+} as const satisfies Record<ExceededLimit['kind'], string>
+
+/** Names the limit and not how many balances there are: every role may ask. */
+function reasonOf(exceeded: ExceededLimit): string {
+  return exceeded.kind === 'balances'
+    ? `The ledger has more than ${shown(exceeded.maxBalances)} balances, as many as a proof of liabilities covers on this edge.`
+    : `The balances of the ledger could not be read within ${shown(exceeded.limitMs / 1_000)} s, the limit of a proof of liabilities.`
+}
+
+function shown(count: number): string {
+  return count.toLocaleString('en')
+}
+
+export function liabilitiesMembers({ totalLiabilities, byToken, merkleRoot, asOfMs }: Liabilities): JsonObject {
+  return {
+    total_liabilities: totalLiabilities,
+    merkle_root: showHash(merkleRoot),
+    by_token: byToken.map(({ tokenId, total }) => ({ token_id: tokenId, total })),
+    as_of: isoTimestamp(asOfMs),
+  }
+}

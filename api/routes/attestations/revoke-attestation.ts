@@ -1,0 +1,57 @@
+/** POST /v1/attestations/{id}/revoke: takes an attestation back, once and for good (D13). */
+import type { Caller } from '../../../actors/account/commands.ts'
+import type { Attestation } from '../../../runtime/ports/attestation-store.ts'
+import { attestationMembers, type Revoked, sealAttestation } from '../../views/attestation-views.ts'
+import { readJsonBody } from '../../http/body.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { invalidProblem, notFound, type Problem, problem } from '../../http/problem.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { seenAttestations, viewerOf } from '../../endpoint/scoped-reads.ts'
+import { readRevocation } from '../../schemas/attestation.ts'
+
+export function revokeAttestation({ attestations, reads, serviceKeys, clock }: EdgeDependencies): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'POST',
+    path: '/v1/attestations/:attestationId/revoke',
+    roles: SUBMITTERS,
+    asksLedger: true,
+    async handle(call) {
+      const body = await readJsonBody(call.http.req.raw)
+      if (!body.ok) return body.error
+      const reason = readRevocation(body.value)
+      if (!reason.ok) return invalidProblem('validation-error', reason.error)
+      const found = await attestations.attestation(pathValue(call, 'attestationId'))
+      const [attestation] = await seenAttestations(reads, viewerOf(call), found === undefined ? [] : [found])
+      if (attestation === undefined) return noSuchAttestation()
+      if (!mayRevoke(call.caller, attestation)) return notTheirs()
+      if (attestation.revocation !== null) return jsonReply(200, attestationMembers(attestation))
+      const revoked: Revoked = {
+        // The clock of this edge may be behind the one that dated it.
+        atMs: Math.max(clock.now(), attestation.createdAtMs),
+        by: call.caller.clientId,
+        reason: reason.value,
+      }
+      const seal = await sealAttestation(serviceKeys, attestation, revoked)
+      const now = await attestations.revoke(attestation.attestationId, { ...revoked, seal })
+      return now === undefined ? noSuchAttestation() : jsonReply(200, attestationMembers(now))
+    },
+  }
+}
+
+function mayRevoke(caller: Caller, { submittedBy }: Attestation): boolean {
+  return caller.role === 'admin' || caller.clientId === submittedBy
+}
+
+function noSuchAttestation(): Problem {
+  return notFound('There is no such attestation.')
+}
+
+function notTheirs(): Problem {
+  return problem(
+    'forbidden',
+    'ERR_FORBIDDEN',
+    'Only the client that submitted it, or one with the role admin, may revoke it.',
+  )
+}

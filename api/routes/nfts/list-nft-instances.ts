@@ -1,0 +1,65 @@
+/** GET /v1/nft-classes/{classId}/instances: all that were minted, by ID, burned ones among them (D11, D16). */
+import type { AccountScope } from '../../../actors/account-scope.ts'
+import type { InstanceView } from '../../../actors/nft-instance/state.ts'
+import type { InstancesPage, LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { listedInstanceMembers, noSuchClass } from '../../views/nft-views.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
+import { issues } from '../../endpoint/scoped-reads.ts'
+
+export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/nft-classes/:classId/instances',
+    query: PAGE_PARAMETERS,
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const classId = pathValue(call, 'classId')
+      const scope = listScope('/v1/nft-classes/instances', call.caller.clientId, [classId])
+      const { query } = call
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const page = await pageOf(reads, call.scope, classId, { after: after?.cursor ?? null, limit })
+      if (page === undefined) return noSuchClass()
+      return jsonReply(200, {
+        class_id: classId,
+        instances: page.instances.map(listedInstanceMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next, null),
+      })
+    },
+  }
+}
+
+interface Asked {
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** To a client that is scoped, and does not issue the class, what its accounts own of it. */
+async function pageOf(
+  reads: Pick<LedgerReads, 'instances' | 'nftClass'>,
+  scope: AccountScope,
+  classId: string,
+  { after, limit }: Asked,
+): Promise<InstancesPage | undefined> {
+  if (scope.whole || (await issues(reads, scope, classId))) return reads.instances(classId, after, limit)
+  if ((await reads.nftClass(classId)) === undefined) return undefined
+  const page = await scanPage(
+    {
+      read: async (from: string | null, size): Promise<RowsRead<InstanceView, string>> => {
+        const read = await reads.instances(classId, from, size)
+        return { rows: read?.instances ?? [], next: read?.next ?? null }
+      },
+      shown: (rows) => rows.filter(({ owner }) => scope.includes(owner)),
+    },
+    { after, limit, counted: false },
+  )
+  return { instances: page.rows, next: page.next }
+}

@@ -1,0 +1,135 @@
+/** POST /v1/nft-classes/{classId}/instances: one signed mint, answered once it is durable (D11). */
+import { accountAddress } from '../../../actors/address.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { ClassView } from '../../../actors/nft-class/state.ts'
+import { isClassId } from '../../../actors/nft-id.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
+import type { SchemaValidator, ValueVerdict } from '../../../runtime/ports/schema-validator.ts'
+import { readJsonBody } from '../../http/body.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { type Invalid, invalidProblem, type Problem } from '../../http/problem.ts'
+import { noSuchAccount, type RefusedAnswer, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { mintErrors } from '../../schemas/nft-mint.ts'
+import { carriedSignature, repeatHeaders, signedPayload } from '../../http/signed-body.ts'
+import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
+import { instanceMembers, noSuchClass } from '../../views/nft-views.ts'
+
+const NOT_SIGNED = ['signature']
+
+type Overloaded = Extract<ValueVerdict, { readonly kind: 'overloaded' }>
+/** What the schema says of the metadata; undefined where nobody has asked it. */
+type Judged = Exclude<ValueVerdict, Overloaded> | undefined
+
+export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
+  const { gateway, isSignature, reads, schemas } = dependencies
+  return {
+    access: 'token',
+    method: 'POST',
+    path: '/v1/nft-classes/:classId/instances',
+    roles: SUBMITTERS,
+    asksLedger: true,
+    async handle(call) {
+      const body = await readJsonBody(call.http.req.raw)
+      if (!body.ok) return body.error
+      const classId = pathValue(call, 'classId')
+      const invalid = mintErrors(body.value, classId)
+      if (invalid.length > 0) return invalidProblem('validation-error', invalid)
+      const order = orderOf(body.value)
+      if (!call.scope.includes(order.accountId)) return noSuchAccount()
+      if (!isClassId(classId)) return noSuchClass()
+      const nftClass = await reads.nftClass(classId)
+      let judged: Judged | Overloaded =
+        nftClass !== undefined && (await isSigned(dependencies, nftClass, order))
+          ? await judge(schemas, nftClass, body.value)
+          : undefined
+      if (judged?.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
+      let outcome = await gateway.ask(requestFor(order, judged, call))
+      if (nftClass !== undefined && isUnchecked(outcome)) {
+        // It was signed, by a key that came into force meanwhile.
+        judged = await judge(schemas, nftClass, body.value)
+        if (judged.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
+        outcome = await gateway.ask(requestFor(order, judged, call))
+      }
+      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+      const { answer } = outcome
+      if (answer.kind === 'refused') return invalidMetadata(answer, judged) ?? signedRefusal(answer, order, isSignature)
+      if (answer.kind !== 'minted') return unexpectedAnswer(answer)
+      const { instance } = answer
+      const location = `/v1/nft-classes/${instance.classId}/instances/${encodeURIComponent(instance.instanceId)}`
+      return jsonReply(201, instanceMembers(instance), { location, ...repeatHeaders(answer) })
+    },
+  }
+}
+
+interface Order {
+  readonly accountId: string
+  readonly payload: string
+  readonly signature: string
+}
+
+/** Of a body without errors. */
+function orderOf(body: JsonObject): Order {
+  return {
+    accountId: body['account_id'] as string,
+    payload: signedPayload(body, NOT_SIGNED),
+    signature: body['signature'] as string,
+  }
+}
+
+/**
+ * Judging is work: it is done for the issuer of the class alone. Whoever else asks is told no by the ledger, in the order
+ * of D7, and so is an issuer whose key has changed meanwhile, unless its order is one that was signed.
+ */
+async function isSigned(
+  { reads, signatures }: Pick<EdgeDependencies, 'reads' | 'signatures'>,
+  { issuer }: ClassView,
+  { accountId, payload, signature }: Order,
+): Promise<boolean> {
+  if (issuer !== accountId) return false
+  const key = (await reads.account(accountId))?.key ?? null
+  if (key === null) return false
+  const [verified] = await signatures.verifyMany([{ publicKey: key.publicKey, payload, signature }])
+  return verified === true
+}
+
+function requestFor(
+  { accountId, payload, signature }: Order,
+  judged: Judged,
+  { caller, trail }: GuardedCall,
+): GatewayRequest {
+  return {
+    actor: accountAddress(accountId),
+    caller,
+    trail,
+    // What a class says never changes: this verdict is as good at its step as here.
+    operation: {
+      kind: 'mint',
+      payload,
+      signature: carriedSignature(signature),
+      metadataVerdict: judged?.kind ?? 'unchecked',
+    },
+  }
+}
+
+function isUnchecked(outcome: GatewayOutcome): boolean {
+  return (
+    outcome.kind === 'answered' && outcome.answer.kind === 'refused' && outcome.answer.code === 'metadata_unchecked'
+  )
+}
+
+function judge(schemas: SchemaValidator, { metadataSchema }: ClassView, body: JsonObject): Promise<ValueVerdict> {
+  return schemas.validate(metadataSchema, body['metadata'] ?? null)
+}
+
+/** The ledger says that the metadata is wrong, and when it is time to say so; where it is wrong is known here. */
+function invalidMetadata(answer: RefusedAnswer, judged: Judged): Problem | undefined {
+  if (answer.code !== 'metadata_invalid' || judged?.kind !== 'invalid') return undefined
+  const invalid = judged.errors.map(({ path, message }): Invalid => ({
+    field: path === '' ? 'metadata' : `metadata${path.startsWith('[') ? '' : '.'}${path}`,
+    code: 'ERR_INVALID_FIELD',
+    message,
+  }))
+  return invalidProblem('validation-error', invalid)
+}

@@ -1,0 +1,88 @@
+/** POST /v1/auth/token: the only endpoint under /v1 that asks for no token (D17). */
+import type { FailureThrottle } from '../../auth/failure-throttle.ts'
+import type { RefusalLog } from '../../auth/refusal-log.ts'
+import type { TokenGrants } from '../../auth/token-grants.ts'
+import { readAnyJsonBody } from '../../http/body.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { invalidProblem, type Problem, problem, unauthorized } from '../../http/problem.ts'
+import { jsonReply } from '../../http/reply.ts'
+import type { PublicCall, PublicRoute } from '../../endpoint/route.ts'
+import { readTokenRequest } from '../../schemas/token-request.ts'
+
+/** A hundred members; whoever asks has shown nothing yet, so nothing costly is read (B3). */
+const MAX_PARTS = 200
+/** Stands for the client in the count of failed refreshes, which name none; no client's name is empty. */
+const NO_CLIENT = ''
+
+/** OAuth libraries send a form (RFC 6749, 4.4.2) by default. */
+const FORM_ADVICE =
+  'Send the credentials as JSON in the body, for example {"client_id": "...", "client_secret": "..."}; a form (application/x-www-form-urlencoded) is not accepted.'
+
+interface TokenEndpoint {
+  readonly grants: TokenGrants
+  readonly throttle: FailureThrottle
+  readonly refusals: RefusalLog
+  readonly clientAddress: EdgeDependencies['clientAddress']
+  readonly accessTokenTtlMs: number
+}
+
+export function issueToken({
+  grants,
+  throttle,
+  refusals,
+  clientAddress,
+  accessTokenTtlMs,
+}: TokenEndpoint): PublicRoute {
+  return {
+    access: 'public',
+    method: 'POST',
+    path: '/v1/auth/token',
+    async handle(call) {
+      const body = await readAnyJsonBody(call.http.req.raw, { maxParts: MAX_PARTS })
+      if (!body.ok) return withFormAdvice(body.error)
+      const read = readTokenRequest(body.value.body)
+      if (!read.ok) return invalidProblem('validation-error', read.error)
+      const request = read.value
+      const address = clientAddress(peerOf(call), call.http.req.header('x-forwarded-for'))
+      const granted =
+        request.kind === 'credentials'
+          ? await grants.forCredentials(request.clientId, request.clientSecret, address)
+          : await grants.forRefreshToken(request.refreshToken, address)
+      if (granted.kind === 'overloaded') {
+        refusals.note('overloaded', address)
+        return problem(
+          'downstream-failure',
+          'ERR_OVERLOADED',
+          'Too many logins are in progress, from this network or in total. Retry later.',
+        )
+      }
+      if (granted.kind === 'refused') {
+        refusals.note(granted.cause, address)
+        await throttle.failed(request.kind === 'credentials' ? request.clientId : NO_CLIENT, address)
+        return unauthorized('The credentials are not valid.')
+      }
+      refusals.flush()
+      return jsonReply(200, {
+        access_token: granted.tokens.accessToken,
+        token_type: 'Bearer',
+        expires_in: Math.floor(accessTokenTtlMs / 1000),
+        refresh_token: granted.tokens.refreshToken,
+      })
+    },
+  }
+}
+
+function withFormAdvice(refused: Problem): Problem {
+  const isUnsupported = refused.type === 'unsupported-media-type'
+  return isUnsupported ? { ...refused, detail: `${refused.detail} ${FORM_ADVICE}` } : refused
+}
+
+/** What the Node server tells of the connection, as far as it is needed here. */
+interface NodeBindings {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
+}
+
+function peerOf(call: PublicCall): string {
+  const bindings = call.http.env as NodeBindings | undefined
+  return bindings?.incoming?.socket?.remoteAddress ?? ''
+}

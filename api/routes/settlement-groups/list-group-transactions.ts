@@ -1,0 +1,91 @@
+/** GET /v1/transactions/group/{groupID}: the transactions that carry a group ID (D16). */
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import type { PageTokens } from '../../http/page-token.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { checkGroupId } from '../../endpoint/path-values.ts'
+import type { PreferWait } from '../../endpoint/prefer-wait.ts'
+import { notFound } from '../../http/problem.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
+import { seenGroup, TRANSACTIONS_OF_GROUP } from '../../endpoint/scoped-reads.ts'
+import type { AccountScope } from '../../../actors/account-scope.ts'
+import type { LedgerReads, TransactionCursor, TransactionView } from '../../../runtime/ports/ledger-reads.ts'
+import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
+import { groupLegMembers } from '../../views/views.ts'
+
+export function listGroupTransactions(
+  { reads }: EdgeDependencies,
+  tokens: PageTokens,
+  preferWait: PreferWait,
+): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/transactions/group/:groupId',
+    query: PAGE_PARAMETERS,
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const groupId = pathValue(call, 'groupId').toLowerCase()
+      const illFormed = checkGroupId(groupId)
+      if (illFormed !== undefined) return illFormed
+      const scope = listScope('/v1/transactions/group', call.caller.clientId, [groupId])
+      const { query } = call
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const cursor = after === null ? null : readCursor(after.cursor)
+      const waited = await preferWait.until(
+        call,
+        (seenBy) => pageOf(reads, seenBy, groupId, { after: cursor, limit }),
+        nothingPending,
+      )
+      if (!waited.ok) return waited.error
+      const { value: page, scope: seenBy, headers } = waited.value
+      const empty = after === null && page.rows.length === 0 && page.next === null
+      // A registered group has an empty list until its first leg is in.
+      if (empty && (await seenGroup(reads, seenBy, groupId)) === undefined) {
+        return notFound('No transaction carries this group ID.')
+      }
+      return jsonReply(
+        200,
+        {
+          group_id: groupId,
+          transactions: page.rows.map(groupLegMembers),
+          next_page_token: nextPageToken(tokens, scope, page.next === null ? null : cursorText(page.next), null),
+        },
+        headers,
+      )
+    },
+  }
+}
+
+type Page = RowsRead<TransactionView, TransactionCursor>
+
+interface Asked {
+  readonly after: TransactionCursor | null
+  readonly limit: number
+}
+
+function pageOf(
+  reads: Pick<LedgerReads, 'transactions'>,
+  scope: AccountScope,
+  groupId: string,
+  asked: Asked,
+): Promise<Page> {
+  return scanPage(
+    {
+      read: async (after: TransactionCursor | null, limit) => {
+        const page = await reads.transactions({ ...TRANSACTIONS_OF_GROUP, groupId, limit, after })
+        return { rows: page.transactions, next: page.next }
+      },
+      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
+    },
+    { ...asked, counted: false },
+  )
+}
+
+function nothingPending(page: Page): boolean {
+  return page.rows.every((transaction) => transaction.status !== 'pending')
+}

@@ -1,0 +1,195 @@
+/** GET /v1/transactions: the query over all transactions, newest first or as a feed, in pages or as lines (D16). */
+import type { AccountScope } from '../../../actors/account-scope.ts'
+import { TRANSACTION_TYPES, type TransactionType } from '../../../actors/account/commands.ts'
+import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
+import { isDecimalString } from '../../../actors/money.ts'
+import { parseTimestamp } from '../../../actors/timestamp.ts'
+import {
+  type LedgerReads,
+  TRANSACTION_STATUSES,
+  type TransactionCursor,
+  type TransactionQuery,
+  type TransactionStatus,
+  type TransactionView,
+} from '../../../runtime/ports/ledger-reads.ts'
+import { prefers } from '../../http/accept.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import type { PageCount, PageTokens } from '../../http/page-token.ts'
+import {
+  countHeaders,
+  countMembers,
+  countOfList,
+  listScope,
+  nextPageToken,
+  PAGE_PARAMETERS,
+  readPageRequest,
+} from '../../endpoint/paging.ts'
+import type { Query } from '../../http/query.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { scanPage, type ScannedPage, type ScanRequest } from '../../endpoint/scan.ts'
+import {
+  ACCOUNT_ID_RULE,
+  GROUP_ID_RULE,
+  IDEMPOTENCY_KEY_RULE,
+  isIdempotencyKey,
+  isTokenId,
+  TOKEN_ID_RULE,
+} from '../../schemas/fields.ts'
+import { createStreamPlaces } from '../../http/stream-places.ts'
+import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
+import { LINES_TYPE, type LinesAsked, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
+import { transactionMembers } from '../../views/views.ts'
+
+const FILTERS = [
+  'account_id',
+  'date_from',
+  'date_to',
+  'type',
+  'token_id',
+  'token_class',
+  'group_id',
+  'amount_min',
+  'amount_max',
+  'status',
+  'idempotency_key',
+  'order',
+] as const
+type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
+
+const ORDERS = ['desc', 'asc'] as const
+const DATE_RULE = 'must be an RFC 3339 timestamp with an offset'
+const AMOUNT_RULE = 'must be a non-negative decimal string'
+
+const JSON_TYPE = 'application/json'
+
+export function listTransactions(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  const { reads } = dependencies
+  const streaming = { ...dependencies, places: createStreamPlaces() }
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/transactions',
+    query: [...FILTERS, ...PAGE_PARAMETERS],
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const { http, caller, query, scope: accounts } = call
+      const filters = readFilters(query)
+      const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
+      const { limit, after: position } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const after = position === null ? null : readCursor(position.cursor)
+      const tokenOf = (next: TransactionCursor | null, count: PageCount | null): string =>
+        nextPageToken(tokens, scope, next === null ? null : cursorText(next), count)
+      if (prefers(http.req.header('accept'), LINES_TYPE, JSON_TYPE)) {
+        const asked: LinesAsked = {
+          isFeed: filters.order === 'asc',
+          after,
+          read: (seen, from) => pageOf(reads, seen, filters, { limit, after: from, counted: false }),
+          // Nothing is counted for lines; a count that came with the token is not lost.
+          tokenOf: (next) => tokenOf(next, position?.count ?? null),
+        }
+        return transactionLines(streaming, call, asked)
+      }
+      const page = await pageOf(reads, accounts, filters, { limit, after, counted: position === null })
+      const count = countOfList(position, page.count)
+      return jsonReply(
+        200,
+        {
+          transactions: page.rows.map(transactionMembers),
+          next_page_token: tokenOf(page.next, count),
+          ...countMembers(count),
+        },
+        { ...VARIES, ...countHeaders(count) },
+      )
+    },
+  }
+}
+
+/** An ID that no account can have. */
+const NOBODY = '.'
+
+type Page = ScannedPage<TransactionView, TransactionCursor>
+
+async function pageOf(
+  reads: Pick<LedgerReads, 'transactions'>,
+  scope: AccountScope,
+  filters: Filters,
+  asked: ScanRequest<TransactionCursor>,
+): Promise<Page> {
+  const [only = null] = scope.ids?.length === 1 ? scope.ids : []
+  const accountId = filters.accountId ?? only
+  if (scope.whole || accountId !== null) {
+    const seen = accountId === null || scope.includes(accountId) ? accountId : NOBODY
+    const { transactions, next, count } = await reads.transactions({ ...filters, ...asked, accountId: seen })
+    return { rows: transactions, next, count }
+  }
+  return scanPage(
+    {
+      read: async (after: TransactionCursor | null, limit) => {
+        const page = await reads.transactions({ ...filters, limit, after, counted: false })
+        return { rows: page.transactions, next: page.next, ended: page.ended }
+      },
+      shown: (rows) => rows.filter((row) => scope.includes(row.accountId)),
+    },
+    asked,
+  )
+}
+
+/** The members stand in a fixed order: their values make the scope of the page tokens. */
+function readFilters(query: Query): Filters {
+  const filters: Filters = {
+    accountId: query.parsed('account_id', accept(isAccountId), 'ERR_INVALID_ACCOUNT_ID', ACCOUNT_ID_RULE),
+    createdFromMs: query.parsed('date_from', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
+    createdToMs: query.parsed('date_to', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
+    type: query.parsed(
+      'type',
+      oneOf<TransactionType>(TRANSACTION_TYPES),
+      'ERR_INVALID_TYPE',
+      `must be one of ${TRANSACTION_TYPES.join(', ')}`,
+    ),
+    tokenId: query.parsed('token_id', accept(isTokenId), 'ERR_INVALID_TOKEN_ID', TOKEN_ID_RULE),
+    tokenClass: query.value('token_class'),
+    groupId: query.parsed(
+      'group_id',
+      (text) => (isUuid(text) ? text.toLowerCase() : undefined),
+      'ERR_INVALID_GROUP_ID',
+      GROUP_ID_RULE,
+    ),
+    amountMin: query.parsed('amount_min', accept(isDecimalString), 'ERR_INVALID_AMOUNT', AMOUNT_RULE),
+    amountMax: query.parsed('amount_max', accept(isDecimalString), 'ERR_INVALID_AMOUNT', AMOUNT_RULE),
+    status: query.parsed(
+      'status',
+      oneOf<TransactionStatus>(TRANSACTION_STATUSES),
+      'ERR_INVALID_QUERY',
+      `must be one of ${TRANSACTION_STATUSES.join(', ')}`,
+    ),
+    idempotencyKey: query.parsed(
+      'idempotency_key',
+      accept(isIdempotencyKey),
+      'ERR_INVALID_IDEMPOTENCY_KEY',
+      IDEMPOTENCY_KEY_RULE,
+    ),
+    order: query.parsed('order', oneOf<'desc' | 'asc'>(ORDERS), 'ERR_INVALID_QUERY', 'must be desc or asc') ?? 'desc',
+  }
+  // A key means something within its account only (D7).
+  if (filters.idempotencyKey !== null && filters.accountId === null) {
+    query.reject('account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required with idempotency_key')
+  }
+  return filters
+}
+
+function accept(isOne: (text: string) => boolean): (text: string) => string | undefined {
+  return (text) => (isOne(text) ? text : undefined)
+}
+
+function oneOf<T extends string>(values: readonly T[]): (text: string) => T | undefined {
+  return (text) => values.find((value) => value === text)
+}
+
+/** The `+` of an offset that was not percent-encoded arrives as a space: nothing else in a timestamp can be one. */
+function parseDate(text: string): number | undefined {
+  return parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+}

@@ -1,0 +1,11 @@
+/** The ID of an attestation (D1). Any edge makes them: all that a ULID has beside its time is random. */
+import { encodeUlid } from '../../actors/identifiers.ts'
+import type { Random } from '../../runtime/ports/random.ts'
+
+const RANDOM_BYTES = 10
+
+export function newAttestationId(random: Random, timeMs: number): string {
+  const digits = random.hex(RANDOM_BYTES)
+  const part = (start: number, end: number): number => Number.parseInt(digits.slice(start, end), 16)
+  return `att_${encodeUlid({ timeMs, counter: part(0, 4), shardId: part(4, 8), random: part(8, 20) })}`
+}

@@ -1,0 +1,171 @@
+/**
+ * Where the accounts of a database are, for a checkpoint file; and which of a file's accounts are no longer where they
+ * were, or further.
+ *   A1. All of a file is of one moment.
+ *   A2. An account only ever goes on: its sequence and its version grow, and an entry stays what it is.
+ */
+import type postgres from 'postgres'
+import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../postgres/rows/account-document.ts'
+import { fetchKeys } from '../postgres/rows/opened-rows.ts'
+import { accountKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import type { AccountPoint } from './checkpoint-file.ts'
+import { newestCheckpoint } from './checkpoint-rows.ts'
+import { type CheckpointLinks, linksAfter, NO_LINKS } from './checkpoint-statement.ts'
+
+const BATCH_ROWS = 2_000
+
+export interface Moment {
+  readonly asOfMs: number
+  readonly links: CheckpointLinks
+}
+
+interface PointRow {
+  readonly shard_id: number
+  readonly account_id: string
+  readonly sequence: string
+  readonly version: string
+  readonly tip: string
+}
+
+/** Gives all accounts in the order of shard and reference, batch after batch, of one moment (A1). */
+export async function readAccounts(
+  sql: postgres.Sql,
+  take: (points: readonly AccountPoint[]) => Promise<void>,
+): Promise<Moment> {
+  const moments: Moment[] = []
+  await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
+    const [row] = await transaction<{ now: Date }[]>`SELECT now() AS now`
+    const newest = await newestCheckpoint(transaction)
+    const batches = transaction<PointRow[]>`
+      SELECT shard_id, account_id, sequence, version, encode(tip, 'hex') AS tip
+        FROM accounts ORDER BY shard_id, account_id`.cursor(BATCH_ROWS)
+    for await (const rows of batches) await take(rows.map(pointFrom))
+    moments.push({
+      asOfMs: row?.now.getTime() ?? 0,
+      links: newest === undefined ? NO_LINKS : linksAfter(newest.statement, newest.signed),
+    })
+  })
+  const [moment] = moments
+  if (moment === undefined) throw new Error('the accounts were not read')
+  return moment
+}
+
+function pointFrom(row: PointRow): AccountPoint {
+  return {
+    shardId: row.shard_id,
+    accountRef: row.account_id,
+    sequence: Number(row.sequence),
+    version: Number(row.version),
+    tip: row.tip,
+  }
+}
+
+export interface WentBack {
+  readonly accountRef: string
+  /** null: its row is gone, or says no more who it is. */
+  readonly accountId: string | null
+  readonly problem: string
+}
+
+interface FoundRow {
+  readonly sequence: string | null
+  readonly version: string | null
+  readonly audit_hash: string | null
+}
+
+/** In the order of the points. */
+const FOUND = `
+SELECT a.sequence, a.version, encode(e.audit_hash, 'hex') AS audit_hash
+  FROM unnest($1::integer[], $2::text[], $3::bigint[]) WITH ORDINALITY AS g (shard_id, account_id, sequence, place)
+  LEFT JOIN accounts a ON a.shard_id = g.shard_id AND a.account_id = g.account_id
+  LEFT JOIN LATERAL (
+    SELECT audit_hash FROM chain_entries e
+     WHERE e.shard_id = g.shard_id AND e.account_id = g.account_id AND e.sequence = g.sequence LIMIT 1) e ON true
+ ORDER BY g.place`
+
+/** Those of the points that went back (A2). */
+export async function whatWentBack(
+  sql: postgres.Sql,
+  vault: RowVault,
+  points: readonly AccountPoint[],
+): Promise<readonly WentBack[]> {
+  const rows = await sql.unsafe<FoundRow[]>(FOUND, [
+    arrayLiteral(
+      'integer',
+      points.map(({ shardId }) => shardId),
+    ),
+    arrayLiteral(
+      'text',
+      points.map(({ accountRef }) => accountRef),
+    ),
+    arrayLiteral(
+      'bigint',
+      points.map(({ sequence }) => sequence),
+    ),
+  ])
+  const wrong = points.flatMap((point, index) => {
+    const problem = problemOf(point, rows[index])
+    return problem === undefined ? [] : [{ point, problem }]
+  })
+  if (wrong.length === 0) return []
+  const ids = await idsOf(
+    sql,
+    vault,
+    wrong.map(({ point }) => point),
+  )
+  return wrong.map(({ point: { accountRef }, problem }) => {
+    return { accountRef, accountId: ids.get(accountRef) ?? null, problem }
+  })
+}
+
+function problemOf(point: AccountPoint, found: FoundRow | undefined): string | undefined {
+  const { sequence, version, tip } = point
+  if (found === undefined || found.sequence === null || found.version === null) return 'it is gone'
+  const now = Number(found.sequence)
+  if (now < sequence) return `it ended with entry ${sequence} and ends with entry ${now} now`
+  if (found.audit_hash === null) return `its entry ${sequence} is gone`
+  if (found.audit_hash !== tip) return `its entry ${sequence} is another one`
+  if (Number(found.version) < version) {
+    return `its row was version ${version} and is version ${found.version} now, with the same entries`
+  }
+  return undefined
+}
+
+/** By reference, of those whose rows are there and open. */
+async function idsOf(
+  sql: postgres.Sql,
+  vault: RowVault,
+  points: readonly AccountPoint[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.unsafe<AccountRow[]>(
+    `SELECT ${ACCOUNT_COLUMNS} FROM accounts a
+      JOIN unnest($1::integer[], $2::text[]) AS g (shard_id, account_id)
+        ON g.shard_id = a.shard_id AND g.account_id = a.account_id`,
+    [
+      arrayLiteral(
+        'integer',
+        points.map(({ shardId }) => shardId),
+      ),
+      arrayLiteral(
+        'text',
+        points.map(({ accountRef }) => accountRef),
+      ),
+    ],
+  )
+  await fetchKeys(
+    sql,
+    rows.map((row) => accountKeyName(row.account_id)),
+    vault,
+  )
+  const ids = new Map<string, string>()
+  for (const row of rows) {
+    try {
+      ids.set(row.account_id, openAccount(row, vault).accountId)
+    } catch {
+      // It is named by its reference: what has gone back is more than it can say for itself.
+    }
+  }
+  return ids
+}

@@ -1,0 +1,147 @@
+/**
+ * A checkpoint that is kept outside of the database: where each account's chain ends, as lines of text.
+ *   F1. The first line says what it is. A line for each account follows, in the order of shard and reference: shard,
+ *       reference, sequence, version, tip (base64url), with a blank between. The last line is a signed statement over all
+ *       of that: a file that lacks its end, or in which anything is another, is no checkpoint.
+ *   F2. It is read from end to end before anything that it says is used; and it is never held in memory.
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import * as v from 'valibot'
+import { parseStrictJson } from '../../api/http/json-text.ts'
+import { type FileStatement, readFileStatement, type SignedText } from './checkpoint-statement.ts'
+
+export const FIRST_LINE = 'ledger checkpoint 1'
+
+/** Where an account was. */
+export interface AccountPoint {
+  readonly shardId: number
+  readonly accountRef: string
+  readonly sequence: number
+  readonly version: number
+  /** 64 hexadecimal digits. */
+  readonly tip: string
+}
+
+export interface CheckpointFile {
+  readonly statement: FileStatement
+  readonly signed: SignedText
+}
+
+/** The file is no checkpoint, or not a whole one; the message says why. */
+export class CheckpointFileBroken extends Error {
+  override readonly name = 'CheckpointFileBroken'
+}
+
+export function lineOf({ shardId, accountRef, sequence, version, tip }: AccountPoint): string {
+  return `${shardId} ${accountRef} ${sequence} ${version} ${Buffer.from(tip, 'hex').toString('base64url')}\n`
+}
+
+/** Hashes lines as they are written or read. */
+export interface ContentHash {
+  readonly add: (text: string) => void
+  readonly digest: () => string
+}
+
+export function contentHash(): ContentHash {
+  const hashed = createHash('sha256')
+  return { add: (text) => void hashed.update(text, 'utf8'), digest: () => `sha256:${hashed.digest('hex')}` }
+}
+
+/** The statement is in it as text, because its signature is over that text. */
+export function lastLine({ text, signature }: SignedText): string {
+  return `${JSON.stringify({ statement: text, signature })}\n`
+}
+
+const LINE = /^([0-9]{1,9}) ([A-Za-z0-9_.:@-]{1,128}) ([0-9]{1,15}) ([0-9]{1,15}) ([A-Za-z0-9_-]{43})$/
+const lastLineSchema = v.strictObject({ statement: v.string(), signature: v.string() })
+
+function pointOf(line: string, number: number): AccountPoint {
+  const [, shardId, accountRef, sequence, version, tip] = LINE.exec(line) ?? []
+  if (shardId === undefined || accountRef === undefined || tip === undefined) {
+    throw new CheckpointFileBroken(`line ${number} is none of a checkpoint`)
+  }
+  return {
+    shardId: Number(shardId),
+    accountRef,
+    sequence: Number(sequence),
+    version: Number(version),
+    tip: Buffer.from(tip, 'base64url').toString('hex'),
+  }
+}
+
+/** Longer than any line that a checkpoint has. */
+const LONGEST_LINE = 8_192
+
+/** Lines without their ends, in bounded memory where they are those of a checkpoint. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const input = createReadStream(path, { encoding: 'utf8' })
+  const lines = createInterface({ input, crlfDelay: Infinity })
+  try {
+    for await (const line of lines) {
+      if (line.length > LONGEST_LINE) throw new CheckpointFileBroken('it has a line that is too long')
+      yield line
+    }
+  } finally {
+    lines.close()
+    input.destroy()
+  }
+}
+
+/** Reads it from end to end (F2). Throws CheckpointFileBroken, or what opening the file throws. */
+export async function readCheckpointFile(path: string): Promise<CheckpointFile> {
+  const content = contentHash()
+  let number = 0
+  let file: CheckpointFile | undefined
+  let before = ''
+  for await (const line of linesOf(path)) {
+    number += 1
+    if (number === 1 && line !== FIRST_LINE) throw new CheckpointFileBroken('it does not begin as a checkpoint does')
+    if (file !== undefined) throw new CheckpointFileBroken('something follows on its last line')
+    if (line.startsWith('{')) {
+      file = fileOf(line)
+      continue
+    }
+    if (number > 1) inOrder(before, pointOf(line, number), number)
+    before = line
+    content.add(`${line}\n`)
+  }
+  if (file === undefined) throw new CheckpointFileBroken('its end is missing')
+  if (file.statement.content !== content.digest()) {
+    throw new CheckpointFileBroken('its lines are not those that were signed')
+  }
+  return file
+}
+
+/** None twice, and none hidden among others. */
+function inOrder(before: string, point: AccountPoint, number: number): void {
+  const [shardText, accountRef = ''] = before === FIRST_LINE ? ['-1'] : before.split(' ')
+  const shardId = Number(shardText)
+  const follows = point.shardId > shardId || (point.shardId === shardId && point.accountRef > accountRef)
+  if (!follows) throw new CheckpointFileBroken(`line ${number} is out of order`)
+}
+
+function fileOf(line: string): CheckpointFile {
+  const parsed = parseStrictJson(line)
+  const read = v.safeParse(lastLineSchema, parsed.ok ? parsed.value : undefined)
+  const statement = read.success ? readFileStatement(read.output.statement) : undefined
+  if (!read.success || statement === undefined) throw new CheckpointFileBroken('its last line is none of a checkpoint')
+  return { statement, signed: { text: read.output.statement, signature: read.output.signature } }
+}
+
+/** The accounts of a file that was read, `size` at a time. */
+export async function* pointsOf(path: string, size: number): AsyncGenerator<readonly AccountPoint[]> {
+  let points: AccountPoint[] = []
+  let number = 0
+  for await (const line of linesOf(path)) {
+    number += 1
+    if (number === 1) continue
+    if (line.startsWith('{')) break
+    points.push(pointOf(line, number))
+    if (points.length < size) continue
+    yield points
+    points = []
+  }
+  if (points.length > 0) yield points
+}

@@ -1,0 +1,178 @@
+/**
+ * What a checkpoint of the database says, and whether the service has signed it.
+ *   S1. The signature is over the canonical JSON that is kept beside it; the hash of that text names the checkpoint.
+ *   S2. A checkpoint names the one before it, and the last ones of an hour and of a day: those that are kept stay a chain
+ *       when others are removed.
+ *   S3. A signature counts only if its key is one for assertions, is not revoked, and was in use at `signed_at`.
+ */
+import { hash } from 'node:crypto'
+import * as v from 'valibot'
+import { canonicalJson } from '../../actors/canonical-json.ts'
+import { isoTimestamp, parseTimestamp } from '../../actors/timestamp.ts'
+import type { AssertionKey } from '../../api/endpoint/assertion.ts'
+import { parseStrictJson } from '../../api/http/json-text.ts'
+import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
+import { verifiesText } from '../keys/service-signature.ts'
+
+/** The first of a day or of an hour (UTC), or neither: how long it is kept. */
+export type CheckpointLevel = 'minute' | 'hour' | 'day'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Milliseconds. */
+export const KEPT_MS: Readonly<Record<CheckpointLevel, number>> = {
+  minute: DAY_MS,
+  hour: 31 * DAY_MS,
+  day: Number.POSITIVE_INFINITY,
+}
+
+const hashText = v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const time = v.pipe(
+  v.string(),
+  v.check((text) => parseTimestamp(text) !== undefined),
+)
+const linkSchema = v.strictObject({ number: count, hash: hashText, signed_at: time })
+/** A checkpoint as others name it. */
+export type CheckpointLink = v.InferOutput<typeof linkSchema>
+
+/** The last checkpoint, the last of an hour, the last of a day; null where there is none. */
+const linksSchema = v.strictObject({
+  previous: v.nullable(linkSchema),
+  hour: v.nullable(linkSchema),
+  day: v.nullable(linkSchema),
+})
+export type CheckpointLinks = v.InferOutput<typeof linksSchema>
+export const NO_LINKS: CheckpointLinks = { previous: null, hour: null, day: null }
+
+const SIGNED = { ledger_id: v.string(), key_id: v.string(), signed_at: time }
+
+const statementSchema = v.strictObject({
+  ...SIGNED,
+  type: v.literal('checkpoint'),
+  number: count,
+  level: v.picklist(['minute', 'hour', 'day']),
+  /** Of the PostgreSQL cluster, which counts the transactions. */
+  server: v.string(),
+  /** All that was committed under smaller transaction numbers is in it, and nothing else. */
+  position: v.pipe(v.string(), v.regex(/^[0-9]{1,20}$/)),
+  /** Over the chains of all shards. */
+  chains: hashText,
+  links: linksSchema,
+})
+export type CheckpointStatement = v.InferOutput<typeof statementSchema>
+
+const fileStatementSchema = v.strictObject({
+  ...SIGNED,
+  type: v.literal('checkpoint-file'),
+  /** Of which moment it is, by PostgreSQL's clock. */
+  as_of: time,
+  accounts: count,
+  /** Over all lines before this statement. */
+  content: hashText,
+  /** Of the database's own. */
+  links: linksSchema,
+})
+export type FileStatement = v.InferOutput<typeof fileStatementSchema>
+
+type Statement = CheckpointStatement | FileStatement
+
+/** A statement as it is kept. */
+export interface SignedText {
+  readonly text: string
+  /** DER in base64. */
+  readonly signature: string
+}
+
+export interface StatementSigner {
+  readonly ledgerId: string
+  readonly keys: ServiceKeys
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number
+}
+
+type Unsigned<S extends Statement> = Omit<S, 'ledger_id' | 'key_id' | 'signed_at'>
+
+/** Throws when there is no key to sign with. */
+export async function signStatement(
+  { ledgerId, keys, nowMs }: StatementSigner,
+  members: Unsigned<CheckpointStatement> | Unsigned<FileStatement>,
+): Promise<SignedText> {
+  const keyId = keys.current('assertion')
+  const key = keys.published().find((published) => published.keyId === keyId)
+  // The key may have come into use since the clock was read (S3).
+  const signedAtMs = Math.max(nowMs(), key?.activeFromMs ?? 0)
+  const text = canonicalJson({
+    ...members,
+    ledger_id: ledgerId,
+    key_id: keyId,
+    signed_at: isoTimestamp(signedAtMs),
+  })
+  const [signature] = await keys.sign(keyId, [text])
+  if (signature === undefined) throw new Error('the assertion key did not sign')
+  return { text, signature }
+}
+
+/** Undefined when the text says no such thing. */
+export function readCheckpoint(text: string): CheckpointStatement | undefined {
+  return readAs(statementSchema, text)
+}
+
+export function readFileStatement(text: string): FileStatement | undefined {
+  return readAs(fileStatementSchema, text)
+}
+
+function readAs<S extends typeof statementSchema | typeof fileStatementSchema>(
+  schema: S,
+  text: string,
+): v.InferOutput<S> | undefined {
+  const parsed = parseStrictJson(text)
+  if (!parsed.ok) return undefined
+  const read = v.safeParse(schema, parsed.value)
+  return read.success ? read.output : undefined
+}
+
+export function linkTo(statement: CheckpointStatement, { text }: SignedText): CheckpointLink {
+  return { number: statement.number, hash: `sha256:${hash('sha256', text)}`, signed_at: statement.signed_at }
+}
+
+/** What the checkpoint after this one names. */
+export function linksAfter(statement: CheckpointStatement, signed: SignedText): CheckpointLinks {
+  const link = linkTo(statement, signed)
+  return {
+    previous: link,
+    hour: statement.level === 'minute' ? statement.links.hour : link,
+    day: statement.level === 'day' ? link : statement.links.day,
+  }
+}
+
+/** Of a checkpoint made at `nowMs`, after one that was made at `beforeMs`; null: it is the first. */
+export function levelAt(nowMs: number, beforeMs: number | null): CheckpointLevel {
+  const isFirstOf = (spanMs: number): boolean =>
+    beforeMs === null || Math.floor(nowMs / spanMs) !== Math.floor(beforeMs / spanMs)
+  if (isFirstOf(DAY_MS)) return 'day'
+  return isFirstOf(HOUR_MS) ? 'hour' : 'minute'
+}
+
+export function signedAtMs({ signed_at: signedAt }: Statement | CheckpointLink): number {
+  return parseTimestamp(signedAt) ?? Number.NaN
+}
+
+/** Why the statement does not count; undefined when it does. `ledgerId`: undefined where the keys do not say whose they are. */
+export function problemOfSigned(
+  statement: Statement,
+  signed: SignedText,
+  keys: readonly AssertionKey[],
+  ledgerId: string | undefined,
+): string | undefined {
+  if (ledgerId !== undefined && statement.ledger_id !== ledgerId) return 'it is of another ledger'
+  const key = keys.find((published) => published.keyId === statement.key_id)
+  if (key === undefined) return 'the key that it names is none of this ledger'
+  if (key.purpose !== 'assertion') return 'the key that it names is not for assertions'
+  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
+  const atMs = signedAtMs(statement)
+  if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
+    return 'the key that it names was not in use when it was signed'
+  }
+  return verifiesText(key, signed.text, signed.signature) ? undefined : 'its signature does not verify'
+}

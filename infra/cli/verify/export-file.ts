@@ -1,0 +1,181 @@
+/**
+ * Reads what clients save of the interface: pages of an audit chain, receipts, assertions, proofs of liabilities, a JWKS
+ * document; one JSON value a file, a list of such, or one value a line (NDJSON).
+ */
+import * as v from 'valibot'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { parseStrictJson } from '../../../api/http/json-text.ts'
+import type { GivenAssertion } from '../../../api/schemas/assertion.ts'
+import { CommandFailed } from '../common/command.ts'
+import { lineName } from '../common/line-words.ts'
+import type { GivenEntry } from './verify-chain.ts'
+import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
+import type { GivenLiabilityProof } from './verify-liabilities.ts'
+
+export interface ExportedPage {
+  /** The page's own account_id, where it has one. */
+  readonly accountId: string | undefined
+  /** Entries in the whole chain, as the page says. */
+  readonly total: number | undefined
+  readonly entries: readonly GivenEntry[]
+}
+
+export interface Exported {
+  readonly pages: readonly ExportedPage[]
+  readonly receipts: readonly GivenReceipt[]
+  readonly assertions: readonly GivenAssertion[]
+  readonly proofs: readonly GivenLiabilityProof[]
+}
+
+const HASH = /^sha256:[0-9a-f]{64}$/
+const hashSchema = v.pipe(
+  v.string(),
+  v.regex(HASH),
+  v.transform((shown) => shown.slice('sha256:'.length)),
+)
+const entrySchema = v.object({
+  sequence: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  txn_id: v.nullable(v.string()),
+  previous_hash: hashSchema,
+  audit_hash: hashSchema,
+  payload: v.nullable(v.string()),
+})
+const pageSchema = v.object({
+  account_id: v.optional(v.string()),
+  total_count: v.optional(v.number()),
+  entries: v.array(v.unknown()),
+})
+const receiptSchema = v.object({ receipt: v.record(v.string(), v.unknown()), signature: v.string() })
+const assertionSchema = v.pipe(
+  v.object({ assertion_type: v.string(), result: v.record(v.string(), v.unknown()), signature: v.string() }),
+  v.transform(({ assertion_type: assertionType, result, signature }): GivenAssertion => {
+    return { assertionType, result: result as JsonObject, signature }
+  }),
+)
+const proofSchema = v.pipe(
+  v.object({
+    account_id: v.string(),
+    merkle_root: hashSchema,
+    totals: v.array(v.object({ token_id: v.string(), root: hashSchema, total: v.string() })),
+    proofs: v.array(
+      v.object({
+        token_id: v.string(),
+        amount: v.string(),
+        shares: v.array(
+          v.object({
+            index: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+            amount: v.string(),
+            nonce: v.string(),
+            siblings: v.array(v.object({ hash: hashSchema, sum: v.string() })),
+          }),
+        ),
+      }),
+    ),
+    assertion: assertionSchema,
+  }),
+  v.transform((shown): GivenLiabilityProof => ({
+    accountId: shown.account_id,
+    merkleRoot: shown.merkle_root,
+    totals: shown.totals.map(({ token_id: tokenId, ...rest }) => ({ tokenId, ...rest })),
+    proofs: shown.proofs.map(({ token_id: tokenId, ...rest }) => ({ tokenId, ...rest })),
+    assertion: shown.assertion,
+  })),
+)
+/** `nbf` and `exp`: the span in seconds since 1970. */
+const jwksSchema = v.object({
+  ledger_id: v.optional(v.string()),
+  keys: v.array(
+    v.object({
+      kid: v.string(),
+      purpose: v.string(),
+      x: v.string(),
+      y: v.string(),
+      nbf: v.number(),
+      exp: v.optional(v.number()),
+      revoked: v.optional(v.object({ revoked_at: v.number() })),
+    }),
+  ),
+})
+
+/** `name`: of the file, for messages. Throws CommandFailed when there is anything in it that is not understood. */
+export function readExport(text: string, name: string): Exported {
+  const pages: ExportedPage[] = []
+  const receipts: GivenReceipt[] = []
+  const assertions: GivenAssertion[] = []
+  const proofs: GivenLiabilityProof[] = []
+  const loose: GivenEntry[] = []
+  for (const value of valuesOf(text, name)) {
+    const assertion = v.safeParse(assertionSchema, value)
+    if (assertion.success) assertions.push(assertion.output)
+    else if (looksLikeProof(value)) proofs.push(readProof(value, name))
+    else if (v.is(receiptSchema, value)) {
+      receipts.push({ receipt: value.receipt as JsonObject, signature: value.signature })
+    } else if (v.is(pageSchema, value)) {
+      const entries = value.entries.map((entry) => readEntry(entry, name))
+      pages.push({ accountId: value.account_id, total: value.total_count, entries })
+    } else loose.push(readEntry(value, name))
+  }
+  if (loose.length > 0) pages.push({ accountId: undefined, total: undefined, entries: loose })
+  return { pages, receipts, assertions, proofs }
+}
+
+export function readJwks(text: string, name: string): ReceiptKeys {
+  const [value] = valuesOf(text, name)
+  const read = v.safeParse(jwksSchema, value)
+  if (!read.success) throw new CommandFailed(`${name} is no JWKS document of a ledger`)
+  const keys = read.output.keys.map((key) => ({
+    keyId: key.kid,
+    purpose: key.purpose,
+    x: key.x,
+    y: key.y,
+    activeFromMs: key.nbf * 1_000,
+    retiredAtMs: key.exp === undefined ? null : key.exp * 1_000,
+    revokedAtMs: key.revoked === undefined ? null : key.revoked.revoked_at * 1_000,
+  }))
+  return { name, ledgerId: read.output.ledger_id, keys }
+}
+
+function looksLikeProof(value: Json): boolean {
+  return v.is(v.object({ proofs: v.array(v.unknown()) }), value)
+}
+
+function readProof(value: Json, name: string): GivenLiabilityProof {
+  const read = v.safeParse(proofSchema, value)
+  if (read.success) return read.output
+  throw new CommandFailed(
+    `${name}: a value is no proof of liabilities (${v.getDotPath(read.issues[0]) ?? 'all of it'})`,
+  )
+}
+
+function readEntry(value: unknown, name: string): GivenEntry {
+  const read = v.safeParse(entrySchema, value)
+  if (!read.success) {
+    const sequence = v.is(v.object({ sequence: v.number() }), value) ? `entry ${value.sequence}` : 'a value'
+    const field = read.issues[0].path?.map((item) => String(item.key)).join('.') ?? 'all of it'
+    throw new CommandFailed(`${name}: ${sequence} is no entry of an audit chain, nor a receipt (${field})`)
+  }
+  const entry = read.output
+  return {
+    sequence: entry.sequence,
+    txnId: entry.txn_id,
+    previousHash: entry.previous_hash,
+    auditHash: entry.audit_hash,
+    payload: entry.payload,
+  }
+}
+
+/** The values of a file, lists opened. */
+function valuesOf(text: string, name: string): readonly Json[] {
+  const whole = parseStrictJson(text)
+  if (whole.ok) return opened(whole.value)
+  const lines = [...text.split('\n').entries()].filter(([, line]) => line.trim() !== '')
+  return lines.flatMap(([index, line]) => {
+    const value = parseStrictJson(line)
+    if (value.ok) return opened(value.value)
+    throw new CommandFailed(`${lines.length > 1 ? `${name}, ${lineName(index)}` : name}: ${value.error.message}`)
+  })
+}
+
+function opened(value: Json): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [value]
+}

@@ -1,0 +1,144 @@
+/**
+ * The clients that exist from the start: those of the configuration, or else one per role with random secrets.
+ *   Y1. A client that was revoked stays revoked, whatever the configuration says: a start must not undo a revocation.
+ *       One that cannot be read stays as it is, too: it may have been revoked.
+ *   Y2. Generated secrets are stored in a file readable by its owner only, and printed once, by the start that created them.
+ */
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import { ROLES } from '../../actors/account/commands.ts'
+import type { AccessStore } from '../../runtime/ports/access-store.ts'
+import type { BootstrapClient } from '../config/bootstrap-client.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
+import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../keys/client-secrets.ts'
+import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
+import { openStoreClock } from '../postgres/store/store-clock.ts'
+import type { LedgerSecrets } from '../ledger/ledger-secrets.ts'
+
+export interface StartClients {
+  readonly clients: readonly BootstrapClient[]
+  /** Where the secrets are kept, if they were generated. */
+  readonly file: string | undefined
+  /** Whether this start generated them (Y2). */
+  readonly made: boolean
+}
+
+const fileSchema = v.array(v.object({ client_id: v.string(), client_secret: v.string(), role: v.picklist(ROLES) }))
+
+/**
+ * Generates what the configuration leaves out, once for a data directory. Throws where what it generated is there but
+ * cannot be read: others made in its stead would lock everybody out.
+ */
+export function startClients(configuration: Configuration): StartClients {
+  const { bootstrapClients, dataDir } = configuration
+  if (bootstrapClients !== undefined) return { clients: bootstrapClients, file: undefined, made: false }
+  const file = join(dataDir, 'clients.json')
+  const found = readClients(file)
+  return { clients: found ?? makeClients(file), file, made: found === undefined }
+}
+
+function readClients(file: string): readonly BootstrapClient[] | undefined {
+  const text = readPrivateFile(file)
+  if (text === undefined) return undefined
+  return parseClients(file, text).map((client) => ({
+    clientId: client.client_id,
+    clientSecret: client.client_secret,
+    role: client.role,
+    boundary: undefined,
+    accounts: null,
+  }))
+}
+
+/** What is wrong with it is not told: a message could quote a secret. */
+function parseClients(file: string, text: string): v.InferOutput<typeof fileSchema> {
+  const damaged = new Error(`${file} is damaged: remove it to have new clients made`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw damaged
+  }
+  const read = v.safeParse(fileSchema, value)
+  if (!read.success) throw damaged
+  return read.output
+}
+
+function makeClients(file: string): readonly BootstrapClient[] {
+  const clients = ROLES.map((role) => ({
+    clientId: role,
+    clientSecret: generateClientSecret(),
+    role,
+    boundary: undefined,
+    accounts: null,
+  }))
+  const shown = clients.map(({ clientId, clientSecret, role }) => ({
+    client_id: clientId,
+    client_secret: clientSecret,
+    role,
+  }))
+  replacePrivateFile(file, `${JSON.stringify(shown, null, 2)}\n`)
+  return clients
+}
+
+/** IDs of clients that are not what the configuration says. */
+export interface KeptOut {
+  readonly revoked: readonly string[]
+  readonly unreadable: readonly string[]
+}
+
+/** Creates the clients, or changes those that are different. */
+export async function putStartClients(
+  url: string,
+  { vault, derive }: Pick<LedgerSecrets, 'vault' | 'derive'>,
+  configuration: Configuration,
+  clients: readonly BootstrapClient[],
+): Promise<KeptOut> {
+  const access = createAccessStore({ url, vault })
+  const pepper = derive('client-secrets')
+  const keptOut = { revoked: [] as string[], unreadable: [] as string[] }
+  try {
+    const nowMs = (await openStoreClock(url)).now()
+    for (const client of clients) {
+      const outcome = await put({ access, pepper, configuration, nowMs }, client)
+      if (outcome === 'revoked' || outcome === 'unreadable') keptOut[outcome].push(client.clientId)
+    }
+  } finally {
+    await access.close()
+  }
+  return keptOut
+}
+
+interface PutContext {
+  readonly access: AccessStore
+  readonly pepper: Buffer
+  readonly configuration: Configuration
+  /** PostgreSQL's time. */
+  readonly nowMs: number
+}
+
+async function put(
+  { access, pepper, configuration, nowMs }: PutContext,
+  client: BootstrapClient,
+): Promise<'unchanged' | 'put' | 'revoked' | 'unreadable'> {
+  const secrets = createClientSecrets({ pepper })
+  const found = await access.findClient(client.clientId)
+  if (found === 'unreadable') return 'unreadable'
+  if (found !== undefined && found.revokedAtMs !== null) return 'revoked'
+  const boundary = client.boundary ?? configuration.environment === 'sandbox'
+  const sameSecret = found !== undefined && (await secrets.verify(found, client.clientSecret, NO_ADDRESS))
+  const { accounts } = client
+  const same = sameSecret && found.role === client.role
+  if (same && isDeepStrictEqual([found.boundary, found.accounts], [boundary, accounts])) return 'unchanged'
+  await access.putClient({
+    clientId: client.clientId,
+    secretHash: sameSecret ? found.secretHash : await secrets.hash(client.clientId, client.clientSecret),
+    role: client.role,
+    boundary,
+    accounts,
+    createdAtMs: found?.createdAtMs ?? nowMs,
+    revokedAtMs: null,
+  })
+  return 'put'
+}

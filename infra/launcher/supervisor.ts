@@ -1,0 +1,281 @@
+/**
+ * A whole ledger on one machine: PostgreSQL, nats-server, nodes, edges and the auditor, as processes that are kept running.
+ *   U1. They start in the order in which they need each other (PostgreSQL, schema, clients, NATS, nodes, edges, auditor) and
+ *       stop in the opposite order: edges before nodes, so that nothing new is taken that nobody could decide.
+ *   U2. Whatever ends the start, everything that was started is stopped.
+ *   U3. A part that dies is started again. One whose server moved to another port is restarted to learn of it.
+ */
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Configuration, urlHost } from '../config/configuration.ts'
+import { redactUrl } from '../config/redact-url.ts'
+import type { EmbeddedServer } from '../embedded/server-process.ts'
+import { findNatsServer, startNats } from '../embedded/nats-server.ts'
+import { startPostgres } from '../embedded/postgres-server.ts'
+import { makePrivateDirectory } from '../system/private-file.ts'
+import { isRoot } from '../embedded/unprivileged-user.ts'
+import { partKeyText } from '../keys/part-key.ts'
+import type { KeyRing, Part } from '../keys/wrapping-keys.ts'
+import { putStartClients, startClients, type StartClients } from './bootstrap-clients.ts'
+import { childEnvironment } from './child-environment.ts'
+import { lineHandler, serverLineHandler } from './child-lines.ts'
+import { type ChildOptions, spawnChild } from './child-part.ts'
+import { keepRunning, type KeptPart, type RunningPart } from './kept-part.ts'
+import { takeLauncherLock } from './launcher-lock.ts'
+import { createOrMigrate } from '../ledger/ledger-creation.ts'
+import { openLedgerSecrets, openMasterKeys } from '../ledger/ledger-secrets.ts'
+import { openLogFile } from './log-file.ts'
+import { edgePort, refuseTakenMetricsPorts } from './ports-free.ts'
+
+export interface SupervisorOptions {
+  readonly configuration: Configuration
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly nodes: number
+  readonly edges: number
+  readonly postgresDir: string
+  readonly natsDir: string
+  readonly say: (text: string) => void
+}
+
+export interface RunningLedger {
+  /** Of each edge. */
+  readonly addresses: readonly string[]
+  readonly ledgerId: string
+  readonly startClients: StartClients
+}
+
+/** The start was cut short because the ledger was told to stop. */
+export class StartStopped extends Error {
+  override readonly name = 'StartStopped'
+}
+
+const READY_TIMEOUT_MS = 120_000
+const READY_POLL_MS = 100
+
+export class Supervisor {
+  private readonly options: SupervisorOptions
+  /** In the order in which they were started; those of one layer together. */
+  private readonly layers: KeptPart<RunningPart>[][] = []
+  private release: () => void = () => undefined
+  private stopping = false
+  private postgres: KeptPart<EmbeddedServer> | undefined
+  private nats: KeptPart<EmbeddedServer> | undefined
+  private readonly serverUrls = new Map<string, string>()
+  private firstPort = 0
+  private partKeyOf: (part: Part) => string = () => {
+    throw new Error('the master key was not opened')
+  }
+
+  constructor(options: SupervisorOptions) {
+    this.options = options
+  }
+
+  /** Resolves once requests can be served. Throws StartStopped when `stop` came first. */
+  async start(): Promise<RunningLedger> {
+    const { configuration, nodes, edges, say } = this.options
+    const { dataDir } = configuration
+    makePrivateDirectory(dataDir)
+    // PostgreSQL's user must be able to pass through; what is in it is closed to others, file by file.
+    if (isRoot()) chmodSync(dataDir, 0o711)
+    this.release = takeLauncherLock(dataDir)
+    this.firstPort = await edgePort(configuration, edges, say)
+    await refuseTakenMetricsPorts(configuration, this.firstPort, edges, nodes)
+    const masterKeys = await openMasterKeys(configuration)
+    this.partKeyOf = (part) => partKeyText(masterKeys, part)
+    await this.step(() => this.startPostgres())
+    const { ledgerId, clients } = await this.step(() => this.prepareDatabase(masterKeys))
+    await this.step(() => this.startNats())
+    await this.step(() => this.startChildren('node', nodes))
+    await this.step(() => this.startChildren('edge', edges))
+    await this.step(() => this.startChildren('auditor', 1))
+    const addresses = Array.from({ length: edges }, (_, index) => this.addressOf(index))
+    say('waiting until requests can be served ...')
+    for (const address of addresses) await this.step(() => this.untilReady(address))
+    return { addresses, ledgerId, startClients: clients }
+  }
+
+  /** In order; resolves when everything is gone. What cannot be stopped in order is ended. */
+  async stop(): Promise<void> {
+    const { say } = this.options
+    this.stopping = true
+    for (const layer of this.layers.reverse()) {
+      await Promise.all(
+        layer.map(async (part) => {
+          try {
+            await part.stop()
+            say(`${part.name}: stopped`)
+          } catch (error) {
+            say(`${part.name}: ${error instanceof Error ? error.message : String(error)}`)
+            part.kill()
+          }
+        }),
+      )
+    }
+    this.release()
+  }
+
+  /** Everything at once. What was acknowledged is durable; the next start repairs the rest. */
+  kill(): void {
+    this.stopping = true
+    for (const layer of this.layers) for (const part of layer) part.kill()
+  }
+
+  /** Ends a start between two of its steps. */
+  cutShort(): void {
+    this.stopping = true
+  }
+
+  private async step<T>(work: () => Promise<T>): Promise<T> {
+    if (this.stopping) throw new StartStopped('stopped while starting')
+    return work()
+  }
+
+  private async startPostgres(): Promise<void> {
+    const { configuration, postgresDir, say } = this.options
+    if (configuration.databaseUrl !== undefined) {
+      say(`PostgreSQL: ${redactUrl(configuration.databaseUrl)}`)
+      return
+    }
+    say('PostgreSQL: starting ...')
+    const onLine = serverLineHandler('PostgreSQL', this.logFile('postgres'), say)
+    this.postgres = await keepRunning({
+      name: 'PostgreSQL',
+      say,
+      start: () => startPostgres({ dataDir: postgresDir, again: this.serverUrls.has('PostgreSQL'), log: onLine }),
+      onRestarted: (server) => this.noteServer('PostgreSQL', server),
+    })
+    this.noteServer('PostgreSQL', this.postgres.current())
+    this.layers.push([this.postgres])
+    say(`PostgreSQL: runs on 127.0.0.1:${this.postgres.current().port}`)
+  }
+
+  private async startNats(): Promise<void> {
+    const { configuration, natsDir, say } = this.options
+    if (configuration.nats.urls !== undefined) {
+      say(`NATS: ${configuration.nats.urls.map(redactUrl).join(', ')}`)
+      return
+    }
+    const program = await findNatsServer(say)
+    say('nats-server: starting ...')
+    const onLine = serverLineHandler('nats-server', this.logFile('nats'), say)
+    this.nats = await keepRunning({
+      name: 'nats-server',
+      say,
+      start: () => startNats({ storeDir: natsDir, program, log: onLine }),
+      onRestarted: (server) => this.noteServer('nats-server', server),
+    })
+    this.noteServer('nats-server', this.nats.current())
+    this.layers.push([this.nats])
+    say(`nats-server: runs on 127.0.0.1:${this.nats.current().port}`)
+  }
+
+  /**
+   * Called with a server that was started: on another port than before, nodes and edges must learn of it. They are ended
+   * at once, because a node without its PostgreSQL cannot hand its shards over in order.
+   */
+  private noteServer(name: string, server: EmbeddedServer): void {
+    const before = this.serverUrls.get(name)
+    this.serverUrls.set(name, server.url)
+    if (before === undefined || before === server.url) return
+    this.options.say(`${name}: runs on 127.0.0.1:${server.port} now: nodes and edges are started again`)
+    for (const part of this.layers.flat()) {
+      if (part !== this.postgres && part !== this.nats) part.restart()
+    }
+  }
+
+  private async prepareDatabase(
+    masterKeys: KeyRing,
+  ): Promise<{ readonly ledgerId: string; readonly clients: StartClients }> {
+    const { configuration, say } = this.options
+    const url = this.databaseUrl()
+    const ledger = await createOrMigrate(url, masterKeys, configuration, say)
+    say(`ledger ${ledger.ledgerId}, ${ledger.shardCount} shards`)
+    const clients = startClients(configuration)
+    const secrets = openLedgerSecrets(masterKeys, ledger)
+    const { revoked, unreadable } = await putStartClients(url, secrets, configuration, clients.clients)
+    if (revoked.length > 0) say(`warning: revoked clients stay revoked: ${revoked.join(', ')}`)
+    if (unreadable.length > 0) say(`warning: clients that cannot be read stay as they are: ${unreadable.join(', ')}`)
+    return { ledgerId: ledger.ledgerId, clients }
+  }
+
+  private async startChildren(command: ChildOptions['command'], count: number): Promise<void> {
+    const { configuration, say } = this.options
+    const layer: KeptPart<RunningPart>[] = []
+    this.layers.push(layer)
+    for (let index = 0; index < count; index += 1) {
+      const name = `${command}-${index + 1}`
+      const onLine = lineHandler(name, this.logFile(name), say)
+      const start = (): Promise<RunningPart> => spawnChild({ command, ...this.environmentOf(command, index), onLine })
+      const part = await keepRunning({ name, say, start })
+      layer.push(part)
+      say(`${name}: started (process ${part.current().pid})`)
+      const metricsPort = this.metricsPortOf(command, index)
+      if (metricsPort === undefined) continue
+      say(`${name}: metrics on http://${urlHost(configuration.metrics?.host ?? '')}:${metricsPort}/metrics`)
+    }
+  }
+
+  private databaseUrl(): string {
+    const url = this.options.configuration.databaseUrl ?? this.postgres?.current().url
+    if (url === undefined) throw new Error('there is no PostgreSQL')
+    return url
+  }
+
+  private natsUrls(): readonly string[] {
+    const { urls } = this.options.configuration.nats
+    const own = this.nats?.current().url
+    return urls ?? (own === undefined ? [] : [own])
+  }
+
+  private addressOf(edge: number): string {
+    return `http://${urlHost(this.options.configuration.host)}:${this.firstPort + edge}`
+  }
+
+  /** Edges first, then nodes. */
+  private metricsPortOf(command: ChildOptions['command'], index: number): number | undefined {
+    const { configuration, edges } = this.options
+    if (configuration.metrics === undefined || command === 'auditor') return undefined
+    return configuration.metrics.port + index + (command === 'node' ? edges : 0)
+  }
+
+  private environmentOf(command: ChildOptions['command'], index: number): Pick<ChildOptions, 'env' | 'secrets'> {
+    const { configuration, env } = this.options
+    return childEnvironment(configuration, env, {
+      command,
+      number: index + 1,
+      databaseUrl: this.databaseUrl(),
+      natsUrls: this.natsUrls(),
+      port: this.firstPort + (command === 'edge' ? index : 0),
+      baseUrl: this.addressOf(0),
+      metricsPort: this.metricsPortOf(command, index),
+      partKey: this.partKeyOf(command),
+    })
+  }
+
+  private async untilReady(address: string): Promise<void> {
+    const deadline = performance.now() + READY_TIMEOUT_MS
+    while (!(await isReady(address))) {
+      if (this.stopping) throw new StartStopped('stopped while starting')
+      if (performance.now() > deadline) {
+        throw new Error(
+          `${address}/readyz did not become ready: see ${join(this.options.configuration.dataDir, 'logs')}`,
+        )
+      }
+      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS))
+    }
+  }
+
+  private logFile(name: string) {
+    return openLogFile(join(this.options.configuration.dataDir, 'logs', `${name}.log`))
+  }
+}
+
+async function isReady(address: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    await response.body?.cancel()
+    return response.status === 200
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The keys of a configuration, and the ledger's secrets that they open: the only source of a process's secrets.
+ *   O1. A process with keys of another master key is refused before it starts: unless every secret of the ledger's row that
+ *       its part needs opens, it gets none.
+ *   O2. A part gets only the keys that it needs, from its part key or from the master key.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Configuration } from '../config/configuration.ts'
+import { type LedgerSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
+import { KeyUnusable, loadMasterKey, loadMasterKeys, loadOrCreateMasterKey } from '../keys/master-key.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { loadPartKey, type PartKey } from '../keys/part-key.ts'
+import { createDerivation, type DeriveKey } from '../keys/root-secret.ts'
+import { createServiceKeySeals, type ServiceKeySeals } from '../keys/service-key-seals.ts'
+import { createShardHash } from '../keys/shard-hash.ts'
+import { type KeyRing, type Part, ringOfPart, type WrappingKeys } from '../keys/wrapping-keys.ts'
+import type { LedgerRecord } from '../postgres/migrations/migrate.ts'
+import { createDataKeys } from '../vault/data-keys.ts'
+import { createKeyWrapping } from '../vault/key-wrapping.ts'
+import { createRowVault, type RowVault } from '../vault/row-vault.ts'
+
+/** Secrets of every node and edge. */
+export interface NodeSecrets {
+  /** Which shard an account lives on. */
+  readonly shardOf: (accountId: string) => number
+  /** How rows are written and read. */
+  readonly vault: RowVault
+  /** Seals messages between edges and nodes. */
+  readonly messageSecret: Buffer
+  /** Seals the service's signing keys of which this process holds the wrapping keys. */
+  readonly serviceKeys: ServiceKeySeals
+}
+
+export interface LedgerSecrets extends NodeSecrets {
+  /** What is derived from the root secret. */
+  readonly derive: DeriveKey
+}
+
+/** Where the sandbox keeps the key that it made. */
+export function generatedKeyFile(configuration: Configuration): string {
+  return join(configuration.dataDir, 'master.key')
+}
+
+/** The sandbox generates a key at the first start, production never. Throws KeyUnusable. */
+export async function openMasterKeys(configuration: Configuration): Promise<KeyRing> {
+  return openKeys(configuration, async () => {
+    if (configuration.environment === 'production') {
+      throw new KeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production generates no key.')
+    }
+    const file = generatedKeyFile(configuration)
+    // A new key opens nothing, and would be taken for the right one.
+    if (!existsSync(file) && existsSync(join(configuration.dataDir, 'postgres', 'data'))) {
+      throw new KeyUnusable(
+        `${file} is missing, and ${configuration.dataDir} has a ledger: restore your copy of the master key, or set LEDGER_MASTER_KEY_FILE.`,
+      )
+    }
+    return loadOrCreateMasterKey(file)
+  })
+}
+
+/** The keys of an existing ledger: generates none. Throws KeyUnusable. */
+export async function existingMasterKeys(configuration: Configuration): Promise<KeyRing> {
+  return openKeys(configuration, async () => {
+    const file = generatedKeyFile(configuration)
+    if (configuration.environment === 'sandbox' && existsSync(file)) return loadMasterKey(file)
+    throw new KeyUnusable(
+      `There is no master key: set LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE, or LEDGER_DATA_DIR to where the sandbox keeps its own (there is no ${file}).`,
+    )
+  })
+}
+
+/** The keys of a part, from its part key or the master key. Throws KeyUnusable, also for another part's key. */
+export async function openPartKeys(configuration: Configuration, part: Part): Promise<KeyRing> {
+  const given = await givenPartKey(configuration)
+  return given === undefined ? ringOfPart(await openMasterKeys(configuration), part) : ringGivenTo(part, given)
+}
+
+/** The same for an existing ledger. */
+export async function existingPartKeys(configuration: Configuration, part: Part): Promise<KeyRing> {
+  const given = await givenPartKey(configuration)
+  return given === undefined ? ringOfPart(await existingMasterKeys(configuration), part) : ringGivenTo(part, given)
+}
+
+async function givenPartKey({ partKey, partKeyFile }: Configuration): Promise<PartKey | undefined> {
+  return partKeyFile === undefined ? partKey : namingVariable('LEDGER_PART_KEY_FILE', loadPartKey(partKeyFile))
+}
+
+function ringGivenTo(part: Part, given: PartKey): KeyRing {
+  if (given.part === part) return given.ring
+  throw new KeyUnusable(
+    `The part key is for part ${given.part}, but this is part ${part}: use its own (ledger keys part-key --part ${part}).`,
+  )
+}
+
+/** `generated`: where the configuration names none. */
+async function openKeys(configuration: Configuration, generated: () => Promise<WrappingKeys>): Promise<KeyRing> {
+  const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile, partKey, partKeyFile } = configuration
+  if (partKey !== undefined || partKeyFile !== undefined) {
+    throw new KeyUnusable(
+      'This command needs the master key (LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE), not a part key.',
+    )
+  }
+  const previous =
+    previousMasterKeyFile === undefined
+      ? previousMasterKeys
+      : await namingVariable('LEDGER_PREVIOUS_MASTER_KEY_FILE', loadMasterKeys(previousMasterKeyFile))
+  if (masterKey !== undefined) return { current: masterKey, previous }
+  const current =
+    masterKeyFile === undefined
+      ? await generated()
+      : await namingVariable('LEDGER_MASTER_KEY_FILE', loadMasterKey(masterKeyFile))
+  return { current, previous }
+}
+
+/** Which of the files it is that is not as it must be. */
+async function namingVariable<T>(name: string, loading: Promise<T>): Promise<T> {
+  try {
+    return await loading
+  } catch (cause) {
+    if (!(cause instanceof KeyUnusable)) throw cause
+    throw new KeyUnusable(`${name}: ${cause.message}`, { cause: cause.cause })
+  }
+}
+
+/** All secrets except private keys that the ring does not open. Throws an Error as of O1. */
+export function openLedgerSecrets(ring: KeyRing, ledger: LedgerRecord): LedgerSecrets {
+  return {
+    ...openNodeSecrets(ring, ledger),
+    derive: createDerivation(open(ring, 'root-secret', ledger.sealedRootSecret)),
+  }
+}
+
+/** Throws an Error as of O1. */
+export function openNodeSecrets(ring: KeyRing, ledger: LedgerRecord): NodeSecrets {
+  return {
+    shardOf: createShardHash(open(ring, 'shard-secret', ledger.sealedShardSecret), ledger.shardCount),
+    vault: openVault(ring, ledger),
+    messageSecret: open(ring, 'message-secret', ledger.sealedMessageSecret),
+    serviceKeys: createServiceKeySeals(ring),
+  }
+}
+
+/** For a process that only reads. Throws an Error as of O1. */
+export function openVault(ring: KeyRing, ledger: LedgerRecord): RowVault {
+  refuseOtherMasterKeys(ring, ledger.sealedShardSecret)
+  const indexSecret = open(ring, 'index-secret', ledger.sealedIndexSecret)
+  return createRowVault(createDataKeys(createKeyWrapping(ring)), indexSecret, ledger)
+}
+
+/** Throws an Error unless the keys derive from the master key that seals this secret of the ledger. */
+export function refuseOtherMasterKeys(ring: KeyRing, sealedShardSecret: Buffer): void {
+  open(ring, 'shard-secret', sealedShardSecret)
+}
+
+function open(ring: KeyRing, name: LedgerSecretName, sealed: Buffer): Buffer {
+  try {
+    return openLedgerSecret(ring, name, sealed).secret
+  } catch (cause) {
+    if (!(cause instanceof MasterKeyMissing)) throw cause
+    throw new Error(
+      'the master key (or that of the part key) is not the one that seals the secrets of this ledger: the ledger was created with another, or rotated to another, or its row was changed',
+      { cause },
+    )
+  }
+}

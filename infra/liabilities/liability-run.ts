@@ -1,0 +1,202 @@
+/**
+ * One run of the proof of liabilities, from the question to the answer, on a connection of its own. Meant for a thread
+ * of its own: it computes for seconds.
+ *   R1. One at a time over the whole ledger: an advisory lock, which ends with the connection.
+ *   R2. The snapshot is taken after the question came; so is that of a run of another process that is shared. Only where
+ *       there is no room for one more run (liability-budget.ts) is the latest one given again; it says its time.
+ *   R3. What it leaves behind when it dies is removed by the next, or with runs that are old (liability-removal.ts).
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { SEED_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
+import type { ExceededLimit, Liabilities } from '../../runtime/ports/assertion-source.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
+import { type Connection, DeadlinePassed, type Sql, withDeadline } from '../postgres/connection/connection.ts'
+import { codeOf } from '../postgres/connection/failure.ts'
+import { readLedger } from '../postgres/migrations/migrate.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { hasRoom } from './liability-budget.ts'
+import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
+import { LimitExceeded } from './liability-limits.ts'
+import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
+import {
+  beginRun,
+  completeRun,
+  liabilitiesOf,
+  listRuns,
+  openDocument,
+  readDocument,
+  removeOldRuns,
+  type RunDocument,
+  type RunRow,
+  sealDocument,
+  takeLatestRun,
+} from './liability-runs.ts'
+import { type OtherReaders, readSnapshot, type Snapshot, type SnapshotOptions } from './liability-snapshot.ts'
+import { createTileMakers, type StartTileMaker } from './liability-tile-makers.ts'
+import { buildTrees } from './liability-trees.ts'
+import { openSnapshotVault } from './liability-vault.ts'
+import { createPageCopy } from './page-copy.ts'
+
+/** Can be sent to a thread: what is secret is there as key objects, or wiped by the thread. */
+export interface LiabilityTask {
+  readonly url: string
+  /** What the ledger's rows are sealed under. */
+  readonly readingKeys: KeyRing
+  /** 32 bytes: seals what is stored. */
+  readonly sealingKey: Uint8Array
+  readonly sharesEach: number
+  readonly maxRows: number
+  readonly capacityBytes: number
+  /** The most that read at the same time. */
+  readonly maxReaders: number
+  /** One more reader for so many balances each. */
+  readonly rowsAReader: number
+  /** Time limit of the snapshot. */
+  readonly snapshotTimeoutMs: number
+}
+
+export type LiabilityOutcome =
+  /** `snapshotMs`: duration of its snapshot; null for an earlier run. */
+  | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly snapshotMs: number | null }
+  | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
+  | { readonly kind: 'exceeded'; readonly limit: ExceededLimit }
+  /** `table`: where a row does not open, or is not what was written with the others. */
+  | { readonly kind: 'unreadable'; readonly table: string }
+  /** `code`: of the driver or the system, or the name of an error. */
+  | { readonly kind: 'failed'; readonly code: string }
+
+const LOCK_POLL_MS = 100
+const LOCK_WAIT_MS = 60_000
+const BEGINNING_OF_TIME = '-infinity'
+
+/**
+ * Never rejects. `startReader`: starts the readers beside the one that is here; `startTileMaker`: those who make tiles
+ * beside this thread, which makes all of them when left out.
+ */
+export async function runLiabilities(
+  task: LiabilityTask,
+  startReader: StartReader = startReaderHere,
+  startTileMaker?: StartTileMaker,
+): Promise<LiabilityOutcome> {
+  let connection: Connection | undefined
+  try {
+    connection = await connectRun(task.url, 'ledger:liabilities')
+    return await whileOpen(connection, answer(connection, { ...task, startReader, startTileMaker }))
+  } catch (error) {
+    if (error instanceof LimitExceeded) return { kind: 'exceeded', limit: error.limit }
+    if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
+    return { kind: 'failed', code: codeOf(error) }
+  } finally {
+    connection?.destroy()
+  }
+}
+
+/** With whom it starts beside this thread. */
+interface HelpedTask extends LiabilityTask {
+  readonly startReader: StartReader
+  readonly startTileMaker: StartTileMaker | undefined
+}
+
+async function answer(connection: Connection, task: HelpedTask): Promise<LiabilityOutcome> {
+  const { sql } = connection
+  const key = Buffer.from(task.sealingKey)
+  const askedAt = await takeLock(sql)
+  const shared = await takeLatestRun(sql, askedAt)
+  if (shared !== undefined) return given(sql, key, shared)
+  await removeOldRuns(sql)
+  const { runs, nowMs } = await listRuns(sql)
+  if (!hasRoom(runs, nowMs, task.capacityBytes)) {
+    const latest = await takeLatestRun(sql, BEGINNING_OF_TIME)
+    if (latest !== undefined) return given(sql, key, latest)
+  }
+  return compute(connection, task, key)
+}
+
+/** Gives the server's time before it waited. Polled: whoever waits inside a statement holds up vacuuming. */
+async function takeLock(sql: Sql): Promise<string> {
+  const [asked] = await sql<{ at: string }[]>`SELECT clock_timestamp()::text AS at`
+  const deadlineMs = performance.now() + LOCK_WAIT_MS
+  for (;;) {
+    if (await tryLock(sql)) return asked?.at ?? BEGINNING_OF_TIME
+    if (performance.now() > deadlineMs) throw new Error('other runs did not end in time')
+    await pause(LOCK_POLL_MS)
+  }
+}
+
+/** A run that is there already. */
+async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutcome> {
+  const sealed = await readDocument(sql, row.run_id)
+  if (sealed === undefined) throw new Error('a run is gone')
+  const document = openDocument(key, row.run_id, sealed)
+  const merkleRoot = row.merkle_root.toString('hex')
+  return {
+    kind: 'done',
+    liabilities: liabilitiesOf({ asOfMs: row.as_of.getTime(), merkleRoot, document }),
+    snapshotMs: null,
+  }
+}
+
+async function compute(connection: Connection, task: HelpedTask, key: Buffer): Promise<LiabilityOutcome> {
+  const { url, readingKeys, startReader } = task
+  const seed = randomBytes(SEED_BYTES)
+  const ledger = await readLedger(connection.sql)
+  if (ledger === undefined) throw new Error('the database has no ledger of this schema in it')
+  const vault = openSnapshotVault(readingKeys, ledger)
+  const readers: OtherReaders = {
+    most: task.maxReaders,
+    rowsEach: task.rowsAReader,
+    start: (range) => startReader({ ...range, url, readingKeys, ledger }),
+  }
+  const startedMs = performance.now()
+  const snapshot = await readInTime(connection, task, { vault, seed, readers })
+  if (snapshot.kind === 'unreconciled') return snapshot
+  const snapshotMs = Math.round(performance.now() - startedMs)
+  const liabilities = await store(connection, snapshot, task, { key, seed })
+  return { kind: 'done', liabilities, snapshotMs }
+}
+
+/** Throws LimitExceeded, or as `readSnapshot` does. */
+async function readInTime(
+  connection: Connection,
+  { sharesEach, maxRows, snapshotTimeoutMs: limitMs }: HelpedTask,
+  options: Pick<SnapshotOptions, 'vault' | 'seed' | 'readers'>,
+): Promise<Snapshot> {
+  let balances: number | null = null
+  const onCounted = (counted: number): void => void (balances = counted)
+  const endsMs = performance.now() + limitMs
+  try {
+    return await withDeadline(
+      readSnapshot(connection.sql, { ...options, sharesEach, maxRows, onCounted }),
+      limitMs,
+      connection.destroy,
+    )
+  } catch (cause) {
+    // PostgreSQL cancels a statement at the same age: its error may come first.
+    const isLate = cause instanceof DeadlinePassed || performance.now() >= endsMs
+    throw isLate && !(cause instanceof UnreadableRow)
+      ? new LimitExceeded({ kind: 'time', balances, limitMs }, { cause })
+      : cause
+  }
+}
+
+async function store(
+  connection: Connection,
+  { asOf, book }: Extract<Snapshot, { readonly kind: 'reconciled' }>,
+  { maxReaders, rowsAReader, startTileMaker }: HelpedTask,
+  { key, seed }: { readonly key: Buffer; readonly seed: Buffer },
+): Promise<Liabilities> {
+  const { runId, asOfMs } = await beginRun(connection.sql, asOf)
+  const pages = createPageCopy(connection, runId, key)
+  const secrets = { runId, seed, sealingKey: Uint8Array.from(key) }
+  const beside = Math.min(maxReaders, Math.ceil(book.rows / rowsAReader)) - 1
+  const others = Array.from({ length: Math.max(0, beside) }, () => startTileMaker?.(secrets) ?? [])
+  const makers = createTileMakers(secrets, others.flat())
+  const built = await buildTrees(book, makers.make, pages).finally(makers.end)
+  await pages.end()
+  const { tokens, indexPages, merkleRoot } = built
+  const document: RunDocument = { seed, sharesEach: book.sharesEach, indexPages, tokens }
+  const sealed = sealDocument(key, runId, document)
+  await completeRun(connection.sql, { runId, sizeBytes: pages.sizeBytes(), document: sealed }, built)
+  return liabilitiesOf({ asOfMs, merkleRoot, document })
+}

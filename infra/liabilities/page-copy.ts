@@ -1,0 +1,79 @@
+/**
+ * Writes pages with COPY, a few megabytes at a time, each a transaction of its own: none of them is a long one, and what
+ * is written while the next pages are made waits in one buffer.
+ */
+import { finished } from 'node:stream/promises'
+import { type Connection, withDeadline } from '../postgres/connection/connection.ts'
+import { PAGE_KINDS, type PageKind, sealPage } from './liability-pages.ts'
+import type { PageSink } from './liability-trees.ts'
+
+export interface PageCopy extends PageSink {
+  /** Resolves when all pages are in. */
+  readonly end: () => Promise<void>
+  readonly sizeBytes: () => number
+}
+
+const COPY_BYTES = 2_097_152
+/** The driver never says that a COPY to the server has failed once all was sent: then only this ends it. */
+const COPY_TIMEOUT_MS = 5_000
+
+/** PostgreSQL documentation, COPY, binary format: signature, flags, and the length of no extension. */
+const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)])
+const TRAILER = Buffer.from([0xff, 0xff])
+const FIELDS = 4
+const ROW_HEAD_BYTES = 2 + (4 + 8) + (4 + 2) + (4 + 4) + 4
+
+export function createPageCopy(connection: Connection, runId: string, sealingKey: Buffer): PageCopy {
+  let rows: Uint8Array[] = [HEADER]
+  let waiting = 0
+  let total = 0
+  let copying: Promise<void> = Promise.resolve()
+
+  async function copy(): Promise<void> {
+    await copying
+    const batch = Buffer.concat([...rows, TRAILER])
+    rows = [HEADER]
+    total += waiting
+    waiting = 0
+    copying = withDeadline(copyBatch(connection, batch), COPY_TIMEOUT_MS, connection.destroy)
+    // Whoever waits for it next is told; until then it is nobody's.
+    copying.catch(() => undefined)
+  }
+
+  function addSealed(kind: PageKind, number: number, sealed: Uint8Array): void {
+    rows.push(rowHead(runId, PAGE_KINDS[kind], number, sealed.length), sealed)
+    waiting += ROW_HEAD_BYTES + sealed.length
+  }
+
+  return {
+    add: (kind, number, page) => addSealed(kind, number, sealPage(sealingKey, runId, kind, number, page)),
+    addSealed,
+    ready: async () => {
+      if (waiting >= COPY_BYTES) await copy()
+    },
+    end: async () => {
+      if (waiting > 0) await copy()
+      await copying
+    },
+    sizeBytes: () => total + waiting,
+  }
+}
+
+async function copyBatch({ sql }: Connection, batch: Buffer): Promise<void> {
+  const stream = await sql`COPY liability_pages (run_id, kind, number, page) FROM STDIN (FORMAT binary)`.writable()
+  stream.end(batch)
+  await finished(stream)
+}
+
+function rowHead(runId: string, kind: number, number: number, length: number): Buffer {
+  const head = Buffer.alloc(ROW_HEAD_BYTES)
+  let at = head.writeInt16BE(FIELDS, 0)
+  at = head.writeInt32BE(8, at)
+  at = head.writeBigInt64BE(BigInt(runId), at)
+  at = head.writeInt32BE(2, at)
+  at = head.writeInt16BE(kind, at)
+  at = head.writeInt32BE(4, at)
+  at = head.writeInt32BE(number, at)
+  head.writeInt32BE(length, at)
+  return head
+}

@@ -1,0 +1,306 @@
+/**
+ * Clients and refresh families in PostgreSQL. Invariants X1 to X3 of the port, and:
+ *   X4. A family has one live token. Exchanging it moves it to the used ones in the same statement, under the lock of
+ *       the family's row; a used token never yields anything again.
+ *   X5. A client is what is sealed of it (client-document.ts). A row that does not open, or says something else, lets
+ *       nobody in, and keeps nobody else from their work.
+ *   X6. What is sealed and the column beside it change in one statement, and only where the row still is what was read.
+ */
+import type postgres from 'postgres'
+import {
+  type AccessStore,
+  AccessStoreOverloaded,
+  AccessStoreUnavailable,
+  type ClientRecord,
+  type RefreshExchange,
+  type RefreshFamily,
+  type RefreshOutcome,
+} from '../../../runtime/ports/access-store.ts'
+import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
+import type { RowVault } from '../../vault/row-vault.ts'
+import { SlotsExhausted } from '../../../runtime/common/slots.ts'
+import { UnreadableRow } from '../../vault/unreadable-row.ts'
+import { type AccessRow, readAccess, readChanges } from './access-changes.ts'
+import { type ClientRow, openClient, sealedClient } from './client-document.ts'
+import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
+
+export interface PostgresAccessStore extends AccessStore {
+  /** Forgets what has expired, in steps of bounded size; gives the number of rows. The store does it by itself, too. */
+  readonly cleanUp: (atMs: number) => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+export interface AccessStoreOptions {
+  readonly url: string
+  readonly vault: RowVault
+  /** Called with the ID of a client whose row cannot be read, once until it can be. */
+  readonly onUnreadable?: (clientId: string) => void
+  /** Wall clock, milliseconds since 1970. */
+  readonly now?: () => number
+  readonly cleanUpEveryMs?: number
+  readonly onCleanUpFailed?: (error: unknown) => void
+}
+
+const STATEMENT_TIMEOUT_MS = 5_000
+/** Connections for session look-ups and for administrators. */
+const LOOK_UP_CONNECTIONS = 2
+/** Connections for checks: all requests wait for a check, so session look-ups must not delay it. */
+const CHECK_CONNECTIONS = 1
+/** Connections for logins, and how many logins may wait for one (X4). */
+const LOGIN_CONNECTIONS = 4
+const MAX_WAITING_LOGINS = 64
+/** Rows one step of cleaning may delete, and steps one cleaning may take. */
+const CLEAN_UP_ROWS = 1_000
+const CLEAN_UP_STEPS = 100
+/** X6. */
+const CHANGE_TRIES = 10
+/** How long an expired family stays listed: longer than any access token of it lives. */
+const FAMILY_MARGIN_MS = 86_400_000
+
+export function createAccessStore(options: AccessStoreOptions): PostgresAccessStore {
+  const common = { url: options.url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, unavailable }
+  const pool = createQueryPool({ ...common, name: 'ledger access', size: LOOK_UP_CONNECTIONS })
+  const checks = createQueryPool({ ...common, name: 'ledger access checks', size: CHECK_CONNECTIONS })
+  const logins = createQueryPool({
+    ...common,
+    name: 'ledger logins',
+    size: LOGIN_CONNECTIONS,
+    maxWaiting: MAX_WAITING_LOGINS,
+  })
+  const { vault } = options
+  const told = new Set<string>()
+  const readable = (row: ClientRow): ClientRecord | undefined => {
+    const client = readableOf(row, vault)
+    if (client !== undefined) told.delete(row.client_id)
+    else if (!told.has(row.client_id)) {
+      told.add(row.client_id)
+      options.onUnreadable?.(row.client_id)
+    }
+    return client
+  }
+  const now = options.now ?? Date.now
+  const cleaning = setInterval(() => {
+    cleanUp(pool, now()).catch(options.onCleanUpFailed ?? (() => undefined))
+  }, options.cleanUpEveryMs ?? 600_000)
+  cleaning.unref()
+
+  return {
+    findClient: async (clientId) => {
+      const row = await logins.run((sql) => findRow(sql, vault, clientId))
+      return row && (readable(row) ?? 'unreadable')
+    },
+    findAccess: async (clientId, sessionId) => {
+      const row = await pool.run((sql) => findAccessRow(sql, vault, clientId, sessionId))
+      return { client: row && (readable(row) ?? 'unreadable'), sessionLive: row?.session_live === true }
+    },
+    changesSince: (mark) => checks.run((sql) => readChanges(sql, mark)),
+    listClients: async () => {
+      const rows = await pool.run((sql) => findRows(sql, vault, sql`ORDER BY client_id`))
+      return rows.flatMap((row) => readable(row) ?? [])
+    },
+    putClient: async (client) => {
+      await pool.run((sql) => changed(() => putClient(sql, vault, client)))
+    },
+    revokeClient: (clientId, atMs) => pool.run((sql) => changed(() => revokeClient(sql, vault, clientId, atMs))),
+    createFamily: (family) => logins.run((sql) => createFamily(sql, family)),
+    rotateFamily: (exchange) => logins.run((sql) => rotateFamily(sql, exchange)),
+    cleanUp: (atMs) => cleanUp(pool, atMs),
+    close: async () => {
+      clearInterval(cleaning)
+      await Promise.all([pool.close(), checks.close(), logins.close()])
+    },
+  }
+}
+
+function unavailable(message: string, options: ErrorOptions): AccessStoreUnavailable {
+  return options.cause instanceof SlotsExhausted
+    ? new AccessStoreOverloaded(message, options)
+    : new AccessStoreUnavailable(message, options)
+}
+
+type Fragment = ReturnType<postgres.Sql>
+
+/** With the key that they are read with. */
+async function findRows(sql: postgres.Sql, vault: RowVault, which: Fragment): Promise<readonly ClientRow[]> {
+  const rows = await sql<ClientRow[]>`SELECT client_id, document, revoked_at FROM clients ${which}`
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+  return rows
+}
+
+async function findRow(sql: postgres.Sql, vault: RowVault, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await findRows(sql, vault, sql`WHERE client_id = ${clientId}`)
+  return row
+}
+
+async function findAccessRow(
+  sql: postgres.Sql,
+  vault: RowVault,
+  clientId: string,
+  sessionId: string,
+): Promise<AccessRow | undefined> {
+  const rows = await readAccess(sql, clientId, sessionId)
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+  return rows[0]
+}
+
+/** Undefined: it cannot be read. */
+function readableOf(row: ClientRow, vault: RowVault): ClientRecord | undefined {
+  try {
+    return openClient(row, vault)
+  } catch (error) {
+    if (error instanceof UnreadableRow) return undefined
+    throw error
+  }
+}
+
+function timestamp(timeMs: number): string {
+  return new Date(timeMs).toISOString()
+}
+
+/** X6: again, for as long as the row was changed by somebody else meanwhile (undefined). */
+async function changed<T>(change: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
+    const outcome = await change()
+    if (outcome !== undefined) return outcome
+  }
+  throw new AccessStoreUnavailable('The client is being changed by others all the time.')
+}
+
+async function putClient(sql: postgres.Sql, vault: RowVault, client: ClientRecord): Promise<true | undefined> {
+  const row = await findRow(sql, vault, client.clientId)
+  const before = row && readableOf(row, vault)
+  const document = sealedClient({ ...client, createdAtMs: before?.createdAtMs ?? client.createdAtMs }, vault)
+  const revokedAt = client.revokedAtMs === null ? null : timestamp(client.revokedAtMs)
+  return await sql.begin(async (transaction) => {
+    const { count } = await transaction`
+      INSERT INTO clients AS c (client_id, document, revoked_at)
+      VALUES (${client.clientId}, decode(${document}, 'hex'), ${revokedAt})
+      ON CONFLICT (client_id) DO UPDATE SET document = excluded.document, revoked_at = excluded.revoked_at
+      WHERE c.document = ${row?.document ?? null}`
+    if (count === 0) return undefined
+    if (revokedAt !== null) await revokeFamilies(transaction, client.clientId, revokedAt)
+    return true
+  })
+}
+
+/**
+ * Two statements: the second sees the families of logins that held the client's row when the first waited for it (X3).
+ * A client that cannot be read stays so, and its families end.
+ */
+async function revokeClient(
+  sql: postgres.Sql,
+  vault: RowVault,
+  clientId: string,
+  atMs: number,
+): Promise<boolean | undefined> {
+  const row = await findRow(sql, vault, clientId)
+  if (row === undefined) return false
+  const client = readableOf(row, vault)
+  const revokedAtMs = client?.revokedAtMs ?? row.revoked_at?.getTime() ?? atMs
+  const document = client && sealedClient({ ...client, revokedAtMs }, vault)
+  return await sql.begin(async (transaction) => {
+    const { count } = await transaction`
+      UPDATE clients SET revoked_at = ${timestamp(revokedAtMs)}, document = coalesce(decode(${document ?? null}, 'hex'), document)
+       WHERE client_id = ${clientId} AND document = ${row.document}`
+    if (count === 0) return undefined
+    await revokeFamilies(transaction, clientId, timestamp(atMs))
+    return true
+  })
+}
+
+async function revokeFamilies(sql: postgres.TransactionSql, clientId: string, at: string): Promise<void> {
+  await sql`UPDATE refresh_families SET revoked_at = ${at} WHERE client_id = ${clientId} AND revoked_at IS NULL`
+}
+
+/** A login that lost against the revocation of its client leaves a family that is revoked from the start (X3). */
+async function createFamily(sql: postgres.Sql, family: RefreshFamily): Promise<void> {
+  const createdAt = timestamp(family.createdAtMs)
+  await sql`
+    WITH live AS (
+      SELECT client_id FROM clients WHERE client_id = ${family.clientId} AND revoked_at IS NULL FOR SHARE
+    )
+    INSERT INTO refresh_families (session_id, client_id, token_hash, expires_at, created_at, rotated_at, revoked_at)
+    VALUES (${family.sessionId}, ${family.clientId}, ${family.tokenHash}, ${timestamp(family.expiresAtMs)},
+            ${createdAt}, ${createdAt}, CASE WHEN EXISTS (SELECT FROM live) THEN NULL ELSE ${createdAt}::timestamptz END)`
+}
+
+interface RotatedRow {
+  readonly session_id: string
+  readonly client_id: string
+}
+
+/** Whoever comes second waits for the row, finds another hash in it, and is told what the token is now (X1, X4). */
+async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
+  const at = timestamp(exchange.atMs)
+  const [rotated] = await sql<RotatedRow[]>`
+    WITH live AS (
+      SELECT f.session_id, f.client_id, f.expires_at
+      FROM refresh_families f JOIN clients c ON c.client_id = f.client_id
+      WHERE f.token_hash = ${exchange.tokenHash} AND f.revoked_at IS NULL AND f.expires_at > ${at}
+        AND c.revoked_at IS NULL
+      FOR NO KEY UPDATE OF f FOR SHARE OF c
+    ), used AS (
+      INSERT INTO used_refresh_tokens (token_hash, session_id, used_at, expires_at)
+      SELECT ${exchange.tokenHash}, session_id, ${at}, expires_at FROM live
+    )
+    UPDATE refresh_families f
+    SET token_hash = ${exchange.nextTokenHash}, expires_at = ${timestamp(exchange.nextExpiresAtMs)}, rotated_at = ${at}
+    FROM live WHERE f.session_id = live.session_id
+    RETURNING f.session_id, f.client_id`
+  if (rotated !== undefined) {
+    return { kind: 'rotated', sessionId: rotated.session_id, clientId: rotated.client_id }
+  }
+  return await refusedExchange(sql, exchange)
+}
+
+interface RefusedRow {
+  readonly reused: boolean
+  readonly late: boolean
+  readonly session_id: string
+  readonly dead: boolean
+}
+
+/** Why the token gave nothing; a used one that comes back late takes its family with it. */
+async function refusedExchange(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
+  const at = timestamp(exchange.atMs)
+  const lateBefore = timestamp(exchange.atMs - exchange.reuseGraceMs)
+  const [row] = await sql<RefusedRow[]>`
+    SELECT false AS reused, false AS late, f.session_id, f.revoked_at IS NOT NULL OR c.revoked_at IS NOT NULL AS dead
+    FROM refresh_families f LEFT JOIN clients c ON c.client_id = f.client_id
+    WHERE f.token_hash = ${exchange.tokenHash}
+    UNION ALL
+    SELECT true, u.used_at < ${lateBefore}, u.session_id, f.revoked_at IS NOT NULL
+    FROM used_refresh_tokens u JOIN refresh_families f ON f.session_id = u.session_id
+    WHERE u.token_hash = ${exchange.tokenHash}
+    LIMIT 1`
+  if (row === undefined) return { kind: 'unknown' }
+  if (row.dead) return { kind: 'revoked' }
+  if (!row.reused) return { kind: 'expired' }
+  if (row.late) {
+    await sql`
+      UPDATE refresh_families SET revoked_at = ${at} WHERE session_id = ${row.session_id} AND revoked_at IS NULL`
+  }
+  return { kind: 'reused' }
+}
+
+async function cleanUp(pool: QueryPool, atMs: number): Promise<number> {
+  const steps = [
+    (sql: postgres.Sql) => sql`
+      DELETE FROM used_refresh_tokens WHERE token_hash IN (
+        SELECT token_hash FROM used_refresh_tokens WHERE expires_at <= ${timestamp(atMs)}
+        ORDER BY expires_at LIMIT ${CLEAN_UP_ROWS})`,
+    (sql: postgres.Sql) => sql`
+      DELETE FROM refresh_families WHERE session_id IN (
+        SELECT session_id FROM refresh_families WHERE expires_at <= ${timestamp(atMs - FAMILY_MARGIN_MS)}
+        LIMIT ${CLEAN_UP_ROWS})`,
+  ]
+  let deleted = 0
+  for (const step of steps) {
+    for (let count = 0; count < CLEAN_UP_STEPS; count += 1) {
+      const { count: rows } = await pool.run(async (sql) => await step(sql))
+      deleted += rows
+      if (rows < CLEAN_UP_ROWS) break
+    }
+  }
+  return deleted
+}

@@ -1,0 +1,153 @@
+/**
+ * Attestations in PostgreSQL. Invariants Y1 to Y5 of the port, and:
+ *   Y6. Each write is one statement, and none is sent twice: what is asked again after a lost connection is only reads.
+ *       A write that met an earlier one is told of it by a second statement, which sees what the first one waited for.
+ *   Y7. What does not open, or is not what its columns say, is an error: it is neither told nor taken for absent.
+ */
+import type { ActorAddress } from '../../../actors/address.ts'
+import {
+  type Attestation,
+  type AttestationStore,
+  AttestationStoreUnavailable,
+  type CreatedAttestation,
+  type Revocation,
+  type SubmissionKey,
+  type SubmittedAttestation,
+} from '../../../runtime/ports/attestation-store.ts'
+import type { RowVault } from '../../vault/row-vault.ts'
+import { keyOfRow, type OpenedAttestation, openAttestation, sealedAttestation } from '../rows/attestation-document.ts'
+import { ATTESTATION_COLUMNS, type AttestationRow } from '../rows/attestation-rows.ts'
+import { readAttestationPage } from '../reads/attestations-query.ts'
+import { createNames, namingAttestations } from '../reads/erased-names.ts'
+import { READ_SETTINGS } from '../reads/ledger-reads-postgres.ts'
+import { readProvenance } from '../reads/provenance-query.ts'
+import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../connection/query-pool.ts'
+
+export interface PostgresAttestationStore extends AttestationStore {
+  readonly close: () => Promise<void>
+}
+
+export interface AttestationStoreOptions {
+  readonly url: string
+  /** The shard that an actor's key hashes to. */
+  readonly homeOf: (actor: ActorAddress) => number
+  readonly vault: RowVault
+  /** Connections for reads; half as many write. */
+  readonly poolSize?: number
+}
+
+const STATEMENT_TIMEOUT_MS = 5_000
+
+export function createAttestationStore({
+  url,
+  homeOf,
+  vault,
+  poolSize = 4,
+}: AttestationStoreOptions): PostgresAttestationStore {
+  const common = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, unavailable }
+  const reading = createQueryPool({
+    ...common,
+    name: 'ledger attestations',
+    size: poolSize,
+    readsOnly: true,
+    settings: READ_SETTINGS,
+  })
+  const writing = createQueryPool({ ...common, name: 'ledger attestations, writing', size: Math.ceil(poolSize / 2) })
+  const named = namingAttestations(
+    {
+      submitted: (clientId, idempotencyKey) => findSubmitted({ pool: reading, vault }, clientId, idempotencyKey),
+      attestation: async (attestationId) => (await find({ pool: reading, vault }, attestationId))?.opened.attestation,
+      revoke: (attestationId, revocation) => revoke({ pool: writing, vault }, attestationId, revocation),
+      attestations: (query) => reading.run((sql) => readAttestationPage(sql, query, { homeOf, vault })),
+      provenance: (query) => reading.run((sql) => readProvenance(sql, query, { homeOf, vault })),
+    },
+    createNames(reading, vault),
+  )
+  return {
+    ...named,
+    create: (attestation, key) => create({ pool: writing, vault }, attestation, key),
+    close: async () => {
+      await Promise.all([reading.close(), writing.close()])
+    },
+  }
+}
+
+const unavailable: QueryPoolOptions['unavailable'] = (message, cause) => new AttestationStoreUnavailable(message, cause)
+
+interface Database {
+  readonly pool: QueryPool
+  readonly vault: RowVault
+}
+
+/** Whoever comes second under a key waits until the first has committed (Y2). */
+async function create(
+  database: Database,
+  attestation: Attestation,
+  key: SubmissionKey | null,
+): Promise<CreatedAttestation> {
+  const { pool, vault } = database
+  const made = await pool.run((sql) => {
+    const row = sealedAttestation({ attestation, submission: key }, vault)
+    return sql`
+      INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, submitted_by,
+        created_at, idempotency_key, revoked_at, document, master_key_id, wrapped_key)
+      VALUES (${row.attestation_id}, ${row.subject_class}, ${row.subject_instance}, ${row.attester}, ${row.status},
+        ${row.submitted_by}, ${row.created_at}, ${row.idempotency_key}, ${row.revoked_at},
+        decode(${row.document}, 'hex'), ${row.master_key_id}, ${row.wrapped_key})
+      ON CONFLICT (submitted_by, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+      RETURNING attestation_id`
+  })
+  if (made.length > 0) return { kind: 'created' }
+  const earlier = key === null ? undefined : await findSubmitted(database, attestation.submittedBy, key.idempotencyKey)
+  if (earlier === undefined) throw new AttestationStoreUnavailable('The database kept an attestation from nothing.')
+  return { kind: 'repeated', earlier }
+}
+
+async function findSubmitted(
+  { pool, vault }: Database,
+  clientId: string,
+  idempotencyKey: string,
+): Promise<SubmittedAttestation | undefined> {
+  const opened = await pool.run(async (sql) => {
+    const [row] = await sql<AttestationRow[]>`
+      SELECT ${sql(ATTESTATION_COLUMNS)} FROM attestations
+      WHERE submitted_by = ${clientId} AND idempotency_key = ${vault.keyRef(clientId, idempotencyKey)}`
+    return row === undefined ? undefined : openAttestation(row, vault)
+  })
+  if (opened === undefined || opened.submission === null) return undefined
+  return { attestation: opened.attestation, payloadHash: opened.submission.payloadHash }
+}
+
+interface Found {
+  readonly row: AttestationRow
+  readonly opened: OpenedAttestation
+}
+
+async function find({ pool, vault }: Database, attestationId: string): Promise<Found | undefined> {
+  if (attestationId.includes('\0')) return undefined
+  return pool.run(async (sql) => {
+    const [row] = await sql<AttestationRow[]>`
+      SELECT ${sql(ATTESTATION_COLUMNS)} FROM attestations WHERE attestation_id = ${attestationId}`
+    return row === undefined ? undefined : { row, opened: openAttestation(row, vault) }
+  })
+}
+
+/** Nothing of an active one changes but this; whoever comes second waits for the row, and changes nothing (Y3). */
+async function revoke(
+  database: Database,
+  attestationId: string,
+  revocation: Revocation,
+): Promise<Attestation | undefined> {
+  const { pool, vault } = database
+  const found = await find(database, attestationId)
+  if (found === undefined || found.opened.attestation.revocation !== null) return found?.opened.attestation
+  const attestation = { ...found.opened.attestation, revocation }
+  const changed = await pool.run((sql) => {
+    const row = sealedAttestation({ ...found.opened, attestation }, vault, keyOfRow(found.row, vault))
+    return sql`
+      UPDATE attestations SET status = ${row.status}, revoked_at = ${row.revoked_at}, document = decode(${row.document}, 'hex')
+      WHERE attestation_id = ${attestationId} AND status = 'active'
+      RETURNING attestation_id`
+  })
+  return changed.length > 0 ? attestation : (await find(database, attestationId))?.opened.attestation
+}

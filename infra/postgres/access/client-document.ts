@@ -1,0 +1,57 @@
+/**
+ * Clients at rest: all that a client may do, and what it proves itself with, is one text, sealed for it under the ledger's
+ * data key.
+ *   D1. What is read is what was sealed. Whoever can write rows and has no key can give no client another role, scope or
+ *       secret: a text of another client does not open, and columns that say otherwise make the row unreadable.
+ */
+import * as v from 'valibot'
+import { ROLES } from '../../../actors/account/commands.ts'
+import type { ClientRecord } from '../../../runtime/ports/access-store.ts'
+import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
+import { openJson } from '../../vault/open-json.ts'
+import { type Place, placeOf } from '../../vault/place.ts'
+import type { RowVault } from '../../vault/row-vault.ts'
+import { UnreadableRow } from '../../vault/unreadable-row.ts'
+
+export interface ClientRow {
+  readonly client_id: string
+  readonly document: Buffer
+  /** Beside the document: logins and exchanges of tokens ask for it where they hold the row. */
+  readonly revoked_at: Date | null
+}
+
+const FORMAT = 1
+
+const documentSchema = v.object({
+  format: v.literal(FORMAT),
+  clientId: v.string(),
+  secretHash: v.string(),
+  role: v.picklist(ROLES),
+  boundary: v.union([v.boolean(), v.array(v.string())]),
+  accounts: v.nullable(v.array(v.string())),
+  createdAtMs: v.number(),
+  revokedAtMs: v.nullable(v.number()),
+})
+
+export function placeOfClient(clientId: string): Place {
+  return placeOf('clients', clientId)
+}
+
+/** As hexadecimal digits. */
+export function sealedClient(client: ClientRecord, vault: RowVault): string {
+  const { clientId, secretHash, role, boundary, accounts, createdAtMs, revokedAtMs } = client
+  const document = { format: FORMAT, clientId, secretHash, role, boundary, accounts, createdAtMs, revokedAtMs }
+  return vault.seal(LEDGER_KEY_NAME, placeOfClient(clientId), JSON.stringify(document))
+}
+
+/** Throws UnreadableRow. */
+export function openClient(row: ClientRow, vault: RowVault): ClientRecord {
+  const place = placeOfClient(row.client_id)
+  const read = v.safeParse(documentSchema, openJson<unknown>(vault, LEDGER_KEY_NAME, place, row.document))
+  if (!read.success) throw new UnreadableRow(place, 'its document does not say what such a document says')
+  const { format: _, ...client } = read.output
+  if (client.clientId !== row.client_id || client.revokedAtMs !== (row.revoked_at?.getTime() ?? null)) {
+    throw new UnreadableRow(place, 'its columns do not say what was sealed')
+  }
+  return client
+}

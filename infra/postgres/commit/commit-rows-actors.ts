@@ -1,0 +1,181 @@
+/** Actors that are no accounts as a commit writes them, what became of NFTs, and what shards say to each other. */
+import type { ActorAddress } from '../../../actors/address.ts'
+import type { ActorState } from '../../../actors/actor-state.ts'
+import { nftNameOf } from '../../../actors/nft-id.ts'
+import type {
+  InboxMark,
+  NftEventWrite,
+  OutboxWrite,
+  SentCounter,
+  ShardBatch,
+} from '../../../runtime/ports/ledger-store.ts'
+import { shardKeyName } from '../../vault/key-name.ts'
+import { withRoomForMetadata } from '../../vault/padding.ts'
+import { type Column, type Section, section } from './commit-section.ts'
+import { actorKeyName, nftKeyName, PLACES, type RowSealer } from '../rows/row-sealer.ts'
+
+interface ActorRow extends ActorVersion {
+  readonly state: ActorState
+}
+
+interface ActorVersion {
+  readonly address: ActorAddress
+  readonly previousVersion: number
+}
+
+const ADDRESS_COLUMNS: readonly Column<ActorVersion>[] = [
+  { name: 'kind', type: 'text', value: ({ address }) => address.kind },
+  { name: 'actor_id', type: 'text', value: ({ address }) => address.id },
+]
+
+const STATE_COLUMNS: readonly Column<ActorRow>[] = [
+  { name: 'version', type: 'bigint', value: ({ state }) => state.version },
+  { name: 'status', type: 'text', value: ({ state }) => state.status },
+  {
+    name: 'document',
+    type: 'sealed',
+    value: ({ address, state }, { shardId, seal }) =>
+      seal(
+        actorKeyName(state, shardId),
+        PLACES.actor(shardId, address.kind, address.id, state.version),
+        JSON.stringify(state),
+      ),
+  },
+  { name: 'due_at', type: 'timestamptz', value: ({ state }) => state.dueAtMs },
+  { name: 'client_id', type: 'text', value: ({ state }) => ('clientId' in state ? state.clientId : null) },
+  { name: 'class_id', type: 'text', value: ({ state }) => classIdOf(state) },
+  { name: 'class_name', type: 'text', value: ({ state }) => (state.kind === 'class' ? state.name : null) },
+  {
+    name: 'issuer',
+    type: 'text',
+    value: ({ state }, { refOf }) => (state.kind === 'class' ? refOf(state.issuer) : null),
+  },
+  { name: 'owner', type: 'text', value: ({ state }, sealer) => ownerOf(state, sealer) },
+]
+
+function classIdOf(state: ActorState): string | null {
+  if (state.kind === 'class') return state.classId
+  return state.kind === 'instance' ? (nftNameOf(state.id)?.classId ?? null) : null
+}
+
+/** Of an NFT that is listed among what an account owns: one that is held is still its sender's. */
+function ownerOf(state: ActorState, { refOf }: RowSealer): string | null {
+  if (state.kind !== 'instance' || state.status === 'minting' || state.status === 'burned') return null
+  return refOf(state.owner)
+}
+
+const PREVIOUS_VERSION: Column<ActorVersion> = {
+  name: 'previous_version',
+  type: 'bigint',
+  value: ({ previousVersion }) => previousVersion,
+}
+
+const CREATED_AT: Column<ActorRow> = {
+  name: 'created_at',
+  type: 'timestamptz',
+  value: ({ state }) => createdAtMsOf(state),
+}
+
+function createdAtMsOf(state: ActorState): number {
+  switch (state.kind) {
+    case 'exchange':
+      return state.lastTimeMs
+    case 'instance':
+      return state.mintedAtMs
+    case 'group':
+    case 'token':
+    case 'class':
+      return state.createdAtMs
+  }
+}
+
+const NFT_EVENT_COLUMNS: readonly Column<NftEventWrite>[] = [
+  { name: 'nft_id', type: 'text', value: ({ nftId }) => nftId },
+  { name: 'number', type: 'integer', value: ({ event }) => event.number },
+  { name: 'type', type: 'text', value: ({ event }) => event.type },
+  { name: 'from_account_id', type: 'text', value: ({ event }, { refOf }) => event.from && refOf(event.from) },
+  { name: 'to_account_id', type: 'text', value: ({ event }, { refOf }) => refOf(event.to) },
+  { name: 'txn_id', type: 'text', value: ({ event }) => event.txnId },
+  { name: 'occurred_at', type: 'timestamptz', value: ({ event }) => event.atMs },
+  { name: 'previous_hash', type: 'bytea', value: ({ event }) => event.previousHash },
+  { name: 'event_hash', type: 'bytea', value: ({ event }) => event.eventHash },
+  {
+    name: 'payload',
+    type: 'sealed',
+    value: ({ nftId, event }, { shardId, seal }) =>
+      seal(nftKeyName(nftId, shardId), PLACES.nftEvent(shardId, nftId, event.number), event.payload),
+  },
+]
+
+export const ACTOR_SECTIONS = {
+  new_actors: section(
+    (part) => actorsWith(part, (previousVersion) => previousVersion === 0),
+    [...ADDRESS_COLUMNS, ...STATE_COLUMNS, CREATED_AT],
+  ),
+  changed_actors: section(
+    (part) => actorsWith(part, (previousVersion) => previousVersion !== 0),
+    [...ADDRESS_COLUMNS, ...STATE_COLUMNS, PREVIOUS_VERSION],
+  ),
+  // One that was made and is gone within the batch never was.
+  removed_actors: section(
+    (part) => part.actors.filter(({ previousVersion, state }) => state === null && previousVersion !== 0),
+    [...ADDRESS_COLUMNS, PREVIOUS_VERSION],
+  ),
+  nft_events: section((part) => part.nftEvents, NFT_EVENT_COLUMNS),
+} satisfies Record<string, Section>
+
+function actorsWith(part: ShardBatch, isAsked: (previousVersion: number) => boolean): ActorRow[] {
+  return part.actors.flatMap(({ address, previousVersion, state }) =>
+    state !== null && isAsked(previousVersion) ? [{ address, previousVersion, state }] : [],
+  )
+}
+
+const OUTBOX_COLUMNS: readonly Column<OutboxWrite>[] = [
+  { name: 'target_shard', type: 'integer', value: ({ target }) => target },
+  { name: 'number', type: 'bigint', value: ({ number }) => number },
+  {
+    name: 'message',
+    type: 'sealed',
+    value: (write, { shardId, seal }) =>
+      seal(shardKeyName(shardId), PLACES.message(shardId, write.target, write.number), messageText(write)),
+  },
+  { name: 'written_at', type: 'timestamptz', value: ({ atMs }) => atMs },
+]
+
+function messageText({ envelope }: OutboxWrite): string {
+  const text = JSON.stringify(envelope)
+  return text.includes('"metadata":{') ? withRoomForMetadata(text) : text
+}
+
+interface SentRow extends SentCounter {
+  /** What the counter must be for the messages of this batch to follow without a gap. */
+  readonly sentBefore: number
+}
+
+const CHANNEL_COLUMNS: readonly Column<SentCounter>[] = [
+  { name: 'target_shard', type: 'integer', value: ({ target }) => target },
+  { name: 'sent', type: 'bigint', value: ({ sent }) => sent },
+]
+
+const MARK_COLUMNS: readonly Column<InboxMark>[] = [
+  { name: 'source_shard', type: 'integer', value: ({ source }) => source },
+  { name: 'mark', type: 'bigint', value: ({ mark }) => mark },
+]
+
+export const MESSAGE_SECTIONS = {
+  outbox: section((part) => part.outbox, OUTBOX_COLUMNS),
+  new_channels: section((part) => sentRows(part).filter(({ sentBefore }) => sentBefore === 0), CHANNEL_COLUMNS),
+  sent: section(
+    (part) => sentRows(part).filter(({ sentBefore }) => sentBefore !== 0),
+    [...CHANNEL_COLUMNS, { name: 'sent_before', type: 'bigint', value: ({ sentBefore }) => sentBefore }],
+  ),
+  marks: section((part) => part.marks, MARK_COLUMNS),
+} satisfies Record<string, Section>
+
+/** The primary key of `outbox` sees to it that no number is there twice; so the count tells of a gap. */
+function sentRows({ sent, outbox }: ShardBatch): SentRow[] {
+  if (sent.length === 0) return []
+  const counts = new Map<number, number>()
+  for (const { target } of outbox) counts.set(target, (counts.get(target) ?? 0) + 1)
+  return sent.map(({ target, sent: last }) => ({ target, sent: last, sentBefore: last - (counts.get(target) ?? 0) }))
+}

@@ -1,0 +1,61 @@
+/** What one part of a commit's statement is made of: which rows go in, and in which columns. */
+import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
+import type { Base64Text } from '../../vault/sealed-text.ts'
+import type { ColumnType, ColumnValue } from '../connection/array-literal.ts'
+import type { RowSealer } from '../rows/row-sealer.ts'
+
+export const SECTION_NAMES = [
+  'changed_accounts',
+  'new_accounts',
+  'data_keys',
+  'balances',
+  'account_keys',
+  'audit_entries',
+  'pending_transactions',
+  'pending_holds',
+  'ended_transactions',
+  'transactions',
+  'compensations',
+  'operations',
+  'holds',
+  'removed_holds',
+  'removed_balances',
+  'removed_keys',
+  'new_actors',
+  'changed_actors',
+  'removed_actors',
+  'nft_events',
+  'outbox',
+  'new_channels',
+  'sent',
+  'marks',
+] as const
+export type SectionName = (typeof SECTION_NAMES)[number]
+
+/** Other digits than base64 would be read as base64 all the same, and never open again: a sealed column takes no other. */
+export type Column<Row> = PlainColumn<Row> | OfType<Row, 'sealed', Base64Text | null>
+
+export type PlainColumn<Row> = OfType<Row, Exclude<ColumnType, 'sealed'>, ColumnValue>
+
+interface OfType<Row, Type extends ColumnType, Value> {
+  readonly name: string
+  readonly type: Type
+  readonly value: (row: Row, sealer: RowSealer) => Value
+}
+
+/** Rows of one table, or of one way to write it. `shard_id` comes first, always, and is not among the columns. */
+export interface Section {
+  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
+  /** The rows of a shard's part, a value a column in the order of the columns. */
+  readonly rowsOf: (part: ShardBatch, sealer: RowSealer) => readonly (readonly ColumnValue[])[]
+}
+
+export function section<Row>(
+  select: (part: ShardBatch, sealer: RowSealer) => readonly Row[],
+  columns: readonly Column<Row>[],
+): Section {
+  return {
+    columns,
+    rowsOf: (part, sealer) => select(part, sealer).map((row) => columns.map((column) => column.value(row, sealer))),
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What each role of the server may do with each table. `migrate` grants it to those of the roles that exist, each time, so
+ * that a role has exactly this; whoever uses one login for everything has none of them and is not concerned.
+ *   G1. Nobody but the owner, who migrates, may define anything, or write what no part of the ledger writes while it runs.
+ *   G2. Every table is named here, for nobody if nobody needs it: a test holds this list against the schema.
+ *   G3. Columns that never change once they are written are left out of an UPDATE where a part changes only others.
+ */
+import type { Sql } from '../connection/connection.ts'
+
+/** Beside `ledger_owner`, who needs no grant. */
+export const GRANTED_ROLES = ['ledger_node', 'ledger_edge', 'ledger_auditor'] as const
+export type GrantedRole = (typeof GRANTED_ROLES)[number]
+
+type Rights = Readonly<Partial<Record<GrantedRole, readonly string[]>>>
+
+const READ = ['SELECT']
+const ADD = ['SELECT', 'INSERT']
+const WRITE = ['SELECT', 'INSERT', 'UPDATE']
+const REPLACE = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
+
+function update(columns: readonly string[]): string {
+  return `UPDATE (${columns.join(', ')})`
+}
+
+export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
+  schema_migrations: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  ledger: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+
+  shards: {
+    ledger_node: ['SELECT', update(['epoch', 'attempt', 'node_id', 'session', 'updated_at'])],
+    ledger_edge: READ,
+  },
+  sessions: { ledger_node: WRITE, ledger_edge: READ },
+  drained_nodes: { ledger_node: READ },
+  accepted_servers: { ledger_node: ['SELECT', update(['went_back_at'])], ledger_edge: READ },
+  shard_health: { ledger_node: READ, ledger_edge: WRITE },
+  commit_counts: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ },
+  shard_counts: { ledger_node: WRITE, ledger_edge: READ },
+
+  accounts: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
+  // Who erases an account destroys its key, and what is said of its balances.
+  data_keys: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
+  account_keys: { ledger_node: ADD },
+  balances: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
+  holds: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
+  audit_entries: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
+  transactions: {
+    ledger_node: [...ADD, update(['compensated_by'])],
+    ledger_edge: READ,
+    ledger_auditor: READ,
+  },
+  pending_transactions: {
+    ledger_node: ['SELECT', 'INSERT', 'DELETE', update(['hold'])],
+    ledger_edge: READ,
+    ledger_auditor: READ,
+  },
+  all_transactions: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  transaction_feed: { ledger_edge: READ, ledger_auditor: READ },
+  all_holds: { ledger_edge: READ, ledger_auditor: READ },
+  chain_entries: { ledger_edge: READ, ledger_auditor: READ },
+  commits: { ledger_node: ['SELECT', 'INSERT'], ledger_edge: READ, ledger_auditor: READ },
+  operations: { ledger_node: ADD, ledger_edge: READ },
+  actors: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
+  nft_events: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
+  outbox: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
+  outbox_channels: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
+  outbox_acknowledgements: { ledger_node: WRITE },
+  inbox_marks: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
+  boundary_crossings: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
+
+  // `FOR SHARE`, which holds a client's revocation back, wants the right to change some column: one that says nothing.
+  clients: { ledger_edge: ['SELECT', update(['held'])] },
+  refresh_families: { ledger_edge: REPLACE },
+  access_resets: { ledger_edge: READ },
+  used_refresh_tokens: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  // Public keys. Private keys are in a table for each part that signs or decrypts with them.
+  service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  node_private_keys: { ledger_node: READ },
+  edge_private_keys: { ledger_edge: READ },
+  attestations: { ledger_edge: [...ADD, update(['status', 'revoked_at', 'document'])] },
+  idempotent_requests: { ledger_edge: REPLACE },
+  idempotent_answer_parts: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  liability_runs: { ledger_edge: REPLACE },
+  liability_pages: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  checkpoints: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  imports: { ledger_edge: REPLACE },
+  import_parts: { ledger_edge: REPLACE },
+
+  audit_progress: { ledger_edge: READ, ledger_auditor: WRITE },
+  audit_findings: { ledger_edge: READ, ledger_auditor: REPLACE },
+}
+
+/** By its arguments' types, as PostgreSQL names it. */
+export const FUNCTION_RIGHTS: Readonly<Record<string, readonly GrantedRole[]>> = {
+  'ledger_demand(boolean, text)': ['ledger_node'],
+  // Only triggers call these, which needs no right.
+  'ledger_note_client()': [],
+  'ledger_note_session()': [],
+  'ledger_reset_access()': [],
+}
+
+/** Takes what the roles have of the tables and gives them what is theirs, in one transaction. */
+export async function grantToRoles(sql: Sql): Promise<void> {
+  const existing = await sql<{ rolname: GrantedRole }[]>`
+    SELECT rolname FROM pg_roles WHERE rolname IN (${GRANTED_ROLES[0]}, ${GRANTED_ROLES[1]}, ${GRANTED_ROLES[2]})`
+  const roles = existing.map(({ rolname }) => rolname)
+  if (roles.length === 0) return
+  await sql.begin(async (transaction) => {
+    for (const statement of grantStatements(roles)) await transaction.unsafe(statement)
+  })
+}
+
+export function grantStatements(roles: readonly GrantedRole[]): readonly string[] {
+  const all = roles.join(', ')
+  return [
+    'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+    `GRANT USAGE ON SCHEMA public TO ${all}`,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, ${all}`,
+    ...Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) =>
+      roles.flatMap((role) => {
+        const granted = rights[role]
+        return granted === undefined ? [] : [`GRANT ${granted.join(', ')} ON ${table} TO ${role}`]
+      }),
+    ),
+    ...Object.entries(FUNCTION_RIGHTS).flatMap(([name, callers]) => [
+      `REVOKE ALL ON FUNCTION ${name} FROM PUBLIC`,
+      ...roles.filter((role) => callers.includes(role)).map((role) => `GRANT EXECUTE ON FUNCTION ${name} TO ${role}`),
+    ]),
+  ]
+}

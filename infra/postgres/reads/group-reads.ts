@@ -1,0 +1,68 @@
+/** Settlement groups, from their documents; and group IDs that nobody registered, from what was done under them. */
+import { type ActorAddress, groupAddress } from '../../../actors/address.ts'
+import { type GroupView, groupViewOf } from '../../../actors/group/state.ts'
+import { isUuid } from '../../../actors/identifiers.ts'
+import { shardKeyName } from '../../vault/key-name.ts'
+import type { RowVault } from '../../vault/row-vault.ts'
+import { arrayLiteral } from '../connection/array-literal.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, groupStateOf } from '../rows/actor-documents.ts'
+import { fetchKeys } from '../rows/opened-rows.ts'
+import type { QueryPool } from '../connection/query-pool.ts'
+import { prepared } from '../connection/prepared.ts'
+
+const GROUP = `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $2`
+
+const USED = `
+SELECT EXISTS (
+         SELECT FROM unnest($1::uuid[]) AS r (ref)
+          CROSS JOIN LATERAL (SELECT FROM all_transactions WHERE group_id = r.ref OFFSET 0) of_ref) AS used`
+
+export async function readGroup(
+  pool: QueryPool,
+  groupId: string,
+  homeOf: (actor: ActorAddress) => number,
+  vault: RowVault,
+): Promise<GroupView | undefined> {
+  if (!isUuid(groupId)) return undefined
+  const address = groupAddress(groupId)
+  const home = homeOf(address)
+  return pool.run(async (sql) => {
+    const registered = async (): Promise<GroupView | undefined> => {
+      const [row] = await prepared<ActorRow>(sql, GROUP, [home, address.id])
+      return row === undefined ? undefined : groupViewOf(groupStateOf(row, vault))
+    }
+    await fetchKeys(sql, [shardKeyName(home)], vault)
+    const found = await registered()
+    if (found !== undefined) return found
+    const refs = arrayLiteral('uuid', vault.groupRefs(address.id))
+    const [uses] = await prepared<{ readonly used: boolean }>(sql, USED, [refs])
+    if (uses?.used !== true) return undefined
+    // It may have been registered, and used, since the first look.
+    return (await registered()) ?? linkedView(address.id)
+  })
+}
+
+function linkedView(groupId: string): GroupView {
+  return {
+    groupId,
+    status: 'linked',
+    termsHash: null,
+    legs: [],
+    compensations: [],
+    partialFailures: [],
+    createdAtMs: null,
+    dueAtMs: null,
+    finishedAtMs: null,
+    failure: null,
+  }
+}
+
+/** What is ending counts as open until everybody has done it. */
+export async function readOpenGroups(pool: QueryPool, clientId: string): Promise<number> {
+  const [row] = await pool.run(
+    (sql) => sql<{ readonly open: string }[]>`
+      SELECT count(*) AS open FROM actors
+       WHERE client_id = ${clientId} AND kind = 'group' AND status NOT IN ('settled', 'reverted', 'linked')`,
+  )
+  return Number(row?.open ?? 0)
+}

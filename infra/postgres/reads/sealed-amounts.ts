@@ -1,0 +1,45 @@
+/** Amounts of transactions, as searches ask for them: remembered, or read and opened, and nothing else of the row. */
+import type postgres from 'postgres'
+import { accountKeyName } from '../../vault/key-name.ts'
+import { erasedAmong } from '../rows/erased-accounts.ts'
+import { fetchKeys } from '../rows/opened-rows.ts'
+import { type PlaceRow, rowsAt } from '../rows/rows-at.ts'
+import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
+import { openedAmount } from '../rows/transaction-rows.ts'
+import type { TransactionPlaces } from './transactions-query-filters.ts'
+
+export interface SealedAmounts<Row extends PlaceRow> {
+  /** Accounts of these transactions that were erased: what is theirs cannot be opened any more. */
+  readonly erased: ReadonlySet<string>
+  /** Of one of them. Opens it where it is not remembered. Throws UnreadableRow. */
+  readonly amountOf: (row: Row) => string
+}
+
+/** Of rows that the same look has found. Throws UnreadableRow. */
+export async function readAmounts<Row extends PlaceRow>(
+  sql: postgres.ISql,
+  found: readonly Row[],
+  { vault, amounts }: TransactionPlaces,
+): Promise<SealedAmounts<Row>> {
+  const known = new Map<Row, string>()
+  for (const row of found) {
+    const remembered = amounts.get(row.txn_id)
+    // What is remembered of another account is not taken for it.
+    if (remembered?.ref === row.account_id) known.set(row, remembered.amount)
+  }
+  const unknown = found.filter((row) => !known.has(row))
+  const rowOf = await rowsAt<TransactionRow>(sql, unknown, TRANSACTION_ROW_COLUMNS)
+  const keyNames = unknown.map((row) => accountKeyName(row.account_id))
+  await fetchKeys(sql, keyNames, vault)
+  const refs = found.map((row) => row.account_id)
+  return {
+    erased: await erasedAmong(sql, refs, vault),
+    amountOf(row) {
+      const remembered = known.get(row)
+      if (remembered !== undefined) return remembered
+      const amount = openedAmount(rowOf(row), vault)
+      amounts.put(row.txn_id, { ref: row.account_id, amount })
+      return amount
+    },
+  }
+}

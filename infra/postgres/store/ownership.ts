@@ -1,0 +1,77 @@
+/**
+ * Who owns which shard. Each of these is one autocommit UPDATE of one row, which waits for a commit that holds it, and
+ * goes down another connection than the commits'. Whoever acquires loads only afterwards, in statements of their own:
+ * one that waited still reads from before it waited (I1).
+ */
+import postgres from 'postgres'
+import { invariant } from '../../../actors/result.ts'
+import type { AcquireResult, ShardRecord, ShardToken } from '../../../runtime/ports/ledger-store.ts'
+import type { Sql } from '../connection/connection.ts'
+
+/** What an acquire writes beside the epoch. */
+export interface Owner {
+  readonly nodeId: string
+  readonly session: string
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+
+export async function listShards(sql: Sql): Promise<readonly ShardRecord[]> {
+  const rows = await sql<ShardRow[]>`
+    SELECT shard_id, epoch, attempt, node_id, session FROM shards ORDER BY shard_id`
+  return rows.map((row) => ({
+    shardId: row.shard_id,
+    epoch: Number(row.epoch),
+    attempt: row.attempt,
+    nodeId: row.node_id,
+    session: row.session,
+  }))
+}
+
+interface ShardRow {
+  readonly shard_id: number
+  readonly epoch: string
+  readonly attempt: number
+  readonly node_id: string | null
+  readonly session: string | null
+}
+
+/** Needs a connection with a `lock_timeout`. */
+export async function acquireShard(
+  sql: Sql,
+  owner: Owner,
+  shardId: number,
+  seenEpoch: number,
+  nextEpoch: number,
+): Promise<AcquireResult> {
+  invariant(nextEpoch > seenEpoch, 'a shard is acquired with a larger epoch than the one seen')
+  try {
+    const rows = await sql`
+      UPDATE shards
+         SET epoch = ${nextEpoch}, attempt = 0, node_id = ${owner.nodeId}, session = ${owner.session}, updated_at = now()
+       WHERE shard_id = ${shardId} AND epoch = ${seenEpoch}
+      RETURNING shard_id`
+    return rows.length === 1 ? { kind: 'owned', token: { shardId, epoch: nextEpoch, attempt: 0 } } : { kind: 'lost' }
+  } catch (error) {
+    if (error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE) return { kind: 'locked' }
+    throw error
+  }
+}
+
+export async function releaseShard(sql: Sql, session: string, token: ShardToken): Promise<boolean> {
+  const rows = await sql`
+    UPDATE shards
+       SET epoch = epoch + 1, attempt = 0, node_id = NULL, session = NULL, updated_at = now()
+     WHERE shard_id = ${token.shardId} AND epoch = ${token.epoch} AND attempt = ${token.attempt} AND session = ${session}
+    RETURNING shard_id`
+  return rows.length === 1
+}
+
+export async function raiseAttempt(sql: Sql, session: string, token: ShardToken): Promise<boolean> {
+  const rows = await sql`
+    UPDATE shards
+       SET attempt = attempt + 1, updated_at = now()
+     WHERE shard_id = ${token.shardId} AND epoch = ${token.epoch} AND attempt = ${token.attempt} AND session = ${session}
+    RETURNING shard_id`
+  return rows.length === 1
+}

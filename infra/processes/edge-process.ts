@@ -1,0 +1,375 @@
+/** Composition root of an edge. */
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { EdgeDependencies } from '../../api/http/dependencies.ts'
+import { createEdge } from '../../api/edge.ts'
+import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
+import { Gateway, GATEWAY_DEFAULTS, type GatewayDependencies } from '../../runtime/edge/gateway.ts'
+import { Routes } from '../../runtime/routing/routes.ts'
+import type { AccessStore } from '../../runtime/ports/access-store.ts'
+import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
+import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import { createLiabilities, type PostgresLiabilities } from '../liabilities/liabilities-postgres.ts'
+import { createLiabilityThreads } from '../liabilities/liability-thread.ts'
+import { createAuditFindings } from '../audit/audit-findings.ts'
+import { Checkpointer } from '../checkpoints/checkpointer.ts'
+import { createSpotThreads } from '../audit/spot-thread.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { type AccountTag, createAccountTag } from '../keys/account-tag.ts'
+import { createClientSecrets } from '../keys/client-secrets.ts'
+import { networkOf } from '../keys/network.ts'
+import { jwkOf, readPublicKey } from '../keys/public-key.ts'
+import { isSignature } from '../keys/signature-encoding.ts'
+import { createNodeSigner } from '../keys/signer-node.ts'
+import { type KeyRing, readingRing } from '../keys/wrapping-keys.ts'
+import type { NatsLink } from '../nats/connection.ts'
+import { createNatsHints } from '../nats/lease-store-nats.ts'
+import { createLedgerExports } from '../portability/export-postgres.ts'
+import { createLedgerImports } from '../portability/import-postgres.ts'
+import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
+import { createAttestationStore } from '../postgres/access/attestation-store-postgres.ts'
+import { createIdempotencyStore } from '../postgres/access/idempotency-store-postgres.ts'
+import { createLedgerReads } from '../postgres/reads/ledger-reads-postgres.ts'
+import type { LedgerRecord } from '../postgres/migrations/migrate.ts'
+import { IN_RECOVERY, readServer, refusalOf } from '../postgres/connection/accepted-servers.ts'
+import { listShards } from '../postgres/store/ownership.ts'
+import { readNowMs } from '../postgres/store/sessions.ts'
+import { createQueryPool } from '../postgres/connection/query-pool.ts'
+import { createServiceKeys, type PostgresServiceKeys } from '../postgres/access/service-keys-postgres.ts'
+import { createShardHealth } from '../postgres/reads/shard-health-postgres.ts'
+import { createAjvSchemaValidator } from '../schema/schema-validator-ajv.ts'
+import { createClientAddress } from '../system/client-address.ts'
+import { createSystemClock } from '../system/clock-system.ts'
+import { createSystemRandom } from '../system/random-system.ts'
+import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../metrics/edge-metrics.ts'
+import { anyShardServed } from '../postgres/store/served-shards.ts'
+import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
+import { createEdgeReadiness } from './edge-readiness.ts'
+import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
+import { type HttpServer, listen } from './http-server.ts'
+import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
+import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
+import { openNatsLink, openTransport } from './nats-link.ts'
+import { runService, type ServiceProcess } from './service-process.ts'
+import { openTrustedLedgers } from '../ledger/trusted-ledgers-file.ts'
+import { startWatching, type Watching } from './watching.ts'
+import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
+
+const SHARDS_TIMEOUT_MS = 2_000
+/** Public keys that signatures under attestations are checked with: there are few of those. */
+const CACHED_KEYS = 1_000
+
+interface EdgeContext {
+  readonly configuration: Configuration
+  readonly url: string
+  readonly log: Log
+  readonly service: ServiceProcess
+  readonly clock: ReturnType<typeof createSystemClock>
+  readonly random: ReturnType<typeof createSystemRandom>
+  readonly parts: EdgeParts
+}
+
+/** Replacements for tests. */
+export type EdgeParts = Partial<Pick<GatewayDependencies, 'wire' | 'settings'>>
+
+export function runEdge(
+  configuration: Configuration,
+  databaseUrl: string,
+  log: Log,
+  parts: EdgeParts = {},
+): Promise<number> {
+  const clock = createSystemClock()
+  const random = createSystemRandom()
+  return runService(log, (service) =>
+    startEdge({ configuration, url: databaseUrl, log, service, clock, random, parts }),
+  )
+}
+
+async function startEdge(context: EdgeContext): Promise<void> {
+  const { configuration, url, log, service } = context
+  const { host, port, errorBase } = configuration
+  const watching = await startWatching(configuration, log, service)
+  const ring = await openPartKeys(configuration, 'edge')
+  const app = createSwitchableApp()
+  let server: HttpServer | undefined
+  const ledger = await findLedger(url, log, service.stopping, async () => {
+    // Whoever asks before the ledger was created is told so, and not turned away unheard.
+    app.use(unmigratedApp(context))
+    server = await listen(app, host, port, errorBase)
+    service.onStop('http', server.stop)
+  })
+  if (ledger === undefined) return
+  refuseOtherProperties(ledger, configuration)
+  const secrets = openLedgerSecrets(ring, ledger)
+  const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
+  service.onStop('nats', link.close)
+  void service.failOn(link.closed, 'the connection to NATS')
+  const store = openShards(url, service)
+  // Before the first read, and repeatedly: a promoted standby may lack changes that clients saw confirmed.
+  await store.refuseUnaccepted().catch(() => undefined)
+  const edgeClock = await followEdgeClock(context.clock, store.nowMs, log)
+  service.onStop('clock', edgeClock.stop)
+  const followed = { ...context, store, edgeClock, clock: edgeClock.clock }
+  app.use(await createApp(followed, ledger, { ...secrets, readingKeys: readingRing(ring) }, link, watching))
+  server ??= await listen(app, host, port, errorBase)
+  // Last to be registered, so first to be stopped: requests under way need everything else.
+  service.onStop('http', server.stop)
+  log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })
+}
+
+/** After the ledger was found; `clock` shows its time. */
+interface FollowedContext extends EdgeContext {
+  readonly store: Shards
+  readonly edgeClock: EdgeClock
+}
+
+interface EdgeSecrets extends LedgerSecrets {
+  /** For a thread that opens rows: what opens them here cannot be sent to it. */
+  readonly readingKeys: KeyRing
+}
+
+function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
+  const { corsOrigins, environment, errorBase } = configuration
+  return createUnmigratedEdge({
+    random,
+    log,
+    readiness: () => Promise.resolve({ ready: false, checks: { ledger: false } }),
+    settings: { corsOrigins, environment, errorBase },
+  })
+}
+
+/** Parsers of addresses, keys and signatures. */
+const READERS = { networkOf, readPublicKey, isSignature, jwkOf }
+
+async function createApp(
+  context: FollowedContext,
+  ledger: LedgerRecord,
+  secrets: EdgeSecrets,
+  link: NatsLink,
+  watching: Watching,
+): Promise<EdgeApp> {
+  const { configuration, url, log, service, clock, random } = context
+  const { corsOrigins, environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
+  const { ledgerId, shardCount } = ledger
+  const { shardOf, vault, derive } = secrets
+  const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
+  const serviceKeys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
+  service.onStop('keys', serviceKeys.close)
+  const checkpointer = new Checkpointer({ url, ledgerId, shardCount, derive, serviceKeys, clock, log })
+  service.onStop('checkpoints', () => checkpointer.stop())
+  checkpointer.start()
+  const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
+  service.onStop('reads', reads.close)
+  const access = openAccess(context, secrets)
+  const shardHealth = createShardHealth({ url })
+  service.onStop('shard health', shardHealth.close)
+  const attestations = createAttestationStore({ url, homeOf, vault })
+  service.onStop('attestations', attestations.close)
+  const idempotency = createIdempotencyStore({ url, vault, onCleanUpFailed: () => log.warn('clean_up_failed') })
+  service.onStop('idempotent requests', idempotency.close)
+  const schemas = createAjvSchemaValidator({ log })
+  service.onStop('schemas', schemas.close)
+  const { registry } = watching
+  const transport = openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry })
+  const { warnings, ...assertions } = openAssertions(context, ledgerId, secrets)
+  const { gateway, readiness } = await openGateway(context, {
+    ledgerId,
+    homeOf,
+    link,
+    transport,
+    accountTag: createAccountTag(derive('account-tags')),
+    watching,
+    warnings,
+  })
+  const portability = await openPortability(context, ledgerId, secrets, { serviceKeys, gateway, attestations })
+  return createEdge({
+    gateway,
+    reads,
+    shardHealth,
+    attestations,
+    idempotency,
+    assertions,
+    ...portability,
+    schemas,
+    access,
+    serviceKeys,
+    signatures: createNodeSigner({ keys: serviceKeys, cachedKeys: CACHED_KEYS }),
+    clock,
+    clockTrusted: context.edgeClock.isTrusted,
+    random,
+    log,
+    metrics: registry === undefined ? undefined : createHttpMetrics(registry),
+    secrets: createClientSecrets({ pepper: derive('client-secrets') }),
+    clientAddress: createClientAddress(configuration.trustedProxies),
+    ...READERS,
+    pageTokenKey: derive('page-tokens'),
+    refreshTokenKey: derive('refresh-tokens'),
+    settings: { corsOrigins, errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
+    readiness,
+  })
+}
+
+function openAccess({ url, log, service, clock }: EdgeContext, { vault }: EdgeSecrets): AccessStore {
+  const access = createAccessStore({
+    url,
+    vault,
+    now: clock.now,
+    onCleanUpFailed: () => log.warn('clean_up_failed'),
+    onUnreadable: (clientId) => log.error('client_unreadable', { clientId }),
+  })
+  service.onStop('access', access.close)
+  return access
+}
+
+/** What goes to other ledgers and what comes from them. */
+async function openPortability(
+  { configuration, url, log, service, clock }: EdgeContext,
+  ledgerId: string,
+  { shardOf, vault, derive }: EdgeSecrets,
+  {
+    serviceKeys,
+    gateway,
+    attestations,
+  }: Pick<EdgeDependencies, 'gateway' | 'attestations'> & { readonly serviceKeys: PostgresServiceKeys },
+): Promise<Pick<EdgeDependencies, 'exports' | 'imports'>> {
+  const exports = createLedgerExports({
+    url,
+    ledgerId,
+    shardOf,
+    vault,
+    saltKey: derive('export-key-salts'),
+    serviceKeys,
+    gateway,
+    clock,
+    log,
+  })
+  service.onStop('exports', exports.close)
+  const imports = createLedgerImports({
+    url,
+    ledgerId,
+    vault,
+    trusted: await openTrustedLedgers(configuration),
+    keys: serviceKeys.imports,
+    serviceKeys,
+    gateway,
+    attestations,
+    clock,
+    log,
+  })
+  service.onStop('imports', imports.close)
+  imports.start()
+  return { exports, imports }
+}
+
+interface GatewayContext {
+  readonly ledgerId: string
+  readonly homeOf: (address: ActorAddress) => number
+  readonly link: NatsLink
+  readonly transport: Transport
+  readonly accountTag: AccountTag
+  readonly watching: Watching
+  readonly warnings: PostgresLiabilities['warnings']
+}
+
+/** What asks nodes, and what knows whether they can be asked. */
+async function openGateway(
+  { store, log, service, clock, edgeClock, random, parts }: FollowedContext,
+  { ledgerId, homeOf, link, transport, accountTag, watching, warnings }: GatewayContext,
+): Promise<{ readonly gateway: Gateway; readonly readiness: EdgeDependencies['readiness'] }> {
+  const routes = new Routes({
+    store,
+    leases: createNatsHints(link, log, ledgerId),
+    clock,
+    rare: NO_RARE_PATHS,
+  })
+  service.onStop('routes', () => routes.stop())
+  await routes.start()
+  const { registry } = watching
+  const gateway = new Gateway({
+    transport,
+    routes,
+    clock,
+    random,
+    rare: NO_RARE_PATHS,
+    homeOf,
+    settings: GATEWAY_DEFAULTS,
+    ...parts,
+    log,
+    accountTag,
+    ...(registry === undefined ? {} : { metrics: createGatewayMetrics(registry) }),
+  })
+  if (registry !== undefined) registerGatewayGauges(registry, () => gateway.measures())
+  const readiness = createEdgeReadiness(clock, {
+    anyShardServed: store.anyShardServed,
+    connected: link.connected,
+    routed: () => routes.state() === 'served',
+    clockTrusted: edgeClock.isTrusted,
+    stopping: service.stopping,
+    warnings,
+  })
+  watching.serves(ledgerId, readiness)
+  return { gateway, readiness }
+}
+
+function openAssertions(
+  context: EdgeContext,
+  ledgerId: string,
+  secrets: EdgeSecrets,
+): AssertionSource & Pick<PostgresLiabilities, 'warnings'> {
+  const { derive, readingKeys } = secrets
+  const { configuration, url, log, service, clock } = context
+  const passes = createSpotThreads(readingKeys)
+  const { provenance, compliance, close } = createAuditFindings({
+    url,
+    ledgerId,
+    clock,
+    frameworks: configuration.frameworks,
+    spotPass: passes.run,
+  })
+  service.onStop('audit findings', async () => {
+    await Promise.all([passes.close(), close()])
+  })
+  const threads = createLiabilityThreads()
+  const liabilities = createLiabilities({ url, readingKeys, key: derive('liability-proofs'), log, run: threads.run })
+  service.onStop('liabilities', async () => {
+    await threads.close()
+    await liabilities.close()
+  })
+  return { ...liabilities, provenance, compliance }
+}
+
+interface Shards extends Pick<LedgerStore, 'shards'> {
+  readonly anyShardServed: () => Promise<boolean>
+  /** Ends the process if the ledger may not run on the server. Rejects if the server is unavailable or in recovery. */
+  readonly refuseUnaccepted: () => Promise<void>
+  /** PostgreSQL's time, milliseconds since 1970. Checks the server first, as `refuseUnaccepted` does. */
+  readonly nowMs: () => Promise<number>
+}
+
+function openShards(url: string, service: ServiceProcess): Shards {
+  const pool = createQueryPool({
+    url,
+    name: 'ledger routes',
+    size: 1,
+    statementTimeoutMs: SHARDS_TIMEOUT_MS,
+    unavailable: (message, cause) => new LedgerStoreUnavailable(message, cause),
+  })
+  service.onStop('shards', pool.close)
+  const refuseUnaccepted = async (): Promise<void> => {
+    const server = await pool.run(readServer)
+    // During a failover the address may point to a standby for a while: do not end.
+    if (server.recovering) throw new LedgerStoreUnavailable(IN_RECOVERY)
+    const refused = refusalOf(server)
+    if (refused !== undefined) service.fail(refused)
+  }
+  return {
+    shards: () => pool.run(listShards),
+    anyShardServed: () => pool.run(anyShardServed),
+    refuseUnaccepted,
+    nowMs: async () => {
+      await refuseUnaccepted()
+      return pool.run(readNowMs)
+    },
+  }
+}

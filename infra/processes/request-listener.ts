@@ -1,0 +1,63 @@
+/**
+ * Between the HTTP server and the edge: makes requests of what the server has read, and answers what none can be made of.
+ *   L1. A target or a host that is no address is a 400 with a problem like every other 'no', before the token is judged:
+ *       there is nothing that a token could permit.
+ *   L2. Of an app that fails nothing reaches the client but a 503 of ours.
+ */
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { ownRequestId } from '../../api/frame.ts'
+import { downstreamFailure, type Problem, renderProblem } from '../../api/http/problem.ts'
+import { pathOfTarget } from '../../api/http/request-path.ts'
+import type { EdgeApp } from './edge-app.ts'
+import { newRequestId, unreadable } from './unreadable-requests.ts'
+
+const NO_ADDRESS = 'The target of the request, or its host, is no address.'
+const NO_HOST = 'The request names no host.'
+
+/** `host`: of requests that need not name one. */
+export function createRequestListener(app: EdgeApp, host: string, errorBase: string): RequestListener {
+  /** What is read at this moment: an address that is none is found before anything is waited for. */
+  let reading: IncomingMessage | undefined
+  const listener = getRequestListener(app.fetch, {
+    hostname: host,
+    errorHandler: (error) =>
+      error instanceof RequestError
+        ? responseOf(unreadable(NO_ADDRESS), errorBase, reading)
+        : responseOf({ ...downstreamFailure(), outcome: 'unknown' }, errorBase),
+  })
+  return (incoming, outgoing) => {
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+      const { status, body, headers } = partsOf(unreadable(NO_HOST), errorBase, incoming)
+      outgoing.writeHead(status, headers).end(body)
+      return
+    }
+    if (incoming.method === 'OPTIONS' && incoming.url === '*') {
+      outgoing.writeHead(204, { allow: 'GET, HEAD, POST, PUT, OPTIONS', 'x-request-id': newRequestId() }).end()
+      return
+    }
+    reading = incoming
+    void listener(incoming, outgoing)
+    reading = undefined
+  }
+}
+
+function responseOf(refused: Problem, errorBase: string, incoming?: IncomingMessage): Response {
+  const { status, body, headers } = partsOf(refused, errorBase, incoming)
+  return new Response(body, { status, headers })
+}
+
+function partsOf(refused: Problem, errorBase: string, incoming?: IncomingMessage) {
+  const claimed = incoming?.headers['x-request-id']
+  const requestId = (typeof claimed === 'string' ? ownRequestId(claimed) : undefined) ?? newRequestId()
+  const reply = renderProblem(refused, { errorBase, instance: pathOfTarget(incoming?.url ?? '/'), requestId })
+  const headers = {
+    'content-type': reply.contentType,
+    'content-length': String(Buffer.byteLength(reply.body)),
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    ...reply.headers,
+  }
+  return { status: reply.status, body: reply.body, headers }
+}

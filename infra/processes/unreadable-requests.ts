@@ -1,0 +1,57 @@
+/**
+ * What the HTTP parser gives up on never reaches the edge: it is answered here, with a problem like every other 'no',
+ * and its connection is closed, for nobody can tell where the next request would begin.
+ */
+import { randomBytes } from 'node:crypto'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type Problem, problem, renderProblem } from '../../api/http/problem.ts'
+
+const REQUEST_ID_BYTES = 16
+
+/** By the code of Node's error; everything else is not HTTP. */
+const DETAILS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
+}
+const NOT_HTTP = 'The request is not well-formed HTTP.'
+
+export function answerUnreadableRequests(server: Server, errorBase: string): void {
+  const underWay = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => void underWay.set(request.socket, response))
+  server.on('clientError', (error: Error & { readonly code?: string }, socket) => {
+    const response = underWay.get(socket)
+    const halfSent = response !== undefined && response.headersSent && !response.writableFinished
+    if (error.code === 'ECONNRESET' || !socket.writable || halfSent) {
+      socket.destroy()
+      return
+    }
+    socket.write(replyTo(error.code, errorBase), () => socket.destroy())
+  })
+}
+
+/** Of a request that is wrong as a whole, and not in a part that its client could name. */
+export function unreadable(detail: string): Problem {
+  return problem('invalid-request', 'ERR_INVALID_FIELD', detail, [{ field: 'request', message: detail }])
+}
+
+export function newRequestId(): string {
+  return randomBytes(REQUEST_ID_BYTES).toString('hex')
+}
+
+function replyTo(code: string | undefined, errorBase: string): string {
+  const refused = unreadable(DETAILS[code ?? ''] ?? NOT_HTTP)
+  const requestId = newRequestId()
+  const { status, contentType, body } = renderProblem(refused, { errorBase, instance: '/', requestId })
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}

@@ -1,0 +1,42 @@
+/**
+ * The health of a shard, derived from the store alone: an owner that does not reply must show, too.
+ *   S1. `draining`: an administrator said so. `owner` tells beside it whether a node owns the shard.
+ *   S2. `unavailable`: no node owns it, or its owner cannot commit, or has been silent so long that others would take it.
+ *   S3. `moving`: its owner changed within the last moments, or is silent and others are about to take the shard. The
+ *       first owner of a shard has no predecessor.
+ *   S4. `healthy`: none of these.
+ */
+import { SESSION_EXPIRY_MS } from './peers.ts'
+import type { HealthState } from '../../ports/shard-health.ts'
+
+/** Ages in milliseconds, by the store's own clock. */
+export interface ShardSigns {
+  readonly draining: boolean
+  readonly owned: boolean
+  /** Time since its owner took it over; Infinity for the first owner. */
+  readonly ownedForMs: number
+  /** Time since its owner's session last proved that it can commit; Infinity while it cannot. */
+  readonly silentForMs: number
+}
+
+/** As long as an owner that gave it away goes on answering `moved`. */
+export const SETTLED_AFTER_MS = 2_000
+/** Three proofs in a row did not come, and the wait of the others is half over. */
+export const SILENT_AFTER_MS = SESSION_EXPIRY_MS / 2
+/** The wait of the others is over, and they have had several looks since. */
+export const GIVEN_UP_AFTER_MS = 1.5 * SESSION_EXPIRY_MS
+
+/** The epoch of a shard's first owner. */
+const FIRST_EPOCH = 1
+
+/** `ownedForMs`: the time since its owner took it. */
+export function sinceMovedMs(epoch: number, ownedForMs: number): number {
+  return epoch <= FIRST_EPOCH ? Number.POSITIVE_INFINITY : ownedForMs
+}
+
+export function healthStateOf({ draining, owned, ownedForMs, silentForMs }: ShardSigns): HealthState {
+  if (draining) return 'draining'
+  if (!owned || silentForMs >= GIVEN_UP_AFTER_MS) return 'unavailable'
+  if (ownedForMs < SETTLED_AFTER_MS || silentForMs >= SILENT_AFTER_MS) return 'moving'
+  return 'healthy'
+}

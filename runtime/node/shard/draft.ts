@@ -1,0 +1,367 @@
+/**
+ * A batch being made: commands stepped one after another on top of committed memory and of what the batch itself
+ * changed. Nothing of it touches memory: if its commit fails, it is thrown away and the commands are stepped again.
+ * Each row is written once: what several commands do to an actor is folded here.
+ */
+import { type AccountClientCommand, payloadHashOf } from '../../../actors/account/commands.ts'
+import { type Answer, type EarlierUse, type Effect, originalAnswer } from '../../../actors/account/outcome.ts'
+import type { AccountKey, AccountState } from '../../../actors/account/state.ts'
+import type { CompensableTransaction, Transaction } from '../../../actors/account/transaction.ts'
+import { type ActorAddress, actorKey } from '../../../actors/address.ts'
+import { type Quantity, ZERO } from '../../../actors/money.ts'
+import type { AnyState, StepActor, StepOutcome } from '../../../actors/step-actor.ts'
+import {
+  type AccountKeyWrite,
+  type AuditEntryWrite,
+  type GroupUse,
+  groupUseAddressOf,
+  type HoldName,
+  keyAddressOf,
+  type NftEventWrite,
+  type OutboxWrite,
+  type ShardBatch,
+} from '../../ports/ledger-store.ts'
+import type { Facts } from './facts.ts'
+import type { Incarnation, TransactionNews } from './incarnation.ts'
+import type { DecidedAnswer } from './output-gate.ts'
+import { type Pending, verdictKey, waitsFor } from './pending-command.ts'
+import { effectBytes, stateBytes } from './weights.ts'
+import type { Wire } from '../../protocol/wire.ts'
+
+export interface StepSettings {
+  readonly ledgerId: string
+  readonly production: boolean
+}
+
+/** The node's parts that stepping needs. */
+export interface StepSurroundings {
+  readonly settings: StepSettings
+  readonly step: StepActor
+  readonly wire: Pick<Wire, 'writeEnvelope'>
+  readonly facts: Facts
+  readonly inbox: InboxOrder
+  readonly homeOf: (actor: ActorAddress) => number
+}
+
+/** In which order messages of one shard are taken in (D6): exactly the one after the last. */
+export interface InboxOrder {
+  readonly isNext: (mark: number, number: number) => boolean
+}
+
+export const inboxOrder: InboxOrder = { isNext: (mark, number) => number === mark + 1 }
+
+/** One shard's part of a batch. */
+export class ShardDraft {
+  readonly incarnation: Incarnation
+  /** Every command that was stepped, in order: to be settled, or stepped again. */
+  readonly pendings: Pending[] = []
+  readonly answers: DecidedAnswer[] = []
+  /** Requests whose answer comes with a later step of their actor. */
+  readonly deferred: Pending[] = []
+  /** Replies to requests that wait since an earlier batch, by what they wait for. */
+  readonly concluded = new Map<string, Answer>()
+  readonly changed = new Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>()
+  readonly balances = new Map<string, { readonly accountId: string; readonly tokenId: string }>()
+  readonly holds = new Map<string, HoldName>()
+  readonly erased: string[] = []
+  readonly keys: AccountKeyWrite[] = []
+  readonly entries: AuditEntryWrite[] = []
+  readonly transactions: Transaction[] = []
+  readonly finished = new Map<string, Transaction>()
+  readonly compensatedBy = new Map<string, string>()
+  readonly operations: ShardBatch['operations'][number][] = []
+  readonly keyUses = new Map<string, EarlierUse>()
+  readonly groupUses = new Map<string, GroupUse[]>()
+  readonly news = new Map<string, TransactionNews>()
+  readonly nftEvents: NftEventWrite[] = []
+  readonly outbox: OutboxWrite[] = []
+  readonly sent = new Map<number, number>()
+  readonly marks = new Map<number, number>()
+  readonly boundary = new Map<string, { credited: Quantity; debited: Quantity }>()
+  /** Bytes of clients' texts in the rows so far. */
+  textBytes = 0
+
+  constructor(incarnation: Incarnation) {
+    this.incarnation = incarnation
+  }
+}
+
+export type DraftStep =
+  | { readonly kind: 'taken'; readonly answer: Answer | null }
+  | Extract<StepOutcome, { readonly kind: 'unverified' }>
+  /** It may have been applied before, and has no key by which that could be told; or it was looked up too early to be judged. */
+  | { readonly kind: 'untold' }
+  /** It changes or destroys what this very batch adds, whose row is not there yet: it is for the next one. */
+  | { readonly kind: 'early' }
+  /** A message that was taken in before: it is dropped. */
+  | { readonly kind: 'repeated' }
+  /** An invariant is broken: the shard must stop. */
+  | { readonly kind: 'broken'; readonly detail: string }
+
+/** Steps one command into the draft. If it throws, the draft may contain part of the command: discard the draft. */
+export function stepInto(draft: ShardDraft, pending: Pending, surroundings: StepSurroundings): DraftStep {
+  const { origin } = pending
+  if (origin.kind === 'message') {
+    const mark = draft.marks.get(origin.source) ?? draft.incarnation.marks.get(origin.source) ?? 0
+    if (!surroundings.inbox.isNext(mark, origin.number)) {
+      if (origin.number <= mark) return { kind: 'repeated' }
+      return { kind: 'broken', detail: `message ${origin.number} of shard ${origin.source} came after ${mark}` }
+    }
+  }
+  const result = judge(draft, pending, surroundings)
+  if (result.kind === 'unlooked' || isUntold(pending, result)) return { kind: 'untold' }
+  if (result.kind === 'unverified' || result.kind === 'broken') return result
+  if (result.kind === 'stepped' && changesWhatIsNew(draft, pending, result.effects)) return { kind: 'early' }
+  draft.pendings.push(pending)
+  if (origin.kind === 'message') draft.marks.set(origin.source, origin.number)
+  const { answer } = result
+  if (answer === 'deferred') draft.deferred.push(pending)
+  else if (answer !== null) draft.answers.push([pending, { kind: 'answered', answer }])
+  if (result.kind === 'stepped') fold(draft, pending, result, surroundings)
+  return { kind: 'taken', answer: answer === 'deferred' ? null : answer }
+}
+
+/**
+ * A change of status that may have been applied must not be applied on top of what came after it. A registration or a
+ * decline may be refused for its own effect: a declined leg is gone once its group has reverted.
+ */
+function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
+  if (!perhapsApplied || keyAddress !== null) return false
+  if (command.type === 'change_status' || command.type === 'pause' || command.type === 'resume') return true
+  if ((command.type !== 'register' && command.type !== 'decline_legs') || !('answer' in result)) return false
+  return (result as { readonly answer: Answer }).answer.kind === 'refused'
+}
+
+/** An end is always of an earlier batch: what decides it is sent only after the commit. What undoes a leg need not wait. */
+function changesWhatIsNew(
+  { transactions, changed }: ShardDraft,
+  { actorKey: key }: Pending,
+  effects: readonly Effect[],
+): boolean {
+  return effects.some(
+    (effect) =>
+      (effect.kind === 'transaction_compensated' && transactions.some(({ txnId }) => txnId === effect.txnId)) ||
+      (effect.kind === 'account_erased' && changed.has(key)),
+  )
+}
+
+function judge(
+  draft: ShardDraft,
+  pending: Pending,
+  { settings, step, facts: known, homeOf }: StepSurroundings,
+): StepOutcome | { readonly kind: 'broken'; readonly detail: string } {
+  if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
+  const { command, keyAddress, resident } = pending
+  const facts = pending.found.facts ?? known
+  if (resident === null) return { kind: 'broken', detail: 'A command was stepped without its actor.' }
+  const changed = draft.changed.get(pending.actorKey)
+  const state = changed === undefined ? resident.state : changed.state
+  const { recent } = pending.incarnation
+  const earlier =
+    keyAddress === null
+      ? undefined
+      : (draft.keyUses.get(keyAddress) ?? recent.keys.get(keyAddress)?.earlier ?? pending.earlier)
+  // Listed one by one: V8 gives an object literal that starts with a spread slow property access.
+  return step(pending.actor, state, command, {
+    ledgerId: settings.ledgerId,
+    production: settings.production,
+    earlier,
+    verdict: (keyId, signature) => pending.verdicts.get(verdictKey(keyId, signature)),
+    token: facts.token,
+    nftClass: facts.nftClass,
+    minted: facts.minted,
+    exists: (accountId) => facts.exists({ shardId: homeOf({ kind: 'account', id: accountId }), accountId }),
+    groupUses: groupUsesOf(draft, pending),
+    transaction: transactionOf(draft, pending),
+    usedElsewhere: pending.found.usedElsewhere,
+    residence: {
+      resident: pending.wasResident,
+      mailbox: pending.incarnation.mailbox.sizeOf(pending.actorKey),
+    },
+  })
+}
+
+/** What was found, and what has been committed or stepped since. */
+function groupUsesOf(draft: ShardDraft, { command, found, incarnation }: Pending): readonly GroupUse[] {
+  if (command.type !== 'submit' || command.submission.groupId === null) return []
+  const { accountId, groupId } = command.submission
+  const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
+  const since = [...(incarnation.recent.groupUses.get(address) ?? []), ...(draft.groupUses.get(address) ?? [])]
+  return since.length === 0 ? found.groupUses : [...found.groupUses, ...since]
+}
+
+function transactionOf(draft: ShardDraft, { found, incarnation }: Pending): CompensableTransaction | undefined {
+  const { transaction } = found
+  if (transaction === undefined) return undefined
+  const { txnId } = transaction
+  return { ...transaction, ...incarnation.recent.transactions.get(txnId), ...draft.news.get(txnId) }
+}
+
+function fold(
+  draft: ShardDraft,
+  pending: Pending,
+  step: Extract<StepOutcome, { readonly kind: 'stepped' }>,
+  surroundings: StepSurroundings,
+): void {
+  const { actor, command, keyAddress } = pending
+  const before = draft.changed.get(pending.actorKey)?.state ?? pending.resident?.state ?? null
+  if (step.state !== before) {
+    draft.changed.set(pending.actorKey, { actor, state: step.state })
+    draft.textBytes += stateBytes(step.state)
+  }
+  for (const effect of step.effects) {
+    foldEffect(draft, pending, effect, surroundings)
+    draft.textBytes += effectBytes(effect)
+  }
+  // A rotation is recorded under the key that ordered it, not the one it brought in.
+  const key = keyOf(before) ?? keyOf(step.state) ?? NO_KEY
+  const { answer } = step
+  if (keyAddress !== null && answer !== null && answer !== 'deferred') {
+    const payloadHash = payloadHashOf(command as AccountClientCommand)
+    draft.keyUses.set(keyAddress, { payloadHash, key, answer })
+  }
+}
+
+/** The key of an account without one: a status change needs no signature, so that such an account can have it. */
+const NO_KEY: AccountKey = { keyId: '', publicKey: '' }
+
+function keyOf(state: AnyState | null): AccountKey | null {
+  return state?.kind === 'account' ? state.key : null
+}
+
+function foldEffect(
+  draft: ShardDraft,
+  { actor, actorKey: key, command, incarnation }: Pending,
+  effect: Effect,
+  { homeOf, wire }: StepSurroundings,
+): void {
+  const accountId = actor.id
+  switch (effect.kind) {
+    case 'entry_appended':
+      draft.entries.push(Object.assign({}, effect.entry, { accountId }))
+      return
+    case 'balance_changed':
+      draft.balances.set(`${accountId} ${effect.tokenId}`, { accountId, tokenId: effect.tokenId })
+      return
+    case 'hold_changed':
+      draft.holds.set(`${accountId} ${effect.holdId}`, { accountId, holdId: effect.holdId })
+      return
+    case 'account_erased':
+      draft.erased.push(accountId)
+      return
+    case 'transaction_entered':
+      draft.transactions.push(effect.transaction)
+      noteGroupUse(draft, effect.transaction)
+      return
+    case 'transaction_finished': {
+      const { txnId, status, counterTxnId } = effect.transaction
+      draft.finished.set(txnId, effect.transaction)
+      draft.news.set(txnId, Object.assign({}, draft.news.get(txnId), { status, counterTxnId }))
+      return
+    }
+    case 'transaction_compensated':
+      draft.compensatedBy.set(effect.txnId, effect.by)
+      draft.news.set(effect.txnId, { ...draft.news.get(effect.txnId), compensatedBy: effect.by })
+      return
+    case 'boundary_crossed':
+      addCrossing(draft, effect)
+      return
+    case 'message_sent': {
+      const target = homeOf(effect.envelope.to)
+      const number = (draft.sent.get(target) ?? incarnation.sent.get(target) ?? 0) + 1
+      draft.sent.set(target, number)
+      draft.outbox.push({ target, number, envelope: wire.writeEnvelope(effect.envelope), atMs: command.atMs })
+      return
+    }
+    case 'concluded': {
+      const { use, answer } = effect
+      const { shardId } = incarnation.token
+      conclude(draft, use === undefined ? key : keyAddressOf({ shardId, accountId, ...use }), answer)
+      return
+    }
+    case 'nft_event':
+      draft.nftEvents.push({ nftId: effect.nftId, event: effect.event })
+      return
+    case 'key_registered':
+      draft.keys.push({ accountId, key: effect.key, fromSequence: effect.fromSequence, atMs: effect.atMs })
+      return
+    case 'operation_recorded':
+      recordOperation(draft, effect)
+      return
+  }
+}
+
+function addCrossing(
+  draft: ShardDraft,
+  { tokenId, quantity }: Extract<Effect, { readonly kind: 'boundary_crossed' }>,
+): void {
+  const sums = draft.boundary.get(tokenId) ?? { credited: ZERO, debited: ZERO }
+  if (quantity < 0n) sums.debited -= quantity
+  else sums.credited += quantity
+  draft.boundary.set(tokenId, sums)
+}
+
+function recordOperation(
+  draft: ShardDraft,
+  { operation, acceptedUnder }: Extract<Effect, { kind: 'operation_recorded' }>,
+): void {
+  draft.operations.push(operation)
+  if (acceptedUnder === null) return
+  const { shardId } = draft.incarnation.token
+  const { payloadHash } = operation
+  const earlier = { payloadHash, key: acceptedUnder, answer: originalAnswer(operation) }
+  draft.keyUses.set(keyAddressOf({ shardId, ...operation }), earlier)
+}
+
+/** Whoever has asked by now is told; who asks after this, in the same batch even, has begun something new. */
+function conclude(draft: ShardDraft, key: string, answer: Answer): void {
+  draft.concluded.set(key, answer)
+  const [parked] = draft.incarnation.parked.get(key) ?? []
+  const waiting = draft.deferred.filter((pending) => waitsFor(pending) === key)
+  const others = draft.deferred.filter((pending) => waitsFor(pending) !== key)
+  draft.deferred.splice(0, draft.deferred.length, ...others)
+  for (const pending of waiting) {
+    draft.answers.push([pending, { kind: 'answered', answer: answerFor(pending, parked ?? waiting[0], answer) }])
+  }
+}
+
+function noteGroupUse(draft: ShardDraft, { origin, shardId, accountId, groupId, type, tokenId }: Transaction): void {
+  if (groupId === null || origin !== 'client') return
+  const address = groupUseAddressOf({ shardId, accountId, groupId })
+  const uses = draft.groupUses.get(address)
+  if (uses === undefined) draft.groupUses.set(address, [{ type, tokenId }])
+  else if (!isKnownUse(uses, { type, tokenId })) uses.push({ type, tokenId })
+}
+
+/** Each is kept once: a busy account may enter thousands under one group ID while look-ups are open. */
+export function isKnownUse(uses: readonly GroupUse[], { type, tokenId }: GroupUse): boolean {
+  return uses.some((use) => use.type === type && use.tokenId === tokenId)
+}
+
+/**
+ * The reply to one of the requests that waited for a conclusion; not all of them began what ended. `first`: the one that
+ * came first.
+ */
+export function answerFor(pending: Pending, first: Pending | undefined, answer: Answer): Answer {
+  const { command, origin } = pending
+  if (answer.kind === 'minted' && command.type === 'mint') {
+    // The first that waits may not have begun the mint: an earlier owner may have received that one.
+    const replayed = command.newTxnId !== answer.txnId
+    return { ...answer, replayed, mismatch: command.payloadHash !== answer.payloadHash }
+  }
+  if (answer.kind === 'token_registered' || answer.kind === 'class_registered') {
+    const isFirst = origin.kind === 'request' && first?.origin.kind === 'request'
+    // All attempts of a request have its ID.
+    const isSame = isFirst && origin.item.requestId === first.origin.item.requestId
+    return { ...answer, replayed: answer.replayed || !isSame }
+  }
+  if (answer.kind !== 'group_registered' || command.type !== 'register_group') return answer
+  const isFirst = first?.command.type === 'register_group' && first.command.registrationKey === command.registrationKey
+  return { ...answer, created: isFirst }
+}
+
+/** The state of an account as the draft leaves it. */
+export function accountIn(draft: ShardDraft, accountId: string): AccountState | undefined {
+  const state = draft.changed.get(actorKey({ kind: 'account', id: accountId }))?.state
+  return state?.kind === 'account' ? state : undefined
+}

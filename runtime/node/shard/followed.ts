@@ -1,0 +1,62 @@
+/** How lines of a node's log name the requests that they are about. */
+import type { Log, LogFields } from '../../ports/log.ts'
+import { fieldsOf } from '../../ports/trail.ts'
+import type { NodeContext } from './node-context.ts'
+import { type Pending, sendVerdicts, settle } from './pending-command.ts'
+
+/** Named in one line about many of them. */
+const MAX_NAMED = 20
+
+/** `submission`: as its edge's gateway names it. Nothing for messages between shards and times, which nobody sent. */
+export function followed({ origin }: Pending): LogFields {
+  if (origin.kind !== 'request') return {}
+  const { requestId, trail, operation } = origin.item
+  return { ...fieldsOf(trail), submission: requestId, operation: operation.kind }
+}
+
+/** How many requests there are, and the request IDs of the first of them. */
+export function followedAll(pendings: readonly Pending[]): LogFields {
+  let requests = 0
+  const named: string[] = []
+  for (const { origin } of pendings) {
+    if (origin.kind !== 'request') continue
+    requests += 1
+    const { trail } = origin.item
+    if (trail !== undefined && named.length < MAX_NAMED) named.push(trail.requestId)
+  }
+  return { requests, request_ids: named.join(' ') }
+}
+
+/** One line for each, at the level `debug`. */
+export function followEach(log: Log, event: string, pendings: readonly Pending[], fields: LogFields): void {
+  if (log.debug === undefined) return
+  for (const pending of pendings) {
+    if (pending.origin.kind !== 'request') continue
+    log.debug(event, { ...followed(pending), shard: pending.incarnation.token.shardId, ...fields })
+  }
+}
+
+/** Why a request leaves its mailbox without a verdict. */
+export type Undecided = 'late' | 'commit_unknown' | 'shard_ended' | 'shard_given_away' | 'cannot_be_told' | 'failed'
+
+/** Gives them up; they are counted, and each can be followed to here. */
+export function leaveUndecided(
+  pendings: readonly Pending[],
+  because: Undecided,
+  { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>,
+): void {
+  const requests = pendings.filter(({ origin }) => origin.kind === 'request').length
+  if (requests > 0) metrics?.items('given_up', requests)
+  followEach(log, 'submission_given_up', pendings, { because })
+  for (const pending of pendings) settle(pending)
+  sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
+}
+
+/** The store refused the commit of these requests: they leave, and their reply says that this attempt had no effect. */
+export function turnAway(pendings: readonly Pending[], { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>): void {
+  if (pendings.length === 0) return
+  metrics?.items('not_applied', pendings.length)
+  followEach(log, 'submission_turned_away', pendings, { because: 'commit_refused' })
+  for (const pending of pendings) settle(pending)
+  sendVerdicts(pendings.map((pending) => [pending, { kind: 'not_applied' }]))
+}

@@ -1,0 +1,143 @@
+/**
+ * Reads a submission out of the canonical payload that its signature covers, so that what is applied is what was
+ * signed and nothing that an edge says beside it. The edge has checked the shape; here anything odd is no submission.
+ */
+import { sha256Hex } from '../../actors/audit-chain.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import { type Submission, TRANSACTION_TYPES } from '../../actors/account/commands.ts'
+import { isAccountId, isUuid } from '../../actors/identifiers.ts'
+import type { ExchangeSide } from '../../actors/message.ts'
+import { BASE_UNIT, isDecimalString, parseQuantity } from '../../actors/money.ts'
+import { isNft, NFT_AMOUNT, nftId } from '../../actors/nft-id.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
+import { isOneOf } from './shapes.ts'
+
+const isTransactionType = isOneOf(TRANSACTION_TYPES)
+
+export interface SignedPayload {
+  readonly fields: JsonObject
+  readonly hash: string
+}
+
+/** undefined: the text is not a JSON object. */
+export function readPayload(payload: string): SignedPayload | undefined {
+  try {
+    const fields = JSON.parse(payload) as Json
+    return isObject(fields) ? { fields, hash: sha256Hex(payload) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+export function readSubmission(fields: JsonObject): Submission | undefined {
+  const accountId = text(fields['account_id'])
+  const groupId = text(fields['group_id'])?.toLowerCase() ?? null
+  const amount = text(fields['amount'])
+  const type = fields['type']
+  const idempotencyKey = text(fields['idempotency_key'])
+  if (accountId === null || amount === null || idempotencyKey === null || !isTransactionType(type)) return undefined
+  if (!isAmount(amount)) return undefined
+  if (groupId !== null && !isUuid(groupId)) return undefined
+  const expiresAt = text(fields['expires_at'])
+  const expiresAtMs = expiresAt === null ? null : parseTimestamp(expiresAt)
+  const tokenId = readAsset(fields, BASE_UNIT)
+  const receive = readReceive(fields['receive'])
+  const termsHash = readTermsHash(fields['terms_hash'])
+  const metadata = fields['metadata'] ?? null
+  if (expiresAtMs === undefined || tokenId === undefined || receive === undefined || termsHash === undefined) {
+    return undefined
+  }
+  if (metadata !== null && !isObject(metadata)) return undefined
+  const submission: Submission = {
+    accountId,
+    amount,
+    type,
+    idempotencyKey,
+    tokenId,
+    groupId,
+    toAccountId: text(fields['to_account_id']),
+    receive,
+    metadata,
+    termsHash,
+    ledgerId: text(fields['ledger_id']),
+    expiresAtMs,
+  }
+  return isWhole(submission) ? submission : undefined
+}
+
+/** Relations between the fields (D3, D5, D11): an order with two possible meanings is refused. */
+function isWhole(submission: Submission): boolean {
+  const { accountId, type, tokenId, groupId, toAccountId, receive, termsHash } = submission
+  if (termsHash !== null && groupId === null) return false
+  if (toAccountId !== null && (toAccountId === accountId || !isAccountId(toAccountId))) return false
+  if (toAccountId !== null && type !== 'transfer' && type !== 'exchange') return false
+  if (receive !== null && (type !== 'exchange' || receive.tokenId === tokenId)) return false
+  if (isNft(tokenId)) return isWholeNft(submission)
+  switch (type) {
+    case 'credit':
+    case 'debit':
+      return true
+    case 'transfer':
+      return toAccountId !== null || groupId !== null
+    case 'exchange':
+      return groupId !== null && tokenId !== BASE_UNIT && (toAccountId === null) === (receive === null)
+    case 'mint':
+    case 'burn':
+      return tokenId !== BASE_UNIT
+  }
+}
+
+/** An NFT has an owner, whoever it is: it is handed to somebody, exchanged with somebody, or burned. */
+function isWholeNft({ type, amount, groupId, toAccountId, receive }: Submission): boolean {
+  if (amount !== NFT_AMOUNT) return false
+  switch (type) {
+    case 'transfer':
+      return toAccountId !== null
+    case 'exchange':
+      return groupId !== null && toAccountId !== null && receive !== null
+    case 'burn':
+      return true
+    default:
+      return false
+  }
+}
+
+function isAmount(amount: string): boolean {
+  return isDecimalString(amount) && parseQuantity(amount) !== 0n
+}
+
+/** null: there is none; undefined: it is none that this version understands. */
+function readReceive(value: Json | undefined): ExchangeSide | null | undefined {
+  if (value === undefined || value === null) return null
+  if (!isObject(value)) return undefined
+  const amount = text(value['amount'])
+  const tokenId = readAsset(value, undefined)
+  if (amount === null || !isAmount(amount) || tokenId === undefined) return undefined
+  return isNft(tokenId) && amount !== NFT_AMOUNT ? undefined : { tokenId, amount }
+}
+
+/** A token, or one instance of a class; `otherwise`: what no asset means. */
+function readAsset(fields: JsonObject, otherwise: string | undefined): string | undefined {
+  const { token_id: tokenId, class_id: classId, instance_id: instanceId } = fields
+  if (classId === undefined && instanceId === undefined) {
+    const named = text(tokenId)
+    return named !== null && isNft(named) ? undefined : (named ?? otherwise)
+  }
+  if (tokenId !== undefined || typeof classId !== 'string' || typeof instanceId !== 'string') return undefined
+  return isAccountId(instanceId) ? nftId({ classId, instanceId }) : undefined
+}
+
+/** null: there is none; undefined: it is none. */
+export function readTermsHash(value: Json | undefined): string | null | undefined {
+  if (value === undefined || value === null) return null
+  const match = typeof value === 'string' ? /^sha256:([0-9a-f]{64})$/.exec(value) : null
+  return match?.[1]
+}
+
+function text(value: Json | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}

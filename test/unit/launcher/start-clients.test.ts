@@ -1,0 +1,45 @@
+/** Goal: Y2, and that what was generated once is never generated anew while it is there, readable or not. */
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Configuration } from '../../../infra/config/configuration.ts'
+import { startClients } from '../../../infra/launcher/bootstrap-clients.ts'
+
+let dataDir: string
+let file: string
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ledger-clients-'))
+  file = join(dataDir, 'clients.json')
+})
+
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+function started() {
+  return startClients({ dataDir, bootstrapClients: undefined } as Configuration)
+}
+
+test('they are made once, for their owner to read', () => {
+  const made = started()
+  expect(made.clients.length).toBeGreaterThan(0)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(made.made).toBe(true)
+  expect(started()).toEqual({ ...made, made: false })
+})
+
+test('a file that is there and cannot be read is left as it is, and nothing is made in its stead', () => {
+  symlinkSync(file, file)
+  expect(started).toThrow('ELOOP')
+})
+
+test.for([
+  ['cut short', (text: string) => text.slice(0, -20)],
+  ['of another form', (text: string) => text.replace('client_secret', 'secret')],
+] as const)('one that is %s is said to be damaged, without a word of what is in it', ([, damage]) => {
+  started()
+  const damaged = damage(readFileSync(file, 'utf8'))
+  writeFileSync(file, damaged)
+  expect(started).toThrow(new Error(`${file} is damaged: remove it to have new clients made`))
+  expect(readFileSync(file, 'utf8')).toBe(damaged)
+})

@@ -1,0 +1,65 @@
+/** Goal: P1: what a path names is looked for under its own name, though a URL would read it as a step. */
+import { afterEach, expect, test } from 'vitest'
+import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
+import { ProblemCheck } from '../../support/problem-check.ts'
+import type { HttpReply } from '../../support/client.ts'
+import { sendRaw } from '../../support/client-raw.ts'
+import { freePort } from '../../support/free-ports.ts'
+import { createEdgeFixture } from '../api/edge-fixture.ts'
+
+const INVALID_ACCOUNT = { status: 400, slug: 'invalid-request', code: 'ERR_INVALID_ACCOUNT_ID' }
+const INVALID_GROUP = { status: 400, slug: 'invalid-request', code: 'ERR_INVALID_GROUP_ID' }
+const NOT_FOUND = { status: 404, slug: 'not-found', code: 'ERR_NOT_FOUND' }
+const UNAUTHORIZED = { status: 401, slug: 'unauthorized', code: 'ERR_UNAUTHORIZED' }
+
+const ONE = ['.', '%2e', '%2E'] as const
+const SEGMENTS = [...ONE, ...ONE.flatMap((first) => ONE.map((second) => `${first}${second}`))]
+
+let server: HttpServer | undefined
+
+afterEach(async () => {
+  await server?.stop()
+  server = undefined
+})
+
+async function serving() {
+  const edge = createEdgeFixture()
+  const port = await freePort()
+  server = await listen(edge.app, '127.0.0.1', port, 'https://ledger.example/errors')
+  const ask = (target: string, ...headers: readonly string[]): Promise<HttpReply> =>
+    sendRaw(
+      `http://127.0.0.1:${port}`,
+      [`GET ${target} HTTP/1.1`, 'Host: ledger', 'Connection: close', ...headers, '', ''].join('\r\n'),
+    )
+  return { ask, authorization: `Authorization: Bearer ${await edge.tokenFor('viewer')}` }
+}
+
+test('D1, D7: whatever it is escaped as, it is an ill-formed ID to whoever has a token', async () => {
+  const { ask, authorization } = await serving()
+  const problems = new ProblemCheck()
+  for (const segment of SEGMENTS) {
+    for (const [target, expected] of [
+      [`/v1/accounts/${segment}`, INVALID_ACCOUNT],
+      [`/v1/accounts/${segment}/balances?page_size=1`, INVALID_ACCOUNT],
+      [`/v1/accounts/${segment}/state`, INVALID_ACCOUNT],
+      [`http://ledger/v1/accounts/${segment}/state`, INVALID_ACCOUNT],
+      [`/v1/transactions/group/${segment}`, INVALID_GROUP],
+      [`/v1/transactions/${segment}`, NOT_FOUND],
+      [`/v1/fungible-tokens/${segment}`, NOT_FOUND],
+      [`/${segment}/healthz`, NOT_FOUND],
+    ] as const) {
+      problems.check(target, await ask(target, authorization), expected)
+    }
+    problems.check('no token', await ask(`/v1/accounts/${segment}`), UNAUTHORIZED)
+  }
+  expect(problems.faults).toEqual([])
+})
+
+test('a query is no path, and neither is what only begins with a dot', async () => {
+  const { ask, authorization } = await serving()
+  expect((await ask('/healthz?path=/../x')).status).toBe(200)
+  expect((await ask('/.well-known/jwks.json')).status).toBe(200)
+  expect((await ask('/v1/transactions?token_class=/%2e%2e/&page_size=1', authorization)).status).toBe(200)
+  const reply = await ask('/v1/accounts/..alice', authorization)
+  expect(JSON.parse(reply.body)).toMatchObject({ status: 404, instance: '/v1/accounts/..alice' })
+})

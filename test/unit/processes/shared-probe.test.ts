@@ -1,0 +1,56 @@
+/** Goal: however many ask at once or in a row, PostgreSQL is asked at most once a second. */
+import { expect, test } from 'vitest'
+import { createSharedProbe } from '../../../infra/processes/shared-probe.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+
+interface Call {
+  readonly succeed: () => void
+  readonly fail: () => void
+}
+
+function scene() {
+  const clock = createManualClock(0)
+  const calls: Call[] = []
+  const ask = createSharedProbe(clock, () => {
+    const { promise, resolve, reject } = deferred()
+    calls.push({ succeed: resolve, fail: () => reject(new Error('away')) })
+    return promise
+  })
+  return { clock, calls, ask }
+}
+
+function deferred() {
+  let resolve: () => void = () => undefined
+  let reject: (error: Error) => void = () => undefined
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}
+
+test('those who ask while a probe is under way share its answer', async () => {
+  const { clock, calls, ask } = scene()
+  const answers = Promise.all(Array.from({ length: 500 }, () => ask()))
+  await clock.pass(5_000)
+  const late = ask()
+  expect(calls).toHaveLength(1)
+  calls[0]?.succeed()
+  expect(new Set([...(await answers), await late])).toEqual(new Set([true]))
+})
+
+test.for([true, false])('an answer of %s holds for a second, then it is asked again', async (good) => {
+  const { clock, calls, ask } = scene()
+  const first = ask()
+  if (good) calls[0]?.succeed()
+  else calls[0]?.fail()
+  expect(await first).toBe(good)
+  await clock.pass(999)
+  expect(await ask()).toBe(good)
+  expect(calls).toHaveLength(1)
+  await clock.pass(1)
+  const second = ask()
+  calls[1]?.succeed()
+  expect(await second).toBe(true)
+  expect(calls).toHaveLength(2)
+})
