@@ -55,9 +55,11 @@ describe('ledger up', () => {
   })
 
   test('the examples of the README can be pasted into a shell, one after another', async () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const documents = ['README.md', 'api/README.md']
+      .map((path) => readFileSync(join(import.meta.dirname, '..', '..', path), 'utf8'))
+      .join('\n')
     const blockOf = (title: string): string =>
-      new RegExp(`## ${title}[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? ''
+      new RegExp(`## ${title}[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(documents)?.[1] ?? ''
     const here = ['A first transaction', 'Value between accounts', 'The interface in short']
       .map(blockOf)
       .join('')

@@ -71,7 +71,7 @@ const TAMPERINGS: readonly [
 
 describe.runIf(hasPython)('a client in Python', () => {
   test('its canonical JSON is ours, of any JSON and of the pairs of the README', async () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const readme = readFileSync(new URL('../../api/README.md', import.meta.url), 'utf8')
     const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(readme)?.[1] ?? '[]') as [string, string][]
     const texts = [...pairs.map(([text]) => text), ...[...VALUES, NUMBERS].map((value) => JSON.stringify(value))]
     const expected = texts.map((text) => canonicalJson(JSON.parse(text) as Json))

@@ -2,7 +2,8 @@
 import { p256 } from '@noble/curves/nist.js'
 import { spawnSync } from 'node:child_process'
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
@@ -11,7 +12,14 @@ import { VARIABLE_NAMES } from '../../infra/config/variables.ts'
 import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { hasPython } from '../support/python.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const ROOT = join(import.meta.dirname, '..', '..')
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const guide = readFileSync(join(ROOT, 'api', 'README.md'), 'utf8')
+const documents = ['.', 'actors', 'runtime', 'api', 'infra', 'test'].flatMap((top) =>
+  readdirSync(join(ROOT, top), { recursive: top !== '.', encoding: 'utf8' })
+    .filter((file) => /(^|\/)(README|CHANGELOG)\.md$/.test(file))
+    .map((file) => join(top, file)),
+)
 
 interface Vector {
   readonly payload: JsonObject
@@ -25,9 +33,9 @@ interface Vector {
 }
 
 describe('the README', () => {
-  const vector = JSON.parse(/```json\n(\{\n {2}"payload"[\s\S]*?)```/.exec(readme)?.[1] ?? '') as Vector
+  const vector = JSON.parse(/```json\n(\{\n {2}"payload"[\s\S]*?)```/.exec(guide)?.[1] ?? '') as Vector
   const message = Buffer.from(vector.canonical, 'utf8')
-  const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(readme)?.[1] ?? '[]') as readonly [string, string][]
+  const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(guide)?.[1] ?? '[]') as readonly [string, string][]
 
   test('its vector: canonical bytes, digest and key ID are ours', () => {
     expect(canonicalJson(vector.payload)).toBe(vector.canonical)
@@ -49,7 +57,7 @@ describe('the README', () => {
 
   test('its pairs of JSON and canonical form match our code and its JavaScript', () => {
     expect(pairs.length).toBeGreaterThan(5)
-    const recipe = /```js\n([\s\S]*?)\nconst signature/.exec(readme)?.[1] ?? ''
+    const recipe = /```js\n([\s\S]*?)\nconst signature/.exec(guide)?.[1] ?? ''
     const canonical = runInNewContext(`${recipe}\ncanonical`) as (value: unknown) => string
     for (const [text, expected] of pairs) {
       expect(canonicalJson(JSON.parse(text) as JsonObject)).toBe(expected)
@@ -69,24 +77,41 @@ describe('the README', () => {
     expect(pairs.filter(([text, expected]) => dumped(text) !== expected).length).toBeGreaterThan(2)
   })
 
-  test('it names every variable that the configuration reads', () => {
-    expect(VARIABLE_NAMES.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+  test('that of operators names every variable that the configuration reads', () => {
+    const operators = readFileSync(join(ROOT, 'infra', 'README.md'), 'utf8')
+    expect(VARIABLE_NAMES.filter((name) => !operators.includes(`\`${name}\``))).toEqual([])
   })
 
-  test('its links lead to something', () => {
-    const anchors = [...readme.matchAll(/^#+ (.+)$/gm)].map(([, head = '']) =>
-      head
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9 -]/g, '')
-        .replaceAll(' ', '-'),
-    )
-    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
-    expect(links.length).toBeGreaterThan(10)
-    const broken = links.filter(([, path = '', anchor]) => {
-      if (path !== '') return !existsSync(new URL(`../../${path}`, import.meta.url))
-      return anchor === undefined || !anchors.includes(anchor)
+  test('it is short: at most 250 lines and 12 KB', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(250)
+    expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(12_288)
+  })
+
+  test('the links of all documents lead to something', () => {
+    const anchorsOf = (document: string): readonly string[] =>
+      [...readFileSync(join(ROOT, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, head = '']) =>
+        head
+          .toLowerCase()
+          .replaceAll(/[^a-z0-9 -]/g, '')
+          .replaceAll(' ', '-'),
+      )
+    const broken = documents.flatMap((document) => {
+      const links = [
+        ...readFileSync(join(ROOT, document), 'utf8').matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g),
+      ]
+      return links
+        .filter(([, path = '', anchor]) => {
+          const target = path === '' ? document : join(dirname(document), path)
+          if (!existsSync(join(ROOT, target))) return true
+          return (
+            anchor !== undefined &&
+            !anchorsOf(target.endsWith('.md') ? target : join(target, 'README.md')).includes(anchor)
+          )
+        })
+        .map(([link]) => `${document}: ${link}`)
     })
-    expect(broken.map(([link]) => link)).toEqual([])
+    expect(documents.length).toBeGreaterThan(10)
+    expect(broken).toEqual([])
   })
 
   test('that of the engine names every invariant', () => {
