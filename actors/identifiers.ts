@@ -18,7 +18,7 @@ export const MAX_IDS_PER_MS = 65_536
 /** Placeholder for the ID of an erased account (D19). */
 const ERASED_NAME = /^erased:[0-9a-f]{12}$/
 
-/** D1: `.` and `..` are refused because URL normalisation eats them. */
+/** D1: `.` and `..` are refused because URL normalization eats them. */
 export function isAccountId(text: string): boolean {
   return ACCOUNT_ID.test(text) && text !== '.' && text !== '..' && !ERASED_NAME.test(text)
 }

@@ -97,7 +97,7 @@ import { submitBatch } from './routes/transactions/submit-batch.ts'
 import { submitTransaction } from './routes/transactions/submit-transaction.ts'
 import { verifyAssertion } from './routes/assertions/verify-assertion.ts'
 
-type Authorise = (http: Context) => Promise<Result<Grant, Problem>>
+type Authorize = (http: Context) => Promise<Result<Grant, Problem>>
 
 /** Needs no start and no stop: all it does, it does for a request. */
 export function createEdge(dependencies: EdgeDependencies): Hono {
@@ -106,7 +106,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   const accessTokens = createAccessTokens({ serviceKeys, clock, random, ledgerId, ttlMs: accessTokenTtlMs })
   const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log }))
   const { clockTrusted } = dependencies
-  const authorise: Authorise = async (http) =>
+  const authorize: Authorize = async (http) =>
     clockTrusted() ? authenticate(http.req.header('authorization') ?? null) : refuse(downstreamFailure())
   const contents = interfaceContents(errorBase)
   const routes = [
@@ -138,10 +138,10 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   for (const route of routes) {
     const failed = route.access === 'token' && route.asksLedger ? withOutcome('unknown') : undefined
     app.on(route.method, route.path, (http) =>
-      frame.respond(http, route, (trail) => serve(route, http, trail, authorise), failed),
+      frame.respond(http, route, (trail) => serve(route, http, trail, authorize), failed),
     )
   }
-  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted({ app, http, authorise, cors })))
+  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted({ app, http, authorize, cors })))
   app.onError((error, http) =>
     frame.respond(http, UNROUTED, () => {
       throw error
@@ -217,12 +217,12 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
   ]
 }
 
-async function serve(route: Route, http: Context, trail: Trail, authorise: Authorise): Promise<PublicOutcome> {
+async function serve(route: Route, http: Context, trail: Trail, authorize: Authorize): Promise<PublicOutcome> {
   if (route.access === 'public') {
     const query = queryOf(route, http)
     return (await refusedQuery(route, query, http)) ?? route.handle({ http, trail, query })
   }
-  const admitAgain = (): Promise<Result<Grant, Problem>> => admit(route, http, authorise)
+  const admitAgain = (): Promise<Result<Grant, Problem>> => admit(route, http, authorize)
   const grant = await admitAgain()
   if (!grant.ok) return grant.error
   const query = queryOf(route, http)
@@ -238,10 +238,10 @@ async function refusedQuery(route: Route, query: Query, { req }: Context): Promi
 }
 
 /** Token and role. What fails here never got near the ledger. */
-async function admit(route: GuardedRoute, http: Context, authorise: Authorise): Promise<Result<Grant, Problem>> {
+async function admit(route: GuardedRoute, http: Context, authorize: Authorize): Promise<Result<Grant, Problem>> {
   let grant: Result<Grant, Problem>
   try {
-    grant = await authorise(http)
+    grant = await authorize(http)
   } catch {
     grant = { ok: false, error: downstreamFailure() }
   }
@@ -261,7 +261,7 @@ function withOutcome(outcome: UnansweredOutcome): (refused: Problem) => Problem 
 interface UnroutedCall {
   readonly app: Hono
   readonly http: Context
-  readonly authorise: Authorise
+  readonly authorize: Authorize
   readonly cors: Cors
 }
 
@@ -269,7 +269,7 @@ interface UnroutedCall {
  * OPTIONS lists the methods without a token: a browser sends none with its preflight. Any other method: 405 if another
  * method has a route, else 404; under /v1 the token is checked first.
  */
-async function unrouted({ app, http, authorise, cors }: UnroutedCall): Promise<EndpointOutcome> {
+async function unrouted({ app, http, authorize, cors }: UnroutedCall): Promise<EndpointOutcome> {
   const { method, path } = http.req
   const allowed = methodsOf(app, path)
   const allow = { allow: allowed.join(', ') }
@@ -277,7 +277,7 @@ async function unrouted({ app, http, authorise, cors }: UnroutedCall): Promise<E
     return textReply(204, 'text/plain', '', { ...allow, ...cors.preflightHeaders(http, allowed) })
   }
   if (isVersioned(path)) {
-    const grant = await authorise(http)
+    const grant = await authorize(http)
     if (!grant.ok) return grant.error
   }
   if (allowed.length === 0) return notFound('No such resource.')

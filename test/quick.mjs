@@ -51,9 +51,10 @@ async function main(args) {
   await timed('types', () => run(program('tsc'), ['--noEmit']))
   const files = knownChanges()
   if (files.length > 0) {
-    await timed(`linter and format of ${files.length} changed files`, async () => {
+    await timed(`linter, format and spelling of ${files.length} changed files`, async () => {
       await run(program('oxlint'), ['--type-aware', '--deny-warnings', ...files])
       await run(program('oxfmt'), ['--check', ...files])
+      await run(program('cspell'), ['lint', '--no-progress', '--quiet', ...files])
     })
   }
   const vitest = ['run', '--mode', 'quick', '--reporter=minimal', ...args]

@@ -1,7 +1,7 @@
 /**
  * The life of an account: absent -> active <-> frozen -> closed -> erased. The machine alone knows an account's status:
  * which command it takes in which state, what then happens, and where that leads. The arithmetic is in postings.ts and its
- * neighbours; actor.ts says how a command is refused that a state does not take.
+ * neighbors; actor.ts says how a command is refused that a state does not take.
  */
 import { arrivalAnswer } from '../arrival.ts'
 import { type Asked, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'

@@ -1,6 +1,6 @@
 /**
  * One JSON object a line: `time`, `level`, `event`, the process's own fields, then the event's.
- * The fields of the port hold no secrets; as a second line of defence, what looks like a URL with a password or like a
+ * The fields of the port hold no secrets; as a second line of defense, what looks like a URL with a password or like a
  * private key is masked.
  */
 import type { Log, LogFields } from '../../runtime/ports/log.ts'

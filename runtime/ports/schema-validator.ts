@@ -27,7 +27,7 @@ export type ValueVerdict =
   | { readonly kind: 'overloaded' }
 
 export interface ValueError {
-  /** Path in the value, as `colour` or `parts[0].weight`; empty: the whole. */
+  /** Path in the value, as `color` or `parts[0].weight`; empty: the whole. */
   readonly path: string
   readonly message: string
 }

@@ -75,7 +75,7 @@ export function batchSizeSince(databaseUrl: string, since: string): Promise<numb
 }
 
 /**
- * One connection that counts what is new by its index: nobody has analysed the table, so that PostgreSQL would read all of it,
+ * One connection that counts what is new by its index: nobody has analyzed the table, so that PostgreSQL would read all of it,
  * at the cost of what is measured.
  */
 export function countingConnection(databaseUrl: string): postgres.Sql {

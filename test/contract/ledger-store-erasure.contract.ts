@@ -42,7 +42,7 @@ export function erasureContract(name: string, makeHarness: () => Promise<LedgerS
       }
     })
 
-    test('D7: an erased account goes on being written, and its neighbours are as they were', async () => {
+    test('D7: an erased account goes on being written, and its neighbors are as they were', async () => {
       const token = await scene.own(scene.a, 3)
       const { account } = await lived(token)
       const bob = openAccount(3, 'bob')

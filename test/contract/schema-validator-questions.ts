@@ -5,22 +5,22 @@ export const CAR: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
   properties: {
-    colour: { enum: ['red', 'blue'] },
+    color: { enum: ['red', 'blue'] },
     serial: { type: 'string', pattern: '^[A-Z]{2}\\d{6}$' },
     parts: {
       type: 'array',
       items: { type: 'object', properties: { weight: { type: 'number', exclusiveMinimum: 0 } }, required: ['weight'] },
     },
   },
-  required: ['colour', 'serial'],
+  required: ['color', 'serial'],
   additionalProperties: false,
 }
-export const GOOD_CAR: JsonObject = { colour: 'red', serial: 'AB123456', parts: [{ weight: 1.5 }] }
-export const BAD_CAR: JsonObject = { colour: 'green', parts: [{ weight: 1 }, {}], wheels: 4 }
+export const GOOD_CAR: JsonObject = { color: 'red', serial: 'AB123456', parts: [{ weight: 1.5 }] }
+export const BAD_CAR: JsonObject = { color: 'green', parts: [{ weight: 1 }, {}], wheels: 4 }
 
 /** The errors of the bad car, in the order of their paths. */
 export const CAR_ERRORS = [
-  { path: 'colour', message: 'must be equal to one of the allowed values' },
+  { path: 'color', message: 'must be equal to one of the allowed values' },
   { path: 'parts[1].weight', message: 'is required' },
   { path: 'serial', message: 'is required' },
   { path: 'wheels', message: 'is not allowed' },

@@ -126,8 +126,8 @@ describe('what is decided by what the ledger holds', () => {
       signature: 's',
       token_id: '-',
     }
-    const told = await client().post('/v1/transactions', { ...wrong, expires_at: 'soon', colour: 'red' })
-    expect(new Set(fieldsOf(told))).toEqual(new Set(['colour', 'expires_at', 'to_account_id', 'token_id']))
+    const told = await client().post('/v1/transactions', { ...wrong, expires_at: 'soon', color: 'red' })
+    expect(new Set(fieldsOf(told))).toEqual(new Set(['color', 'expires_at', 'to_account_id', 'token_id']))
     const records = ['token', 'account', 'proof'].map((record) => ({ record }))
     const reply = await client('admin').post('/v1/imports', { import_id: THERE, part: 0, records, last: true })
     expect(reply.status).toBe(400)

@@ -12,15 +12,15 @@ import { vaultOfCluster } from '../support/cluster-vault.ts'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
 import { type OpenedText, openedDump } from '../support/opened-dump.ts'
 
-const ALICE = 'recognisable-alice-3b90@house'
+const ALICE = 'recognizable-alice-3b90@house'
 const ALIAS = /^erased:[0-9a-f]{12}$/
 /** What nobody holds but the account itself. */
 const OWN = {
   amount: '918273645.546372819',
-  metadata: 'recognisable metadata of a credit',
-  key: 'recognisable-idempotency-key-77aa',
-  reason: 'recognisable reason to close',
-  erasure: 'recognisable reason to erase',
+  metadata: 'recognizable metadata of a credit',
+  key: 'recognizable-idempotency-key-77aa',
+  reason: 'recognizable reason to close',
+  erasure: 'recognizable reason to erase',
 }
 const REQUEST = { requester: 'a test' }
 const DEADLINE_MS = 180_000

@@ -21,25 +21,25 @@ const DEADLINE_MS = 180_000
 
 /** What must not be learnt. Amounts and balances have digits that nothing else has. */
 const SECRETS = {
-  'account ID of the sender': 'recognisable-sender-8f31@house',
-  'account ID of the receiver': 'recognisable-receiver-2c77',
+  'account ID of the sender': 'recognizable-sender-8f31@house',
+  'account ID of the receiver': 'recognizable-receiver-2c77',
   'amount that came in': '918273645.546372819',
   'amount of a transfer': '73519.842617',
   'amount of a leg': '28641.973513',
   'balance of the sender': '918171483.730242819',
   'balance of the receiver': '73520.842617',
-  metadata: 'recognisable metadata of a transfer',
-  'idempotency key': 'recognisable-idempotency-key-5d1e',
-  'reason of a freeze': 'recognisable reason to freeze',
-  'metadata of an NFT': 'recognisable red',
-  statement: 'recognisable statement on an item',
-  attester: 'recognisable-attester@office',
-  'evidence URL': 'https://evidence.example/recognisable',
-  'reason of a revocation': 'recognisable reason to revoke',
+  metadata: 'recognizable metadata of a transfer',
+  'idempotency key': 'recognizable-idempotency-key-5d1e',
+  'reason of a freeze': 'recognizable reason to freeze',
+  'metadata of an NFT': 'recognizable red',
+  statement: 'recognizable statement on an item',
+  attester: 'recognizable-attester@office',
+  'evidence URL': 'https://evidence.example/recognizable',
+  'reason of a revocation': 'recognizable reason to revoke',
 } as const satisfies Needles
 
 /** Readable by design: it proves that the search sees what is there. */
-const READABLE = { 'name of an NFT class': 'Recognisable Items 77b1' } as const satisfies Needles
+const READABLE = { 'name of an NFT class': 'Recognizable Items 77b1' } as const satisfies Needles
 
 let cluster: Cluster
 let capture: NatsConnection
@@ -193,7 +193,7 @@ async function liveALife(cluster: Cluster): Promise<void> {
   const minted = await mint(client, sender, classId, {
     instance_id: 'one',
     owner: sender.accountId,
-    metadata: { colour: SECRETS['metadata of an NFT'] },
+    metadata: { color: SECRETS['metadata of an NFT'] },
   })
   if (minted.status !== 201) throw new Error(`mint: ${minted.status} ${minted.body}`)
   const stated = await client.post('/v1/attestations', {

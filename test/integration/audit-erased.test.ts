@@ -79,7 +79,7 @@ test.for([
     'chains_verify: data key of account gone: it is not there',
   ],
   [
-    'a neighbour that only says so',
+    'a neighbor that only says so',
     "UPDATE accounts SET status = 'erased' WHERE account_id <> GONE",
     'it does not open',
   ],

@@ -78,7 +78,7 @@ function comparisonSites(node: SyntaxNode, text: string): readonly Site[] {
   return [{ operator, start, end: start + sign.length, replacement: other }]
 }
 
-/** Neighbours that are names: of literals and functions the types tell most. */
+/** Neighbors that are names: of literals and functions the types tell most. */
 function argumentSites(node: SyntaxNode, text: string): readonly Site[] {
   const given = (node['arguments'] as readonly SyntaxNode[]).filter(isNode)
   return given.slice(1).flatMap((second, index) => {

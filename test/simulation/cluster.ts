@@ -183,7 +183,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
   let deadForGood: string | undefined
   let healed = false
   let lookedMs = 0
-  /** True time again, as after a synchronisation. */
+  /** True time again, as after a synchronization. */
   const setRight = (name: string): void => {
     const process = processOf(name)
     process?.setClock({ rate: 1, offsetMs: 0 })

@@ -3,11 +3,11 @@ import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } fro
 import { type Members, signed } from './client-keys.ts'
 import { newKey } from './client-moves.ts'
 
-/** A class whose instances have a colour, and may have a weight. */
+/** A class whose instances have a color, and may have a weight. */
 export const COLOURED: Members = {
   type: 'object',
-  properties: { colour: { type: 'string', maxLength: 20 }, weight: { type: 'number', minimum: 0 } },
-  required: ['colour'],
+  properties: { color: { type: 'string', maxLength: 20 }, weight: { type: 'number', minimum: 0 } },
+  required: ['color'],
   additionalProperties: false,
 }
 
@@ -35,7 +35,7 @@ export function mint(client: LedgerClient, issuer: Holder, classId: string, fiel
   const body = {
     class_id: classId,
     account_id: issuer.accountId,
-    metadata: { colour: 'red' },
+    metadata: { color: 'red' },
     idempotency_key: newKey(),
     ...fields,
   }

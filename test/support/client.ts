@@ -10,7 +10,7 @@ export interface HttpReply {
 
 export interface HttpRequest {
   readonly method: string
-  /** As it goes over the wire: nothing is escaped or normalised. */
+  /** As it goes over the wire: nothing is escaped or normalized. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer

@@ -44,7 +44,7 @@ function formsOf(needle: string): Buffer[] {
   return digits === undefined ? forms : [...forms, digits]
 }
 
-/** Where it begins at each of the three places of a group; what its neighbours decide is left out. */
+/** Where it begins at each of the three places of a group; what its neighbors decide is left out. */
 function inBase64(text: Buffer): Buffer[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), text]).toString('base64')

@@ -1,6 +1,6 @@
 /**
  * The statement that commits a batch: one, autocommit, set-based.
- *   F1. It opens with the fence, a materialised CTE that locks the rows of the shards whose epoch, attempt and session
+ *   F1. It opens with the fence, a materialized CTE that locks the rows of the shards whose epoch, attempt and session
  *       are those given, in order, and skips what is locked. It locks and does not write.
  *   F2. Every write takes only rows of shards that the fence returned. The condition is `(… IN (…)) IS TRUE`: so it
  *       stays a look-up in a hash table of the fence, never a join that a plan could turn around.

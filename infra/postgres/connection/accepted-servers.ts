@@ -6,7 +6,7 @@
 import type { Sql } from './connection.ts'
 
 export interface Server {
-  /** Of the cluster, given when it was initialised. */
+  /** Of the cluster, given when it was initialized. */
   readonly systemIdentifier: string
   /** Eight hexadecimal digits: of the WAL. */
   readonly timeline: string

@@ -80,6 +80,6 @@ export async function readIdentity(sql: Sql): Promise<DatabaseIdentity> {
   if (server?.recovering !== false) throw new LedgerStoreUnavailable(IN_RECOVERY)
   if (!server.migrated) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never migrated')
   const [row] = await sql<{ ledger_id: string; shard_count: number }[]>`SELECT ledger_id, shard_count FROM ledger`
-  if (row === undefined) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never initialised')
+  if (row === undefined) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never initialized')
   return { ledgerId: row.ledger_id, shardCount: row.shard_count, ...(await readServer(sql)) }
 }

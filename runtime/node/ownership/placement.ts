@@ -68,7 +68,7 @@ export function sessionsOf(
   return sessions
 }
 
-/** 32 bits, well mixed: FNV-1a over the name and the shard, with the finaliser of MurmurHash3. */
+/** 32 bits, well mixed: FNV-1a over the name and the shard, with the finalizer of MurmurHash3. */
 function scoreOf(nodeId: string, shardId: number): number {
   let hash = 0x811c9dc5
   const text = `${nodeId}/${shardId}`

@@ -59,7 +59,7 @@ const INSTANCE: ArrivingInstance = {
   issuer: 'issuer',
   owner: 'owner',
   status: 'active',
-  metadata: { colour: 'red' },
+  metadata: { color: 'red' },
   mintedAtMs: 1_000,
   acquiredAtMs: 1_000,
   events: [

@@ -60,7 +60,7 @@ function onlyTransactionOf(accountId: string) {
 
 describe('a mint', () => {
   test('to the issuer is one entry and one transaction, of which the history tells', () => {
-    const metadata = { colour: 'red', weight: 1.5 }
+    const metadata = { color: 'red', weight: 1.5 }
     const answer = mint(ledger, ruby({ metadata }))
     const { txnId, payloadHash, ...transaction } = onlyTransactionOf('ann')
     const instance = { classId, instanceId: 'ruby', owner: 'ann', status: 'active', metadata }
@@ -89,7 +89,7 @@ describe('a mint', () => {
   })
 
   test('to another is two entries and two transactions, each naming the other', () => {
-    mint(ledger, ruby({ owner: 'bob', metadata: { colour: 'red' } }))
+    mint(ledger, ruby({ owner: 'bob', metadata: { color: 'red' } }))
     const [anns, bobs] = [onlyTransactionOf('ann'), onlyTransactionOf('bob')]
     expect(anns).toMatchObject({ type: 'mint', toAccountId: 'bob', counterTxnId: bobs.txnId, status: 'completed' })
     expect(bobs).toMatchObject({

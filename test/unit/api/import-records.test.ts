@@ -97,7 +97,7 @@ describe('records of an export', () => {
   })
 
   test.for([...RECORD_KINDS])('%s: a member that nobody knows is refused, because it was signed', (kind) => {
-    expect(told(aRecord(kind, { colour: 'red' }))).toEqual(['records[0].colour ERR_UNKNOWN_FIELD'])
+    expect(told(aRecord(kind, { color: 'red' }))).toEqual(['records[0].color ERR_UNKNOWN_FIELD'])
   })
 
   test.for([...RECORD_KINDS])('%s: line and previous_hash are required', (kind) => {

@@ -81,10 +81,10 @@ test('D1: what can be no class is 404 in the path; one that nobody knows is the 
 
 test('D11: metadata that does not fit is told with a path per error, once the ledger says that it is time', async () => {
   const edge = minting({ kind: 'refused', code: 'metadata_invalid', detail: 'No.', field: 'metadata' })
-  const paths = ['colour', 'parts[0].weight', '[0]', '']
+  const paths = ['color', 'parts[0].weight', '[0]', '']
   const errors = paths.map((path) => ({ path, message: `wrong at ${path}` }))
   edge.schemas.valueVerdict = { kind: 'invalid', errors }
-  const fields = ['metadata.colour', 'metadata.parts[0].weight', 'metadata[0]', 'metadata']
+  const fields = ['metadata.color', 'metadata.parts[0].weight', 'metadata[0]', 'metadata']
   expect(await bodyOf(await mint(edge))).toMatchObject({
     status: 400,
     type: 'https://ledger.example/errors/validation-error',

@@ -3,7 +3,7 @@ import { GROUP_ID, TXN_ID } from './edge-fixture.ts'
 import { CLASS_ID, JWK, KEY } from './written-requests.ts'
 
 export const AT = '2025-10-09T08:53:20.000Z'
-export const METADATA = { weight: 1.5, colour: 'red' }
+export const METADATA = { weight: 1.5, color: 'red' }
 
 export const ACCOUNT_SHOWN = {
   account_id: 'alice',

@@ -15,7 +15,7 @@ export const ACCOUNT = accountView('alice', { key: { keyId: KEY.keyId, publicKey
 
 const told = { replayed: false, mismatch: false } as const
 const RECEIPT = { txnId: TXN_ID, accountId: 'alice', shardId: 7, enqueuedAtMs: 1_760_000_000_000, groupId: null }
-const METADATA = { weight: 1.5, colour: 'red' }
+const METADATA = { weight: 1.5, color: 'red' }
 const INSTANCE = {
   classId: CLASS_ID,
   instanceId: 'ruby:1@x',

@@ -13,7 +13,7 @@ const secrets = createClientSecrets({ pepper })
 const HERE = '192.0.2.1'
 const ann = (secretHash: string) => ({ clientId: 'ann', secretHash })
 
-test('a generated secret has 256 bits, is stored as a keyed hash and is recognised', async () => {
+test('a generated secret has 256 bits, is stored as a keyed hash and is recognized', async () => {
   const secret = generateClientSecret()
   expect(secret).toMatch(/^lsk_[A-Za-z0-9_-]{43}$/)
   const secretHash = await secrets.hash('ann', secret)
@@ -23,7 +23,7 @@ test('a generated secret has 256 bits, is stored as a keyed hash and is recognis
   expect(await secrets.verify(ann(secretHash), 'chosen', HERE)).toBe(false)
 })
 
-test('a chosen secret is stretched with a salt of its own and is recognised', async () => {
+test('a chosen secret is stretched with a salt of its own and is recognized', async () => {
   const [first, second] = await Promise.all([
     secrets.hash('ann', 'correct horse'),
     secrets.hash('ann', 'correct horse'),
@@ -44,7 +44,7 @@ test('an unknown client and an unreadable record have no secret', async () => {
   }
 })
 
-test('P2: under another pepper nothing is recognised', async () => {
+test('P2: under another pepper nothing is recognized', async () => {
   const others = createClientSecrets({ pepper: randomBytes(32) })
   for (const secret of [generateClientSecret(), 'chosen']) {
     expect(await others.verify(ann(await secrets.hash('ann', secret)), secret, HERE)).toBe(false)
@@ -98,7 +98,7 @@ test.for([
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', same ? 'rejected' : 'fulfilled'])
 })
 
-test('P5: a secret that was right once is recognised without scrypt, another or one for another record is not', async () => {
+test('P5: a secret that was right once is recognized without scrypt, another or one for another record is not', async () => {
   const once = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 0 })
   const [record, other] = [ann(await once.hash('ann', 'chosen')), ann(await once.hash('ann', 'chosen'))]
   expect(await once.verify(record, 'chosen', HERE)).toBe(true)

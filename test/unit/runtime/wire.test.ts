@@ -55,7 +55,7 @@ const ARRIVALS: readonly Arrival[] = [
       issuer: 'a',
       owner: 'b',
       status: 'active',
-      metadata: { colour: 'red' },
+      metadata: { color: 'red' },
       mintedAtMs: 1.5,
       acquiredAtMs: 2,
       events: [

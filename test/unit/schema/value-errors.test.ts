@@ -16,12 +16,12 @@ describe('where', () => {
   const deep = { properties: { parts: { items: { properties: { weight: { type: 'number' } } } } } }
   const rows: readonly (readonly [JsonObject, Json, string])[] = [
     [{ type: 'object' }, 1, ': must be object'],
-    [{ properties: { colour: { type: 'string' } } }, { colour: 1 }, 'colour: must be string'],
+    [{ properties: { color: { type: 'string' } } }, { color: 1 }, 'color: must be string'],
     [deep, { parts: [{}, { weight: 'x' }] }, 'parts[1].weight: must be number'],
     [{ items: { items: { type: 'string' } } }, [[], ['a', 1]], '[1][1]: must be string'],
     [{ properties: { 0: { type: 'string' } } }, { 0: 1 }, '0: must be string'],
     [{ properties: { 'a/b~c': { type: 'string' } } }, { 'a/b~c': 1 }, 'a/b~c: must be string'],
-    [{ required: ['colour'] }, {}, 'colour: is required'],
+    [{ required: ['color'] }, {}, 'color: is required'],
     [{ items: { required: ['a'] } }, [{}], '[0].a: is required'],
     [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'b: is required by another member'],
     [{ ...DRAFT_07, dependencies: { a: ['b'] } }, { a: 1 }, 'b: is required by another member'],

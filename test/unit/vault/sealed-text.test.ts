@@ -74,7 +74,7 @@ test('it opens under no other key and in no other place', () => {
 })
 
 test('an error says nothing of the text', () => {
-  const opening = () => openText(randomBytes(32), PLACE, sealed('recognisable'))
+  const opening = () => openText(randomBytes(32), PLACE, sealed('recognizable'))
   expect(opening).toThrow(SealedTextBroken)
-  expect(opening).not.toThrow('recognisable')
+  expect(opening).not.toThrow('recognizable')
 })
