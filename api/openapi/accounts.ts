@@ -12,19 +12,6 @@ import {
   balanceResponse,
   tokenBalanceResponse,
 } from '../schemas/responses/account.ts'
-import {
-  GET_ACCOUNT_ACTOR_EXAMPLES,
-  PAUSE_ACCOUNT_EXAMPLES,
-  RESUME_ACCOUNT_EXAMPLES,
-} from './examples/account-actor.ts'
-import { CHANGE_STATUS_EXAMPLES, ERASE_ACCOUNT_EXAMPLES, ROTATE_KEY_EXAMPLES } from './examples/account-changes.ts'
-import {
-  GET_ACCOUNT_STATE_EXAMPLES,
-  GET_BALANCE_EXAMPLES,
-  LIST_AUDIT_CHAIN_EXAMPLES,
-  LIST_BALANCES_EXAMPLES,
-} from './examples/account-reads.ts'
-import { CREATE_ACCOUNT_EXAMPLES, GET_ACCOUNT_EXAMPLES, LIST_ACCOUNTS_EXAMPLES } from './examples/accounts.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
@@ -53,7 +40,6 @@ The public key is a JWK, a PEM (SPKI), or base64url of a SEC1 point or of DER SP
     ERR_CONFLICT: 'The ID is registered with another key, or is another client’s to claim.',
     ERR_NOT_FOUND: 'The client is scoped to accounts, and this is none of them.',
   },
-  examples: CREATE_ACCOUNT_EXAMPLES,
 }
 
 export const listAccounts: Operation = {
@@ -67,7 +53,6 @@ export const listAccounts: Operation = {
   answers: [
     { status: 200, description: 'One page.', content: accountListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-  examples: LIST_ACCOUNTS_EXAMPLES,
 }
 
 export const getAccount: Operation = {
@@ -78,7 +63,6 @@ export const getAccount: Operation = {
   description: 'Its status, its key, and where its audit chain stands.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The account.', content: accountResponse }],
-  examples: GET_ACCOUNT_EXAMPLES,
 }
 
 export const rotateKey: Operation = {
@@ -106,7 +90,6 @@ The same \`idempotency_key\` again gets the first answer again. A repeat of an o
     ERR_FORBIDDEN: 'The role does not permit this, or the account has no key.',
     ERR_SIGNATURE_MISMATCH: '`signature` does not verify under the key in force, or `proof` under the new one.',
   },
-  examples: ROTATE_KEY_EXAMPLES,
 }
 
 export const changeStatus: Operation = {
@@ -132,7 +115,6 @@ export const changeStatus: Operation = {
     },
   ],
   refusals: { ERR_CONFLICT: 'The account is closed, or is to be closed and is not empty.' },
-  examples: CHANGE_STATUS_EXAMPLES,
 }
 
 export const eraseAccount: Operation = {
@@ -151,7 +133,6 @@ export const eraseAccount: Operation = {
   body: erasureSchema,
   answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
   refusals: { ERR_CONFLICT: 'The account is not closed.' },
-  examples: ERASE_ACCOUNT_EXAMPLES,
 }
 
 export const getAccountActor: Operation = {
@@ -167,7 +148,6 @@ export const getAccountActor: Operation = {
     ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
     ERR_OVERLOADED: 'Too many orders wait for the account.',
   },
-  examples: GET_ACCOUNT_ACTOR_EXAMPLES,
 }
 
 export const pauseAccount: Operation = {
@@ -181,7 +161,6 @@ export const pauseAccount: Operation = {
   body: pauseSchema,
   answers: [{ status: 200, description: 'The actor, paused.', content: accountActorResponse }],
   refusals: { ERR_CONFLICT: 'The account is closed.' },
-  examples: PAUSE_ACCOUNT_EXAMPLES,
 }
 
 export const resumeAccount: Operation = {
@@ -195,7 +174,6 @@ export const resumeAccount: Operation = {
   body: pauseSchema,
   answers: [{ status: 200, description: 'The actor as it goes on.', content: accountActorResponse }],
   refusals: { ERR_CONFLICT: 'The account is closed.' },
-  examples: RESUME_ACCOUNT_EXAMPLES,
 }
 
 export const listAuditChain: Operation = {
@@ -207,7 +185,6 @@ export const listAuditChain: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: auditChainResponse }],
-  examples: LIST_AUDIT_CHAIN_EXAMPLES,
 }
 
 export const getAccountState: Operation = {
@@ -222,7 +199,6 @@ export const getAccountState: Operation = {
     ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
     ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
   },
-  examples: GET_ACCOUNT_STATE_EXAMPLES,
 }
 
 export const listBalances: Operation = {
@@ -234,7 +210,6 @@ export const listBalances: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: balanceListResponse }],
-  examples: LIST_BALANCES_EXAMPLES,
 }
 
 export const getBalance: Operation = {
@@ -246,7 +221,6 @@ export const getBalance: Operation = {
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The balance.', content: balanceResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such account, or it never held this token.' },
-  examples: GET_BALANCE_EXAMPLES,
 }
 
 const BALANCE_FIELDS = {

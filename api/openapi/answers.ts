@@ -1,35 +1,34 @@
 /** The answers of an endpoint: the good ones as they are described, and every 'no' that follows from what it is. */
-import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { ERROR_CODES } from '../http/error-codes.ts'
-import { type ErrorCode, PROBLEM_TYPES, renderProblem } from '../http/problem.ts'
-import { EXAMPLE_REQUEST_ID } from './problem-examples.ts'
+import { type ErrorCode, PROBLEM_TYPES } from '../http/problem.ts'
 import { problemResponse } from '../schemas/responses/problem.ts'
 import { LINES_TYPE } from '../endpoint/transaction-lines.ts'
 import { errorCodesOf, statusOfCode } from './codes.ts'
 import { headersOf } from './model/headers.ts'
 import type { SchemaBook } from './json-schemas.ts'
 import type { Content, ResponseObject, WithExamples } from './model/openapi-types.ts'
-import type { AnswerDescription, Example, Operation } from './model/operation.ts'
+import { type Example, examplesWith } from './examples.ts'
+import type { AnswerDescription, Operation } from './model/operation.ts'
 
-/** `errorBase`: where the types of problems are explained. */
+/** `examples`: those of the operation. */
 export function answersOf(
   operation: Operation,
   book: SchemaBook,
-  errorBase: string,
+  examples: readonly Example[],
 ): Readonly<Record<string, ResponseObject>> {
   const answers: Record<string, ResponseObject> = {}
   for (const answer of operation.answers) {
     const { status, description, headers = [] } = answer
-    const content = contentOf(answer, book, (form) => examplesOf(operation, status, errorBase, form))
+    const content = contentOf(answer, book, (form) => answeredWith(examples, status, form))
     answers[status] = { description, headers: headersOf(headers), ...(content === undefined ? {} : { content }) }
   }
   const codes = errorCodesOf(operation, book)
   for (const status of new Set(codes.map(statusOfCode))) {
     invariant(!Object.hasOwn(answers, status), 'a status is that of an answer or of a problem')
     const ofStatus = codes.filter((code) => statusOfCode(code) === status)
-    const examples = examplesOf(operation, status, errorBase)
-    answers[status] = problemAnswer(operation, book, status, ofStatus, examples)
+    answers[status] = problemAnswer(operation, book, status, ofStatus, answeredWith(examples, status))
   }
   return answers
 }
@@ -85,39 +84,12 @@ function titleOf(status: number): string {
   return [...new Set(titles.map(({ title }) => title))].join(' or ')
 }
 
-/** How an answer is written down: as one JSON, or as lines of it. */
+/** An answer is one JSON value, or lines of JSON. */
 type Form = 'body' | 'lines'
 
-function examplesOf(operation: Operation, status: number, errorBase: string, form: Form = 'body'): WithExamples {
-  const examples = Object.entries(operation.examples).flatMap(([name, example]) => {
-    const answer = answerOf(operation, example, errorBase)
-    if (answer.status !== status || answer.form !== form) return []
-    return [[name, { summary: example.summary, value: answer.value }] as const]
+function answeredWith(examples: readonly Example[], status: number, form: Form = 'body'): WithExamples {
+  return examplesWith(examples, ({ answer }) => {
+    if (answer?.status !== status) return undefined
+    return form === 'body' ? answer.body : answer.lines?.map((line) => `${JSON.stringify(line)}\n`).join('')
   })
-  return examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }
-}
-
-/** What the example is answered, problems as they are rendered. */
-function answerOf(
-  operation: Operation,
-  example: Example,
-  errorBase: string,
-): { readonly status: number; readonly form: Form; readonly value: Json } {
-  const { answer } = example
-  if ('lines' in answer) {
-    return {
-      status: answer.status,
-      form: 'lines',
-      value: answer.lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-    }
-  }
-  if (!('kind' in answer)) return { status: answer.status, form: 'body', value: answer.body }
-  const request = { errorBase, instance: examplePath(operation, example), requestId: EXAMPLE_REQUEST_ID }
-  const { status, body } = renderProblem(answer, request)
-  return { status, form: 'body', value: JSON.parse(body) as JsonObject }
-}
-
-/** The path of the route with the example's values. */
-function examplePath({ path }: Operation, example: Example): string {
-  return path.replaceAll(/:(\w+)/g, (_, name: string) => example.path?.[name] ?? '')
 }

@@ -15,13 +15,6 @@ import {
   verificationResponse,
 } from '../schemas/responses/assertion.ts'
 import { sha256 } from '../schemas/responses/values.ts'
-import {
-  GET_LIABILITY_PROOF_EXAMPLES,
-  PROVE_COMPLIANCE_EXAMPLES,
-  PROVE_LIABILITIES_EXAMPLES,
-  PROVE_PROVENANCE_EXAMPLES,
-  VERIFY_ASSERTION_EXAMPLES,
-} from './examples/assertions.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { PAGING } from './parameters.ts'
 
@@ -42,7 +35,6 @@ A proof covers at most one million balances for each processor of the edge, and 
     ERR_DOWNSTREAM_FAILURE:
       'The proof is temporarily unavailable, the totals do not reconcile, or the ledger is too large: `detail` then names the limit.',
   },
-  examples: PROVE_LIABILITIES_EXAMPLES,
 }
 
 export const proveProvenance: Operation = {
@@ -55,7 +47,6 @@ export const proveProvenance: Operation = {
   roles: EVERYONE,
   body: assertionRequestSchema,
   answers: [{ status: 200, description: 'The assertion.', content: provenanceAssertionResponse }],
-  examples: PROVE_PROVENANCE_EXAMPLES,
 }
 
 export const proveCompliance: Operation = {
@@ -68,7 +59,6 @@ export const proveCompliance: Operation = {
   roles: EVERYONE,
   body: assertionRequestSchema,
   answers: [{ status: 200, description: 'The assertion.', content: complianceAssertionResponse }],
-  examples: PROVE_COMPLIANCE_EXAMPLES,
 }
 
 export const verifyAssertion: Operation = {
@@ -81,7 +71,6 @@ export const verifyAssertion: Operation = {
   roles: EVERYONE,
   body: assertionCheckSchema,
   answers: [{ status: 200, description: 'Whether it is valid.', content: verificationResponse }],
-  examples: VERIFY_ASSERTION_EXAMPLES,
 }
 
 export const getLiabilityProof: Operation = {
@@ -103,7 +92,6 @@ export const getLiabilityProof: Operation = {
   ],
   answers: [{ status: 200, description: 'One page of the proof.', content: liabilityProofResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such account, or no such proof any more.' },
-  examples: GET_LIABILITY_PROOF_EXAMPLES,
 }
 
 const ASSERTION_FIELDS = {

@@ -7,12 +7,6 @@ import {
   attestationResponse,
   listedAttestationResponse,
 } from '../schemas/responses/attestation.ts'
-import {
-  CREATE_ATTESTATION_EXAMPLES,
-  GET_ATTESTATION_EXAMPLES,
-  LIST_ATTESTATIONS_EXAMPLES,
-  REVOKE_ATTESTATION_EXAMPLES,
-} from './examples/attestations.ts'
 import type { Operation, Parameter, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
@@ -42,7 +36,6 @@ export const createAttestation: Operation = {
     ERR_SIGNATURE_MISMATCH: 'The signature is not one by the key of the account `attester`.',
     ERR_UNKNOWN_FIELD: 'A signed attestation has a field that nobody knows; without a signature it is ignored.',
   },
-  examples: CREATE_ATTESTATION_EXAMPLES,
 }
 
 function filter(name: string, description: string): Parameter {
@@ -66,7 +59,6 @@ export const listAttestations: Operation = {
     ...PAGING,
   ],
   answers: [{ status: 200, description: 'One page.', content: attestationListResponse }],
-  examples: LIST_ATTESTATIONS_EXAMPLES,
 }
 
 export const getAttestation: Operation = {
@@ -78,7 +70,6 @@ export const getAttestation: Operation = {
     'With the service’s signature over the canonical JSON of all members but `signature`; the key stands in `/.well-known/jwks.json` under `key_id`. A revoked one is signed again, as it is then. Where the account of the attester was erased, `attester` is another name and no signature fits it: `signature` and `key_id` are left out.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The attestation.', content: attestationResponse }],
-  examples: GET_ATTESTATION_EXAMPLES,
 }
 
 export const revokeAttestation: Operation = {
@@ -92,7 +83,6 @@ export const revokeAttestation: Operation = {
   body: revocationSchema,
   answers: [{ status: 200, description: 'The attestation, revoked.', content: attestationResponse }],
   refusals: { ERR_FORBIDDEN: 'The client is no administrator and did not submit it.' },
-  examples: REVOKE_ATTESTATION_EXAMPLES,
 }
 
 const STATED_FIELDS = {

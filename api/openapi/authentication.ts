@@ -1,7 +1,6 @@
 /** How clients get tokens (D17). */
 import { tokenResponse } from '../schemas/responses/token.ts'
 import { credentialsSchema, refreshSchema, tokenRequestSchema } from '../schemas/token-request.ts'
-import { ISSUE_TOKEN_EXAMPLES } from './examples/authentication.ts'
 import type { Operation, Tag } from './model/operation.ts'
 
 export const issueToken: Operation = {
@@ -23,7 +22,6 @@ A client that does not exist and a secret that is wrong get the same answer. Aft
     ERR_UNAUTHORIZED: 'The client, the secret or the refresh token is not good, or was used up or revoked.',
     ERR_OVERLOADED: 'Too many logins are in progress, from this network or in total.',
   },
-  examples: ISSUE_TOKEN_EXAMPLES,
 }
 
 export const AUTHENTICATION: Tag = {

@@ -4,10 +4,10 @@
  *   O2. Every example in it can be sent, in the order of `x-walkthrough`, to a new ledger, and gets the answer that
  *       stands beside it.
  */
-import type { Role } from '../../actors/account/commands.ts'
 import { invariant } from '../../actors/result.ts'
 import { ERROR_CODES } from '../http/error-codes.ts'
 import { ALL_ERROR_CODES, statusOfCode } from './codes.ts'
+import { type Example, examplesUnder } from './examples.ts'
 import { HEADERS } from './model/headers.ts'
 import { createSchemaBook, type SchemaBook } from './json-schemas.ts'
 import type { OpenApiDocument, OperationObject } from './model/openapi-types.ts'
@@ -16,7 +16,6 @@ import { documentPath, operationObject } from './operation-object.ts'
 import { SHARED_SCHEMAS } from './shared-schemas.ts'
 import { submissionSchemas } from './submission-schemas.ts'
 import { TAGS } from './tags.ts'
-import { type Step, WALKTHROUGH } from './walkthrough.ts'
 
 /** Of the release; `package.json` has the same. */
 export const INTERFACE_VERSION = '0.8.0'
@@ -24,6 +23,7 @@ export const INTERFACE_VERSION = '0.8.0'
 /** `errorBase`: where the types of problems are explained. */
 export function createOpenApiDocument(errorBase: string): OpenApiDocument {
   const book = createSchemaBook(allSchemas(TAGS))
+  const examples = examplesUnder(errorBase)
   return {
     openapi: '3.1.0',
     info: {
@@ -36,7 +36,7 @@ export function createOpenApiDocument(errorBase: string): OpenApiDocument {
     },
     servers: [{ url: '/', description: 'The ledger that serves this document.' }],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
-    paths: pathsOf(TAGS, book, errorBase),
+    paths: pathsOf(TAGS, book, examples),
     components: {
       schemas: { ...book.components, ...submissionSchemas(book.components['Submission'] ?? {}) },
       headers: Object.fromEntries(
@@ -57,11 +57,7 @@ export function createOpenApiDocument(errorBase: string): OpenApiDocument {
       status: statusOfCode(code),
       meaning: ERROR_CODES[code].meaning,
     })),
-    'x-walkthrough': WALKTHROUGH.map((step) => ({
-      operationId: step.operation.id,
-      example: step.example,
-      role: roleOf(step),
-    })),
+    'x-walkthrough': examples.map(({ operation, name, as }) => ({ operationId: operation, example: name, role: as })),
   }
 }
 
@@ -91,20 +87,15 @@ function allSchemas(tags: readonly Tag[]): Readonly<Record<string, NamedSchema>>
   return schemas
 }
 
-function pathsOf(tags: readonly Tag[], book: SchemaBook, errorBase: string): OpenApiDocument['paths'] {
+function pathsOf(tags: readonly Tag[], book: SchemaBook, examples: readonly Example[]): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, OperationObject>> = {}
   for (const tag of tags) {
     for (const operation of tag.operations) {
       const path = documentPath(operation)
       const method = operation.method.toLowerCase()
-      paths[path] = { ...paths[path], [method]: operationObject(operation, tag, book, errorBase) }
+      const ofOperation = examples.filter((example) => example.operation === operation.id)
+      paths[path] = { ...paths[path], [method]: operationObject(operation, tag, book, ofOperation) }
     }
   }
   return paths
-}
-
-function roleOf({ operation: { examples, id }, example: name }: Step): Role | null {
-  const example = examples[name]
-  invariant(example !== undefined, `${id} has the example ${name}`)
-  return example.as
 }

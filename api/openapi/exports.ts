@@ -2,7 +2,6 @@
 import { ADMINS } from '../endpoint/route.ts'
 import { EXPORT_TYPE } from '../routes/portability/create-export.ts'
 import { exportRequestSchema } from '../schemas/export.ts'
-import { CREATE_EXPORT_EXAMPLES } from './examples/exports.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from './parameters.ts'
 
@@ -41,7 +40,6 @@ One export at a time: another one is told to try again (503). It takes a minute 
     ERR_CONFLICT:
       'An account was erased, or cannot be moved; or the history of an NFT names an account that was erased, or is too long.',
   },
-  examples: CREATE_EXPORT_EXAMPLES,
 }
 
 export const EXPORTS: Tag = {

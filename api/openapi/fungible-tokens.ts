@@ -2,11 +2,6 @@
 import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { tokenSchema } from '../schemas/fungible-token.ts'
 import { fungibleTokenListResponse, fungibleTokenResponse } from '../schemas/responses/fungible-token.ts'
-import {
-  CREATE_FUNGIBLE_TOKEN_EXAMPLES,
-  GET_FUNGIBLE_TOKEN_EXAMPLES,
-  LIST_FUNGIBLE_TOKENS_EXAMPLES,
-} from './examples/fungible-tokens.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
@@ -38,7 +33,6 @@ With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
     ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
   },
-  examples: CREATE_FUNGIBLE_TOKEN_EXAMPLES,
 }
 
 export const listFungibleTokens: Operation = {
@@ -52,7 +46,6 @@ export const listFungibleTokens: Operation = {
   answers: [
     { status: 200, description: 'One page.', content: fungibleTokenListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-  examples: LIST_FUNGIBLE_TOKENS_EXAMPLES,
 }
 
 export const getFungibleToken: Operation = {
@@ -63,7 +56,6 @@ export const getFungibleToken: Operation = {
   description: 'By exactly the symbol as it was registered.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The token.', content: fungibleTokenResponse }],
-  examples: GET_FUNGIBLE_TOKEN_EXAMPLES,
 }
 
 export const FUNGIBLE_TOKENS: Tag = {

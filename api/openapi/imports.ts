@@ -9,7 +9,6 @@ import {
   importSummary,
   importUnderWayResponse,
 } from '../schemas/responses/import.ts'
-import { CREATE_IMPORT_EXAMPLES, GET_IMPORT_EXAMPLES, GET_IMPORT_KEY_EXAMPLES } from './examples/imports.ts'
 import type { Operation, Tag } from './model/operation.ts'
 
 export const getImportKey: Operation = {
@@ -21,7 +20,6 @@ export const getImportKey: Operation = {
     'What another ledger is told to export to this one: `ledger_id` as the `audience`, `public_key` as the `recipient_public_key`. It signs nothing and is not in `/.well-known/jwks.json`. After a rotation what was encrypted to the key before still opens.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The key.', content: importKeyResponse }],
-  examples: GET_IMPORT_KEY_EXAMPLES,
 }
 
 export const createImport: Operation = {
@@ -77,7 +75,6 @@ Only exports of ledgers that this one was configured to trust are taken, signed 
     ERR_INVALID_PUBLIC_KEY: '',
     ERR_INVALID_TYPE: 'The type of an entry of a history is not `mint`, `transfer` or `burn`.',
   },
-  examples: CREATE_IMPORT_EXAMPLES,
 }
 
 export const getImport: Operation = {
@@ -88,7 +85,6 @@ export const getImport: Operation = {
   description: 'Which part comes next, how much is done once all parts are there, and what became of it.',
   roles: ADMINS,
   answers: [{ status: 200, description: 'The import.', content: importResponse }],
-  examples: GET_IMPORT_EXAMPLES,
 }
 
 const PROGRESS_FIELDS = {

@@ -17,17 +17,6 @@ import {
   provenanceEntryResponse,
   provenanceResponse,
 } from '../schemas/responses/nft.ts'
-import {
-  CREATE_NFT_CLASS_EXAMPLES,
-  GET_NFT_CLASS_EXAMPLES,
-  GET_NFT_INSTANCE_EXAMPLES,
-  LIST_ACCOUNT_NFTS_EXAMPLES,
-  LIST_NFT_CLASSES_EXAMPLES,
-  LIST_NFT_HISTORY_EXAMPLES,
-  LIST_NFT_INSTANCES_EXAMPLES,
-  LIST_NFT_PROVENANCE_EXAMPLES,
-  MINT_NFT_EXAMPLES,
-} from './examples/nfts.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
 
@@ -57,7 +46,6 @@ The name is unique after NFC and case folding. The schema is refused when it is 
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
     ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
   },
-  examples: CREATE_NFT_CLASS_EXAMPLES,
 }
 
 export const listNftClasses: Operation = {
@@ -71,7 +59,6 @@ export const listNftClasses: Operation = {
   answers: [
     { status: 200, description: 'One page.', content: nftClassListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-  examples: LIST_NFT_CLASSES_EXAMPLES,
 }
 
 export const getNftClass: Operation = {
@@ -82,7 +69,6 @@ export const getNftClass: Operation = {
   description: 'With its description and the schema of its metadata.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The class.', content: nftClassResponse }],
-  examples: GET_NFT_CLASS_EXAMPLES,
 }
 
 export const mintNft: Operation = {
@@ -114,7 +100,6 @@ The same \`idempotency_key\` again gets the first answer again; a refusal does n
     ERR_INVALID_FIELD:
       'A field is missing or wrong, or the metadata does not satisfy the class’s schema: `errors` has the path of each fault.',
   },
-  examples: MINT_NFT_EXAMPLES,
 }
 
 export const listNftInstances: Operation = {
@@ -126,7 +111,6 @@ export const listNftInstances: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: nftInstanceListResponse }],
-  examples: LIST_NFT_INSTANCES_EXAMPLES,
 }
 
 export const getNftInstance: Operation = {
@@ -137,7 +121,6 @@ export const getNftInstance: Operation = {
   description: 'One that is burned stays readable, with its last owner.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The NFT.', content: nftInstanceResponse }],
-  examples: GET_NFT_INSTANCE_EXAMPLES,
 }
 
 export const listNftHistory: Operation = {
@@ -149,7 +132,6 @@ export const listNftHistory: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: ownershipHistoryResponse }],
-  examples: LIST_NFT_HISTORY_EXAMPLES,
 }
 
 const MAX_DEPTH = 1000
@@ -174,7 +156,6 @@ export const listNftProvenance: Operation = {
     ...PAGING,
   ],
   answers: [{ status: 200, description: 'One page.', content: provenanceResponse }],
-  examples: LIST_NFT_PROVENANCE_EXAMPLES,
 }
 
 export const listAccountNfts: Operation = {
@@ -186,7 +167,6 @@ export const listAccountNfts: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: ownedNftListResponse }],
-  examples: LIST_ACCOUNT_NFTS_EXAMPLES,
 }
 
 const INSTANCE_FIELDS = {

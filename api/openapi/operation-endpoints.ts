@@ -7,12 +7,6 @@ import {
   readinessWarningResponse,
   rootResponse,
 } from '../schemas/responses/operation.ts'
-import {
-  GET_HEALTH_EXAMPLES,
-  GET_KEY_SET_EXAMPLES,
-  GET_READINESS_EXAMPLES,
-  GET_ROOT_EXAMPLES,
-} from './examples/operation.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { IF_NONE_MATCH } from './parameters.ts'
 
@@ -32,7 +26,6 @@ export const getRoot: Operation = {
       headers: ['Location'],
     },
   ],
-  examples: GET_ROOT_EXAMPLES,
 }
 
 export const getHealth: Operation = {
@@ -43,7 +36,6 @@ export const getHealth: Operation = {
   description: 'It does not look at what it depends on.',
   roles: null,
   answers: [{ status: 200, description: 'It does.', content: healthResponse }],
-  examples: GET_HEALTH_EXAMPLES,
 }
 
 export const getReadiness: Operation = {
@@ -62,7 +54,6 @@ export const getReadiness: Operation = {
       headers: ['Retry-After'],
     },
   ],
-  examples: GET_READINESS_EXAMPLES,
 }
 
 export const getKeySet: Operation = {
@@ -78,7 +69,6 @@ export const getKeySet: Operation = {
     { status: 200, description: 'The keys.', content: keySetResponse, headers: ['ETag'] },
     { status: 304, description: 'They have not changed.', content: null, headers: ['ETag'] },
   ],
-  examples: GET_KEY_SET_EXAMPLES,
 }
 
 export const getErrorPage: Operation = {
@@ -93,7 +83,6 @@ export const getErrorPage: Operation = {
     { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
     { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
   ],
-  examples: {},
 }
 
 export const getOpenApi: Operation = {
@@ -108,7 +97,6 @@ export const getOpenApi: Operation = {
     { status: 200, description: 'The document.', content: 'application/json', headers: ['ETag'] },
     { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
   ],
-  examples: {},
 }
 
 export const getDocs: Operation = {
@@ -123,7 +111,6 @@ export const getDocs: Operation = {
     { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
     { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
   ],
-  examples: {},
 }
 
 export const OPERATION: Tag = {

@@ -4,8 +4,9 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { answersOf } from './answers.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import type { OperationObject, ParameterObject, WithExamples } from './model/openapi-types.ts'
-import type { Example, Operation, Parameter, Tag } from './model/operation.ts'
+import type { OperationObject, ParameterObject } from './model/openapi-types.ts'
+import { type Example, examplesWith } from './examples.ts'
+import type { Operation, Parameter, Tag } from './model/operation.ts'
 import { PATH_PARAMETERS } from './parameters.ts'
 
 /** `:name` in the path of a route. */
@@ -15,12 +16,18 @@ export function documentPath({ path }: Operation): string {
   return path.replaceAll(PATH_VALUE, '{$1}')
 }
 
-export function operationObject(operation: Operation, tag: Tag, book: SchemaBook, errorBase: string): OperationObject {
+/** `examples`: those of the operation. */
+export function operationObject(
+  operation: Operation,
+  tag: Tag,
+  book: SchemaBook,
+  examples: readonly Example[],
+): OperationObject {
   const { body, id, description, parameters = [], path, roles, summary } = operation
   const names = [...path.matchAll(PATH_VALUE)].map(([, name = '']) => name)
   const all = [
-    ...names.map((name) => pathParameter(operation, name, book)),
-    ...parameters.map((one) => parameterObject(operation, one, book)),
+    ...names.map((name) => pathParameter(name, book, examples)),
+    ...parameters.map((one) => parameterObject(one, book, examples)),
   ]
   return {
     operationId: id,
@@ -29,12 +36,12 @@ export function operationObject(operation: Operation, tag: Tag, book: SchemaBook
     description,
     ...(roles === null ? { security: [] } : { security: [{ bearer: [] }], 'x-roles': roles }),
     ...(all.length === 0 ? {} : { parameters: all }),
-    ...(body === undefined ? {} : { requestBody: bodyObject(operation, body, book) }),
-    responses: answersOf(operation, book, errorBase),
+    ...(body === undefined ? {} : { requestBody: bodyObject(body, book, examples) }),
+    responses: answersOf(operation, book, examples),
   }
 }
 
-function pathParameter(operation: Operation, name: string, book: SchemaBook): ParameterObject {
+function pathParameter(name: string, book: SchemaBook, examples: readonly Example[]): ParameterObject {
   const parameter = PATH_PARAMETERS[name]
   invariant(parameter !== undefined, `the path value ${name} is described`)
   const { description, schema } = parameter
@@ -44,11 +51,11 @@ function pathParameter(operation: Operation, name: string, book: SchemaBook): Pa
     required: true,
     description,
     schema: book.of(schema),
-    ...examplesWith(operation, ({ path }) => path?.[name]),
+    ...examplesWith(examples, ({ path }) => path?.[name]),
   }
 }
 
-function parameterObject(operation: Operation, parameter: Parameter, book: SchemaBook): ParameterObject {
+function parameterObject(parameter: Parameter, book: SchemaBook, examples: readonly Example[]): ParameterObject {
   const { name, description, schema } = parameter
   const place = parameter.in === 'query' ? 'query' : 'headers'
   const described = book.of(schema)
@@ -57,7 +64,7 @@ function parameterObject(operation: Operation, parameter: Parameter, book: Schem
     in: parameter.in,
     description,
     schema: described,
-    ...examplesWith(operation, (example) => valueOf(example[place]?.[name], described)),
+    ...examplesWith(examples, (example) => valueOf(example[place]?.[name], described)),
   }
 }
 
@@ -67,22 +74,10 @@ function valueOf(sent: string | undefined, { type }: JsonObject): string | numbe
 }
 
 function bodyObject(
-  operation: Operation,
   body: GenericSchema,
   book: SchemaBook,
+  examples: readonly Example[],
 ): NonNullable<OperationObject['requestBody']> {
-  const examples = examplesWith(operation, (example) => example.body)
-  return { required: true, content: { 'application/json': { schema: book.named(body), ...examples } } }
-}
-
-/** The examples that have the value, by their names. */
-function examplesWith(
-  { examples }: Operation,
-  valueOf: (example: Example) => string | number | JsonObject | undefined,
-): WithExamples {
-  const found = Object.entries(examples).flatMap(([name, example]) => {
-    const value = valueOf(example)
-    return value === undefined ? [] : [[name, { summary: example.summary, value }] as const]
-  })
-  return found.length === 0 ? {} : { examples: Object.fromEntries(found) }
+  const withBody = examplesWith(examples, (example) => example.body)
+  return { required: true, content: { 'application/json': { schema: book.named(body), ...withBody } } }
 }

@@ -8,12 +8,6 @@ import {
   settlementGroupResponse,
 } from '../schemas/responses/settlement-group.ts'
 import { declineSchema, revertSchema } from '../schemas/settlement-group.ts'
-import { CREATE_SETTLEMENT_GROUP_EXAMPLES, REVERT_SETTLEMENT_GROUP_EXAMPLES } from './examples/settlement-groups.ts'
-import {
-  DECLINE_SETTLEMENT_GROUP_EXAMPLES,
-  GET_SETTLEMENT_GROUP_EXAMPLES,
-  LIST_EXPECTATIONS_EXAMPLES,
-} from './examples/settlement-group-states.ts'
 import { groupLegSchema, groupRegistrationSchema } from './group-terms-schema.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER, PAGING, PREFER_WAIT } from './parameters.ts'
@@ -56,7 +50,6 @@ When all legs are in, the group is \`settled\`: the value can be spent. The grou
     ERR_NOT_ISSUER: 'A leg mints a token that its account does not issue.',
     ERR_SELF_TRANSFER: '',
   },
-  examples: CREATE_SETTLEMENT_GROUP_EXAMPLES,
 }
 
 export const getSettlementGroup: Operation = {
@@ -76,7 +69,6 @@ With \`Prefer: wait=N\` the answer comes once it is final.`,
     ERR_OVERLOADED:
       'The edge is already summing its limit of linked groups with more than 100 transactions, for this client or in total.',
   },
-  examples: GET_SETTLEMENT_GROUP_EXAMPLES,
 }
 
 export const revertSettlementGroup: Operation = {
@@ -96,7 +88,6 @@ Of a linked group an administrator names the transactions to be undone in \`txn_
     ERR_CONFLICT: 'The group is settled.',
     ERR_FORBIDDEN: 'The client is no administrator and did not register the group, or it is no longer open.',
   },
-  examples: REVERT_SETTLEMENT_GROUP_EXAMPLES,
 }
 
 export const declineSettlementGroup: Operation = {
@@ -118,7 +109,6 @@ export const declineSettlementGroup: Operation = {
     ERR_SIGNATURE_MISMATCH: 'The signature does not verify under the key of the account.',
     ERR_WRONG_LEDGER: 'The request was signed for another ledger; in production `ledger_id` is required.',
   },
-  examples: DECLINE_SETTLEMENT_GROUP_EXAMPLES,
 }
 
 export const listExpectations: Operation = {
@@ -131,7 +121,6 @@ export const listExpectations: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: expectationsResponse }],
-  examples: LIST_EXPECTATIONS_EXAMPLES,
 }
 
 const LEG_FIELDS = {

@@ -2,7 +2,6 @@
 import { ADMINS, EVERYONE } from '../endpoint/route.ts'
 import { shardListResponse, shardResponse } from '../schemas/responses/shard.ts'
 import { shardHealthSchema } from '../schemas/shard.ts'
-import { GET_SHARD_EXAMPLES, LIST_SHARDS_EXAMPLES, PUT_SHARD_HEALTH_EXAMPLES } from './examples/shards.ts'
 import type { Operation, Tag } from './model/operation.ts'
 import { PAGING } from './parameters.ts'
 
@@ -15,7 +14,6 @@ export const listShards: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: shardListResponse }],
-  examples: LIST_SHARDS_EXAMPLES,
 }
 
 export const getShard: Operation = {
@@ -26,7 +24,6 @@ export const getShard: Operation = {
   description: 'Who owns it, how it fares, and how much it has processed.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The shard.', content: shardResponse }],
-  examples: GET_SHARD_EXAMPLES,
 }
 
 export const putShardHealth: Operation = {
@@ -41,7 +38,6 @@ export const putShardHealth: Operation = {
   body: shardHealthSchema,
   answers: [{ status: 200, description: 'The shard as it is now.', content: shardResponse }],
   refusals: { ERR_CONFLICT: 'The shard has processed fewer transactions than `txn_count`.' },
-  examples: PUT_SHARD_HEALTH_EXAMPLES,
 }
 
 export const SHARDS: Tag = {

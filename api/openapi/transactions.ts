@@ -20,11 +20,6 @@ import {
 } from '../schemas/responses/transaction.ts'
 import { lineEnd, linePlace, lineProblem, transactionLine } from '../schemas/responses/transaction-lines.ts'
 import { batchSchema, metadataField, receiveSchema, submissionSchema } from '../schemas/submission.ts'
-import { GET_RECEIPT_EXAMPLES } from './examples/receipts.ts'
-import { SUBMIT_BATCH_EXAMPLES } from './examples/batches.ts'
-import { SUBMIT_TRANSACTION_EXAMPLES } from './examples/submissions.ts'
-import { LIST_GROUP_TRANSACTIONS_EXAMPLES, LIST_TRANSACTIONS_EXAMPLES } from './examples/transaction-lists.ts'
-import { GET_TRANSACTION_EXAMPLES } from './examples/transactions.ts'
 import type { Operation, Parameter, Tag } from './model/operation.ts'
 import { PAGING, PREFER_WAIT } from './parameters.ts'
 
@@ -77,7 +72,6 @@ Unknown fields are refused: in an order a misspelt field must not be ignored.`,
     ERR_WRONG_LEDGER: 'It was signed for another ledger; in production `ledger_id` is required.',
     ERR_SELF_TRANSFER: 'It would move value from the account to itself, by one order or by two of one group.',
   },
-  examples: SUBMIT_TRANSACTION_EXAMPLES,
 }
 
 export const submitBatch: Operation = {
@@ -97,7 +91,6 @@ The request is a 400 only if the array itself is wrong; the limit of one megabyt
   body: batchSchema,
   answers: [{ status: 200, description: 'What became of each order.', content: batchResponse }],
   refusals: { ERR_INVALID_FIELD: '`submissions` is no array of 1 to 500.' },
-  examples: SUBMIT_BATCH_EXAMPLES,
 }
 
 const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
@@ -156,7 +149,6 @@ With \`Accept: application/x-ndjson\` it is sent **as lines**, all that there is
     ERR_INVALID_IDEMPOTENCY_KEY: '',
     ERR_OVERLOADED: 'Too many lists are being sent as lines, to this client or by this edge.',
   },
-  examples: LIST_TRANSACTIONS_EXAMPLES,
 }
 
 export const listGroupTransactions: Operation = {
@@ -172,7 +164,6 @@ export const listGroupTransactions: Operation = {
     { status: 200, description: 'One page.', content: groupTransactionsResponse, headers: ['Preference-Applied'] },
   ],
   refusals: { ERR_NOT_FOUND: 'No transaction and no settlement group has this ID.' },
-  examples: LIST_GROUP_TRANSACTIONS_EXAMPLES,
 }
 
 export const getTransaction: Operation = {
@@ -188,7 +179,6 @@ export const getTransaction: Operation = {
   answers: [
     { status: 200, description: 'The transaction.', content: transactionResponse, headers: ['Preference-Applied'] },
   ],
-  examples: GET_TRANSACTION_EXAMPLES,
 }
 
 export const getReceipt: Operation = {
@@ -201,7 +191,6 @@ export const getReceipt: Operation = {
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The receipt.', content: receiptResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such transaction, or it is not final.' },
-  examples: GET_RECEIPT_EXAMPLES,
 }
 
 const DETAIL_FIELDS = {

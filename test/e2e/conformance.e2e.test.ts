@@ -3,11 +3,12 @@
  * each field takes and what each resource holds is asked of the edge alone (test/unit/api), what is read of PostgreSQL in
  * test/contract.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../api/http/error-codes.ts'
 import { createOpenApiDocument } from '../../api/openapi/document.ts'
+import { type Example, EXAMPLES } from '../../api/openapi/examples.ts'
 import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
 import { partsOf } from '../support/client-forged-token.ts'
 import { type Members, newAccountKeys } from '../support/client-keys.ts'
@@ -20,7 +21,8 @@ import { startOwnEdge } from './conformance/own-edge.ts'
 import { refusalsOf } from './conformance/refusals.ts'
 import { Service } from './conformance/service.ts'
 
-const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
+const ERROR_BASE = 'https://ledger.example/errors'
+const DOCUMENT = createOpenApiDocument(ERROR_BASE)
 const OPERATIONS = new DocumentedInterface(DOCUMENT).operations.map(({ id, method }) => [id, method] as const)
 /** Those that anybody may ask for again and again. */
 const OPEN = [['getKeySet'], ['getErrorPage'], ['getOpenApi'], ['getDocs']] as const
@@ -58,7 +60,17 @@ beforeAll(async () => {
 })
 afterAll(() => started?.stop())
 
-test('every example of the document, sent in its order, gets the answer that stands beside it', async () => {
+/** Writes the answers that this ledger gives into the examples, where they differ. */
+async function recordExamples(): Promise<void> {
+  const recorded: Example[] = []
+  for (const example of EXAMPLES) recorded.push(await service().walk.record(example))
+  const text = JSON.stringify(recorded, null, 2).replaceAll(ERROR_BASE, '{errors}')
+  writeFileSync(join(projectRoot(), 'api', 'openapi', 'examples.json'), `${text}\n`)
+  throw new Error('The examples are recorded: format them (npm run format), read the change, and run the test again.')
+}
+
+test('every example of the document, sent in its order, gets the answer that is recorded beside it', async () => {
+  if (process.env['LEDGER_RECORD_EXAMPLES'] === '1') await recordExamples()
   const steps = DOCUMENT['x-walkthrough']
   for (const step of steps) await service().walk.take(step)
   expect(service().walk.faults).toEqual([])

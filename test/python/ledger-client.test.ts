@@ -7,10 +7,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
-import { LIST_AUDIT_CHAIN_EXAMPLES } from '../../api/openapi/examples/account-reads.ts'
-import { GET_KEY_SET_EXAMPLES } from '../../api/openapi/examples/operation.ts'
-import { GET_RECEIPT_EXAMPLES } from '../../api/openapi/examples/receipts.ts'
-import type { Examples } from '../../api/openapi/model/operation.ts'
+import { EXAMPLES } from '../../api/openapi/examples.ts'
 import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import { callClient, hasPython } from '../support/python.ts'
@@ -21,18 +18,18 @@ type Fields = Record<string, Json>
 const VALUES = fc.sample(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), { numRuns: 300, seed: 1 }) as Json[]
 const NUMBERS = fc.sample(fc.double({ noNaN: true, noDefaultInfinity: true }), { numRuns: 2_000, seed: 2 })
 
-function exampleOf(examples: Examples, name: string): unknown {
-  const answer = examples[name]?.answer
-  if (answer === undefined || !('body' in answer)) throw new Error(`there is no example ${name}`)
-  return structuredClone(answer.body)
+function exampleOf(operation: string, name: string): unknown {
+  const example = EXAMPLES.find((one) => one.operation === operation && one.name === name)
+  if (example?.answer?.body === undefined) throw new Error(`there is no example ${name}`)
+  return structuredClone(example.answer.body)
 }
 
 /** What the OpenAPI document shows of one ledger. */
 function savedWith(receipt: 'completed' | 'failed') {
   return {
-    chain: exampleOf(LIST_AUDIT_CHAIN_EXAMPLES, 'alice') as { readonly entries: [Fields, Fields] },
-    receipt: exampleOf(GET_RECEIPT_EXAMPLES, receipt) as { readonly receipt: Fields; signature: string },
-    jwks: exampleOf(GET_KEY_SET_EXAMPLES, 'keys') as { ledger_id: string; readonly keys: Fields[] },
+    chain: exampleOf('listAuditChain', 'alice') as { readonly entries: [Fields, Fields] },
+    receipt: exampleOf('getReceipt', receipt) as { readonly receipt: Fields; signature: string },
+    jwks: exampleOf('getKeySet', 'keys') as { ledger_id: string; readonly keys: Fields[] },
   }
 }
 

@@ -2,7 +2,7 @@
 import type { GenericSchema } from 'valibot'
 import type { Role } from '../../../actors/account/commands.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import type { ErrorCode, Problem } from '../../http/problem.ts'
+import type { ErrorCode } from '../../http/problem.ts'
 import type { Route } from '../../endpoint/route.ts'
 import type { AnswerHeader } from './headers.ts'
 
@@ -45,7 +45,6 @@ export interface Operation {
   readonly answers: readonly AnswerDescription[]
   /** Codes beyond those that follow from the rest of the description, with what they mean here; '': what they mean anywhere. */
   readonly refusals?: Readonly<Partial<Record<ErrorCode, string>>>
-  readonly examples: Examples
 }
 
 export interface Parameter {
@@ -64,30 +63,4 @@ export interface AnswerDescription {
   readonly lines?: GenericSchema
   /** Beyond those that every answer has. */
   readonly headers?: readonly AnswerHeader[]
-}
-
-/** By name. */
-export type Examples = Readonly<Record<string, Example>>
-
-/** A request that can be sent as it stands, to a new ledger after those before it, and what it is answered. */
-export interface Example {
-  readonly summary: string
-  /** Whose token it carries; null: none. */
-  readonly as: Role | null
-  readonly path?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: JsonObject
-  readonly answer: ExampleAnswer | ExampleLines | Problem
-}
-
-export interface ExampleAnswer {
-  readonly status: number
-  readonly body: JsonObject
-}
-
-/** Of what is asked for as lines. */
-export interface ExampleLines {
-  readonly status: number
-  readonly lines: readonly JsonObject[]
 }

@@ -57,6 +57,13 @@ export class Bindings {
     return text
   }
 
+  /** The value with the examples' values in place of those that this ledger made. */
+  unbound(value: Json): Json {
+    const back = new Bindings()
+    for (const [example, actual] of this.made) back.made.set(actual, example)
+    return back.apply(value)
+  }
+
   /** What differs, as `legs[0].amount: …`; what the ledger made is bound meanwhile (X1). */
   differences(example: Json, actual: Json, at = ''): readonly string[] {
     if (typeof example === 'string' && typeof actual === 'string') return this.textDifferences(example, actual, at)

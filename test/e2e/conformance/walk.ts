@@ -4,6 +4,7 @@
  */
 import { sign, verify } from 'node:crypto'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import type { Example } from '../../../api/openapi/examples.ts'
 import type { OpenApiDocument } from '../../../api/openapi/model/openapi-types.ts'
 import type { HttpReply, HttpRequest } from '../../support/client.ts'
 import { canonical } from '../../support/client-keys.ts'
@@ -50,7 +51,7 @@ export class ExampleWalk {
   async take({ operationId, example, role }: WalkStep): Promise<void> {
     const operation = this.described.byId(operationId)
     const expected = answerOf(operation, example)
-    const request = this.bound(requestOf(operation, example, expected))
+    const request = this.bound(requestOf(operation, example, expected.mediaType))
     const reply = await this.send(operation.method, request, role)
     const differences =
       reply.status === expected.status
@@ -62,12 +63,36 @@ export class ExampleWalk {
     for (const difference of differences) this.faults.push(`${operationId} ${example}: ${difference}`)
   }
 
+  /** Sends the example's request. Returns the example, with the ledger's answer where it differs from the recorded one. */
+  async record(example: Example): Promise<Example> {
+    const { answer, headers = {}, name } = example
+    const operation = this.described.byId(example.operation)
+    const mediaType = answer?.lines === undefined && headers['Accept'] !== LINES ? 'application/json' : LINES
+    const { status, body } = await this.send(
+      operation.method,
+      this.bound(requestOf(operation, name, mediaType)),
+      example.as,
+    )
+    const actual = contentOf(body, { mediaType })
+    const recorded = mediaType === LINES ? answer?.lines : answer?.body
+    if (recorded !== undefined && status === answer?.status) {
+      const [before, now] = [recorded, actual].map((value) => inOneOrder(example.operation, value))
+      if (this.bindings.differences(before ?? null, now ?? null).length === 0) return example
+    }
+    const value = this.bindings.unbound(actual)
+    return {
+      ...example,
+      answer:
+        mediaType === LINES ? { status, lines: value as readonly JsonObject[] } : { status, body: value as JsonObject },
+    }
+  }
+
   /** What the first example of the operation asks for, once the walk has been through it; pages about errors have none. */
   sample(operation: DocumentedOperation): ExampleRequest {
     const contents = Object.values(operation.members.responses).flatMap(({ content = {} }) => Object.values(content))
     const [example] = contents.flatMap(({ examples = {} }) => Object.keys(examples))
     if (example === undefined) return { path: operation.path.replace('{slug}', 'conflict'), headers: {}, body: null }
-    return this.bound(requestOf(operation, example, answerOf(operation, example)))
+    return this.bound(requestOf(operation, example, answerOf(operation, example).mediaType))
   }
 
   private bound({ path, headers, body }: ExampleRequest): ExampleRequest {
@@ -122,11 +147,7 @@ function signaturesOf(body: JsonObject, before: Buffer, after: Buffer): JsonObje
   return Object.fromEntries(made)
 }
 
-function requestOf(
-  { path, members }: DocumentedOperation,
-  example: string,
-  { mediaType }: ExampleAnswer,
-): ExampleRequest {
+function requestOf({ path, members }: DocumentedOperation, example: string, mediaType: string): ExampleRequest {
   let target = path
   const query: string[] = []
   const headers: Record<string, string> = mediaType === LINES ? { Accept: LINES } : {}
@@ -159,6 +180,6 @@ function answerOf({ id, members }: DocumentedOperation, example: string): Exampl
 }
 
 /** What was answered, in the form in which the example stands. */
-function contentOf(body: string, { mediaType }: ExampleAnswer): Json {
+function contentOf(body: string, { mediaType }: Pick<ExampleAnswer, 'mediaType'>): Json {
   return mediaType === LINES ? linesOf(body) : (JSON.parse(body) as Json)
 }
