@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../api/http/error-codes.ts'
 import { createOpenApiDocument } from '../../api/openapi/document.ts'
-import { type Example, EXAMPLES } from '../../api/openapi/examples.ts'
+import { type Example, examplesUnder } from '../../api/openapi/examples.ts'
+import { EXAMPLE_REQUEST_ID } from '../../api/openapi/problem-examples.ts'
 import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
 import { partsOf } from '../support/client-forged-token.ts'
 import { type Members, newAccountKeys } from '../support/client-keys.ts'
@@ -21,8 +22,7 @@ import { startOwnEdge } from './conformance/own-edge.ts'
 import { refusalsOf } from './conformance/refusals.ts'
 import { Service } from './conformance/service.ts'
 
-const ERROR_BASE = 'https://ledger.example/errors'
-const DOCUMENT = createOpenApiDocument(ERROR_BASE)
+const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
 const OPERATIONS = new DocumentedInterface(DOCUMENT).operations.map(({ id, method }) => [id, method] as const)
 /** Those that anybody may ask for again and again. */
 const OPEN = [['getKeySet'], ['getErrorPage'], ['getOpenApi'], ['getDocs']] as const
@@ -62,9 +62,12 @@ afterAll(() => started?.stop())
 
 /** Writes the answers that this ledger gives into the examples, where they differ. */
 async function recordExamples(): Promise<void> {
+  const errorBase = `${service().cluster.origin}/errors`
   const recorded: Example[] = []
-  for (const example of EXAMPLES) recorded.push(await service().walk.record(example))
-  const text = JSON.stringify(recorded, null, 2).replaceAll(ERROR_BASE, '{errors}')
+  for (const example of examplesUnder(errorBase)) recorded.push(await service().walk.record(example))
+  const text = JSON.stringify(recorded, null, 2)
+    .replaceAll(errorBase, '{errors}')
+    .replaceAll(/"request_id": "[0-9a-f]{32}"/g, `"request_id": "${EXAMPLE_REQUEST_ID}"`)
   writeFileSync(join(projectRoot(), 'api', 'openapi', 'examples.json'), `${text}\n`)
   throw new Error('The examples are recorded: format them (npm run format), read the change, and run the test again.')
 }
