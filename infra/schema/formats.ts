@@ -6,7 +6,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import * as identifiers from '@hyperjump/uri'
 import idn from 'idn-hostname'
 import type { Fuel } from './fuel.ts'
-import { isPattern } from './patterns.ts'
+import { isPattern } from './pattern-reader.ts'
 
 export type FormatTest = (text: string) => boolean
 

@@ -1,4 +1,4 @@
-/** The `pattern`s of a schema, run by RE2. */
+/** Compiles the patterns of a schema for RE2. */
 import { RE2JS } from 're2js'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { isObject } from './dialect.ts'
@@ -9,18 +9,18 @@ import { allIn, at, type SchemaNode } from './schema-tree.ts'
 
 export interface Pattern {
   readonly test: (text: string) => boolean
-  /** What tells it from others. */
+  /** The compiler tells patterns apart by this. */
   readonly toString: () => string
 }
 
-/** Instructions that may be walked for a character within a step. */
+/** RE2 instructions per character that cost one step. */
 const INSTRUCTIONS_A_STEP = 32
-/** Where there are few, they are walked all at once. */
+/** RE2 visits a few instructions at once, so a character has a minimum cost. */
 const LEAST_STEPS_A_CHARACTER = 0.5
-/** Of a call, whatever the text. */
+/** Fixed cost of a test, whatever the length of the text. */
 const STEPS_A_TEST = 8
 
-/** By what the schema says. */
+/** By their source in the schema. */
 export type Patterns = ReadonlyMap<string, Pattern>
 
 const REFUSALS = {
@@ -28,7 +28,7 @@ const REFUSALS = {
   not_linear: 'cannot be run in linear time',
 }
 
-/** Of every schema in it, also of those that nothing refers to; or why they are refused, as a sentence. */
+/** Includes subschemas that nothing refers to. The error is the reason for the refusal, as a sentence. */
 export function compilePatterns(root: SchemaNode, fuel: Fuel): Result<Patterns, string> {
   const patterns = new Map<string, Pattern>()
   let cost = 0
@@ -47,11 +47,7 @@ export function compilePatterns(root: SchemaNode, fuel: Fuel): Result<Patterns, 
   return ok(patterns)
 }
 
-export function isPattern(text: string): boolean {
-  return readPattern(text).kind !== 'malformed'
-}
-
-/** undefined: nested too deeply, repeated too often, or with a script that RE2 does not know. */
+/** undefined: nested too deeply, repeated too often, or with a script that RE2 lacks. */
 function compile(source: string, re2: string, fuel: Fuel): Pattern | undefined {
   try {
     const pattern = RE2JS.compile(re2)

@@ -10,7 +10,7 @@ function matches(source: string, text: string): boolean {
   return RE2JS.compile(reading.re2).test(text)
 }
 
-/** Parted by blanks. */
+/** Splits at blanks. */
 function listed(text: string): readonly string[] {
   return text.trim().split(/\s+/)
 }
@@ -44,8 +44,8 @@ describe('a pattern matches what it matches in JavaScript', () => {
     expect(wrong).toEqual([])
   })
 
-  test('also where it was drawn at random, on random text', () => {
-    // A name may stand once, and alternatives and marks of a place cannot be repeated.
+  test('also when pattern and text are random', () => {
+    // A group name must be unique, and alternatives and assertions cannot be repeated.
     const atom = fc.constantFrom(...PATTERNS.filter((text) => text !== '' && !/\||^\^|\$$|\?</.test(text)))
     const source = fc
       .array(fc.tuple(atom, fc.constantFrom('', '*', '+', '?', '{1,2}')), { maxLength: 4 })
@@ -61,7 +61,7 @@ describe('a pattern matches what it matches in JavaScript', () => {
   })
 })
 
-describe('X2: punctuation may be escaped where it need not be', () => {
+describe('X2: needless escapes of punctuation are accepted', () => {
   const rows: readonly (readonly [string, string, string])[] = [
     ['^\\d{3}\\-\\d{4}$', '123-4567', '1234567'],
     ['^\\"\\\'\\#\\%\\&\\,\\:\\;\\<\\=\\>\\!\\`\\~$', '"\'#%&,:;<=>!`~', '"'],
@@ -72,7 +72,7 @@ describe('X2: punctuation may be escaped where it need not be', () => {
   })
 })
 
-describe('what is no regular expression', () => {
+describe('malformed patterns', () => {
   const malformed = listed(String.raw`
     ( ) (? (a a) [ [a [z-a] [\d-a] [a-\d] ] { } a{ a{,5} a{2,1} * +a ?
     a** a{2}{3} ^* (?i)a (?P<n>a) (?<>a) (?<n>a)(?<n>b) \ \a \z \A \Q \_ \1 (a)\2
@@ -82,7 +82,7 @@ describe('what is no regular expression', () => {
     expect(readPattern(source)).toEqual({ kind: 'malformed' })
   })
 
-  test('is none for JavaScript either', () => {
+  test('JavaScript rejects them too', () => {
     const accepted = malformed.filter((source) => {
       try {
         return new RegExp(source, 'u') instanceof RegExp
@@ -94,7 +94,7 @@ describe('what is no regular expression', () => {
   })
 })
 
-describe('what cannot be run in linear time', () => {
+describe('patterns that RE2 cannot run', () => {
   const rows = listed(
     String.raw`(?=a)b (?!a)b (?<=a)b (?<!a)b (a)\1 (?<n>a)\k<n> a{1001} a{2,1001} \p{Emoji} \p{scx=Greek}`,
   )
@@ -110,7 +110,7 @@ describe('cost', () => {
     ['(a{30}){30}', 900],
     ['((ab){20}|c){30}', 1_200],
     ['a'.repeat(500), 500],
-  ] as const)('of %s is about what RE2 makes of it', ([source, instructions]) => {
+  ] as const)('of %s is close to the size of the RE2 program', ([source, instructions]) => {
     const reading = readPattern(source)
     expect(reading.kind).toBe('linear')
     const cost = reading.kind === 'linear' ? reading.cost : 0
@@ -118,7 +118,7 @@ describe('cost', () => {
     expect(cost).toBeLessThan(3 * instructions)
   })
 
-  test('is never far below it', () => {
+  test('is never far below the size of the program', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', '(', ')', '|', '*', '{3}', '{2,9}', '[ab]', '.'), { maxLength: 24 }),
@@ -133,14 +133,14 @@ describe('cost', () => {
     )
   })
 
-  test('is told of what would be too large to write out', () => {
+  test('is known for a pattern that is too large to write out', () => {
     const nested = '('.repeat(40) + 'a' + '){900}'.repeat(40)
     const reading = readPattern(nested)
     expect(reading.kind === 'linear' && reading.cost > 1e8).toBe(true)
   })
 })
 
-test('any text is read, and what is linear is understood by RE2 unless it is too large for it', () => {
+test('every text is read, and RE2 accepts each linear pattern unless it is too large', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab()|*+?{}0-9,[\]\\dwsbpLu^$.-]*$/)),
@@ -154,7 +154,7 @@ test('any text is read, and what is linear is understood by RE2 unless it is too
   )
 })
 
-/** 0: too large for RE2. */
+/** 1: too large for RE2. */
 function sizeOf(re2: string): number {
   try {
     return RE2JS.compile(re2).programSize()
