@@ -125,8 +125,8 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
     ready({ readiness: dependencies.readiness, environment: settings.environment, ledgerId }),
     keySet(dependencies),
     errorPage(errorBase),
-    openApi(contents),
-    docs(contents),
+    openApi(contents.document),
+    docs(contents.page),
     root(),
   ]
 

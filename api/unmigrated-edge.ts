@@ -38,8 +38,8 @@ export function createUnmigratedEdge({ random, log, readiness, settings }: Unmig
     health(),
     ready({ readiness, environment: settings.environment, ledgerId: null }),
     errorPage(settings.errorBase),
-    openApi(contents),
-    docs(contents),
+    openApi(contents.document),
+    docs(contents.page),
   ]) {
     app.on(route.method, route.path, (http) =>
       frame.respond(http, route, (trail) => route.handle({ http, trail, query: queryOf(route, http) })),

@@ -1,15 +1,13 @@
 /** The document and its page, ready to be sent. They follow from where problems are explained, and from nothing else. */
 import { createHash } from 'node:crypto'
-import type { Context } from 'hono'
-import { createKnownContent } from '../http/known-content.ts'
-import type { StaticReply } from '../http/reply.ts'
+import { createKnownContent, type KnownContent } from '../http/known-content.ts'
 import { createOpenApiDocument } from '../openapi/document.ts'
 import { createDocumentationPage } from './page.ts'
 import { PAGE_STYLE } from './page-style.ts'
 
 export interface InterfaceContents {
-  readonly document: (http: Context) => StaticReply
-  readonly page: (http: Context) => StaticReply
+  readonly document: KnownContent
+  readonly page: KnownContent
 }
 
 /** No script, image, font, form or frame; one style, by its hash. */

@@ -9,7 +9,7 @@ import {
   type ParameterObject,
   type ResponseObject,
   type SchemaObject,
-} from '../openapi/model/openapi-types.ts'
+} from '../openapi/openapi-types.ts'
 import { html, inline, joinMarkup, type Markup, NOTHING, prose } from './page-markup.ts'
 import { fieldsOf, schemaLink, typeOf } from './page-schemas.ts'
 

@@ -1,6 +1,6 @@
 /** JSON Schema as a person reads it: the type of a value in a few words, an object as a table of its fields. */
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import { nameReferredTo } from '../openapi/model/openapi-types.ts'
+import { nameReferredTo } from '../openapi/openapi-types.ts'
 import { html, inline, joinMarkup, type Markup, NOTHING } from './page-markup.ts'
 
 /** What a value is: `AccountId`, `one of a, b`, `array of Leg`. */

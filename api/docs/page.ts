@@ -2,7 +2,7 @@
  * The OpenAPI document as one HTML page, so that the browser's search covers all of it.
  * No script, and nothing from elsewhere.
  */
-import type { OpenApiDocument } from '../openapi/model/openapi-types.ts'
+import type { OpenApiDocument } from '../openapi/openapi-types.ts'
 import { html, inline, Markup, prose } from './page-markup.ts'
 import { answerExamples, operationMarkup, type PlacedOperation, requestText, type Schemas } from './page-operation.ts'
 import { fieldsOf, typeOf } from './page-schemas.ts'

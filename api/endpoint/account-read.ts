@@ -4,21 +4,16 @@
  */
 import { checkAccountId } from './path-values.ts'
 import { noSuchAccount } from './refusals.ts'
-import { type EndpointOutcome, EVERYONE, type GuardedCall, type GuardedRoute, pathValue } from './route.ts'
+import type { Operation } from './operation.ts'
+import { type EndpointOutcome, guarded, type GuardedCall, type GuardedRoute, pathValue } from './route.ts'
 
-/** `path` names the account as `:accountId`; `query`: its parameters. */
+/** The path of the operation names the account as `:accountId`. */
 export function accountRead(
-  path: string,
-  query: readonly string[],
+  operation: Operation,
   read: (accountId: string, call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>,
 ): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path,
-    query,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(operation),
     handle(call) {
       const accountId = pathValue(call, 'accountId')
       const refused = checkAccountId(accountId) ?? (call.scope.includes(accountId) ? undefined : noSuchAccount())

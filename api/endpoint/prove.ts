@@ -6,23 +6,21 @@ import { readJsonBody } from '../http/body.ts'
 import type { EdgeDependencies } from '../http/dependencies.ts'
 import { invalidProblem, type Problem } from '../http/problem.ts'
 import { jsonReply } from '../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from './route.ts'
+import type { Operation } from './operation.ts'
+import { guarded, type GuardedRoute } from './route.ts'
 import { type AssertionType, readAssertionRequest } from '../schemas/assertion.ts'
 
 /** `find`: computes the members of the result. `refuse`: a more specific problem than `service unavailable`. */
 export function assertionRoute(
   dependencies: EdgeDependencies,
+  operation: Operation,
   type: AssertionType,
   find: (assertions: AssertionSource) => Promise<JsonObject>,
   refuse: (error: AssertionUnavailable) => Problem | undefined = () => undefined,
 ): GuardedRoute {
   const signer: AssertionSigner = createAssertionSigner(dependencies)
   return {
-    access: 'token',
-    method: 'POST',
-    path: `/v1/assertions/${type}`,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(operation),
     async handle({ http }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error

@@ -7,6 +7,7 @@ import type { Trail } from '../../runtime/ports/trail.ts'
 import type { Grant } from '../auth/grants.ts'
 import type { Problem } from '../http/problem.ts'
 import type { Query } from '../http/query.ts'
+import type { Operation } from './operation.ts'
 import type { Reply, StaticReply, StreamReply } from '../http/reply.ts'
 
 export type EndpointOutcome = Reply | StreamReply | Problem
@@ -54,6 +55,21 @@ export type Route = PublicRoute | GuardedRoute
 export const EVERYONE: readonly Role[] = ['viewer', 'transactor', 'admin']
 export const SUBMITTERS: readonly Role[] = ['transactor', 'admin']
 export const ADMINS: readonly Role[] = ['admin']
+
+/** The members of a route that its description decides. */
+export function guarded(operation: Operation): Omit<GuardedRoute, 'handle'> {
+  const { changes, roles } = operation
+  return { access: 'token', ...placed(operation), roles: roles ?? [], asksLedger: changes !== undefined }
+}
+
+/** The same for a route that needs no token. */
+export function open(operation: Operation): Omit<PublicRoute, 'handle'> {
+  return { access: 'public', ...placed(operation) }
+}
+
+function placed({ method, path, parameters = [] }: Operation): RouteBase {
+  return { method, path, query: parameters.filter((one) => one.in === 'query').map(({ name }) => name) }
+}
 
 /** A value of the path, percent-decoded. */
 export function pathValue(call: PublicCall, name: string): string {

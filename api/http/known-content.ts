@@ -22,12 +22,14 @@ interface Representation {
   readonly body: Uint8Array
 }
 
-/** Replies to each request for it: 304 to a client that has it. */
+/** Replies to a request for the content: 304 to a client that has it. */
+export type KnownContent = (http: Context) => StaticReply
+
 export function createKnownContent(
   contentType: string,
   text: string,
   headers: Readonly<Record<string, string>> = {},
-): (http: Context) => StaticReply {
+): KnownContent {
   const identity = Buffer.from(text)
   const digest = createHash('sha256').update(identity).digest('base64url').slice(0, TAG_LENGTH)
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY }

@@ -1,5 +1,4 @@
 /** Accounts: their keys, their status, what they hold, and their audit chains (D2, D4, D9). */
-import { ADMINS, EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { erasureSchema, pauseSchema, registrationSchema, rotationSchema, statusSchema } from '../schemas/account.ts'
 import {
   accountActorResponse,
@@ -12,216 +11,18 @@ import {
   balanceResponse,
   tokenBalanceResponse,
 } from '../schemas/responses/account.ts'
-import type { Operation, Tag } from './model/operation.ts'
-import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
-
-export const createAccount: Operation = {
-  id: 'createAccount',
-  method: 'POST',
-  path: '/v1/accounts',
-  summary: 'Register an account with its public key',
-  description: `The private key never leaves the holder; every order of the account is signed with it.
-
-The public key is a JWK, a PEM (SPKI), or base64url of a SEC1 point or of DER SPKI. The same account with the same key again is a 200, with another key a 409. An account that came into being without a key, as the issuer of a token, gets its key here, from the client that named it or from an administrator.`,
-  roles: SUBMITTERS,
-  changes: 'shard',
-  parameters: [IDEMPOTENCY_KEY_HEADER],
-  body: registrationSchema,
-  answers: [
-    {
-      status: 201,
-      description: 'The account is registered, or has its key now.',
-      content: accountResponse,
-      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
-    },
-    { status: 200, description: 'It was registered with this key before.', content: accountResponse },
-  ],
-  refusals: {
-    ERR_CONFLICT: 'The ID is registered with another key, or is another client’s to claim.',
-    ERR_NOT_FOUND: 'The client is scoped to accounts, and this is none of them.',
-  },
-}
-
-export const listAccounts: Operation = {
-  id: 'listAccounts',
-  method: 'GET',
-  path: '/v1/accounts',
-  summary: 'List all accounts',
-  description: 'In an order of the ledger’s own, which stays as it is.',
-  roles: ADMINS,
-  parameters: PAGING,
-  answers: [
-    { status: 200, description: 'One page.', content: accountListResponse, headers: ['X-Total-Count-Relation'] },
-  ],
-}
-
-export const getAccount: Operation = {
-  id: 'getAccount',
-  method: 'GET',
-  path: '/v1/accounts/:accountId',
-  summary: 'Get an account',
-  description: 'Its status, its key, and where its audit chain stands.',
-  roles: EVERYONE,
-  answers: [{ status: 200, description: 'The account.', content: accountResponse }],
-}
-
-export const rotateKey: Operation = {
-  id: 'rotateKey',
-  method: 'POST',
-  path: '/v1/accounts/:accountId/keys',
-  summary: 'Give an account another key',
-  description: `Signed by the key in force now; \`proof\` is the new key’s signature over the same payload (the body without \`signature\` and \`proof\`), and is required in production. From the 201 on orders are signed with the new key.
-
-The same \`idempotency_key\` again gets the first answer again. A repeat of an older order may still carry the signature of the key that was in force then.`,
-  roles: SUBMITTERS,
-  changes: 'shard',
-  body: rotationSchema,
-  answers: [
-    {
-      status: 201,
-      description: 'The new key is in force.',
-      content: accountResponse,
-      headers: ['Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
-    },
-  ],
-  refusals: {
-    ERR_INVALID_ACCOUNT_ID: 'An account ID is missing, ill-formed, or not the one of the path.',
-    ERR_CONFLICT: 'The account is frozen or closed.',
-    ERR_FORBIDDEN: 'The role does not permit this, or the account has no key.',
-    ERR_SIGNATURE_MISMATCH: '`signature` does not verify under the key in force, or `proof` under the new one.',
-  },
-}
-
-export const changeStatus: Operation = {
-  id: 'changeStatus',
-  method: 'POST',
-  path: '/v1/accounts/:accountId/status',
-  summary: 'Freeze, close or reopen an account',
-  description: `At least one of \`status\` and \`incoming\`; what is left out stays. The same values again change nothing and are a 200.
-
-- \`frozen\`: it may only receive; its own orders fail. What it entered before settles or reverts as usual.
-- \`closed\`: final. The account must have no balances, NFTs, pending transactions or reserved value, and no legs that its own client expects. Legs that other clients expect are declined.
-- \`incoming: refuse\`: transfers to it fail.`,
-  roles: ADMINS,
-  changes: 'shard',
-  parameters: [IDEMPOTENCY_KEY_HEADER],
-  body: statusSchema,
-  answers: [
-    {
-      status: 200,
-      description: 'The current account.',
-      content: accountResponse,
-      headers: ['Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
-    },
-  ],
-  refusals: { ERR_CONFLICT: 'The account is closed, or is to be closed and is not empty.' },
-}
-
-export const eraseAccount: Operation = {
-  id: 'eraseAccount',
-  method: 'POST',
-  path: '/v1/accounts/:accountId/erase',
-  summary: 'Erase a closed account',
-  description: `Destroys the key that everything the ledger holds of the account is encrypted under. There is no way back. Done again it says the same.
-
-- The account stays \`closed\`, with \`erased: true\` and without a key; its ID is never given again.
-- Its audit chain keeps sequences and hashes; \`payload\` is null.
-- Its transactions, receipts and liability proofs are 404, and lists leave them out.
-- Where others name it, in settlement groups, NFTs, tokens and attestations, it reads \`erased:\` and 12 hexadecimal digits. What counterparties hold of their own transactions stays theirs.`,
-  roles: ADMINS,
-  changes: 'shard',
-  body: erasureSchema,
-  answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
-  refusals: { ERR_CONFLICT: 'The account is not closed.' },
-}
-
-export const getAccountActor: Operation = {
-  id: 'getAccountActor',
-  method: 'GET',
-  path: '/v1/accounts/:accountId/actor',
-  summary: 'See how an account’s actor is, and where',
-  description: 'Asked of the node that owns the shard of the account, behind the orders that wait for it.',
-  roles: ADMINS,
-  answers: [{ status: 200, description: 'The actor.', content: accountActorResponse }],
-  refusals: {
-    ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
-    ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
-    ERR_OVERLOADED: 'Too many orders wait for the account.',
-  },
-}
-
-export const pauseAccount: Operation = {
-  id: 'pauseAccount',
-  method: 'POST',
-  path: '/v1/accounts/:accountId/actor/pause',
-  summary: 'Pause what an account sends',
-  description: `Until it is resumed, orders of the account other than credits are refused with a 409 and use no idempotency key. What it ordered before ends as usual; what others send arrives. The audit chain has an entry with the reason. Done again it says the same.`,
-  roles: ADMINS,
-  changes: 'shard',
-  body: pauseSchema,
-  answers: [{ status: 200, description: 'The actor, paused.', content: accountActorResponse }],
-  refusals: { ERR_CONFLICT: 'The account is closed.' },
-}
-
-export const resumeAccount: Operation = {
-  id: 'resumeAccount',
-  method: 'POST',
-  path: '/v1/accounts/:accountId/actor/resume',
-  summary: 'Let a paused account go on',
-  description: 'The audit chain has an entry with the reason. Done again it says the same.',
-  roles: ADMINS,
-  changes: 'shard',
-  body: pauseSchema,
-  answers: [{ status: 200, description: 'The actor as it goes on.', content: accountActorResponse }],
-  refusals: { ERR_CONFLICT: 'The account is closed.' },
-}
-
-export const listAuditChain: Operation = {
-  id: 'listAuditChain',
-  method: 'GET',
-  path: '/v1/accounts/:accountId/audit-chain',
-  summary: 'Read an account’s audit chain',
-  description: `Oldest first, with the exact strings that were hashed: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). Entry 0 is the registration, on a previous hash of 32 zero bytes; failed transactions have no entry. \`ledger verify\` checks a chain offline.`,
-  roles: EVERYONE,
-  parameters: PAGING,
-  answers: [{ status: 200, description: 'One page.', content: auditChainResponse }],
-}
-
-export const getAccountState: Operation = {
-  id: 'getAccountState',
-  method: 'GET',
-  path: '/v1/accounts/:accountId/state',
-  summary: 'Get where an account’s audit chain stands',
-  description: 'A 503 says that the shard of the account has no owner at this moment; balances are still served then.',
-  roles: EVERYONE,
-  answers: [{ status: 200, description: 'The state.', content: accountStateResponse }],
-  refusals: {
-    ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
-    ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
-  },
-}
-
-export const listBalances: Operation = {
-  id: 'listBalances',
-  method: 'GET',
-  path: '/v1/accounts/:accountId/balances',
-  summary: 'List what an account holds',
-  description: 'By token ID. A balance is listed from its first movement on, and stays, at `0` too.',
-  roles: EVERYONE,
-  parameters: PAGING,
-  answers: [{ status: 200, description: 'One page.', content: balanceListResponse }],
-}
-
-export const getBalance: Operation = {
-  id: 'getBalance',
-  method: 'GET',
-  path: '/v1/accounts/:accountId/balances/:tokenId',
-  summary: 'Get one balance',
-  description: 'A read that begins after a transaction was seen final shows all its effects.',
-  roles: EVERYONE,
-  answers: [{ status: 200, description: 'The balance.', content: balanceResponse }],
-  refusals: { ERR_NOT_FOUND: 'There is no such account, or it never held this token.' },
-}
+import type { Tag } from '../endpoint/operation.ts'
+import { GET_ACCOUNT_ACTOR, PAUSE_ACCOUNT, RESUME_ACCOUNT } from '../routes/accounts/account-actor.ts'
+import { CHANGE_STATUS } from '../routes/accounts/change-status.ts'
+import { CREATE_ACCOUNT } from '../routes/accounts/create-account.ts'
+import { ERASE_ACCOUNT } from '../routes/accounts/erase-account.ts'
+import { GET_ACCOUNT_STATE } from '../routes/accounts/get-account-state.ts'
+import { GET_ACCOUNT } from '../routes/accounts/get-account.ts'
+import { GET_BALANCE } from '../routes/accounts/get-balance.ts'
+import { LIST_ACCOUNTS } from '../routes/accounts/list-accounts.ts'
+import { LIST_AUDIT_CHAIN } from '../routes/accounts/list-audit-chain.ts'
+import { LIST_BALANCES } from '../routes/accounts/list-balances.ts'
+import { ROTATE_KEY } from '../routes/accounts/rotate-key.ts'
 
 const BALANCE_FIELDS = {
   token_class: 'Always `fungible`.',
@@ -330,18 +131,18 @@ export const ACCOUNTS: Tag = {
     },
   },
   operations: [
-    createAccount,
-    listAccounts,
-    getAccount,
-    rotateKey,
-    changeStatus,
-    eraseAccount,
-    getAccountActor,
-    pauseAccount,
-    resumeAccount,
-    listAuditChain,
-    getAccountState,
-    listBalances,
-    getBalance,
+    CREATE_ACCOUNT,
+    LIST_ACCOUNTS,
+    GET_ACCOUNT,
+    ROTATE_KEY,
+    CHANGE_STATUS,
+    ERASE_ACCOUNT,
+    GET_ACCOUNT_ACTOR,
+    PAUSE_ACCOUNT,
+    RESUME_ACCOUNT,
+    LIST_AUDIT_CHAIN,
+    GET_ACCOUNT_STATE,
+    LIST_BALANCES,
+    GET_BALANCE,
   ],
 }

@@ -6,11 +6,11 @@ import { type ErrorCode, PROBLEM_TYPES } from '../http/problem.ts'
 import { problemResponse } from '../schemas/responses/problem.ts'
 import { LINES_TYPE } from '../endpoint/transaction-lines.ts'
 import { errorCodesOf, statusOfCode } from './codes.ts'
-import { headersOf } from './model/headers.ts'
+import type { AnswerHeader } from '../endpoint/answer-headers.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import type { Content, ResponseObject, WithExamples } from './model/openapi-types.ts'
+import type { Content, ResponseObject, WithExamples } from './openapi-types.ts'
 import { type Example, examplesWith } from './examples.ts'
-import type { AnswerDescription, Operation } from './model/operation.ts'
+import type { AnswerDescription, Operation } from '../endpoint/operation.ts'
 
 /** `examples`: those of the operation. */
 export function answersOf(
@@ -92,4 +92,11 @@ function answeredWith(examples: readonly Example[], status: number, form: Form =
     if (answer?.status !== status) return undefined
     return form === 'body' ? answer.body : answer.lines?.map((line) => `${JSON.stringify(line)}\n`).join('')
   })
+}
+
+/** The named headers, and the request ID that every answer has. */
+function headersOf(names: readonly AnswerHeader[]): ResponseObject['headers'] {
+  return Object.fromEntries(
+    (['X-Request-Id', ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
 }

@@ -1,5 +1,4 @@
 /** Assertions: what the service signs about its ledger (D12). */
-import { EVERYONE } from '../endpoint/route.ts'
 import { assertionCheckSchema, assertionRequestSchema } from '../schemas/assertion.ts'
 import {
   complianceAssertionResponse,
@@ -14,85 +13,12 @@ import {
   tokenInclusion,
   verificationResponse,
 } from '../schemas/responses/assertion.ts'
-import { sha256 } from '../schemas/responses/values.ts'
-import type { Operation, Tag } from './model/operation.ts'
-import { PAGING } from './parameters.ts'
-
-export const proveLiabilities: Operation = {
-  id: 'proveLiabilities',
-  method: 'POST',
-  path: '/v1/assertions/proof-of-liabilities',
-  summary: 'Have the total liabilities signed',
-  description: `What the ledger owes in all, at one moment: balances, and what is in transit between accounts, each unit once. The total is computed, for each token by a Merkle-sum tree; totals that do not reconcile are not signed (503).
-
-An account holder verifies that the total includes the account with GET /v1/accounts/{accountId}/liability-proof. Concurrent requests share one computation; each result is signed for its own requester.
-
-A proof covers at most one million balances for each processor of the edge, and four million in all. GET /readyz warns from 80 % of that.`,
-  roles: EVERYONE,
-  body: assertionRequestSchema,
-  answers: [{ status: 200, description: 'The assertion.', content: liabilitiesAssertionResponse }],
-  refusals: {
-    ERR_DOWNSTREAM_FAILURE:
-      'The proof is temporarily unavailable, the totals do not reconcile, or the ledger is too large: `detail` then names the limit.',
-  },
-}
-
-export const proveProvenance: Operation = {
-  id: 'proveProvenance',
-  method: 'POST',
-  path: '/v1/assertions/proof-of-provenance',
-  summary: 'Have the provenance of all NFTs signed',
-  description:
-    'Whether every NFT’s history holds, from its mint to its owner, hash links and receipts included: as of the last complete pass and all that came since. A row that was tampered with makes `provenance_valid` false, and so does a pass that is a day old.',
-  roles: EVERYONE,
-  body: assertionRequestSchema,
-  answers: [{ status: 200, description: 'The assertion.', content: provenanceAssertionResponse }],
-}
-
-export const proveCompliance: Operation = {
-  id: 'proveCompliance',
-  method: 'POST',
-  path: '/v1/assertions/proof-of-compliance',
-  summary: 'Have the outcome of the controls signed',
-  description:
-    'Which automated controls ran, and what they found: chains verify, value is conserved, receipts verify, no balance is negative, supplies reconcile. `compliant` says that every control passed and at least one ran.',
-  roles: EVERYONE,
-  body: assertionRequestSchema,
-  answers: [{ status: 200, description: 'The assertion.', content: complianceAssertionResponse }],
-}
-
-export const verifyAssertion: Operation = {
-  id: 'verifyAssertion',
-  method: 'POST',
-  path: '/v1/assertions/verify',
-  summary: 'Verify an assertion',
-  description:
-    'Whether this ledger signed the result, with a key for assertions that was in use at `generated_at` and is not revoked. What is not valid is a 200 with the reason; only a field that is missing or of the wrong type is a 400.',
-  roles: EVERYONE,
-  body: assertionCheckSchema,
-  answers: [{ status: 200, description: 'Whether it is valid.', content: verificationResponse }],
-}
-
-export const getLiabilityProof: Operation = {
-  id: 'getLiabilityProof',
-  method: 'GET',
-  path: '/v1/accounts/:accountId/liability-proof',
-  summary: 'Prove that an account is counted in',
-  description:
-    'For each token the account holds, its shares in the token’s tree with the hashes and sums beside the way to the root, and the signed total, so that `ledger verify` checks it all offline. Proofs are kept for 24 hours.',
-  roles: EVERYONE,
-  parameters: [
-    {
-      name: 'merkle_root',
-      in: 'query',
-      description: 'The `merkle_root` of the assertion that it is asked for; the latest, unless said.',
-      schema: sha256,
-    },
-    ...PAGING,
-  ],
-  answers: [{ status: 200, description: 'One page of the proof.', content: liabilityProofResponse }],
-  refusals: { ERR_NOT_FOUND: 'There is no such account, or no such proof any more.' },
-}
+import type { Tag } from '../endpoint/operation.ts'
+import { GET_LIABILITY_PROOF } from '../routes/assertions/get-liability-proof.ts'
+import { PROVE_COMPLIANCE } from '../routes/assertions/prove-compliance.ts'
+import { PROVE_LIABILITIES } from '../routes/assertions/prove-liabilities.ts'
+import { PROVE_PROVENANCE } from '../routes/assertions/prove-provenance.ts'
+import { VERIFY_ASSERTION } from '../routes/assertions/verify-assertion.ts'
 
 const ASSERTION_FIELDS = {
   assertion_type: 'What is asserted.',
@@ -221,5 +147,5 @@ export const ASSERTIONS: Tag = {
       },
     },
   },
-  operations: [proveLiabilities, proveProvenance, proveCompliance, verifyAssertion, getLiabilityProof],
+  operations: [PROVE_LIABILITIES, PROVE_PROVENANCE, PROVE_COMPLIANCE, VERIFY_ASSERTION, GET_LIABILITY_PROOF],
 }

@@ -5,8 +5,8 @@ import { type ErrorCode, PROBLEM_TYPES } from '../http/problem.ts'
 import { EVERYONE } from '../endpoint/route.ts'
 import { FIELD_CODES } from '../http/invalid.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import { nameReferredTo } from './model/openapi-types.ts'
-import type { Operation } from './model/operation.ts'
+import { nameReferredTo } from './openapi-types.ts'
+import type { Operation } from '../endpoint/operation.ts'
 
 /** In the order of the table. */
 export const ALL_ERROR_CODES = Object.keys(ERROR_CODES) as readonly ErrorCode[]

@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module'
 import type { Role } from '../../actors/account/commands.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import type { WithExamples } from './model/openapi-types.ts'
+import type { WithExamples } from './openapi-types.ts'
 
 export interface Example {
   /** The ID of the operation. */

@@ -1,62 +1,10 @@
 /** Fungible tokens (D1, D5). */
-import { EVERYONE, SUBMITTERS } from '../endpoint/route.ts'
 import { tokenSchema } from '../schemas/fungible-token.ts'
 import { fungibleTokenListResponse, fungibleTokenResponse } from '../schemas/responses/fungible-token.ts'
-import type { Operation, Tag } from './model/operation.ts'
-import { IDEMPOTENCY_KEY_HEADER, PAGING } from './parameters.ts'
-
-export const createFungibleToken: Operation = {
-  id: 'createFungibleToken',
-  method: 'POST',
-  path: '/v1/fungible-tokens',
-  summary: 'Register a token',
-  description: `The answer is a 201 once \`total_supply\` is credited to the issuer, as a \`mint\` of the ledger’s own; a supply of \`0\` credits nothing.
-
-A symbol is unique without regard to case, and is its own \`token_id\`. An issuer that nobody knows comes into being without a key: it can receive, and cannot submit until its key is registered. In production the issuer signs the registration, or an administrator asks for it.
-
-With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol is taken (409).`,
-  roles: SUBMITTERS,
-  changes: 'shard',
-  parameters: [IDEMPOTENCY_KEY_HEADER],
-  body: tokenSchema,
-  answers: [
-    {
-      status: 201,
-      description: 'The token is registered, and its supply is its issuer’s.',
-      content: fungibleTokenResponse,
-      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
-    },
-  ],
-  refusals: {
-    ERR_CONFLICT: 'The symbol is taken, or the issuer cannot take the supply in.',
-    ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
-    ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
-    ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
-  },
-}
-
-export const listFungibleTokens: Operation = {
-  id: 'listFungibleTokens',
-  method: 'GET',
-  path: '/v1/fungible-tokens',
-  summary: 'List all tokens',
-  description: 'By token ID, without regard to case. The ledger’s own unit, `BASE`, is not among them.',
-  roles: EVERYONE,
-  parameters: PAGING,
-  answers: [
-    { status: 200, description: 'One page.', content: fungibleTokenListResponse, headers: ['X-Total-Count-Relation'] },
-  ],
-}
-
-export const getFungibleToken: Operation = {
-  id: 'getFungibleToken',
-  method: 'GET',
-  path: '/v1/fungible-tokens/:tokenId',
-  summary: 'Get a token',
-  description: 'By exactly the symbol as it was registered.',
-  roles: EVERYONE,
-  answers: [{ status: 200, description: 'The token.', content: fungibleTokenResponse }],
-}
+import type { Tag } from '../endpoint/operation.ts'
+import { CREATE_FUNGIBLE_TOKEN } from '../routes/fungible-tokens/create-fungible-token.ts'
+import { GET_FUNGIBLE_TOKEN } from '../routes/fungible-tokens/get-fungible-token.ts'
+import { LIST_FUNGIBLE_TOKENS } from '../routes/fungible-tokens/list-fungible-tokens.ts'
 
 export const FUNGIBLE_TOKENS: Tag = {
   name: 'Fungible tokens',
@@ -89,5 +37,5 @@ export const FUNGIBLE_TOKENS: Tag = {
       fields: { tokens: 'The tokens of this page.' },
     },
   },
-  operations: [createFungibleToken, listFungibleTokens, getFungibleToken],
+  operations: [CREATE_FUNGIBLE_TOKEN, LIST_FUNGIBLE_TOKENS, GET_FUNGIBLE_TOKEN],
 }

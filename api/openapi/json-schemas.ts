@@ -9,8 +9,8 @@ import type { GenericSchema } from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { FIELD_TEXTS } from './field-texts.ts'
-import { referenceTo } from './model/openapi-types.ts'
-import type { NamedSchema } from './model/operation.ts'
+import { referenceTo } from './openapi-types.ts'
+import type { NamedSchema } from '../endpoint/operation.ts'
 
 export interface SchemaBook {
   /** By name. */

@@ -7,111 +7,14 @@ import {
   readinessWarningResponse,
   rootResponse,
 } from '../schemas/responses/operation.ts'
-import type { Operation, Tag } from './model/operation.ts'
-import { IF_NONE_MATCH } from './parameters.ts'
-
-export const getRoot: Operation = {
-  id: 'getRoot',
-  method: 'GET',
-  path: '/',
-  summary: 'List the starting points',
-  description: 'A browser is redirected to the documentation.',
-  roles: null,
-  answers: [
-    { status: 200, description: 'Paths of the service.', content: rootResponse },
-    {
-      status: 303,
-      description: 'The documentation, for a client that prefers HTML.',
-      content: null,
-      headers: ['Location'],
-    },
-  ],
-}
-
-export const getHealth: Operation = {
-  id: 'getHealth',
-  method: 'GET',
-  path: '/healthz',
-  summary: 'Whether the process answers',
-  description: 'It does not look at what it depends on.',
-  roles: null,
-  answers: [{ status: 200, description: 'It does.', content: healthResponse }],
-}
-
-export const getReadiness: Operation = {
-  id: 'getReadiness',
-  method: 'GET',
-  path: '/readyz',
-  summary: 'Whether requests can be served, and which ledger this is',
-  description: 'Send traffic to the edges that say 200.',
-  roles: null,
-  answers: [
-    { status: 200, description: 'They can.', content: readinessResponse },
-    {
-      status: 503,
-      description: 'They cannot at this moment.',
-      content: readinessResponse,
-      headers: ['Retry-After'],
-    },
-  ],
-}
-
-export const getKeySet: Operation = {
-  id: 'getKeySet',
-  method: 'GET',
-  path: '/.well-known/jwks.json',
-  summary: 'Get the public keys of the service',
-  description:
-    'Every key that ever signed, each with its one purpose and its span. A signature counts only if it was made by a key of its purpose within the span. Keep a copy with what they signed.',
-  roles: null,
-  parameters: [IF_NONE_MATCH],
-  answers: [
-    { status: 200, description: 'The keys.', content: keySetResponse, headers: ['ETag'] },
-    { status: 304, description: 'They have not changed.', content: null, headers: ['ETag'] },
-  ],
-}
-
-export const getErrorPage: Operation = {
-  id: 'getErrorPage',
-  method: 'GET',
-  path: '/errors/:slug',
-  summary: 'Read what a type of problem means',
-  description: 'A page for a person: the `type` of a problem leads here.',
-  roles: null,
-  parameters: [IF_NONE_MATCH],
-  answers: [
-    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
-    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
-  ],
-}
-
-export const getOpenApi: Operation = {
-  id: 'getOpenApi',
-  method: 'GET',
-  path: '/openapi.json',
-  summary: 'Get this document',
-  description: 'OpenAPI 3.1, built from the schemas that validate requests.',
-  roles: null,
-  parameters: [IF_NONE_MATCH],
-  answers: [
-    { status: 200, description: 'The document.', content: 'application/json', headers: ['ETag'] },
-    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
-  ],
-}
-
-export const getDocs: Operation = {
-  id: 'getDocs',
-  method: 'GET',
-  path: '/docs',
-  summary: 'Read this document as a page',
-  description: 'One page without scripts, and nothing in it comes from elsewhere.',
-  roles: null,
-  parameters: [IF_NONE_MATCH],
-  answers: [
-    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
-    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
-  ],
-}
+import type { Tag } from '../endpoint/operation.ts'
+import { GET_DOCS } from '../routes/service/docs.ts'
+import { GET_ERROR_PAGE } from '../routes/service/error-page.ts'
+import { GET_HEALTH } from '../routes/service/health.ts'
+import { GET_KEY_SET } from '../routes/service/key-set.ts'
+import { GET_OPEN_API } from '../routes/service/openapi.ts'
+import { GET_READINESS } from '../routes/service/ready.ts'
+import { GET_ROOT } from '../routes/service/root.ts'
 
 export const OPERATION: Tag = {
   name: 'Operation',
@@ -166,5 +69,5 @@ export const OPERATION: Tag = {
       fields: { keys: 'Every key that ever signed.' },
     },
   },
-  operations: [getRoot, getHealth, getReadiness, getKeySet, getErrorPage, getOpenApi, getDocs],
+  operations: [GET_ROOT, GET_HEALTH, GET_READINESS, GET_KEY_SET, GET_ERROR_PAGE, GET_OPEN_API, GET_DOCS],
 }

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { answersOf } from './answers.ts'
 import type { SchemaBook } from './json-schemas.ts'
-import type { OperationObject, ParameterObject } from './model/openapi-types.ts'
+import type { OperationObject, ParameterObject } from './openapi-types.ts'
 import { type Example, examplesWith } from './examples.ts'
-import type { Operation, Parameter, Tag } from './model/operation.ts'
-import { PATH_PARAMETERS } from './parameters.ts'
+import type { Operation, Parameter, Tag } from '../endpoint/operation.ts'
+import { PATH_PARAMETERS } from '../endpoint/parameters.ts'
 
 /** `:name` in the path of a route. */
 const PATH_VALUE = /:(\w+)/g

@@ -18,7 +18,7 @@ import {
   timestamp,
   transactionId,
 } from '../schemas/responses/values.ts'
-import type { NamedSchema } from './model/operation.ts'
+import type { NamedSchema } from '../endpoint/operation.ts'
 
 export const SHARED_SCHEMAS: Readonly<Record<string, NamedSchema>> = {
   AccountId: { schema: accountIdField, description: 'An account. `.` and `..` are none.' },

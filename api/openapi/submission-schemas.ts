@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
-import { referenceTo } from './model/openapi-types.ts'
+import { referenceTo } from './openapi-types.ts'
 
 interface OrderShape {
   readonly description: string

@@ -5,7 +5,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import type { OpenApiDocument, OperationObject } from '../../api/openapi/model/openapi-types.ts'
+import type { OpenApiDocument, OperationObject } from '../../api/openapi/openapi-types.ts'
 
 export interface Answer {
   readonly status: number

@@ -6,12 +6,28 @@ import type { HealthState } from '../../../runtime/ports/shard-health.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { noSuchAccount, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { accountStateResponse } from '../../schemas/responses/account.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_ACCOUNT_STATE: Operation = {
+  id: 'getAccountState',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/state',
+  summary: 'Get where an account’s audit chain stands',
+  description: 'A 503 says that the shard of the account has no owner at this moment; balances are still served then.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The state.', content: accountStateResponse }],
+  refusals: {
+    ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
+    ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
+  },
+}
 
 const SERVED: ReadonlySet<HealthState> = new Set(['healthy', 'draining'])
 
 export function getAccountState({ reads, shardHealth }: EdgeDependencies): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/state', [], async (accountId) => {
+  return accountRead(GET_ACCOUNT_STATE, async (accountId) => {
     const account = await reads.account(accountId)
     if (account === undefined) return noSuchAccount()
     const shard = await shardHealth.shard(account.shardId)

@@ -3,11 +3,23 @@ import { accountRead } from '../../endpoint/account-read.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { accountMembers } from '../../views/views.ts'
+import { accountResponse } from '../../schemas/responses/account.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_ACCOUNT: Operation = {
+  id: 'getAccount',
+  method: 'GET',
+  path: '/v1/accounts/:accountId',
+  summary: 'Get an account',
+  description: 'Its status, its key, and where its audit chain stands.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The account.', content: accountResponse }],
+}
 
 export function getAccount({ reads, jwkOf }: EdgeDependencies): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId', [], async (accountId) => {
+  return accountRead(GET_ACCOUNT, async (accountId) => {
     const account = await reads.account(accountId)
     return account === undefined ? noSuchAccount() : jsonReply(200, accountMembers(account, jwkOf))
   })

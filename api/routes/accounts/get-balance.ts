@@ -4,11 +4,24 @@ import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { notFound } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { balanceMembers } from '../../views/views.ts'
+import { balanceResponse } from '../../schemas/responses/account.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_BALANCE: Operation = {
+  id: 'getBalance',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/balances/:tokenId',
+  summary: 'Get one balance',
+  description: 'A read that begins after a transaction was seen final shows all its effects.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The balance.', content: balanceResponse }],
+  refusals: { ERR_NOT_FOUND: 'There is no such account, or it never held this token.' },
+}
 
 export function getBalance({ reads }: EdgeDependencies): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/balances/:tokenId', [], async (accountId, call) => {
+  return accountRead(GET_BALANCE, async (accountId, call) => {
     const balances = await reads.balances(accountId)
     if (balances === undefined) return noSuchAccount()
     const tokenId = pathValue(call, 'tokenId')

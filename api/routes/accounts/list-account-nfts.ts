@@ -3,13 +3,27 @@ import { accountRead } from '../../endpoint/account-read.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { ownedNftMembers } from '../../views/nft-views.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { ownedNftListResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_ACCOUNT_NFTS: Operation = {
+  id: 'listAccountNfts',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/nfts',
+  summary: 'List the NFTs of an account',
+  description: 'What it owns, by class and instance. One that a transaction or a group holds is still its sender’s.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: ownedNftListResponse }],
+}
 
 export function listAccountNfts({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/nfts', PAGE_PARAMETERS, async (accountId, call) => {
+  return accountRead(LIST_ACCOUNT_NFTS, async (accountId, call) => {
     const scope = listScope('/v1/accounts/nfts', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)

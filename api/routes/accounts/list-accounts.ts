@@ -3,6 +3,7 @@ import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { AccountView } from '../../../actors/account/outcome.ts'
 import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { ADMINS, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { inTurns } from '../../http/in-turns.ts'
 import type { PageTokens } from '../../http/page-token.ts'
 import {
@@ -11,22 +12,31 @@ import {
   countOfList,
   listScope,
   nextPageToken,
-  PAGE_PARAMETERS,
   readPageRequest,
 } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { ADMINS, type GuardedRoute } from '../../endpoint/route.ts'
-import { scanPage, type ScannedPage, type ScanRequest } from '../../endpoint/scan.ts'
+import { type ScannedPage, scanPage, type ScanRequest } from '../../endpoint/scan.ts'
 import { accountMembers } from '../../views/views.ts'
+import { accountListResponse } from '../../schemas/responses/account.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_ACCOUNTS: Operation = {
+  id: 'listAccounts',
+  method: 'GET',
+  path: '/v1/accounts',
+  summary: 'List all accounts',
+  description: 'In an order of the ledger’s own, which stays as it is.',
+  roles: ADMINS,
+  parameters: PAGING,
+  answers: [
+    { status: 200, description: 'One page.', content: accountListResponse, headers: ['X-Total-Count-Relation'] },
+  ],
+}
 
 export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/accounts',
-    query: PAGE_PARAMETERS,
-    roles: ADMINS,
-    asksLedger: false,
+    ...guarded(LIST_ACCOUNTS),
     async handle({ caller, query, scope: accounts }) {
       const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
       const { limit, after } = readPageRequest(query, tokens, scope)

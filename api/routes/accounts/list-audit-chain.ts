@@ -2,16 +2,30 @@
 import { accountRead } from '../../endpoint/account-read.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { countMembers, listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { countMembers, listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { auditEntryMembers } from '../../views/views.ts'
+import { auditChainResponse } from '../../schemas/responses/account.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_AUDIT_CHAIN: Operation = {
+  id: 'listAuditChain',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/audit-chain',
+  summary: 'Read an account’s audit chain',
+  description: `Oldest first, with the exact strings that were hashed: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). Entry 0 is the registration, on a previous hash of 32 zero bytes; failed transactions have no entry. \`ledger verify\` checks a chain offline.`,
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: auditChainResponse }],
+}
 
 const BEFORE_ALL = -1
 
 export function listAuditChain({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/audit-chain', PAGE_PARAMETERS, async (accountId, call) => {
+  return accountRead(LIST_AUDIT_CHAIN, async (accountId, call) => {
     const scope = listScope('/v1/accounts/audit-chain', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)

@@ -2,14 +2,28 @@
 import { accountRead } from '../../endpoint/account-read.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { balanceMembers } from '../../views/views.ts'
+import { balanceListResponse } from '../../schemas/responses/account.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_BALANCES: Operation = {
+  id: 'listBalances',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/balances',
+  summary: 'List what an account holds',
+  description: 'By token ID. A balance is listed from its first movement on, and stays, at `0` too.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: balanceListResponse }],
+}
 
 export function listBalances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/balances', PAGE_PARAMETERS, async (accountId, call) => {
+  return accountRead(LIST_BALANCES, async (accountId, call) => {
     const scope = listScope('/v1/accounts/balances', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)

@@ -5,14 +5,29 @@ import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { accountRead } from '../../endpoint/account-read.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { termsMembers } from '../../views/views.ts'
+import { expectationsResponse } from '../../schemas/responses/settlement-group.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_EXPECTATIONS: Operation = {
+  id: 'listExpectations',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/expectations',
+  summary: 'List the legs that settlement groups expect of an account',
+  description:
+    'Unsigned legs of open groups that name the account, by group ID. Any client may register a group that names any account: the account signs such a leg, declines the group, or lets it time out.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: expectationsResponse }],
+}
 
 export function listExpectations({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/expectations', PAGE_PARAMETERS, async (accountId, call) => {
+  return accountRead(LIST_EXPECTATIONS, async (accountId, call) => {
     const scope = listScope('/v1/accounts/expectations', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)

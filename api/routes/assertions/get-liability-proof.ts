@@ -10,12 +10,37 @@ import { accountRead } from '../../endpoint/account-read.ts'
 import { createAssertionSigner } from '../../endpoint/assertion.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { notFound, type Problem } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { liabilitiesMembers } from './prove-liabilities.ts'
+import { liabilityProofResponse } from '../../schemas/responses/assertion.ts'
+import { sha256 } from '../../schemas/responses/values.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const GET_LIABILITY_PROOF: Operation = {
+  id: 'getLiabilityProof',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/liability-proof',
+  summary: 'Prove that an account is counted in',
+  description:
+    'For each token the account holds, its shares in the token’s tree with the hashes and sums beside the way to the root, and the signed total, so that `ledger verify` checks it all offline. Proofs are kept for 24 hours.',
+  roles: EVERYONE,
+  parameters: [
+    {
+      name: 'merkle_root',
+      in: 'query',
+      description: 'The `merkle_root` of the assertion that it is asked for; the latest, unless said.',
+      schema: sha256,
+    },
+    ...PAGING,
+  ],
+  answers: [{ status: 200, description: 'One page of the proof.', content: liabilityProofResponse }],
+  refusals: { ERR_NOT_FOUND: 'There is no such account, or no such proof any more.' },
+}
 
 const MERKLE_ROOT = /^sha256:([0-9a-f]{64})$/
 const MERKLE_ROOT_RULE = 'must be sha256: and 64 hexadecimal digits in lower case'
@@ -23,35 +48,31 @@ const MERKLE_ROOT_RULE = 'must be sha256: and 64 hexadecimal digits in lower cas
 export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   const { assertions, reads } = dependencies
   const signer = createAssertionSigner(dependencies)
-  return accountRead(
-    '/v1/accounts/:accountId/liability-proof',
-    ['merkle_root', ...PAGE_PARAMETERS],
-    async (accountId, call) => {
-      const { clientId } = call.caller
-      const { query } = call
-      const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
-      const scope = listScope('/v1/accounts/liability-proof', clientId, [accountId, asked])
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const account = await reads.account(accountId)
-      if (account === undefined) return noSuchAccount()
-      if (account.status === 'erased') return noSuchProof()
-      // Later pages come from the same run, also if the request named no run.
-      const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
-      const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
-      if (found === undefined) return noSuchProof()
-      const { liabilities, totals, proofs, next } = found
-      return jsonReply(200, {
-        account_id: accountId,
-        merkle_root: showHash(liabilities.merkleRoot),
-        totals: totals.map(totalMembers),
-        proofs: proofs.map(proofMembers),
-        assertion: await signer.sign('proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
-        next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
-      })
-    },
-  )
+  return accountRead(GET_LIABILITY_PROOF, async (accountId, call) => {
+    const { clientId } = call.caller
+    const { query } = call
+    const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
+    const scope = listScope('/v1/accounts/liability-proof', clientId, [accountId, asked])
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const account = await reads.account(accountId)
+    if (account === undefined) return noSuchAccount()
+    if (account.status === 'erased') return noSuchProof()
+    // Later pages come from the same run, also if the request named no run.
+    const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
+    const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
+    if (found === undefined) return noSuchProof()
+    const { liabilities, totals, proofs, next } = found
+    return jsonReply(200, {
+      account_id: accountId,
+      merkle_root: showHash(liabilities.merkleRoot),
+      totals: totals.map(totalMembers),
+      proofs: proofs.map(proofMembers),
+      assertion: await signer.sign('proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
+      next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
+    })
+  })
 }
 
 function noSuchProof(): Problem {

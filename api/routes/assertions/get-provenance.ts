@@ -2,29 +2,53 @@
  * GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance: what became of an NFT and what was stated of it, oldest
  * first, up to a depth (D11).
  */
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { MAX_PROVENANCE_DEPTH } from '../../../runtime/ports/attestation-store.ts'
 import { provenanceMembers } from '../../views/attestation-views.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { isHidden } from '../../endpoint/scoped-reads.ts'
+import * as v from 'valibot'
+import { provenanceResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+const MAX_DEPTH = 1000
+
+const DEFAULT_DEPTH = 10
+
+export const LIST_NFT_PROVENANCE: Operation = {
+  id: 'listNftProvenance',
+  method: 'GET',
+  path: '/v1/nft-classes/:classId/instances/:instanceId/provenance',
+  summary: 'List everything that is known of an NFT',
+  description:
+    'The mint, then transfers, the burn, attestations and revocations in the order in which they happened. `depth` counts ' +
+    'changes of owner: the mint has 0, the first transfer 1; an attestation has the depth of the ownership during which it was made.',
+  roles: EVERYONE,
+  parameters: [
+    {
+      name: 'max_depth',
+      in: 'query',
+      description: 'Only entries up to this depth.',
+      schema: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_DEPTH)), DEFAULT_DEPTH),
+    },
+    ...PAGING,
+  ],
+  answers: [{ status: 200, description: 'One page.', content: provenanceResponse }],
+}
 
 const DEFAULT_MAX_DEPTH = 10
 const DEPTH_RULE = 'must be an integer from 0 to 1,000'
 
 export function getProvenance({ attestations, reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/nft-classes/:classId/instances/:instanceId/provenance',
-    query: ['max_depth', ...PAGE_PARAMETERS],
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_NFT_PROVENANCE),
     async handle(call) {
       const classId = pathValue(call, 'classId')
       const instanceId = pathValue(call, 'instanceId')

@@ -2,11 +2,26 @@
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { assertionRoute } from '../../endpoint/prove.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { timeOrNull } from '../../views/views.ts'
+import { assertionRequestSchema } from '../../schemas/assertion.ts'
+import { complianceAssertionResponse } from '../../schemas/responses/assertion.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const PROVE_COMPLIANCE: Operation = {
+  id: 'proveCompliance',
+  method: 'POST',
+  path: '/v1/assertions/proof-of-compliance',
+  summary: 'Have the outcome of the controls signed',
+  description:
+    'Which automated controls ran, and what they found: chains verify, value is conserved, receipts verify, no balance is negative, supplies reconcile. `compliant` says that every control passed and at least one ran.',
+  roles: EVERYONE,
+  body: assertionRequestSchema,
+  answers: [{ status: 200, description: 'The assertion.', content: complianceAssertionResponse }],
+}
 
 export function proveCompliance(dependencies: EdgeDependencies): GuardedRoute {
-  return assertionRoute(dependencies, 'proof-of-compliance', async (assertions) => {
+  return assertionRoute(dependencies, PROVE_COMPLIANCE, 'proof-of-compliance', async (assertions) => {
     const { compliant, frameworks, controls, asOfMs, lastFullPassAtMs } = await assertions.compliance()
     return {
       compliant,

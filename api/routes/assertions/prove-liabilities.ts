@@ -6,11 +6,34 @@ import type { ExceededLimit, Liabilities } from '../../../runtime/ports/assertio
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { problem, type Problem } from '../../http/problem.ts'
 import { assertionRoute } from '../../endpoint/prove.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { assertionRequestSchema } from '../../schemas/assertion.ts'
+import { liabilitiesAssertionResponse } from '../../schemas/responses/assertion.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const PROVE_LIABILITIES: Operation = {
+  id: 'proveLiabilities',
+  method: 'POST',
+  path: '/v1/assertions/proof-of-liabilities',
+  summary: 'Have the total liabilities signed',
+  description: `What the ledger owes in all, at one moment: balances, and what is in transit between accounts, each unit once. The total is computed, for each token by a Merkle-sum tree; totals that do not reconcile are not signed (503).
+
+An account holder verifies that the total includes the account with GET /v1/accounts/{accountId}/liability-proof. Concurrent requests share one computation; each result is signed for its own requester.
+
+A proof covers at most one million balances for each processor of the edge, and four million in all. GET /readyz warns from 80 % of that.`,
+  roles: EVERYONE,
+  body: assertionRequestSchema,
+  answers: [{ status: 200, description: 'The assertion.', content: liabilitiesAssertionResponse }],
+  refusals: {
+    ERR_DOWNSTREAM_FAILURE:
+      'The proof is temporarily unavailable, the totals do not reconcile, or the ledger is too large: `detail` then names the limit.',
+  },
+}
 
 export function proveLiabilities(dependencies: EdgeDependencies): GuardedRoute {
   return assertionRoute(
     dependencies,
+    PROVE_LIABILITIES,
     'proof-of-liabilities',
     async (assertions) => liabilitiesMembers(await assertions.liabilities()),
     (error) => (error.exceeded === undefined ? undefined : tooLarge(error.exceeded)),

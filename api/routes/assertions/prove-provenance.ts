@@ -2,11 +2,26 @@
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { assertionRoute } from '../../endpoint/prove.ts'
-import type { GuardedRoute } from '../../endpoint/route.ts'
+import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { timeOrNull } from '../../views/views.ts'
+import { assertionRequestSchema } from '../../schemas/assertion.ts'
+import { provenanceAssertionResponse } from '../../schemas/responses/assertion.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const PROVE_PROVENANCE: Operation = {
+  id: 'proveProvenance',
+  method: 'POST',
+  path: '/v1/assertions/proof-of-provenance',
+  summary: 'Have the provenance of all NFTs signed',
+  description:
+    'Whether every NFT’s history holds, from its mint to its owner, hash links and receipts included: as of the last complete pass and all that came since. A row that was tampered with makes `provenance_valid` false, and so does a pass that is a day old.',
+  roles: EVERYONE,
+  body: assertionRequestSchema,
+  answers: [{ status: 200, description: 'The assertion.', content: provenanceAssertionResponse }],
+}
 
 export function proveProvenance(dependencies: EdgeDependencies): GuardedRoute {
-  return assertionRoute(dependencies, 'proof-of-provenance', async (assertions) => {
+  return assertionRoute(dependencies, PROVE_PROVENANCE, 'proof-of-provenance', async (assertions) => {
     const { assetsVerified, provenanceValid, asOfMs, lastFullPassAtMs } = await assertions.provenance()
     return {
       assets_verified: assetsVerified,

@@ -1,21 +1,31 @@
 /** POST /v1/assertions/verify: whether this ledger has signed what is shown, and stands by it (D12). */
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { problemOfAssertion } from '../../endpoint/assertion.ts'
 import { readAnyJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { invalidProblem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
-import { readAssertionCheck } from '../../schemas/assertion.ts'
+import { assertionCheckSchema, readAssertionCheck } from '../../schemas/assertion.ts'
 import { fieldPath } from '../../http/invalid.ts'
+import { verificationResponse } from '../../schemas/responses/assertion.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const VERIFY_ASSERTION: Operation = {
+  id: 'verifyAssertion',
+  method: 'POST',
+  path: '/v1/assertions/verify',
+  summary: 'Verify an assertion',
+  description:
+    'Whether this ledger signed the result, with a key for assertions that was in use at `generated_at` and is not revoked. What is not valid is a 200 with the reason; only a field that is missing or of the wrong type is a 400.',
+  roles: EVERYONE,
+  body: assertionCheckSchema,
+  answers: [{ status: 200, description: 'Whether it is valid.', content: verificationResponse }],
+}
 
 export function verifyAssertion({ serviceKeys, clock, settings }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/assertions/verify',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(VERIFY_ASSERTION),
     async handle({ http }) {
       const read = await readAnyJsonBody(http.req.raw)
       if (!read.ok) return read.error

@@ -3,6 +3,7 @@
  * stored before it is answered.
  */
 import type { Caller } from '../../../actors/account/commands.ts'
+import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
@@ -16,18 +17,44 @@ import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { notFound, type Problem } from '../../http/problem.ts'
 import { signatureMismatch } from '../../endpoint/refusals.ts'
 import { jsonReply, type Reply } from '../../http/reply.ts'
-import { type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
-import { type AttestationSubmission, readAttestation } from '../../schemas/attestation.ts'
+import { attestationSchema, type AttestationSubmission, readAttestation } from '../../schemas/attestation.ts'
 import { repeatHeaders } from '../../http/signed-body.ts'
+import { attestationResponse } from '../../schemas/responses/attestation.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+
+export const CREATE_ATTESTATION: Operation = {
+  id: 'createAttestation',
+  method: 'POST',
+  path: '/v1/attestations',
+  summary: 'State something of an NFT',
+  description: `The statement is made in the name of \`attester\`, which need not be an account. With a \`signature\` by the key of the account \`attester\`, over the canonical JSON of the body without it, \`attester_verified\` is true; a signature that does not verify is a 403. The service signs what it stores.
+
+\`evidence_url\` is stored unchanged and never fetched. **Only the header \`Idempotency-Key\` makes a repeated submission idempotent**: without it, each request creates another attestation.`,
+  roles: SUBMITTERS,
+  changes: 'store',
+  parameters: [IDEMPOTENCY_KEY_HEADER],
+  body: attestationSchema,
+  answers: [
+    {
+      status: 201,
+      description: 'It is stored.',
+      content: attestationResponse,
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_NOT_FOUND:
+      'The class or the NFT does not exist, or the client is scoped to accounts and the attester is an account ID outside them; `errors` names the field.',
+    ERR_SIGNATURE_MISMATCH: 'The signature is not one by the key of the account `attester`.',
+    ERR_UNKNOWN_FIELD: 'A signed attestation has a field that nobody knows; without a signature it is ignored.',
+  },
+}
 
 export function createAttestation(dependencies: EdgeDependencies): GuardedRoute {
   const { attestations } = dependencies
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/attestations',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(CREATE_ATTESTATION),
     handle: idempotent(dependencies, {
       read: readAttestation,
       // A name that is not an account ID is within every scope.

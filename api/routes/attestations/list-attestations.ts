@@ -1,14 +1,41 @@
 /** GET /v1/attestations: newest first, by any of its filters (D13, D16). A filter that no attestation meets finds nothing. */
 import type { AttestationQuery } from '../../../runtime/ports/attestation-store.ts'
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { listedAttestationMembers } from '../../views/attestation-views.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import type { Query } from '../../http/query.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { scanPage } from '../../endpoint/scan.ts'
 import { seenAttestations, viewerOf } from '../../endpoint/scoped-reads.ts'
+import * as v from 'valibot'
+import { attestationListResponse } from '../../schemas/responses/attestation.ts'
+import type { Operation, Parameter } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+function filter(name: string, description: string): Parameter {
+  return { name, in: 'query', description, schema: v.string() }
+}
+
+export const LIST_ATTESTATIONS: Operation = {
+  id: 'listAttestations',
+  method: 'GET',
+  path: '/v1/attestations',
+  summary: 'List attestations',
+  description:
+    'Newest first, with every filter applied together, without `evidence_url` and signature. A filter that nothing meets finds nothing. A page may hold fewer rows than asked for, even none, while `next_page_token` is not empty.',
+  roles: EVERYONE,
+  parameters: [
+    filter('subject_class', 'Of the class with this ID.'),
+    filter('subject_instance', 'Of the instance with this ID.'),
+    filter('asset_class', 'Of the class with this ID or name.'),
+    filter('source', 'By this attester.'),
+    filter('status', '`active` or `revoked`.'),
+    ...PAGING,
+  ],
+  answers: [{ status: 200, description: 'One page.', content: attestationListResponse }],
+}
 
 /** Each may have an NFT of its own, which is looked for. */
 const SCANNED_ATTESTATIONS = 200
@@ -16,12 +43,7 @@ const PATH = '/v1/attestations'
 
 export function listAttestations({ attestations, reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: PATH,
-    query: ['subject_class', 'subject_instance', 'asset_class', 'source', 'status', ...PAGE_PARAMETERS],
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_ATTESTATIONS),
     async handle({ caller, query, scope: accounts }) {
       const filters = readFilters(query)
       const scope = listScope(PATH, caller.clientId, Object.values(filters))

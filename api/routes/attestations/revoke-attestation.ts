@@ -1,22 +1,33 @@
 /** POST /v1/attestations/{id}/revoke: takes an attestation back, once and for good (D13). */
 import type { Caller } from '../../../actors/account/commands.ts'
 import type { Attestation } from '../../../runtime/ports/attestation-store.ts'
+import { guarded, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { attestationMembers, type Revoked, sealAttestation } from '../../views/attestation-views.ts'
 import { readJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { invalidProblem, notFound, type Problem, problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { seenAttestations, viewerOf } from '../../endpoint/scoped-reads.ts'
-import { readRevocation } from '../../schemas/attestation.ts'
+import { readRevocation, revocationSchema } from '../../schemas/attestation.ts'
+import { attestationResponse } from '../../schemas/responses/attestation.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const REVOKE_ATTESTATION: Operation = {
+  id: 'revokeAttestation',
+  method: 'POST',
+  path: '/v1/attestations/:attestationId/revoke',
+  summary: 'Take an attestation back',
+  description: 'By the client that submitted it, or an administrator; for good. Again, nothing new happens.',
+  roles: SUBMITTERS,
+  changes: 'store',
+  body: revocationSchema,
+  answers: [{ status: 200, description: 'The attestation, revoked.', content: attestationResponse }],
+  refusals: { ERR_FORBIDDEN: 'The client is no administrator and did not submit it.' },
+}
 
 export function revokeAttestation({ attestations, reads, serviceKeys, clock }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/attestations/:attestationId/revoke',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(REVOKE_ATTESTATION),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

@@ -1,4 +1,5 @@
 /** POST /v1/fungible-tokens: registers a token; its supply is its issuer's when the answer is given (D5). */
+import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { tokenAddress } from '../../../actors/address.ts'
 import { BASE_UNIT } from '../../../actors/money.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
@@ -6,20 +7,48 @@ import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { type Problem, problem } from '../../http/problem.ts'
 import { noSuchAccount, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
-import { readTokenRegistration } from '../../schemas/fungible-token.ts'
+import { readTokenRegistration, tokenSchema } from '../../schemas/fungible-token.ts'
 import { carriedSignature, repeatHeaders } from '../../http/signed-body.ts'
 import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { tokenMembers } from '../../views/views.ts'
+import { fungibleTokenResponse } from '../../schemas/responses/fungible-token.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+
+export const CREATE_FUNGIBLE_TOKEN: Operation = {
+  id: 'createFungibleToken',
+  method: 'POST',
+  path: '/v1/fungible-tokens',
+  summary: 'Register a token',
+  description: `The answer is a 201 once \`total_supply\` is credited to the issuer, as a \`mint\` of the ledger’s own; a supply of \`0\` credits nothing.
+
+A symbol is unique without regard to case, and is its own \`token_id\`. An issuer that nobody knows comes into being without a key: it can receive, and cannot submit until its key is registered. In production the issuer signs the registration, or an administrator asks for it.
+
+With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol is taken (409).`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  parameters: [IDEMPOTENCY_KEY_HEADER],
+  body: tokenSchema,
+  answers: [
+    {
+      status: 201,
+      description: 'The token is registered, and its supply is its issuer’s.',
+      content: fungibleTokenResponse,
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_CONFLICT: 'The symbol is taken, or the issuer cannot take the supply in.',
+    ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
+    ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
+    ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
+  },
+}
 
 export function createFungibleToken(dependencies: EdgeDependencies): GuardedRoute {
   const { gateway, isSignature } = dependencies
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/fungible-tokens',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(CREATE_FUNGIBLE_TOKEN),
     handle: idempotent(dependencies, {
       read: readTokenRegistration,
       find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),

@@ -7,21 +7,31 @@ import {
   countOfList,
   listScope,
   nextPageToken,
-  PAGE_PARAMETERS,
   readPageRequest,
 } from '../../endpoint/paging.ts'
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { tokenMembers } from '../../views/views.ts'
+import { fungibleTokenListResponse } from '../../schemas/responses/fungible-token.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_FUNGIBLE_TOKENS: Operation = {
+  id: 'listFungibleTokens',
+  method: 'GET',
+  path: '/v1/fungible-tokens',
+  summary: 'List all tokens',
+  description: 'By token ID, without regard to case. The ledger’s own unit, `BASE`, is not among them.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [
+    { status: 200, description: 'One page.', content: fungibleTokenListResponse, headers: ['X-Total-Count-Relation'] },
+  ],
+}
 
 export function listFungibleTokens({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/fungible-tokens',
-    query: PAGE_PARAMETERS,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_FUNGIBLE_TOKENS),
     async handle({ caller, query }) {
       const scope = listScope('/v1/fungible-tokens', caller.clientId)
       const { limit, after } = readPageRequest(query, tokens, scope)

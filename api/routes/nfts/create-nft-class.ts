@@ -1,4 +1,5 @@
 /** POST /v1/nft-classes: registers an NFT class under a name of its own (D2, D11). */
+import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { classAddress } from '../../../actors/address.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
@@ -7,20 +8,46 @@ import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { invalidProblem, type Problem } from '../../http/problem.ts'
 import { noSuchAccount, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
-import { readClassRegistration } from '../../schemas/nft-class.ts'
+import { classSchema, readClassRegistration } from '../../schemas/nft-class.ts'
 import { carriedSignature, repeatHeaders } from '../../http/signed-body.ts'
 import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { classMembers } from '../../views/nft-views.ts'
+import { nftClassResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+
+export const CREATE_NFT_CLASS: Operation = {
+  id: 'createNftClass',
+  method: 'POST',
+  path: '/v1/nft-classes',
+  summary: 'Register an NFT class',
+  description: `A class has an issuer, who alone mints in it, and a JSON Schema (2020-12; draft-07 where \`$schema\` says so) that the metadata of every instance satisfies.
+
+The name is unique after NFC and case folding. The schema is refused when it is not valid, too large or deep, has a remote \`$ref\`, dynamic references, \`$async\` or \`$data\`, or a pattern that a linear-time engine cannot run. An issuer that nobody knows comes into being without a key; in production the issuer signs, or an administrator asks.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  parameters: [IDEMPOTENCY_KEY_HEADER],
+  body: classSchema,
+  answers: [
+    {
+      status: 201,
+      description: 'The class is registered.',
+      content: nftClassResponse,
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_CONFLICT: 'The name is taken.',
+    ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
+    ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
+    ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
+  },
+}
 
 export function createNftClass(dependencies: EdgeDependencies): GuardedRoute {
   const { gateway, isSignature, schemas } = dependencies
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/nft-classes',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(CREATE_NFT_CLASS),
     handle: idempotent(dependencies, {
       read: readClassRegistration,
       find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),

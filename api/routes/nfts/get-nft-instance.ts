@@ -1,17 +1,25 @@
 /** GET /v1/nft-classes/{classId}/instances/{instanceId} (D11). */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { instanceMembers, noSuchInstance } from '../../views/nft-views.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { seenInstance } from '../../endpoint/scoped-reads.ts'
+import { nftInstanceResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_NFT_INSTANCE: Operation = {
+  id: 'getNftInstance',
+  method: 'GET',
+  path: '/v1/nft-classes/:classId/instances/:instanceId',
+  summary: 'Get an NFT',
+  description: 'One that is burned stays readable, with its last owner.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The NFT.', content: nftInstanceResponse }],
+}
 
 export function getNftInstance({ reads }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/nft-classes/:classId/instances/:instanceId',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(GET_NFT_INSTANCE),
     async handle(call) {
       const name = { classId: pathValue(call, 'classId'), instanceId: pathValue(call, 'instanceId') }
       const instance = await seenInstance(reads, call.scope, name)

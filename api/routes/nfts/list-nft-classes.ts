@@ -1,5 +1,6 @@
 /** GET /v1/nft-classes: all registered classes by ID (D16). */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { listedClassMembers } from '../../views/nft-views.ts'
 import type { PageTokens } from '../../http/page-token.ts'
 import {
@@ -8,20 +9,29 @@ import {
   countOfList,
   listScope,
   nextPageToken,
-  PAGE_PARAMETERS,
   readPageRequest,
 } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { nftClassListResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_NFT_CLASSES: Operation = {
+  id: 'listNftClasses',
+  method: 'GET',
+  path: '/v1/nft-classes',
+  summary: 'List all NFT classes',
+  description: 'By class ID, without descriptions and schemas.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [
+    { status: 200, description: 'One page.', content: nftClassListResponse, headers: ['X-Total-Count-Relation'] },
+  ],
+}
 
 export function listNftClasses({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/nft-classes',
-    query: PAGE_PARAMETERS,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_NFT_CLASSES),
     async handle({ caller, query }) {
       const scope = listScope('/v1/nft-classes', caller.clientId)
       const { limit, after } = readPageRequest(query, tokens, scope)

@@ -1,22 +1,31 @@
 /** GET /v1/nft-classes/{classId}/instances/{instanceId}/history: from the mint to the owner of now (D11, D16). */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { nftEventMembers, noSuchInstance } from '../../views/nft-views.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { isHidden } from '../../endpoint/scoped-reads.ts'
+import { ownershipHistoryResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_NFT_HISTORY: Operation = {
+  id: 'listNftHistory',
+  method: 'GET',
+  path: '/v1/nft-classes/:classId/instances/:instanceId/history',
+  summary: 'List the owners of an NFT',
+  description: 'From the mint to the owner of now, or to the burn.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: ownershipHistoryResponse }],
+}
 
 const BEFORE_ALL = -1
 
 export function listNftHistory({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/nft-classes/:classId/instances/:instanceId/history',
-    query: PAGE_PARAMETERS,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_NFT_HISTORY),
     async handle(call) {
       const classId = pathValue(call, 'classId')
       const instanceId = pathValue(call, 'instanceId')

@@ -3,22 +3,31 @@ import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { InstanceView } from '../../../actors/nft-instance/state.ts'
 import type { InstancesPage, LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { listedInstanceMembers, noSuchClass } from '../../views/nft-views.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
 import { issues } from '../../endpoint/scoped-reads.ts'
+import { nftInstanceListResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_NFT_INSTANCES: Operation = {
+  id: 'listNftInstances',
+  method: 'GET',
+  path: '/v1/nft-classes/:classId/instances',
+  summary: 'List the NFTs of a class',
+  description: 'By instance ID, burned ones among them.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: nftInstanceListResponse }],
+}
 
 export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/nft-classes/:classId/instances',
-    query: PAGE_PARAMETERS,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_NFT_INSTANCES),
     async handle(call) {
       const classId = pathValue(call, 'classId')
       const scope = listScope('/v1/nft-classes/instances', call.caller.clientId, [classId])

@@ -1,4 +1,5 @@
 /** POST /v1/nft-classes/{classId}/instances: one signed mint, answered once it is durable (D11). */
+import { guarded, type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { ClassView } from '../../../actors/nft-class/state.ts'
@@ -10,11 +11,43 @@ import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { type Invalid, invalidProblem, type Problem } from '../../http/problem.ts'
 import { noSuchAccount, type RefusedAnswer, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
-import { mintErrors } from '../../schemas/nft-mint.ts'
+import { mintErrors, mintSchema } from '../../schemas/nft-mint.ts'
 import { carriedSignature, repeatHeaders, signedPayload } from '../../http/signed-body.ts'
 import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { instanceMembers, noSuchClass } from '../../views/nft-views.ts'
+import { nftInstanceResponse } from '../../schemas/responses/nft.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const MINT_NFT: Operation = {
+  id: 'mintNft',
+  method: 'POST',
+  path: '/v1/nft-classes/:classId/instances',
+  summary: 'Mint an NFT',
+  description: `Signed by the class’s issuer (\`account_id\`); the answer is a 201 once it is durable. An instance that exists, or ever existed, is a 409: an NFT is minted once.
+
+The same \`idempotency_key\` again gets the first answer again; a refusal does not use the key up. Instances are transferred, exchanged and burned with POST /v1/transactions.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  body: mintSchema,
+  answers: [
+    {
+      status: 201,
+      description: 'The NFT is its owner’s.',
+      content: nftInstanceResponse,
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_NOT_FOUND: 'The class, the account or the owner does not exist.',
+    ERR_CONFLICT: 'The instance exists or existed, the issuer is frozen, or the owner cannot take it in.',
+    ERR_FORBIDDEN: 'The role does not permit this, or the account has no key.',
+    ERR_SIGNATURE_MISMATCH: '',
+    ERR_NOT_ISSUER: 'The account is not the issuer of the class.',
+    ERR_WRONG_LEDGER: 'It was signed for another ledger; in production `ledger_id` is required.',
+    ERR_INVALID_FIELD:
+      'A field is missing or wrong, or the metadata does not satisfy the class’s schema: `errors` has the path of each fault.',
+  },
+}
 
 const NOT_SIGNED = ['signature']
 
@@ -25,11 +58,7 @@ type Judged = Exclude<ValueVerdict, Overloaded> | undefined
 export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
   const { gateway, isSignature, reads, schemas } = dependencies
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/nft-classes/:classId/instances',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(MINT_NFT),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

@@ -1,24 +1,59 @@
 /** POST /v1/exports: accounts and what belongs to them, for another ledger, signed (D20). */
 import type { BegunExport } from '../../../runtime/ports/ledger-exports.ts'
+import { ADMINS, type EndpointOutcome, guarded, type GuardedCall, type GuardedRoute } from '../../endpoint/route.ts'
 import { admittedStream, sameAdmission } from '../../endpoint/admitted-stream.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { notFound, type Problem, problem } from '../../http/problem.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
 import { streamReply } from '../../http/reply.ts'
-import { ADMINS, type EndpointOutcome, type GuardedCall, type GuardedRoute } from '../../endpoint/route.ts'
-import { readExportRequest } from '../../schemas/export.ts'
+import { exportRequestSchema, readExportRequest } from '../../schemas/export.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
 
-export const EXPORT_TYPE = 'application/x-ndjson'
+const EXPORT_TYPE = 'application/x-ndjson'
+
+export const CREATE_EXPORT: Operation = {
+  id: 'createExport',
+  method: 'POST',
+  path: '/v1/exports',
+  summary: 'Export accounts for another ledger',
+  description: `One record a line, canonical JSON (RFC 8785), all of one moment: the ledger, tokens, NFT classes, NFTs with their history, attestations, accounts, and last the proof, which the service signs over all lines before it. Each line carries its number and the hash of the line before. An answer without the proof was cut off, and is none.
+
+- With \`account_ids\`: these accounts, the tokens that they hold, and the NFTs that they own with their classes and attestations.
+- With \`all: true\`: everything that there is, or that the client may see; accounts that were erased are left out.
+
+Balances are encrypted to \`recipient_public_key\`, the key of the ledger that it is for; used idempotency keys go along as hashes. What is in transit at that moment, in settlement groups that are open, is in no balance and is not exported.
+
+With \`mode: move\` the accounts' holdings leave this ledger, and the accounts close for good. Each account must be frozen, without NFTs and without pending operations; otherwise the request has no effect (409). The request is idempotent: a retry returns the same file, also if the first response was lost. Under an \`Idempotency-Key\` a completely sent file of up to 64 MiB is stored for 24 hours and replayed unchanged; a retry for a longer one is a 409.
+
+One export at a time: another one is told to try again (503). It takes a minute at most.`,
+  roles: ADMINS,
+  changes: 'shard',
+  parameters: [IDEMPOTENCY_KEY_HEADER],
+  body: exportRequestSchema,
+  answers: [
+    {
+      status: 200,
+      description: 'The records, one a line.',
+      content: EXPORT_TYPE,
+      headers: ['Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_INVALID_ACCOUNT_ID: '',
+    ERR_INVALID_PUBLIC_KEY: '',
+    ERR_WRONG_LEDGER: '`audience` is this ledger.',
+    ERR_NOT_FOUND: 'There is no such account, or not for this client.',
+    ERR_CONFLICT:
+      'An account was erased, or cannot be moved; or the history of an NFT names an account that was erased, or is too long.',
+  },
+}
 
 export function createExport(dependencies: EdgeDependencies): GuardedRoute {
   const { exports, readPublicKey, settings } = dependencies
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/exports',
-    roles: ADMINS,
-    asksLedger: true,
+    ...guarded(CREATE_EXPORT),
     handle: idempotent(dependencies, {
       read: (body) => readExportRequest(body, settings.ledgerId, readPublicKey),
       run: async (request, call) => {

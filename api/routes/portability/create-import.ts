@@ -1,5 +1,6 @@
 /** POST /v1/imports: one part of what another ledger exported to this one (D20). */
 import type { AccountScope } from '../../../actors/account-scope.ts'
+import { ADMINS, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { type JsonObject, MAX_JSON_DEPTH } from '../../../actors/canonical-json.ts'
 import type { GivenRecord } from '../../../runtime/ports/ledger-imports.ts'
 import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
@@ -8,10 +9,66 @@ import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { importAnswer, invalidOfFault } from '../../views/import-views.ts'
 import { type Invalid, invalidProblem, MAX_ERRORS, notFound, type Problem } from '../../http/problem.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
-import { ADMINS, type GuardedRoute } from '../../endpoint/route.ts'
-import { readImportPart } from '../../schemas/import-part.ts'
+import { importPartSchema, readImportPart } from '../../schemas/import-part.ts'
 import { recordErrors, recordKindOf } from '../../schemas/import-records.ts'
 import { isObject } from '../../schemas/nft-class.ts'
+import { importDoneResponse, importUnderWayResponse } from '../../schemas/responses/import.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const CREATE_IMPORT: Operation = {
+  id: 'createImport',
+  method: 'POST',
+  path: '/v1/imports',
+  summary: 'Import a part of an export',
+  description: `Takes the lines of an export, in parts of at most 1 MB: part 0 first, each with the lines that follow those of the part before; the last one ends with the proof and says \`last\`. Each is checked before it is stored. \`ledger import FILE\` does all of this.
+
+With the last part everything is checked against everything, and then taken in: all of it or nothing. That is answered with 200 and a summary, or, after half a minute, with 202: sent again, the last part waits again. The same part again is always answered and changes nothing. An import that nobody goes on with is dropped after a day.
+
+Only exports of ledgers that this one was configured to trust are taken, signed by a key that is pinned there and addressed to this ledger. What is here already, because the same came before, stays as it is and counts as \`present\`; anything else of the same name refuses the whole import.`,
+  roles: ADMINS,
+  changes: 'store',
+  body: importPartSchema,
+  answers: [
+    { status: 200, description: 'Everything is taken in.', content: importDoneResponse },
+    {
+      status: 202,
+      description: 'The part is stored; or all parts are, and the import is under way.',
+      content: importUnderWayResponse,
+    },
+  ],
+  refusals: {
+    ERR_NOT_FOUND: 'The client is scoped to accounts, and the account that `errors` names is none of them.',
+    ERR_CONFLICT:
+      'The part is not the one that comes next, or there with another content; too many imports are being staged; or something else of the name of a record is here: `errors` names the record, and nothing was taken in.',
+    ERR_FORBIDDEN:
+      'The role does not permit it; the ledger, or the key that signed the proof, is not among those trusted.',
+    ERR_SIGNATURE_MISMATCH: 'The signature of the proof is not one by the key that it names.',
+    ERR_WRONG_LEDGER: 'The export is addressed to another ledger.',
+    ERR_OVERLOADED: 'There is more to judge than is taken at this moment.',
+    ERR_UNKNOWN_FIELD: 'A record has a member that nobody knows: it was signed.',
+    ERR_INVALID_ACCOUNT_ID: '',
+    ERR_INVALID_SIGNATURE: 'A signature is missing, or of an attestation, and not one by the ledger that exported it.',
+    ERR_INVALID_TOKEN_ID: 'A balance is in no token of the file.',
+    ERR_INVALID_SYMBOL: '',
+    ERR_INVALID_DECIMALS: '',
+    ERR_INVALID_ISSUER: '',
+    ERR_INVALID_TOTAL_SUPPLY: 'It is missing or no supply, or accounts have more than that.',
+    ERR_INVALID_INITIAL_SUPPLY: '',
+    ERR_INVALID_BALANCE: '',
+    ERR_INVALID_CREATED_AT: '',
+    ERR_INVALID_UPDATED_AT: '',
+    ERR_INVALID_TIMESTAMP: '',
+    ERR_INVALID_PROOF_SYSTEM: '',
+    ERR_INVALID_PROOF_HASH: '',
+    ERR_INVALID_CLASS_ID: '',
+    ERR_INVALID_NAME: '',
+    ERR_INVALID_SCHEMA: '',
+    ERR_INVALID_REQUESTER: '',
+    ERR_INVALID_TXN_COUNT: '',
+    ERR_INVALID_PUBLIC_KEY: '',
+    ERR_INVALID_TYPE: 'The type of an entry of a history is not `mint`, `transfer` or `burn`.',
+  },
+}
 
 /** Records have many fields: three times what other bodies may have. */
 const MAX_PARTS = 150_000
@@ -20,11 +77,7 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 2
 
 export function createImport({ imports, readPublicKey, schemas }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/imports',
-    roles: ADMINS,
-    asksLedger: true,
+    ...guarded(CREATE_IMPORT),
     async handle({ http, caller, scope }) {
       const body = await readJsonBody(http.req.raw, { maxParts: MAX_PARTS, maxDepth: MAX_DEPTH })
       if (!body.ok) return body.error

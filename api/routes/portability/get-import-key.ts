@@ -1,15 +1,24 @@
 /** GET /v1/imports/key: what another ledger encrypts to, and names as the audience, to export to this one. */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { importKeyResponse } from '../../schemas/responses/import.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_IMPORT_KEY: Operation = {
+  id: 'getImportKey',
+  method: 'GET',
+  path: '/v1/imports/key',
+  summary: 'Get the key to export to',
+  description:
+    'What another ledger is told to export to this one: `ledger_id` as the `audience`, `public_key` as the `recipient_public_key`. It signs nothing and is not in `/.well-known/jwks.json`. After a rotation what was encrypted to the key before still opens.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The key.', content: importKeyResponse }],
+}
 
 export function getImportKey({ imports, settings }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/imports/key',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(GET_IMPORT_KEY),
     handle() {
       const { keyId, x, y } = imports.key()
       const publicKey = { kty: 'EC', crv: 'P-256', x, y }

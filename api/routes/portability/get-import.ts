@@ -1,17 +1,25 @@
 /** GET /v1/imports/{id}: how far an import is. */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { importMembers } from '../../views/import-views.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { ADMINS, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { importResponse } from '../../schemas/responses/import.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_IMPORT: Operation = {
+  id: 'getImport',
+  method: 'GET',
+  path: '/v1/imports/:importId',
+  summary: 'See how far an import is',
+  description: 'Which part comes next, how much is done once all parts are there, and what became of it.',
+  roles: ADMINS,
+  answers: [{ status: 200, description: 'The import.', content: importResponse }],
+}
 
 export function getImport({ imports }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/imports/:importId',
-    roles: ADMINS,
-    asksLedger: false,
+    ...guarded(GET_IMPORT),
     async handle(call) {
       const importId = pathValue(call, 'importId').toLowerCase()
       const status = importId.includes('\0') ? undefined : await imports.status(importId)

@@ -1,7 +1,23 @@
 /** GET /docs: the interface as a page for people, made of the OpenAPI document (D18). */
-import type { InterfaceContents } from '../../docs/contents.ts'
-import type { PublicRoute } from '../../endpoint/route.ts'
+import { open, type PublicRoute } from '../../endpoint/route.ts'
+import type { KnownContent } from '../../http/known-content.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
 
-export function docs({ page }: InterfaceContents): PublicRoute {
-  return { access: 'public', method: 'GET', path: '/docs', handle: ({ http }) => page(http) }
+export const GET_DOCS: Operation = {
+  id: 'getDocs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'Read this document as a page',
+  description: 'One page without scripts, and nothing in it comes from elsewhere.',
+  roles: null,
+  parameters: [IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
+    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
+  ],
+}
+
+export function docs(page: KnownContent): PublicRoute {
+  return { ...open(GET_DOCS), handle: ({ http }) => page(http) }
 }

@@ -2,12 +2,28 @@
  * GET /errors/{slug}: what a type of problem means, which codes it has and what to do about it, for a person (D14).
  * No script, no image, nothing from elsewhere: the policy lets in one style, by its hash.
  */
+import { open, pathValue, type PublicRoute } from '../../endpoint/route.ts'
 import { createHash } from 'node:crypto'
 import { createKnownContent } from '../../http/known-content.ts'
 import { ERROR_CODES } from '../../http/error-codes.ts'
 import { type ErrorCode, notFound, PROBLEM_TYPES, type ProblemType, renderProblem } from '../../http/problem.ts'
-import { EXAMPLE_REQUEST_ID, PROBLEM_EXAMPLES } from '../../openapi/problem-examples.ts'
-import { pathValue, type PublicRoute } from '../../endpoint/route.ts'
+import { EXAMPLE_REQUEST_ID, PROBLEM_EXAMPLES } from './problem-examples.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
+
+export const GET_ERROR_PAGE: Operation = {
+  id: 'getErrorPage',
+  method: 'GET',
+  path: '/errors/:slug',
+  summary: 'Read what a type of problem means',
+  description: 'A page for a person: the `type` of a problem leads here.',
+  roles: null,
+  parameters: [IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
+    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
+  ],
+}
 
 const STYLE = `
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 45rem; margin: 3rem auto; padding: 0 1rem; color: #1b1b1b; background: #fff }
@@ -37,9 +53,7 @@ interface CodeRow {
 export function errorPage(errorBase: string): PublicRoute {
   const pages = new Map<ProblemType, ReturnType<typeof createKnownContent>>()
   return {
-    access: 'public',
-    method: 'GET',
-    path: '/errors/:slug',
+    ...open(GET_ERROR_PAGE),
     handle(call) {
       const slug = pathValue(call, 'slug')
       if (!isProblemType(slug)) return notFound('There is no such type of problem.')

@@ -1,4 +1,5 @@
 /** POST /v1/auth/token: the only endpoint under /v1 that asks for no token (D17). */
+import { open, type PublicCall, type PublicRoute } from '../../endpoint/route.ts'
 import type { FailureThrottle } from '../../auth/failure-throttle.ts'
 import type { RefusalLog } from '../../auth/refusal-log.ts'
 import type { TokenGrants } from '../../auth/token-grants.ts'
@@ -6,8 +7,30 @@ import { readAnyJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { invalidProblem, type Problem, problem, unauthorized } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import type { PublicCall, PublicRoute } from '../../endpoint/route.ts'
-import { readTokenRequest } from '../../schemas/token-request.ts'
+import { readTokenRequest, tokenRequestSchema } from '../../schemas/token-request.ts'
+import { tokenResponse } from '../../schemas/responses/token.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const ISSUE_TOKEN: Operation = {
+  id: 'issueToken',
+  method: 'POST',
+  path: '/v1/auth/token',
+  summary: 'Get an access token',
+  description: `For the credentials of a client, or for a refresh token.
+
+An access token lives for \`expires_in\` seconds; when it has expired, send the refresh token instead of the secret. A refresh token works once: each answer brings the next one. One that comes back 10 seconds after its use or later has been stolen from somebody: all tokens that came from the same sign-in are revoked.
+
+The body is JSON, as in every request: the form that OAuth libraries send (\`application/x-www-form-urlencoded\`) is 415. Configure the library to send JSON, or request the token without it.
+
+A client that does not exist and a secret that is wrong get the same answer. After 20 failures a minute the answer is delayed; the right secret always gets in.`,
+  roles: null,
+  body: tokenRequestSchema,
+  answers: [{ status: 200, description: 'The tokens.', content: tokenResponse }],
+  refusals: {
+    ERR_UNAUTHORIZED: 'The client, the secret or the refresh token is not good, or was used up or revoked.',
+    ERR_OVERLOADED: 'Too many logins are in progress, from this network or in total.',
+  },
+}
 
 /** A hundred members; whoever asks has shown nothing yet, so nothing costly is read (B3). */
 const MAX_PARTS = 200
@@ -34,9 +57,7 @@ export function issueToken({
   accessTokenTtlMs,
 }: TokenEndpoint): PublicRoute {
   return {
-    access: 'public',
-    method: 'POST',
-    path: '/v1/auth/token',
+    ...open(ISSUE_TOKEN),
     async handle(call) {
       const body = await readAnyJsonBody(call.http.req.raw, { maxParts: MAX_PARTS })
       if (!body.ok) return withFormAdvice(body.error)

@@ -1,17 +1,33 @@
 /** GET /.well-known/jwks.json: every public key of the service, with its purpose and its span (D9, D12). */
+import { open, type PublicRoute } from '../../endpoint/route.ts'
 import type { Context } from 'hono'
 import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { createKnownContent } from '../../http/known-content.ts'
 import type { StaticReply } from '../../http/reply.ts'
-import type { PublicRoute } from '../../endpoint/route.ts'
+import { keySetResponse } from '../../schemas/responses/operation.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
+
+export const GET_KEY_SET: Operation = {
+  id: 'getKeySet',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  summary: 'Get the public keys of the service',
+  description:
+    'Every key that ever signed, each with its one purpose and its span. A signature counts only if it was made by a key of its purpose within the span. Keep a copy with what they signed.',
+  roles: null,
+  parameters: [IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The keys.', content: keySetResponse, headers: ['ETag'] },
+    { status: 304, description: 'They have not changed.', content: null, headers: ['ETag'] },
+  ],
+}
 
 export function keySet({ serviceKeys, settings }: EdgeDependencies): PublicRoute {
   let made: { readonly text: string; readonly content: (http: Context) => StaticReply } | undefined
   return {
-    access: 'public',
-    method: 'GET',
-    path: '/.well-known/jwks.json',
+    ...open(GET_KEY_SET),
     handle: ({ http }) => {
       const text = JSON.stringify({ ledger_id: settings.ledgerId, keys: serviceKeys.published().map(keyMembers) })
       if (made?.text !== text) made = { text, content: createKnownContent('application/json', text) }

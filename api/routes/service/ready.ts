@@ -1,7 +1,27 @@
 /** GET /readyz: whether requests can be served, which ledger this is, and which checks say so (D5, D18). */
+import { open, type PublicRoute } from '../../endpoint/route.ts'
 import type { Readiness } from '../../http/dependencies.ts'
 import { jsonReply, type Reply } from '../../http/reply.ts'
-import type { PublicRoute } from '../../endpoint/route.ts'
+import { readinessResponse } from '../../schemas/responses/operation.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_READINESS: Operation = {
+  id: 'getReadiness',
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Whether requests can be served, and which ledger this is',
+  description: 'Send traffic to the edges that say 200.',
+  roles: null,
+  answers: [
+    { status: 200, description: 'They can.', content: readinessResponse },
+    {
+      status: 503,
+      description: 'They cannot at this moment.',
+      content: readinessResponse,
+      headers: ['Retry-After'],
+    },
+  ],
+}
 
 export interface ReadyContext {
   readonly readiness: () => Promise<Readiness>
@@ -12,9 +32,7 @@ export interface ReadyContext {
 
 export function ready({ readiness, environment, ledgerId }: ReadyContext): PublicRoute {
   return {
-    access: 'public',
-    method: 'GET',
-    path: '/readyz',
+    ...open(GET_READINESS),
     handle: async () => readyReply(await readiness(), environment, ledgerId),
   }
 }

@@ -1,16 +1,34 @@
 /** GET /: links to the other resources. A browser is redirected to the documentation. */
+import { open, type PublicRoute } from '../../endpoint/route.ts'
 import { prefers } from '../../http/accept.ts'
 import { jsonReply, textReply } from '../../http/reply.ts'
-import type { PublicRoute } from '../../endpoint/route.ts'
+import { rootResponse } from '../../schemas/responses/operation.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_ROOT: Operation = {
+  id: 'getRoot',
+  method: 'GET',
+  path: '/',
+  summary: 'List the starting points',
+  description: 'A browser is redirected to the documentation.',
+  roles: null,
+  answers: [
+    { status: 200, description: 'Paths of the service.', content: rootResponse },
+    {
+      status: 303,
+      description: 'The documentation, for a client that prefers HTML.',
+      content: null,
+      headers: ['Location'],
+    },
+  ],
+}
 
 const PLACES = { documentation: '/docs', openapi: '/openapi.json', ready: '/readyz', keys: '/.well-known/jwks.json' }
 const VARY = { vary: 'accept' }
 
 export function root(): PublicRoute {
   return {
-    access: 'public',
-    method: 'GET',
-    path: '/',
+    ...open(GET_ROOT),
     handle: ({ http }) =>
       prefers(http.req.header('accept'), 'text/html', 'application/json')
         ? textReply(303, 'text/plain; charset=utf-8', '', { ...VARY, location: PLACES.documentation })

@@ -1,4 +1,5 @@
 /** POST /v1/settlement-groups/{id}/decline: an account declines its legs, and the group reverts (D10). */
+import { guarded, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import { readJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
@@ -6,18 +7,36 @@ import { checkGroupId } from '../../endpoint/path-values.ts'
 import { invalidProblem } from '../../http/problem.ts'
 import { noSuchAccount, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
-import { readDecline } from '../../schemas/settlement-group.ts'
+import { declineSchema, readDecline } from '../../schemas/settlement-group.ts'
 import { carriedSignature, signedPayload } from '../../http/signed-body.ts'
 import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
+import { declinedGroupResponse } from '../../schemas/responses/settlement-group.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const DECLINE_SETTLEMENT_GROUP: Operation = {
+  id: 'declineSettlementGroup',
+  method: 'POST',
+  path: '/v1/settlement-groups/:groupId/decline',
+  summary: 'Decline a settlement group',
+  description: `The account declines the legs that a group expects of it, and the group reverts. The account’s key signs all fields but \`signature\`. The request is idempotent. An account cannot decline a leg that it has signed.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  body: declineSchema,
+  answers: [
+    { status: 202, description: 'The legs are declined.', content: declinedGroupResponse, headers: ['Location'] },
+  ],
+  refusals: {
+    ERR_NOT_FOUND: 'There is no such account, or no open group of this ID and terms expects a leg of it.',
+    ERR_CONFLICT: 'The account has signed its leg, or is closed.',
+    ERR_FORBIDDEN: 'The role does not permit this, or the account has no key.',
+    ERR_SIGNATURE_MISMATCH: 'The signature does not verify under the key of the account.',
+    ERR_WRONG_LEDGER: 'The request was signed for another ledger; in production `ledger_id` is required.',
+  },
+}
 
 export function declineSettlementGroup({ gateway, isSignature }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/settlement-groups/:groupId/decline',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(DECLINE_SETTLEMENT_GROUP),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

@@ -2,12 +2,34 @@
 import type { GroupView } from '../../../actors/group/state.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { GroupBodies } from '../../endpoint/linked-group.ts'
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { checkGroupId } from '../../endpoint/path-values.ts'
 import type { PreferWait } from '../../endpoint/prefer-wait.ts'
 import { notFound, problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { seenGroup } from '../../endpoint/scoped-reads.ts'
+import { settlementGroupResponse } from '../../schemas/responses/settlement-group.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PREFER_WAIT } from '../../endpoint/parameters.ts'
+
+export const GET_SETTLEMENT_GROUP: Operation = {
+  id: 'getSettlementGroup',
+  method: 'GET',
+  path: '/v1/settlement-groups/:groupId',
+  summary: 'Get where a settlement group stands',
+  description: `\`open\`, then \`settled\`; or \`open\`, \`reverting\`, \`reverted\`. Final states never change. An ID that only links transactions and was never registered is \`linked\`: its \`net\` is the net amount of its completed transactions per asset, and \`balanced\` is true if it has two or more transactions, all completed, with a net of zero (both are absent beyond 5,000 transactions).
+
+With \`Prefer: wait=N\` the answer comes once it is final.`,
+  roles: EVERYONE,
+  parameters: [PREFER_WAIT],
+  answers: [
+    { status: 200, description: 'The group.', content: settlementGroupResponse, headers: ['Preference-Applied'] },
+  ],
+  refusals: {
+    ERR_OVERLOADED:
+      'The edge is already summing its limit of linked groups with more than 100 transactions, for this client or in total.',
+  },
+}
 
 const TOO_MANY = 'Too many large groups are being summed, for this client or on this edge. Retry later.'
 
@@ -17,11 +39,7 @@ export function getSettlementGroup(
   bodies: GroupBodies,
 ): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/settlement-groups/:groupId',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(GET_SETTLEMENT_GROUP),
     async handle(call) {
       const groupId = pathValue(call, 'groupId').toLowerCase()
       const illFormed = checkGroupId(groupId)

@@ -1,18 +1,36 @@
 /** GET /v1/transactions/group/{groupID}: the transactions that carry a group ID (D16). */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { checkGroupId } from '../../endpoint/path-values.ts'
 import type { PreferWait } from '../../endpoint/prefer-wait.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
 import { seenGroup, TRANSACTIONS_OF_GROUP } from '../../endpoint/scoped-reads.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { LedgerReads, TransactionCursor, TransactionView } from '../../../runtime/ports/ledger-reads.ts'
 import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
 import { groupLegMembers } from '../../views/views.ts'
+import { groupTransactionsResponse } from '../../schemas/responses/transaction.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING, PREFER_WAIT } from '../../endpoint/parameters.ts'
+
+export const LIST_GROUP_TRANSACTIONS: Operation = {
+  id: 'listGroupTransactions',
+  method: 'GET',
+  path: '/v1/transactions/group/:groupId',
+  summary: 'List the transactions under a group ID',
+  description:
+    'Newest first. A registered settlement group has an empty list until its first leg is in. With `Prefer: wait=N` the answer comes once none of the page is pending.',
+  roles: EVERYONE,
+  parameters: [PREFER_WAIT, ...PAGING],
+  answers: [
+    { status: 200, description: 'One page.', content: groupTransactionsResponse, headers: ['Preference-Applied'] },
+  ],
+  refusals: { ERR_NOT_FOUND: 'No transaction and no settlement group has this ID.' },
+}
 
 export function listGroupTransactions(
   { reads }: EdgeDependencies,
@@ -20,12 +38,7 @@ export function listGroupTransactions(
   preferWait: PreferWait,
 ): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/transactions/group/:groupId',
-    query: PAGE_PARAMETERS,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_GROUP_TRANSACTIONS),
     async handle(call) {
       const groupId = pathValue(call, 'groupId').toLowerCase()
       const illFormed = checkGroupId(groupId)

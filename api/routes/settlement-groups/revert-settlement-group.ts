@@ -1,4 +1,5 @@
 /** POST /v1/settlement-groups/{id}/revert: undoes a registered group, or named transactions of a linked one (D10). */
+import { guarded, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { groupAddress } from '../../../actors/address.ts'
 import type { NamedTransaction } from '../../../runtime/protocol/messages.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
@@ -11,21 +12,37 @@ import { checkGroupId } from '../../endpoint/path-values.ts'
 import { invalidProblem, notFound, type Problem, problem } from '../../http/problem.ts'
 import { refusalProblem, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { seenGroup, seenTransaction, shownOf } from '../../endpoint/scoped-reads.ts'
-import { readRevert } from '../../schemas/settlement-group.ts'
+import { readRevert, revertSchema } from '../../schemas/settlement-group.ts'
 import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { groupMembers } from '../../views/views.ts'
+import { settlementGroupResponse } from '../../schemas/responses/settlement-group.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const REVERT_SETTLEMENT_GROUP: Operation = {
+  id: 'revertSettlementGroup',
+  method: 'POST',
+  path: '/v1/settlement-groups/:groupId/revert',
+  summary: 'Revert a settlement group',
+  description: `By an administrator, or while it is open by the client that registered it. Whatever its legs completed is given back; ask for the group until it is \`reverted\`. Again, nothing new happens. A settled group cannot be reverted.
+
+Of a linked group an administrator names the transactions to be undone in \`txn_ids\`; one that cannot be, because the money is spent, is listed in \`partial_failures\` and does not stop the others.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  body: revertSchema,
+  answers: [{ status: 202, description: 'The revert has begun, or had.', content: settlementGroupResponse }],
+  refusals: {
+    ERR_NOT_FOUND: 'There is no such group, or it has no such transaction.',
+    ERR_CONFLICT: 'The group is settled.',
+    ERR_FORBIDDEN: 'The client is no administrator and did not register the group, or it is no longer open.',
+  },
+}
 
 type Reads = Pick<LedgerReads, 'group' | 'transaction' | 'transactions'>
 
 export function revertSettlementGroup({ gateway, reads }: EdgeDependencies, bodies: GroupBodies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/settlement-groups/:groupId/revert',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(REVERT_SETTLEMENT_GROUP),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

@@ -1,16 +1,24 @@
 /** GET /v1/shards/{id}: who owns a shard, how it fares, how much it has processed (D15). */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
+import { shardResponse } from '../../schemas/responses/shard.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_SHARD: Operation = {
+  id: 'getShard',
+  method: 'GET',
+  path: '/v1/shards/:shardId',
+  summary: 'Get a shard',
+  description: 'Who owns it, how it fares, and how much it has processed.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The shard.', content: shardResponse }],
+}
 
 export function getShard({ shardHealth }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/shards/:shardId',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(GET_SHARD),
     async handle(call) {
       const shardId = parseShardId(pathValue(call, 'shardId'))
       const shard = shardId === undefined ? undefined : await shardHealth.shard(shardId)

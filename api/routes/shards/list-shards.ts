@@ -1,21 +1,30 @@
 /** GET /v1/shards: all shards by ID (D15, D16). Their counts may be some seconds old. */
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PageTokens } from '../../http/page-token.ts'
-import { countMembers, listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../../endpoint/paging.ts'
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { countMembers, listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
 import { shardMembers } from '../../endpoint/shard-resource.ts'
+import { shardListResponse } from '../../schemas/responses/shard.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+
+export const LIST_SHARDS: Operation = {
+  id: 'listShards',
+  method: 'GET',
+  path: '/v1/shards',
+  summary: 'List all shards',
+  description: 'By number. Counts may be some seconds old.',
+  roles: EVERYONE,
+  parameters: PAGING,
+  answers: [{ status: 200, description: 'One page.', content: shardListResponse }],
+}
 
 const BEFORE_THE_FIRST = -1
 
 export function listShards({ shardHealth }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/shards',
-    query: PAGE_PARAMETERS,
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_SHARDS),
     async handle({ caller, query }) {
       const scope = listScope('/v1/shards', caller.clientId)
       const { limit, after } = readPageRequest(query, tokens, scope)

@@ -1,19 +1,31 @@
 /** PUT /v1/shards/{id}/health: records that a shard is to be drained, or no longer (D15). */
+import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { invalidProblem, problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { ADMINS, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
-import { readShardHealth } from '../../schemas/shard.ts'
+import { readShardHealth, shardHealthSchema } from '../../schemas/shard.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
+import { shardResponse } from '../../schemas/responses/shard.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const PUT_SHARD_HEALTH: Operation = {
+  id: 'putShardHealth',
+  method: 'PUT',
+  path: '/v1/shards/:shardId/health',
+  summary: 'Drain a shard, or no longer',
+  description:
+    'Records that the shard is to be drained: its owner hands it over when another node can take it. With `txn_count` only if the shard has processed that many transactions.',
+  roles: ADMINS,
+  changes: 'store',
+  body: shardHealthSchema,
+  answers: [{ status: 200, description: 'The shard as it is now.', content: shardResponse }],
+  refusals: { ERR_CONFLICT: 'The shard has processed fewer transactions than `txn_count`.' },
+}
 
 export function putShardHealth({ shardHealth }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'PUT',
-    path: '/v1/shards/:shardId/health',
-    roles: ADMINS,
-    asksLedger: true,
+    ...guarded(PUT_SHARD_HEALTH),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

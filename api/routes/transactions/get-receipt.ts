@@ -1,18 +1,28 @@
 /** GET /v1/transactions/{id}/receipt: exactly what the service signed, once the transaction is final (D9). */
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { isTransactionId } from '../../../actors/identifiers.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { notFound } from '../../http/problem.ts'
 import { textReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { seenReceipt } from '../../endpoint/scoped-reads.ts'
+import { receiptResponse } from '../../schemas/responses/transaction.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const GET_RECEIPT: Operation = {
+  id: 'getReceipt',
+  method: 'GET',
+  path: '/v1/transactions/:txnId/receipt',
+  summary: 'Get the signed receipt of a transaction',
+  description:
+    'What the service signed when the transaction became final, failed ones too. The signature is over the canonical JSON (RFC 8785) of `receipt`; the key stands in `/.well-known/jwks.json` under `key_id`. `ledger verify` checks it offline.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The receipt.', content: receiptResponse }],
+  refusals: { ERR_NOT_FOUND: 'There is no such transaction, or it is not final.' },
+}
 
 export function getReceipt({ reads }: EdgeDependencies): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/transactions/:txnId/receipt',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(GET_RECEIPT),
     async handle(call) {
       const txnId = pathValue(call, 'txnId')
       const receipt = isTransactionId(txnId) ? await seenReceipt(reads, call.scope, txnId) : undefined

@@ -1,20 +1,34 @@
 /** GET /v1/transactions/{id}: the detail (D5, D8). */
+import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { isTransactionId } from '../../../actors/identifiers.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import type { PreferWait } from '../../endpoint/prefer-wait.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { seenTransaction } from '../../endpoint/scoped-reads.ts'
 import { transactionDetailMembers } from '../../views/views.ts'
+import { transactionResponse } from '../../schemas/responses/transaction.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PREFER_WAIT } from '../../endpoint/parameters.ts'
+
+export const GET_TRANSACTION: Operation = {
+  id: 'getTransaction',
+  method: 'GET',
+  path: '/v1/transactions/:txnId',
+  summary: 'Get a transaction',
+  description: `All there is to say about it. It is there as soon as its 202 was given.
+
+\`Prefer: wait=N\` waits until it is final. Final states never change; a completed transaction may later be compensated by another one, which \`compensated_by\` names.`,
+  roles: EVERYONE,
+  parameters: [PREFER_WAIT],
+  answers: [
+    { status: 200, description: 'The transaction.', content: transactionResponse, headers: ['Preference-Applied'] },
+  ],
+}
 
 export function getTransaction({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/transactions/:txnId',
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(GET_TRANSACTION),
     async handle(call) {
       const txnId = pathValue(call, 'txnId')
       if (!isTransactionId(txnId)) return notFound('There is no such transaction.')

@@ -1,5 +1,6 @@
 /** GET /v1/transactions: the query over all transactions, newest first or as a feed, in pages or as lines (D16). */
 import type { AccountScope } from '../../../actors/account-scope.ts'
+import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../../actors/account/commands.ts'
 import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
 import { isDecimalString } from '../../../actors/money.ts'
@@ -21,40 +22,93 @@ import {
   countOfList,
   listScope,
   nextPageToken,
-  PAGE_PARAMETERS,
   readPageRequest,
 } from '../../endpoint/paging.ts'
 import type { Query } from '../../http/query.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
-import { scanPage, type ScannedPage, type ScanRequest } from '../../endpoint/scan.ts'
+import { type ScannedPage, scanPage, type ScanRequest } from '../../endpoint/scan.ts'
 import {
   ACCOUNT_ID_RULE,
+  accountIdField,
+  DECIMAL_PATTERN,
   GROUP_ID_RULE,
+  groupIdField,
   IDEMPOTENCY_KEY_RULE,
+  idempotencyKeyField,
   isIdempotencyKey,
   isTokenId,
   TOKEN_ID_RULE,
+  tokenIdField,
 } from '../../schemas/fields.ts'
 import { createStreamPlaces } from '../../http/stream-places.ts'
 import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
 import { LINES_TYPE, type LinesAsked, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
 import { transactionMembers } from '../../views/views.ts'
+import * as v from 'valibot'
+import { transactionListResponse } from '../../schemas/responses/transaction.ts'
+import { transactionLine } from '../../schemas/responses/transaction-lines.ts'
+import type { Operation, Parameter } from '../../endpoint/operation.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
 
-const FILTERS = [
-  'account_id',
-  'date_from',
-  'date_to',
-  'type',
-  'token_id',
-  'token_class',
-  'group_id',
-  'amount_min',
-  'amount_max',
-  'status',
-  'idempotency_key',
-  'order',
-] as const
+const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
+
+const DECIMAL = v.pipe(v.string(), v.metadata({ pattern: DECIMAL_PATTERN }))
+
+function filter(name: string, schema: Parameter['schema'], description: string): Parameter {
+  return { name, in: 'query', description, schema }
+}
+
+export const LIST_TRANSACTIONS: Operation = {
+  id: 'listTransactions',
+  method: 'GET',
+  path: '/v1/transactions',
+  summary: 'List transactions, or follow them',
+  description: `Newest first, with every filter applied together.
+
+With \`order=asc\` it is a **feed**: each transaction once, where it was accepted, and always a \`next_page_token\`, on an empty page too: keep it, and ask again later with the same filters. Nothing is skipped or repeated.
+
+A page may hold fewer rows than requested, even none, while \`next_page_token\` is not empty. \`total_count\` is exact without filters, by account, by status and by both; otherwise up to 10,000 (1,000 with an amount filter), and a lower bound beyond (\`total_count_relation\` is \`gte\`).
+
+\`account_id\` with \`idempotency_key\` finds what a key did.
+
+With \`Accept: application/x-ndjson\` it is sent **as lines**, all that there is, however much: a transaction a line; after every \`page_size\` of them or fewer a line \`next_page_token\`; and last a line \`end\`, or \`problem\` where it cannot go on. What ends otherwise was cut off: ask again with the last \`page_token\` that came, and leave out what stood behind it. It is read as fast as it is taken (who takes nothing for 60 seconds is cut off), each page of a moment of its own. A feed ends with what was accepted before it was asked for, and goes on from the token of its \`end\`. \`total_count\` is not among the lines. Two at a time for a client, four for an edge: more are told to try again (503).`,
+  roles: EVERYONE,
+  parameters: [
+    filter('account_id', accountIdField, 'Of this account.'),
+    filter('date_from', DATE, 'Created at this time or later: RFC 3339 with an offset.'),
+    filter('date_to', DATE, 'Created before this time: RFC 3339 with an offset.'),
+    filter('type', v.picklist(TRANSACTION_TYPES), 'Of this type.'),
+    filter('token_id', tokenIdField, 'Of this token; `BASE` for the ledger’s own unit.'),
+    filter('token_class', v.string(), '`fungible` or `nft`; anything else finds nothing.'),
+    filter('group_id', groupIdField, 'Under this group ID.'),
+    filter('amount_min', DECIMAL, 'Of this amount or more.'),
+    filter('amount_max', DECIMAL, 'Of this amount or less.'),
+    filter('status', v.picklist(TRANSACTION_STATUSES), 'In this status.'),
+    filter('idempotency_key', idempotencyKeyField, 'Of this key; needs `account_id`.'),
+    filter('order', v.optional(v.picklist(['desc', 'asc']), 'desc'), 'Newest first, or as a feed.'),
+    ...PAGING,
+  ],
+  answers: [
+    {
+      status: 200,
+      description: 'One page; or all there is, as lines.',
+      content: transactionListResponse,
+      lines: transactionLine,
+      headers: ['X-Total-Count-Relation'],
+    },
+  ],
+  refusals: {
+    ERR_INVALID_ACCOUNT_ID: 'The account ID is ill-formed, or missing beside `idempotency_key`.',
+    ERR_INVALID_TIMESTAMP: '',
+    ERR_INVALID_TYPE: '',
+    ERR_INVALID_TOKEN_ID: '',
+    ERR_INVALID_GROUP_ID: '',
+    ERR_INVALID_AMOUNT: 'A bound is no non-negative decimal string.',
+    ERR_INVALID_IDEMPOTENCY_KEY: '',
+    ERR_OVERLOADED: 'Too many lists are being sent as lines, to this client or by this edge.',
+  },
+}
+
 type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
 
 const ORDERS = ['desc', 'asc'] as const
@@ -67,12 +121,7 @@ export function listTransactions(dependencies: EdgeDependencies, tokens: PageTok
   const { reads } = dependencies
   const streaming = { ...dependencies, places: createStreamPlaces() }
   return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/transactions',
-    query: [...FILTERS, ...PAGE_PARAMETERS],
-    roles: EVERYONE,
-    asksLedger: false,
+    ...guarded(LIST_TRANSACTIONS),
     async handle(call) {
       const { http, caller, query, scope: accounts } = call
       const filters = readFilters(query)

@@ -1,5 +1,6 @@
 /** POST /v1/transactions/batch: many signed submissions in one request, each judged as if it came alone (D21). */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { logFailure } from '../../http/failure-log.ts'
@@ -11,20 +12,36 @@ import {
   type ProblemRequest,
 } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
-import { BATCH_RULE, MAX_BATCH } from '../../schemas/submission.ts'
+import { BATCH_RULE, batchSchema, MAX_BATCH } from '../../schemas/submission.ts'
 import { type AcceptedSubmission, receiptMembers, submit } from '../../endpoint/submit.ts'
+import { batchResponse } from '../../schemas/responses/transaction.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+
+export const SUBMIT_BATCH: Operation = {
+  id: 'submitBatch',
+  method: 'POST',
+  path: '/v1/transactions/batch',
+  summary: 'Submit many signed orders',
+  description: `Up to 500 orders in one request, each signed by the key of its own account, each judged as if it came alone: one that is refused changes nothing for the others, and they may complete in any order. It is no settlement group.
+
+\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` stand for the headers. Of two orders under one idempotency key the second is a repeat. An order whose result is a 503, or the whole batch after a broken connection, is sent again as it is.
+
+The response comes as soon as each is accepted or refused; \`Prefer: wait=N\` has no effect. For the outcomes, follow the feed (\`GET /v1/transactions?order=asc\`).
+
+The request is a 400 only if the array itself is wrong; the limit of one megabyte holds for all of it.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  body: batchSchema,
+  answers: [{ status: 200, description: 'What became of each order.', content: batchResponse }],
+  refusals: { ERR_INVALID_FIELD: '`submissions` is no array of 1 to 500.' },
+}
 
 const PATH = '/v1/transactions/batch'
 
 export function submitBatch(dependencies: EdgeDependencies): GuardedRoute {
   const { log, settings } = dependencies
   return {
-    access: 'token',
-    method: 'POST',
-    path: PATH,
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(SUBMIT_BATCH),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

@@ -1,23 +1,74 @@
 /** POST /v1/transactions: one signed submission (D5 to D8). */
 import type { TransactionView } from '../../../runtime/ports/ledger-reads.ts'
+import { guarded, type GuardedCall, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { logFailure } from '../../http/failure-log.ts'
-import { type PreferWait, preferredWaitS, type Waiting } from '../../endpoint/prefer-wait.ts'
+import { preferredWaitS, type PreferWait, type Waiting } from '../../endpoint/prefer-wait.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { type GuardedCall, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { seenTransaction } from '../../endpoint/scoped-reads.ts'
 import { repeatHeaders } from '../../http/signed-body.ts'
 import { receiptMembers, submit } from '../../endpoint/submit.ts'
 import { transactionDetailMembers } from '../../views/views.ts'
+import { submissionReceiptResponse, transactionResponse } from '../../schemas/responses/transaction.ts'
+import { submissionSchema } from '../../schemas/submission.ts'
+import type { Operation } from '../../endpoint/operation.ts'
+import { PREFER_WAIT } from '../../endpoint/parameters.ts'
+
+export const SUBMIT_TRANSACTION: Operation = {
+  id: 'submitTransaction',
+  method: 'POST',
+  path: '/v1/transactions',
+  summary: 'Submit a signed order',
+  description: `Moves value on one account; the account’s key signs the body.
+
+- \`credit\` and \`debit\` bring value in from outside the ledger and take it out. A credit needs the grant \`boundary\` of the client.
+- \`transfer\` with \`to_account_id\` moves value to another account. It is \`pending\`, the amount reserved, until the receiver’s side has decided; then both sides complete or neither does.
+- \`exchange\` with \`to_account_id\` and \`receive\` waits for the mirror exchange of the other party under the same \`group_id\`, for 900 seconds or until \`expires_at\`; both complete in one decision.
+- \`mint\` and \`burn\` change the supply of a token; only its issuer mints.
+- With \`class_id\` and \`instance_id\` in place of \`token_id\`, and the amount \`"1"\`, an NFT is transferred, exchanged or burned.
+- With \`terms_hash\` it is a leg of the registered settlement group \`group_id\`, and nothing less.
+
+**The response is a 202** as soon as the order is durable; the order may fail later. With \`Prefer: wait=N\` the response is a 200 with the transaction, \`failure\` included, if it is final within N seconds, and otherwise the 202. Without the header, poll the transaction until it is \`completed\` or \`failed\`. A refusal (4xx) frees the idempotency key; an accepted order that fails later keeps it.
+
+**Retries**: the same \`idempotency_key\` on the same account gets the first receipt again, byte for byte, even if the body differs (\`Idempotency-Payload-Mismatch: true\`). After a 503, a timeout or a broken connection send the same body again, as often as it takes: it happens once.
+
+Unknown fields are refused: in an order a misspelt field must not be ignored.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  parameters: [PREFER_WAIT],
+  body: submissionSchema,
+  answers: [
+    {
+      status: 200,
+      description: 'The final transaction. Only with `Prefer: wait=N`; the headers mark a replay.',
+      content: transactionResponse,
+      headers: ['Location', 'Preference-Applied', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+    {
+      status: 202,
+      description: 'The order is durable and will be decided. A repeat says the same.',
+      content: submissionReceiptResponse,
+      headers: ['Location', 'Preference-Applied', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_NOT_FOUND:
+      'The account, the receiver, the token, the class or the NFT does not exist; `errors` names the field.',
+    ERR_CONFLICT:
+      'No registered group expects this leg, the group is registered and the leg has no `terms_hash`, or 4,096 orders of the account are undecided.',
+    ERR_FORBIDDEN:
+      'The role does not permit this, the account has no key, or the client may not bring value in from outside the ledger.',
+    ERR_SIGNATURE_MISMATCH: 'The signature does not verify under the key of the account.',
+    ERR_NOT_ISSUER: 'Only the issuer of the token may mint it.',
+    ERR_WRONG_LEDGER: 'It was signed for another ledger; in production `ledger_id` is required.',
+    ERR_SELF_TRANSFER: 'It would move value from the account to itself, by one order or by two of one group.',
+  },
+}
 
 export function submitTransaction(dependencies: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
   return {
-    access: 'token',
-    method: 'POST',
-    path: '/v1/transactions',
-    roles: SUBMITTERS,
-    asksLedger: true,
+    ...guarded(SUBMIT_TRANSACTION),
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error

@@ -5,7 +5,7 @@
 import { sign, verify } from 'node:crypto'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import type { Example } from '../../../api/openapi/examples.ts'
-import type { OpenApiDocument } from '../../../api/openapi/model/openapi-types.ts'
+import type { OpenApiDocument } from '../../../api/openapi/openapi-types.ts'
 import type { HttpReply, HttpRequest } from '../../support/client.ts'
 import { canonical } from '../../support/client-keys.ts'
 import { type DocumentedInterface, type DocumentedOperation, linesOf } from '../../support/documented-interface.ts'

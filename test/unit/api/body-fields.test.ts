@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
-import { nameReferredTo } from '../../../api/openapi/model/openapi-types.ts'
+import { nameReferredTo } from '../../../api/openapi/openapi-types.ts'
 import { DocumentedInterface } from '../../support/documented-interface.ts'
 import { bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 import { CODES, FIELDS, MADE_OF_OTHERS, type FieldRule } from './field-rules.ts'

@@ -1,10 +1,9 @@
 /** How an endpoint is described: what its route does not say by itself. From it the document is built. */
 import type { GenericSchema } from 'valibot'
-import type { Role } from '../../../actors/account/commands.ts'
-import type { JsonObject } from '../../../actors/canonical-json.ts'
-import type { ErrorCode } from '../../http/problem.ts'
-import type { Route } from '../../endpoint/route.ts'
-import type { AnswerHeader } from './headers.ts'
+import type { Role } from '../../actors/account/commands.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { ErrorCode } from '../http/problem.ts'
+import type { AnswerHeader } from './answer-headers.ts'
 
 /** The endpoints of one subject, and the schemas that belong to it. */
 export interface Tag {
@@ -30,7 +29,7 @@ export interface NamedSchema {
 export interface Operation {
   /** Names the operation in clients that are generated from the document: never renamed. */
   readonly id: string
-  readonly method: Route['method']
+  readonly method: 'GET' | 'POST' | 'PUT'
   /** As the route has it. */
   readonly path: string
   readonly summary: string

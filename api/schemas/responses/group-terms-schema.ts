@@ -3,10 +3,10 @@
  * `readTerms`, which the home of the group uses too; a test holds both together.
  */
 import * as v from 'valibot'
-import { DEFAULT_TIMEOUT_SECONDS, MAX_LEGS, MAX_TIMEOUT_SECONDS, MIN_LEGS } from '../../actors/group/terms.ts'
-import { TRANSACTION_TYPES } from '../../actors/account/commands.ts'
-import { accountIdField, amountField, groupIdField, tokenIdField, unsignedOptional } from '../schemas/fields.ts'
-import { classId, instanceId } from '../schemas/responses/values.ts'
+import { DEFAULT_TIMEOUT_SECONDS, MAX_LEGS, MAX_TIMEOUT_SECONDS, MIN_LEGS } from '../../../actors/group/terms.ts'
+import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
+import { accountIdField, amountField, groupIdField, tokenIdField, unsignedOptional } from '../fields.ts'
+import { classId, instanceId } from './values.ts'
 
 export const groupLegSchema = v.object({
   account_id: accountIdField,

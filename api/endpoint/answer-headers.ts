@@ -1,6 +1,4 @@
-/** The headers of answers. */
-import type { ResponseObject } from './openapi-types.ts'
-
+/** The headers of answers, as the document describes them. */
 export const HEADERS = {
   'X-Request-Id': 'The ID of the request: the one that the client gave, or a new one. Quote it when you ask for help.',
   Location: 'The address of what was created.',
@@ -14,10 +12,3 @@ export const HEADERS = {
 } as const
 
 export type AnswerHeader = keyof typeof HEADERS
-
-/** With the one that every answer has. */
-export function headersOf(names: readonly AnswerHeader[]): ResponseObject['headers'] {
-  return Object.fromEntries(
-    (['X-Request-Id', ...names] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  )
-}

@@ -1,7 +1,7 @@
 /** What of OpenAPI 3.1 the document uses. All of it is JSON. */
-import type { Role } from '../../../actors/account/commands.ts'
-import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import type { ErrorCode } from '../../http/problem.ts'
+import type { Role } from '../../actors/account/commands.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import type { ErrorCode } from '../http/problem.ts'
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.0'

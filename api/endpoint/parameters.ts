@@ -1,10 +1,10 @@
 /** The parameters that many endpoints share. */
 import * as v from 'valibot'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../endpoint/paging.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from './paging.ts'
 import { PROBLEM_TYPES } from '../http/problem.ts'
 import { accountIdField, groupIdField, idempotencyKeyField } from '../schemas/fields.ts'
 import { pageToken, text } from '../schemas/responses/values.ts'
-import type { Parameter } from './model/operation.ts'
+import type { Parameter } from './operation.ts'
 
 /** By the names that the routes give them. What names nothing is a 404 whatever its shape, so that most take any text. */
 export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>> = {
