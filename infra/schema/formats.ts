@@ -5,8 +5,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as identifiers from '@hyperjump/uri'
 import idn from 'idn-hostname'
-import type { Fuel } from './fuel.ts'
 import { isPattern } from './pattern-reader.ts'
+import type { Steps } from './steps.ts'
 
 export type FormatTest = (text: string) => boolean
 
@@ -17,10 +17,11 @@ const MAX_HOSTNAME_LENGTH = 253
 /** A host name with decomposed characters is longer than its ASCII form: Hangul has three code points a syllable. */
 const MAX_IDN_HOSTNAME_LENGTH = 4 * MAX_HOSTNAME_LENGTH
 
+const STEPS_PER_TEST = 4
 /** Every test takes linear time. */
-const CHARACTERS_A_STEP = 8
+const CHARACTERS_PER_STEP = 8
 /** Cost of a character of a host name that IDNA checks: about 20 µs. */
-const STEPS_AN_IDN_CHARACTER = 400
+const STEPS_PER_IDN_CHARACTER = 400
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 /** Label separators (RFC 3490, 3.1). A final one names the root, which the format `hostname` excludes. */
@@ -64,26 +65,27 @@ const TESTS: ReadonlyMap<string, FormatTest> = new Map([
   ['regex', isPattern],
 ])
 
-/** Formats that check a host name against IDNA. */
-const HOSTNAME_FORMATS: ReadonlySet<string> = new Set(['hostname', 'idn-hostname', 'idn-email'])
+/** In steps. */
+const COSTS: ReadonlyMap<string, (text: string) => number> = new Map([
+  ['hostname', hostnameCost],
+  ['idn-hostname', hostnameCost],
+  ['idn-email', hostnameCost],
+  ['regex', (text) => text.length],
+])
 
-/** undefined: the standard has no such format. */
-export function formatTest(name: string): FormatTest | undefined {
-  return TESTS.get(name)
+/** undefined: the standard has no such format. The test spends `steps`. */
+export function formatTest(name: string, steps: Steps): FormatTest | undefined {
+  const test = TESTS.get(name)
+  if (test === undefined) return undefined
+  const cost = COSTS.get(name) ?? plainCost
+  return (text) => {
+    steps.spend(STEPS_PER_TEST + cost(text))
+    return test(text)
+  }
 }
 
-/** What the compiler is given. */
-export function formatsFor(fuel: Fuel): Readonly<Record<string, FormatTest>> {
-  return Object.fromEntries(
-    [...TESTS].map(([name, test]): [string, FormatTest] => [
-      name,
-      (text) => {
-        fuel.spend(1 + (HOSTNAME_FORMATS.has(name) ? hostnameSteps(text) : text.length / CHARACTERS_A_STEP))
-        return test(text)
-      },
-    ]),
-  )
-}
+/** For the meta-schemas: a schema has bounded bytes, so that its formats need no count. */
+export const FORMAT_TESTS: Readonly<Record<string, FormatTest>> = Object.fromEntries(TESTS)
 
 function isDateTime(text: string): boolean {
   // The date has ten characters; what parts it from the time is a T, in either case.
@@ -155,10 +157,14 @@ function isForIdna(text: string): boolean {
   return text.includes('--') || !IS_ASCII.test(text)
 }
 
-function hostnameSteps(text: string): number {
+function plainCost(text: string): number {
+  return text.length / CHARACTERS_PER_STEP
+}
+
+function hostnameCost(text: string): number {
   return text.length <= MAX_IDN_HOSTNAME_LENGTH && isForIdna(text)
-    ? text.length * STEPS_AN_IDN_CHARACTER
-    : text.length / CHARACTERS_A_STEP
+    ? text.length * STEPS_PER_IDN_CHARACTER
+    : plainCost(text)
 }
 
 /** RFC 6570, 2, with erratum 6937, which allows the apostrophe in literals. */

@@ -15,12 +15,8 @@ export const MAX_EXPANDED_DEPTH = 64
 export const MAX_PATTERN_COST = 20_000
 /** Of one value. */
 export const MAX_ERRORS = 100
-/** Collected before the repeated ones are dropped; where there are more, the first is told and nothing else. */
-export const MAX_COLLECTED_ERRORS = 2_000
-/** Of alternatives that were tried in vain, in the pass that only says yes or no. */
-export const MAX_PASSING_ERRORS = 50_000
 /** Code points. */
 export const MAX_PATH_LENGTH = 256
 export const MAX_MESSAGE_LENGTH = 256
-/** Steps of one validation: about 50 ns each. See `Fuel`. */
-export const MAX_STEPS = 4_000_000
+/** Steps of one validation: at most about 0.2 µs each, so that they end within a third of a worker's CPU time. */
+export const MAX_STEPS = 3_000_000

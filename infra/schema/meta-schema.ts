@@ -1,25 +1,21 @@
-/** Whether a schema is one: held against the schema of its dialect, which the compiler's makers keep. */
+/** Checks a schema against the meta-schema of its dialect, by ajv. */
 import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Dialect } from './dialect.ts'
-import { formatsFor } from './formats.ts'
-import { Fuel } from './fuel.ts'
+import { FORMAT_TESTS } from './formats.ts'
 import { shortened } from './shortened.ts'
 
 export interface MetaSchemas {
-  /** Why it is none, as a sentence. */
+  /** The error is the reason, as a sentence. */
   readonly check: (dialect: Dialect, schema: JsonObject) => Result<null, string>
 }
 
-/** Compiles them: takes tens of milliseconds. */
+/** Compiles the meta-schemas, which takes tens of milliseconds. */
 export function createMetaSchemas(): MetaSchemas {
-  // A schema has bounded bytes, and everything that its schema asks for is linear in them.
-  const endless = new Fuel()
-  endless.fill(Number.POSITIVE_INFINITY)
-  const options = { strict: false, logger: false, ownProperties: true, formats: formatsFor(endless) } as const
+  const options = { strict: false, logger: false, ownProperties: true, formats: FORMAT_TESTS } as const
   const validators: Readonly<Record<Dialect, ValidateFunction>> = {
     '2020-12': compiled(new Ajv2020(options).getSchema('https://json-schema.org/draft/2020-12/schema')),
     'draft-07': compiled(new Ajv(options).getSchema('http://json-schema.org/draft-07/schema')),
@@ -36,6 +32,6 @@ export function createMetaSchemas(): MetaSchemas {
 }
 
 function compiled(validate: ValidateFunction | undefined): ValidateFunction {
-  if (validate === undefined) throw new Error('ajv lacks the schema of a dialect')
+  if (validate === undefined) throw new Error('ajv lacks the meta-schema of a dialect')
   return validate
 }

@@ -16,6 +16,8 @@ export type PatternReading =
 const MAX_REPEATS = 1_000
 const MAX_COST = 1_000_000_000
 const OPTIONS = { ecmaVersion: 2024 } as const
+const PARSER = new RegExpParser(OPTIONS)
+const VALIDATOR = new RegExpValidator(OPTIONS)
 const NEEDLESS_ESCAPE = /\\([^0-9A-Za-z_^$\\.*+?()[\]{}|/])/u
 
 /** ECMA-262, WhiteSpace and LineTerminator. RE2's `\s` is ASCII only. */
@@ -54,7 +56,7 @@ class NotLinear extends Error {}
 export function readPattern(source: string): PatternReading {
   const text = withoutNeedlessEscapes(source)
   try {
-    const pattern = new RegExpParser(OPTIONS).parsePattern(text, 0, text.length, { unicode: true })
+    const pattern = PARSER.parsePattern(text, 0, text.length, { unicode: true })
     const { re2, cost } = translateAlternatives(pattern.alternatives)
     return { kind: 'linear', re2, cost: cost + 1 }
   } catch (error) {
@@ -69,7 +71,7 @@ export function readPattern(source: string): PatternReading {
 export function isPattern(source: string): boolean {
   const text = withoutNeedlessEscapes(source)
   try {
-    new RegExpValidator(OPTIONS).validatePattern(text, 0, text.length, { unicode: true })
+    VALIDATOR.validatePattern(text, 0, text.length, { unicode: true })
     return true
   } catch (error) {
     if (error instanceof RegExpSyntaxError) return false

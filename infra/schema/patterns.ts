@@ -2,23 +2,21 @@
 import { RE2JS } from 're2js'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { isObject } from './dialect.ts'
-import type { Fuel } from './fuel.ts'
 import { MAX_PATTERN_COST } from './limits.ts'
 import { readPattern } from './pattern-reader.ts'
 import { allIn, at, type SchemaNode } from './schema-tree.ts'
+import type { Steps } from './steps.ts'
 
 export interface Pattern {
   readonly test: (text: string) => boolean
-  /** The compiler tells patterns apart by this. */
-  readonly toString: () => string
 }
 
 /** RE2 instructions per character that cost one step. */
-const INSTRUCTIONS_A_STEP = 32
+const INSTRUCTIONS_PER_STEP = 32
 /** RE2 visits a few instructions at once, so a character has a minimum cost. */
-const LEAST_STEPS_A_CHARACTER = 0.5
+const MIN_STEPS_PER_CHARACTER = 0.5
 /** Fixed cost of a test, whatever the length of the text. */
-const STEPS_A_TEST = 8
+const STEPS_PER_TEST = 8
 
 /** By their source in the schema. */
 export type Patterns = ReadonlyMap<string, Pattern>
@@ -29,7 +27,7 @@ const REFUSALS = {
 }
 
 /** Includes subschemas that nothing refers to. The error is the reason for the refusal, as a sentence. */
-export function compilePatterns(root: SchemaNode, fuel: Fuel): Result<Patterns, string> {
+export function compilePatterns(root: SchemaNode, steps: Steps): Result<Patterns, string> {
   const patterns = new Map<string, Pattern>()
   let cost = 0
   for (const node of allIn(root)) {
@@ -39,7 +37,7 @@ export function compilePatterns(root: SchemaNode, fuel: Fuel): Result<Patterns, 
       if (reading.kind !== 'linear') return refuse(`${at(node.path)} has a pattern that ${REFUSALS[reading.kind]}.`)
       cost += reading.cost
       if (cost > MAX_PATTERN_COST) return refuse('Its patterns are too large.')
-      const pattern = compile(source, reading.re2, fuel)
+      const pattern = compile(reading.re2, steps)
       if (pattern === undefined) return refuse(`${at(node.path)} has a pattern that ${REFUSALS.not_linear}.`)
       patterns.set(source, pattern)
     }
@@ -48,15 +46,15 @@ export function compilePatterns(root: SchemaNode, fuel: Fuel): Result<Patterns, 
 }
 
 /** undefined: nested too deeply, repeated too often, or with a script that RE2 lacks. */
-function compile(source: string, re2: string, fuel: Fuel): Pattern | undefined {
+function compile(re2: string, steps: Steps): Pattern | undefined {
   try {
     const pattern = RE2JS.compile(re2)
-    const stepsACharacter = Math.max(LEAST_STEPS_A_CHARACTER, pattern.programSize() / INSTRUCTIONS_A_STEP)
+    const stepsPerCharacter = Math.max(MIN_STEPS_PER_CHARACTER, pattern.programSize() / INSTRUCTIONS_PER_STEP)
     const test = (text: string): boolean => {
-      fuel.spend(STEPS_A_TEST + text.length * stepsACharacter)
+      steps.spend(STEPS_PER_TEST + text.length * stepsPerCharacter)
       return pattern.test(text)
     }
-    return { test, toString: () => source }
+    return { test }
   } catch {
     return undefined
   }

@@ -37,6 +37,7 @@ const ONLY_2020_12: readonly Row[] = [
     [[2, 3]],
     [[7]],
   ],
+  [{ contains: {}, prefixItems: [{}] }, [[1]], [[]]],
   [{ nullable: true, discriminator: { propertyName: 'a' }, type: 'string' }, ['a'], [null]],
   [{ id: 1, formatMinimum: '2020', coerce: true, default: 'a', examples: [1], readOnly: true }, [1, null], []],
 ]

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import { Fuel, FuelSpent } from '../../../infra/schema/fuel.ts'
-import { formatsFor } from '../../../infra/schema/formats.ts'
+import { formatTest } from '../../../infra/schema/formats.ts'
 import { MAX_STEPS } from '../../../infra/schema/limits.ts'
+import { Steps, StepsExhausted } from '../../../infra/schema/steps.ts'
 import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
 
 interface SuiteGroup {
@@ -58,13 +58,13 @@ describe('the official test suite', () => {
 })
 
 test('a host name that is slow to check costs the corresponding steps', () => {
-  const fuel = new Fuel()
-  const isHostname = formatsFor(fuel)['idn-hostname']
+  const steps = new Steps()
+  const isHostname = formatTest('idn-hostname', steps)
   const long = Array.from({ length: 126 }, () => 'ß').join('.')
-  fuel.fill(MAX_STEPS)
+  steps.reset(MAX_STEPS)
   expect(() => {
     for (let count = 0; count < 100; count += 1) isHostname?.(long)
-  }).toThrow(FuelSpent)
-  fuel.fill(MAX_STEPS)
+  }).toThrow(StepsExhausted)
+  steps.reset(MAX_STEPS)
   for (let count = 0; count < 10_000; count += 1) isHostname?.('ledger.example.com')
 })
