@@ -237,7 +237,7 @@ async function refusedQuery(route: Route, query: Query, { req }: Context): Promi
   return refused === undefined ? undefined : ((await checkBody(req.raw)) ?? refused)
 }
 
-/** Token and role. What fails here never got near the ledger. */
+/** Checks token and role, before the ledger is asked for anything. */
 async function admit(route: GuardedRoute, http: Context, authorize: Authorize): Promise<Result<Grant, Problem>> {
   let grant: Result<Grant, Problem>
   try {

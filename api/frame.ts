@@ -1,5 +1,5 @@
 /**
- * What every response goes through, whatever was asked.
+ * The steps that every response goes through.
  *   R1. Every response carries `X-Request-Id`; under /v1 none may be stored.
  *   R2. Nothing that was thrown reaches a client: it becomes a 503 with a text of ours, and a line in the log that
  *       names where it happened and never what the request held.
@@ -26,10 +26,10 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 const REQUEST_ID_BYTES = 16
 /** Not even an empty body (RFC 9110, 15.3.5 and 15.4.5). */
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
-/** What metrics call the route of a request that has none, and its method, of which there may be any number. */
+/** The label of requests without a route, and of their methods: a client may send any method. */
 export const UNROUTED: MeasuredRoute = { method: 'any', path: 'none' }
 
-/** What a request is counted under: never its own path. */
+/** The route label of a request: never its own path. */
 export interface MeasuredRoute {
   readonly method: string
   readonly path: string
@@ -50,7 +50,7 @@ interface FrameContext {
   readonly log: Log
   readonly errorBase: string
   readonly cors: Cors
-  /** undefined: nobody counts. */
+  /** undefined: no metrics. */
   readonly measured?: { readonly metrics: HttpMetrics; readonly clock: Pick<Clock, 'monotonic'> } | undefined
 }
 

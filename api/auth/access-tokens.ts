@@ -19,7 +19,7 @@ import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import { rawSignature } from './ecdsa-signature.ts'
 
 export interface AccessTokens {
-  /** Rejects as `issue` would now. For whoever spends something before a token can be issued. */
+  /** Rejects as `issue` would now. For callers that spend something before they can issue a token. */
   readonly checkUsable: () => Promise<void>
   readonly issue: (clientId: string, role: Role, sessionId: string) => Promise<string>
   readonly verify: (token: string) => Promise<Result<VerifiedToken, TokenFault>>

@@ -11,7 +11,7 @@ const DELAY_STEP_MS = 200
 const MAX_DELAY_MS = 2000
 const MAX_PAIRS = 10_000
 const MAX_WAITING = 1000
-/** What of a client's name counts: names are the client's own choice here. */
+/** The part of a client ID that is counted: here the caller chooses the ID. */
 const MAX_NAME_LENGTH = 256
 
 interface Failures {

@@ -22,7 +22,7 @@ import { createSlotsPerHolder } from '../../runtime/common/slots.ts'
 export interface Grant {
   /** Goes with what is asked of the ledger. */
   readonly caller: Caller
-  /** The accounts that there are for the client; judged here, told to nobody. */
+  /** The accounts in the client's scope. It is checked here and appears in no response. */
   readonly scope: AccountScope
 }
 

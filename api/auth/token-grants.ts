@@ -4,8 +4,8 @@
  *   I2. Tokens reach the access store hashed only, and no log at all.
  *   I3. Nothing is begun or spent while no access token can be signed, or the client cannot be looked up: a refresh token
  *       works once, and a client that lost it to a failure of ours would have to sign in anew.
- *   I4. A refresh token names its client, and its hash is keyed: whoever can write the store's rows and has no key can make
- *       of a token that was given to one client none of another.
+ *   I4. A refresh token names its client, and its hash is keyed: an attacker who can write the store's
+ *       rows but has no key cannot turn one client's token into another's.
  *   I5. Each network has its own queue for the access store, and few calls there at once, so that valid credentials from
  *       another network get through. Behind an untrusted proxy all clients are one network.
  */

@@ -135,7 +135,7 @@ export function requestText({ method, path, operation }: PlacedOperation, name: 
   return [line, ...headers].join('\n')
 }
 
-/** What is text already stays as it is. */
+/** Text stays as it is; other values become JSON. */
 function pretty(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { nameReferredTo } from '../openapi/openapi-types.ts'
 import { html, inline, joinMarkup, type Markup, NOTHING } from './page-markup.ts'
 
-/** What a value is: `AccountId`, `one of a, b`, `array of Leg`. */
+/** The type of a value in words: `AccountId`, `one of a, b`, `array of Leg`. */
 export function typeOf(schema: JsonObject): Markup {
   const { $ref: reference, anyOf, const: only, enum: values, items, oneOf } = schema
   if (typeof reference === 'string') return schemaLink(reference)

@@ -1,6 +1,6 @@
 /**
- * What all reads of one account share: everybody may read it whose scope includes it, and its ID is judged before anything
- * else of the request.
+ * The common part of reads of one account: any role may read an account in the client's scope. The account ID is checked
+ * first.
  */
 import { checkAccountId } from './path-values.ts'
 import { noSuchAccount } from './refusals.ts'

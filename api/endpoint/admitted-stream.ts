@@ -1,11 +1,11 @@
 /**
- * A body that goes on being sent only while whoever asked for it may still have it (E3).
+ * A body whose parts are sent only while the client is still admitted (E3).
  *   A1. It is asked before each part is given whether that is so; if not, the body breaks off, and its source is told to end.
  *   A2. It breaks off with its source, whether anybody is reading or not.
  */
 import type { GuardedCall } from './route.ts'
 
-/** To whoever reads a body that is not for them any more. */
+/** The client is not admitted any more: its body ends here. */
 export class NotAdmitted extends Error {
   override readonly name = 'NotAdmitted'
 }

@@ -1,9 +1,9 @@
 /**
- * Assertions: what the service signs about its ledger, and whether it has signed what somebody shows (D12).
- *   A1. The signature is over the canonical JSON of the result, which says what it is, of which ledger, for whom, when,
- *       and under which key: none of that can be exchanged.
+ * Signs assertions about the ledger, and verifies assertions (D12).
+ *   A1. The signature is over the canonical JSON of the result, which names its type, ledger, requester, time and key: none
+ *       of them can be exchanged.
  *   A2. A signature counts only if its key is one for assertions, is not revoked, and was in use at `generated_at`.
- *   A3. What is not valid is an answer and not an error, whatever was shown.
+ *   A3. An invalid assertion gives a verdict with a reason, never an error.
  */
 import { createPublicKey, verify } from 'node:crypto'
 import * as v from 'valibot'
@@ -60,7 +60,7 @@ export function createAssertionSigner({ serviceKeys, clock, settings }: SignerDe
 /** A DER signature of P-256 has at most 72 bytes. */
 const LONGEST_SIGNATURE = 96
 
-/** A published key, as somebody may also have read it in the JWKS. */
+/** A published key, as in the JWKS. */
 export type AssertionKey = Omit<PublishedKey, 'purpose'> & { readonly purpose: string }
 
 /** Why the assertion is not valid; undefined when it is. `keys`: of the ledger `ledgerId`. */

@@ -2,7 +2,7 @@
  * The ID of a settlement group whose client chose none (D10).
  *   U1. The same client with the same `Idempotency-Key` gets the same ID: the group's home, which recognizes the repeat,
  *       is found by it.
- *   U2. Nobody can guess the ID before it is told, and register another group under it.
+ *   U2. The ID cannot be guessed before the response: no other client can register a group under it first.
  */
 import { createHmac } from 'node:crypto'
 import { uuidOf } from '../../actors/identifiers.ts'

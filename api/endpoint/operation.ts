@@ -17,11 +17,11 @@ export interface Tag {
 export interface NamedSchema {
   readonly schema: GenericSchema
   readonly description: string
-  /** What its fields mean, where the field's name alone does not decide that. */
+  /** Meanings of fields whose name alone does not decide it. */
   readonly fields?: Readonly<Record<string, string>>
   /** Fields that are not listed are refused (D5). */
   readonly closed?: true
-  /** What fields demand of each other, in the words of JSON Schema. */
+  /** Rules between fields, as JSON Schema. */
   readonly relations?: JsonObject
 }
 
@@ -34,9 +34,9 @@ export interface Operation {
   readonly path: string
   readonly summary: string
   readonly description: string
-  /** Who may ask; null: whoever comes. */
+  /** Roles that may call; null: no token is needed. */
   readonly roles: readonly Role[] | null
-  /** Who decides on the change that it asks for, if it asks for one: then a 503 says what can have become of it (D8). */
+  /** Set if the operation changes something: who decides on the change. A 503 then carries `outcome` (D8). */
   readonly changes?: 'shard' | 'store'
   readonly parameters?: readonly Parameter[]
   /** Named by a tag. */
@@ -58,7 +58,7 @@ export interface AnswerDescription {
   readonly description: string
   /** Of JSON, named by a tag; or a media type, of whose content no more is said. */
   readonly content: GenericSchema | string | null
-  /** The same as lines of JSON, to whoever asks for them by `Accept`: what a line is, named by a tag. */
+  /** The schema of a line, where `Accept` can ask for lines of JSON; named by a tag. */
   readonly lines?: GenericSchema
   /** Beyond those that every answer has. */
   readonly headers?: readonly AnswerHeader[]

@@ -1,4 +1,4 @@
-/** What all lists share (D16): how many rows, and from where. */
+/** Page size and page token of all lists (D16). */
 import type { PageCount, PagePosition, PageTokens } from '../http/page-token.ts'
 import type { Query } from '../http/query.ts'
 
@@ -18,7 +18,7 @@ export interface PageRequest {
 export function readPageRequest(query: Query, tokens: PageTokens, scope: string): PageRequest {
   const limit = query.parsed('page_size', parsePageSize, 'ERR_INVALID_QUERY', 'must be a positive integer')
   const token = query.value('page_token')
-  // What the last page gives as its next token is empty: sent back, it begins anew.
+  // The last page has an empty next token. A client that sends it back begins again.
   const after = token === null || token === '' ? null : tokens.read(scope, token)
   if (after === undefined) {
     query.reject('page_token', 'ERR_INVALID_QUERY', 'is damaged, or belongs to another query')
@@ -48,7 +48,7 @@ export function nextPageToken(
   return cursor === null ? '' : tokens.write(scope, { cursor, count })
 }
 
-/** Counted with the first page; the tokens of those after it carry it along. What nobody counted is a lower bound of 0. */
+/** Counted with the first page; the tokens of those after it carry it along. Without a count the lower bound is 0. */
 export function countOfList(after: PagePosition | null, counted: PageCount | null): PageCount {
   return after?.count ?? counted ?? { total: 0, exact: false }
 }

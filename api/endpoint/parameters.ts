@@ -6,7 +6,7 @@ import { accountIdField, groupIdField, idempotencyKeyField } from '../schemas/fi
 import { pageToken, text } from '../schemas/responses/values.ts'
 import type { Parameter } from './operation.ts'
 
-/** By the names that the routes give them. What names nothing is a 404 whatever its shape, so that most take any text. */
+/** Path parameters by name. An unknown value is a 404 whatever its shape, so most take any text. */
 export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>> = {
   accountId: { description: 'The account.', schema: accountIdField },
   groupId: { description: 'The group: a UUID in either case.', schema: groupIdField },

@@ -1,8 +1,8 @@
 /**
  * `Prefer: wait=N` (RFC 7240, D8): an answer that is not final is looked at again until it is, or N seconds have passed.
  *   W1. At most 256 requests wait at a time; beyond, the answer is immediate.
- *   W2. What waiting costs the store is bounded by that number and the interval between looks.
- *   W3. Who waits is judged again before each look, and sees what the client may see at that moment (E3).
+ *   W2. That number and the interval between looks bound the load of waiting on the store.
+ *   W3. Each look checks the client's token and scope again (E3).
  */
 import type { AccountScope } from '../../actors/account-scope.ts'
 import { ok, type Result } from '../../actors/result.ts'
@@ -21,9 +21,9 @@ const WAIT = /(?:^|[,;])[ \t]*wait[ \t]*=[ \t]*"?([0-9]+)"?[ \t]*(?=$|[,;])/i
 
 export interface Waiting<T> {
   readonly value: T
-  /** What it was looked at under. */
+  /** The scope of the last look. */
   readonly scope: AccountScope
-  /** What the answer says of the preference. */
+  /** The header `Preference-Applied`. */
   readonly headers: Readonly<Record<string, string>>
 }
 

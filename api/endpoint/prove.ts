@@ -1,4 +1,4 @@
-/** What the three requests for an assertion share: anybody with a token may ask, the requester is signed with the findings. */
+/** The common part of the three proofs: every role may ask, and the requester is signed with the findings. */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { type AssertionSource, AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
 import { type AssertionSigner, createAssertionSigner } from './assertion.ts'

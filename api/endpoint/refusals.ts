@@ -1,4 +1,4 @@
-/** What the ledger says no with, or cannot say, as problems. A code without a row does not compile. */
+/** Problems for the ledger's refusals and for its silence. A code without a row does not compile. */
 import type { Answer } from '../../actors/account/outcome.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'

@@ -8,7 +8,7 @@ const KEY_HEADER = 'Idempotency-Key'
 export interface RegistrationKey {
   /** null: the request has none. */
   readonly registrationKey: string | null
-  /** What is wrong with it. */
+  /** The problem with the key. */
   readonly keyErrors: readonly Invalid[]
 }
 

@@ -24,7 +24,7 @@ export interface GuardedCall extends PublicCall {
   readonly caller: Caller
   /** The accounts that there are for this client. It stays at the edge. */
   readonly scope: AccountScope
-  /** Who is still answered long after having asked is judged again (E3). */
+  /** Checks token and role again, for a response that takes long (E3). */
   readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }
 

@@ -1,10 +1,10 @@
 /**
- * What a client that is scoped to accounts may see of what is no account: what an account inside its scope has part in
- * (D17). What it may not see is as if it were not there.
- *   P1. A group that was registered is seen whole by whom any leg of it concerns: its terms are agreed on as a whole. What
- *       was linked under one ID was agreed on by nobody: of that each sees its own.
- *   P2. An NFT is seen by its owner and by the issuer of its class, with its whole history, which is one chain.
- *   P3. An attestation is seen by who submitted it, by its attester, and by whoever sees the NFT.
+ * Visibility of groups, NFTs and attestations for a client that is scoped to accounts (D17). An invisible resource gets the
+ * same reply as a missing one.
+ *   P1. A registered group is visible as a whole to a client with a leg in it: its terms are one agreement. Transactions
+ *       linked under an ID are no agreement: each client sees its own.
+ *   P2. An NFT, with its whole history, is visible to its owner and to the issuer of its class.
+ *   P3. An attestation is visible to the client that submitted it, to its attester, and to clients that see the NFT.
  */
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { GroupView } from '../../actors/group/state.ts'
@@ -78,7 +78,7 @@ export async function seenGroup(
   return own.rows.length > 0 ? shownOf(group, scope) : undefined
 }
 
-/** Of a group that may be seen (P1). What became of its transactions is told with each of them. */
+/** For a visible group (P1). Each transaction carries its own outcome. */
 export function shownOf(group: GroupView, scope: AccountScope): GroupView {
   if (scope.whole || group.status !== 'linked') return group
   const legs = group.legs.filter((leg) => concerns(scope, leg))

@@ -42,7 +42,7 @@ export interface LinesAsked {
 
 type LinesContext = Pick<EdgeDependencies, 'clock' | 'log' | 'settings'> & { readonly places: StreamPlaces }
 
-/** What has been sent so far. */
+/** The progress of the response. */
 interface Progress {
   rows: number
   failed: boolean
@@ -56,7 +56,7 @@ export async function transactionLines(
 ): Promise<EndpointOutcome> {
   const { clock, log, places } = context
   const { caller, http, scope, trail } = call
-  // Nobody would read it to its end.
+  // A HEAD request has no reader for the lines.
   if (http.req.method === 'HEAD') return textReply(200, LINES_TYPE, '', VARIES)
   const giveBack = places.take(caller.clientId)
   if (giveBack === undefined) return tooMany()

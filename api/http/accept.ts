@@ -1,6 +1,6 @@
 /** Whether a client asks for another representation than the one that everybody gets (RFC 9110, 12.5.1). */
 
-/** What is written with a weight that is none counts as refused: it is not what the client meant to ask for. */
+/** A media type with an ill-formed weight counts as refused: the client did not mean to ask for it. */
 const WEIGHT = /^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/
 
 /**

@@ -3,7 +3,7 @@
  *   B1. 1,048,576 bytes pass, one more does not, whether the length was announced or not.
  *   B2. No more than the limit is ever held in memory. Of what is too large a bounded rest is read and dropped, so that
  *       a client that writes before it reads gets the 413 and no broken connection.
- *   B3. What a body costs to read is bounded by its parts, too (J3): a legal megabyte must not hold up everyone else.
+ *   B3. The cost of reading a body is bounded by the number of its parts, too (J3): one legal megabyte must not delay others.
  *   B4. A client that waits for 100 (Continue) gets a refusal that its headers decide before the edge requests the body
  *       (RFC 9110, 10.1.1). Reading the body sends the 100.
  */
@@ -161,7 +161,7 @@ function unreadable(message: string): Problem {
   return problem('invalid-request', 'ERR_INVALID_FIELD', message, [{ field: 'body', message }])
 }
 
-/** What was not read of the body stands in the way of the next request: this connection takes none. */
+/** The unread rest of the body would precede the next request: close the connection. */
 function tooLarge(): Problem {
   const detail = `The body is larger than ${MAX_BODY_BYTES} bytes.`
   return { ...problem('payload-too-large', 'ERR_PAYLOAD_TOO_LARGE', detail), headers: { connection: 'close' } }

@@ -1,4 +1,4 @@
-/** What the edge is given. It reads no environment, clock or randomness of its own. */
+/** The dependencies of the edge, which reads no environment, clock or randomness itself. */
 import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
 import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
@@ -37,7 +37,7 @@ export interface EdgeDependencies {
   readonly clockTrusted: () => boolean
   readonly random: Random
   readonly log: Log
-  /** undefined: nobody counts. */
+  /** undefined: no metrics. */
   readonly metrics?: HttpMetrics | undefined
   readonly secrets: SecretVerifier
   /** The sender's address, from the connection's peer and the header X-Forwarded-For. */
@@ -50,8 +50,8 @@ export interface EdgeDependencies {
   /** The JWK of a compressed point in base64url. */
   readonly jwkOf: (publicKey: string) => object
   /**
-   * 32 bytes, the same on every edge of the ledger, so that a page token of one is good at another, and a repeat finds
-   * the group whose ID another one chose. What it signs says what it is for.
+   * 32 bytes, the same on every edge of the ledger, so that each accepts the others' page tokens, and a retry finds
+   * the group whose ID another edge chose. Each use derives from it under a label of its own.
    */
   readonly pageTokenKey: Uint8Array
   /** 32 bytes, the same on every edge of the ledger: what refresh tokens are hashed with. */

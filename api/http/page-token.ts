@@ -3,8 +3,8 @@
  *   K1. A token is good for one scope only: path, filters, order and client. The scope is not in it; the MAC covers it.
  *   K2. Every character counts: a token that decodes to the right bytes and is spelled otherwise is refused.
  *   K3. At most 512 characters.
- *   K4. Nobody can read one: where a list goes on may be a row that its client must not see. The MAC is over what is hidden
- *       and begins the key stream that hides it (a synthetic IV, as in RFC 5297), so that the same place is the same token.
+ *   K4. A token is encrypted: the next row may be one that the client must not see. The MAC of the content is the
+ *       initial vector of its encryption (a synthetic IV, as in RFC 5297), so equal places give equal tokens.
  * base64url(version 1 | AES-256-CTR of (relation 1 | total 6 | cursor) | HMAC-SHA-256 truncated to 16), numbers in bytes,
  * big-endian.
  */

@@ -155,7 +155,7 @@ export function problem<T extends ProblemType>(
   return { kind: 'problem', type, detail, codes: [code], errors, outcome: null, headers }
 }
 
-/** How many errors a problem lists (P4). Whoever gathers them may stop once there are more. */
+/** The most errors that a problem lists (P4). A collector may stop once there are more. */
 export const MAX_ERRORS = 100
 
 /** A 400 that lists all that is wrong at once, up to the bound. `invalid` is not empty. */

@@ -1,4 +1,4 @@
-/** What an endpoint answers, as data: the edge's frame adds the headers that every response carries. */
+/** An endpoint's reply as data: the frame adds the headers that every response carries. */
 export interface Reply {
   readonly kind: 'reply'
   readonly status: number

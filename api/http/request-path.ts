@@ -6,7 +6,7 @@
 import type { Context } from 'hono'
 import { getPath } from 'hono/utils/url'
 
-/** What the Node server tells of the request, as far as it is needed here. */
+/** The part of Node's request that is used here. */
 interface NodeBindings {
   readonly incoming?: { readonly url?: string }
 }

@@ -1,4 +1,4 @@
-/** What a signature is over, taken from the body as it came and never from what a schema made of it (D6). */
+/** The signed payload, taken from the body as sent and never from a schema's output (D6). */
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 
 /** The longest encoding of a P-256 signature has 96 characters; what is far longer is not carried through the ledger. */

@@ -6,7 +6,7 @@
  */
 import type { Context } from 'hono'
 
-/** What the Node server tells of the response, as far as it is needed here. */
+/** The part of Node's response that is used here. */
 interface NodeBindings {
   readonly outgoing?: { readonly destroy?: () => unknown }
 }

@@ -1,5 +1,5 @@
 /**
- * Texts as one body, at the pace of whoever reads it.
+ * Texts as one body, at the reader's pace.
  *   T1. The next text is not made before it is asked for: a slow reader slows the making, and nothing piles up.
  *   T2. A reader who takes nothing for 60 s is cut off: what a body holds while it is sent, it holds for a bounded time.
  *   T3. It ends once, and says how: what was held for it is given back exactly then.
@@ -8,10 +8,10 @@ import { type Clock, type Timer } from '../../runtime/ports/clock.ts'
 
 export const STALLED_AFTER_MS = 60_000
 
-/** `sent`: to its end. `left`: nobody reads it any more. `stalled`: T2. `broken`: the making threw. */
+/** `sent`: complete. `left`: the reader is gone. `stalled`: T2. `broken`: a part could not be made. */
 export type StreamEnd = 'sent' | 'left' | 'stalled' | 'broken'
 
-/** To whoever reads a body that was cut off. */
+/** The reader sees that the body was cut off. */
 export class StreamStalled extends Error {
   override readonly name = 'StreamStalled'
 }

@@ -27,8 +27,8 @@ import { ROTATE_KEY } from '../routes/accounts/rotate-key.ts'
 const BALANCE_FIELDS = {
   token_class: 'Always `fungible`.',
   balance: 'All that is the account’s.',
-  available: 'What can be spent: `balance` without what is reserved.',
-  incoming: 'What is on its way to the account, in neither `balance` nor `available`.',
+  available: 'The part of `balance` that is not on hold and can be spent.',
+  incoming: 'Value on its way to the account; part of neither `balance` nor `available`.',
   decimals: 'How many fractional digits amounts of the token have at most.',
 }
 
@@ -52,14 +52,14 @@ export const ACCOUNTS: Tag = {
       description: 'At least one of `status` and `incoming`.',
       relations: { minProperties: 2 },
       fields: {
-        status: 'What the account may do from now on.',
+        status: 'The new status.',
         incoming: 'Whether it takes value in.',
         reason: 'Why; it stands in the audit chain.',
       },
     },
     Erasure: {
       schema: erasureSchema,
-      description: 'What is asked when an account is to be erased.',
+      description: 'A request to erase an account.',
       fields: { reason: 'Why; it is destroyed with the rest.' },
     },
     Pause: {
@@ -75,7 +75,7 @@ export const ACCOUNTS: Tag = {
         paused: 'Whether an administrator has stopped what the account sends.',
         owner: 'The node that owns its shard; null while none does.',
         version: 'How often the account was written.',
-        holds: 'What is unfinished at it: pending transactions, legs of groups, mints.',
+        holds: 'The number of its unfinished operations: pending transactions, legs of groups, mints.',
         pending_count: 'Transactions among them that others decide on.',
         resident: 'Whether the node had it in memory when it was asked.',
         mailbox_length: 'Commands that waited for it, this one included: 1 where nothing else waited.',
@@ -86,7 +86,7 @@ export const ACCOUNTS: Tag = {
       description: 'An account.',
       fields: {
         status: '`active`; `frozen`: it may only receive; `closed`: for good.',
-        erased: 'What the ledger held of it was destroyed; left out of others.',
+        erased: 'True if the account was erased; absent otherwise.',
         incoming: 'Whether it takes value in.',
         public_key: 'The key in force; null for an account that came into being without one.',
         key_id: 'Its RFC 7638 thumbprint.',
@@ -106,10 +106,14 @@ export const ACCOUNTS: Tag = {
     },
     TokenBalance: {
       schema: tokenBalanceResponse,
-      description: 'What an account holds of a token.',
+      description: 'The balance of an account in a token.',
       fields: BALANCE_FIELDS,
     },
-    Balance: { schema: balanceResponse, description: 'What the account holds of the token.', fields: BALANCE_FIELDS },
+    Balance: {
+      schema: balanceResponse,
+      description: 'The balance of the account in the token.',
+      fields: BALANCE_FIELDS,
+    },
     BalanceList: {
       schema: balanceListResponse,
       description: 'One page of what an account holds.',

@@ -73,7 +73,7 @@ function meaningOf({ refusals = {} }: Operation, code: ErrorCode): string {
   return here === '' ? ERROR_CODES[code].meaning : here
 }
 
-/** What a problem has beyond what all of them have (P2). */
+/** Members of this problem beyond those of every problem (P2). */
 function requiredMembers({ changes }: Operation, status: number): JsonObject {
   if (status === 400) return { required: ['errors'] }
   return status === 503 && changes !== undefined ? { required: ['outcome'] } : {}

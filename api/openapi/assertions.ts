@@ -21,14 +21,14 @@ import { PROVE_PROVENANCE } from '../routes/assertions/prove-provenance.ts'
 import { VERIFY_ASSERTION } from '../routes/assertions/verify-assertion.ts'
 
 const ASSERTION_FIELDS = {
-  assertion_type: 'What is asserted.',
-  requester: 'Who asked.',
-  result: 'What was found.',
+  assertion_type: 'The type of the assertion.',
+  requester: 'The requester that the client named.',
+  result: 'The findings.',
   signature: 'The service’s, over the canonical JSON (RFC 8785) of `result`.',
 }
 const RESULT_FIELDS = {
-  assertion_type: 'What is asserted.',
-  requester: 'Who asked.',
+  assertion_type: 'The type of the assertion.',
+  requester: 'The requester that the client named.',
   key_id: 'The key of the service that signs.',
   generated_at: 'When it was signed.',
 }
@@ -37,25 +37,25 @@ const LAST_FULL_PASS = 'When the last complete pass ended; null before there was
 
 export const ASSERTIONS: Tag = {
   name: 'Assertions',
-  description: 'What the service signs about its ledger, for whoever wants to hold it to that.',
+  description: 'Statements about the whole ledger, which the service signs and anyone can verify.',
   schemas: {
     AssertionRequest: {
       schema: assertionRequestSchema,
-      description: 'Who asks.',
+      description: 'The requester.',
       fields: { requester: 'The identifier of who asks; it is signed.' },
     },
     AssertionCheck: {
       schema: assertionCheckSchema,
-      description: 'An assertion, as it was given to somebody. Further fields are ignored.',
+      description: 'An assertion as it was received. Other fields are ignored.',
       fields: {
-        assertion_type: 'What is asserted.',
-        result: 'What was found, as it came.',
+        assertion_type: 'The type of the assertion.',
+        result: 'The findings, unchanged.',
         signature: 'The service’s, over the canonical JSON (RFC 8785) of `result`.',
       },
     },
     LiabilitiesResult: {
       schema: liabilitiesResult,
-      description: 'What the ledger owes.',
+      description: 'The liabilities of the ledger.',
       fields: {
         ...RESULT_FIELDS,
         total_liabilities: 'The sum over all fungible assets.',
@@ -66,7 +66,7 @@ export const ASSERTIONS: Tag = {
     },
     LiabilitiesAssertion: {
       schema: liabilitiesAssertionResponse,
-      description: 'What the ledger owes, signed.',
+      description: 'The liabilities of the ledger, signed.',
       fields: ASSERTION_FIELDS,
     },
     ProvenanceResult: {
@@ -87,7 +87,7 @@ export const ASSERTIONS: Tag = {
     },
     ControlOutcome: {
       schema: controlOutcome,
-      description: 'What one control found.',
+      description: 'The result of one control.',
       fields: {
         name: 'The control.',
         passed: 'Whether nothing was wrong.',
@@ -97,19 +97,19 @@ export const ASSERTIONS: Tag = {
     },
     ComplianceResult: {
       schema: complianceResult,
-      description: 'What the controls found.',
+      description: 'The results of the controls.',
       fields: {
         ...RESULT_FIELDS,
         compliant: 'Whether every control passed, and at least one ran.',
-        frameworks: 'What the controls make up.',
-        controls: 'What each control found.',
+        frameworks: 'The frameworks that the controls make up.',
+        controls: 'The result of each control.',
         as_of: AS_OF,
         last_full_pass_at: LAST_FULL_PASS,
       },
     },
     ComplianceAssertion: {
       schema: complianceAssertionResponse,
-      description: 'What the controls found, signed.',
+      description: 'The results of the controls, signed.',
       fields: ASSERTION_FIELDS,
     },
     Verification: {
@@ -127,14 +127,14 @@ export const ASSERTIONS: Tag = {
       fields: {
         index: 'The number of its leaf.',
         amount: 'How much of the balance it is.',
-        nonce: 'What blinds its leaf.',
+        nonce: 'The random value that blinds the leaf.',
         siblings: 'The hashes and sums beside the way to the root, from the leaf up.',
       },
     },
     TokenInclusion: {
       schema: tokenInclusion,
-      description: 'What an account holds of a token, as the token’s tree has it.',
-      fields: { amount: 'What is owed to the account.', shares: 'Shares that add up to it.' },
+      description: 'The balance of an account in a token, as the token’s tree has it.',
+      fields: { amount: 'The balance.', shares: 'Shares that add up to it.' },
     },
     LiabilityProof: {
       schema: liabilityProofResponse,

@@ -1,4 +1,4 @@
-/** Attestations: what somebody states of an NFT (D13). */
+/** Attestations: statements about an NFT (D13). */
 import { attestationSchema, revocationSchema } from '../schemas/attestation.ts'
 import {
   attestationListResponse,
@@ -15,8 +15,8 @@ const STATED_FIELDS = {
   attester: 'The name of the attester: any printable name. Only an account can be verified.',
   subject_class: 'The class of the NFT.',
   subject_instance: 'The NFT within its class.',
-  attestation_type: 'What kind of statement it is.',
-  statement: 'What is stated, for people.',
+  attestation_type: 'The kind of statement.',
+  statement: 'The statement, for people.',
 }
 const STATUS_FIELDS = {
   attestation_id: 'The attestation.',

@@ -9,7 +9,7 @@ export const EXPORTS: Tag = {
   schemas: {
     ExportRequest: {
       schema: exportRequestSchema,
-      description: 'What is exported, for whom. Either `account_ids` or `all`.',
+      description: 'The accounts to export and the receiving ledger. Either `account_ids` or `all`.',
       fields: {
         requester: 'The identifier of who asks; it is signed.',
         account_ids: 'The accounts, 1 to 1,000.',

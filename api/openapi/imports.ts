@@ -39,12 +39,12 @@ export const IMPORTS: Tag = {
     },
     ImportKey: {
       schema: importKeyResponse,
-      description: 'What another ledger exports to this one with.',
-      fields: { public_key: 'What is encrypted to.' },
+      description: 'The values that another ledger needs to export to this one.',
+      fields: { public_key: 'The key to encrypt balances to.' },
     },
     ImportSummary: {
       schema: importSummary,
-      description: 'What an import had in it.',
+      description: 'The contents of an import.',
       fields: {
         accounts: 'Accounts.',
         tokens: 'Fungible tokens.',
@@ -62,7 +62,7 @@ export const IMPORTS: Tag = {
     ImportDone: {
       schema: importDoneResponse,
       description: 'An import that has ended.',
-      fields: { import_id: 'The import.', status: 'Always `done`.', summary: 'What it had in it.' },
+      fields: { import_id: 'The import.', status: 'Always `done`.', summary: 'Its contents.' },
     },
     ImportRefusal: {
       schema: importRefusal,
@@ -74,7 +74,7 @@ export const IMPORTS: Tag = {
       description: 'An import.',
       fields: {
         ...PROGRESS_FIELDS,
-        summary: 'What it had in it, once it is `done`.',
+        summary: 'Its contents, once it is `done`.',
         refusal: 'Why, once it is `refused`.',
       },
     },

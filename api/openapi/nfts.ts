@@ -27,9 +27,9 @@ import { LIST_NFT_INSTANCES } from '../routes/nfts/list-nft-instances.ts'
 import { MINT_NFT } from '../routes/nfts/mint-nft.ts'
 
 const INSTANCE_FIELDS = {
-  owner: 'Who owns it; of one that is burned, the last owner.',
+  owner: 'The owner; of a burned NFT, the last owner.',
   status: '`active`; `held` by a transaction or a group, and still its sender’s; `burned`.',
-  metadata: 'What it is: satisfies the class’s schema.',
+  metadata: 'Data that satisfies the schema of the class.',
   minted_at: 'When it came into being.',
 }
 const CLASS_FIELDS = { name: 'Its name, unique.', issuer: 'The account that alone mints in it.' }
@@ -43,7 +43,7 @@ export const NFTS: Tag = {
       description: 'A new class.',
       fields: {
         ...CLASS_FIELDS,
-        description: 'What it is, for people.',
+        description: 'A description, for people.',
         metadata_schema: 'The JSON Schema that the metadata of every instance satisfies.',
         signature: 'The issuer’s, over the body without `signature`.',
       },
@@ -53,7 +53,7 @@ export const NFTS: Tag = {
       description: 'An NFT class.',
       fields: {
         ...CLASS_FIELDS,
-        description: 'What it is, for people.',
+        description: 'A description, for people.',
         metadata_schema: 'The JSON Schema of the metadata.',
       },
     },
@@ -75,8 +75,8 @@ export const NFTS: Tag = {
         class_id: 'The class of the path, so that it is signed.',
         instance_id: 'The NFT’s ID within the class, chosen by the issuer.',
         account_id: 'The issuer of the class, whose key signs.',
-        owner: 'Who gets it; the issuer, unless said.',
-        metadata: 'What it is.',
+        owner: 'The first owner; the issuer by default.',
+        metadata: 'Data about the NFT.',
         ledger_id: 'The ledger that this is for, as `/readyz` tells it. Required in production.',
       },
     },
@@ -97,7 +97,7 @@ export const NFTS: Tag = {
       fields: {
         class_name: 'The name of its class.',
         status: '`active`, or `held` by a transaction or a group.',
-        metadata: 'What it is.',
+        metadata: 'Data about the NFT.',
         acquired_at: 'When it became the account’s.',
       },
     },
@@ -110,9 +110,9 @@ export const NFTS: Tag = {
       schema: ownershipEntryResponse,
       description: 'One change of hands.',
       fields: {
-        from: 'Who had it; null for the mint.',
-        to: 'Who got it; for the burn, its last owner.',
-        type: 'What happened.',
+        from: 'The previous owner; null for the mint.',
+        to: 'The new owner; for the burn, the last owner.',
+        type: 'The type of the event.',
         timestamp: 'When.',
       },
     },
@@ -126,13 +126,13 @@ export const NFTS: Tag = {
       description: 'Something that happened to an NFT, or was said of it.',
       fields: {
         depth: 'Changes of owner up to this entry: 0 for the mint.',
-        event: 'What happened.',
+        event: 'The type of the event.',
         actor: 'The account whose transaction it was, or in whose name it was stated.',
         revoked_by: 'Of a revocation: the client that took the statement back.',
         txn_id: 'The transaction, where it was one.',
         attestation_id: 'The attestation, where it was one.',
         timestamp: 'When.',
-        details: 'What was stated, or why it was taken back.',
+        details: 'The statement, or the reason of its revocation.',
       },
     },
     Provenance: {

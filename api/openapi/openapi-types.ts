@@ -1,4 +1,4 @@
-/** What of OpenAPI 3.1 the document uses. All of it is JSON. */
+/** The parts of OpenAPI 3.1 that the document uses. All are JSON. */
 import type { Role } from '../../actors/account/commands.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { ErrorCode } from '../http/problem.ts'

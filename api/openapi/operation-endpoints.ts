@@ -1,4 +1,4 @@
-/** What stands outside /v1 and needs no token (D18). */
+/** Endpoints outside /v1, which need no token (D18). */
 import {
   healthResponse,
   keySetResponse,
@@ -38,7 +38,7 @@ export const OPERATION: Tag = {
         status: 'Whether they can.',
         ledger_id: 'This ledger; null before it was created.',
         environment: 'In `production` orders name their ledger and key rotations carry a proof.',
-        checks: 'What it depends on, each by its name.',
+        checks: 'The dependencies by name: true if it works.',
         warnings: 'Limits that are near or exceeded. They do not change the status.',
       },
     },
@@ -57,7 +57,7 @@ export const OPERATION: Tag = {
         kid: 'The RFC 7638 thumbprint.',
         use: 'Always `sig`.',
         alg: 'Always `ES256`.',
-        purpose: 'What it signs, and nothing else.',
+        purpose: 'The only kind of content that the key signs.',
         nbf: 'When its span begins: seconds since 1970.',
         revoked: 'Where it stands, nothing that the key ever signed counts any more.',
         exp: 'When its span ended: seconds since 1970. A key in use has none.',

@@ -27,7 +27,7 @@ export const SETTLEMENT_GROUPS: Tag = {
   schemas: {
     GroupLegTerms: {
       schema: groupLegSchema,
-      description: 'What one account will do: with a token, or with an NFT.',
+      description: 'The part of one account in the group: with a token, or with an NFT.',
       relations: { dependentRequired: { class_id: ['instance_id'], instance_id: ['class_id'] } },
       fields: { ...LEG_FIELDS, boundary: 'Its other side is outside the ledger.' },
     },
@@ -36,7 +36,7 @@ export const SETTLEMENT_GROUPS: Tag = {
       description: 'The terms of a settlement group. At most 65,536 characters.',
       fields: {
         group_id: 'Chosen by the client, or by the service.',
-        legs: 'Who does what.',
+        legs: 'The parts of the accounts, in this order.',
         timeout_seconds: 'How long the legs may take.',
       },
     },
@@ -51,7 +51,7 @@ export const SETTLEMENT_GROUPS: Tag = {
       fields: {
         ...LEG_FIELDS,
         boundary: 'Its other side is outside the ledger.',
-        leg_status: 'What has become of it.',
+        leg_status: 'The state of the leg.',
         txn_id: 'The transaction that is the leg, once it is in.',
       },
     },
@@ -95,7 +95,7 @@ export const SETTLEMENT_GROUPS: Tag = {
       fields: {
         group_id: 'The group.',
         status: 'Where it stands: `settled`, `reverted` and `linked` are final.',
-        terms_hash: 'What its legs carry, so that they are this agreement’s and no other’s.',
+        terms_hash: 'The hash of the terms. Each leg carries it, which binds the leg to these terms.',
         expected_legs: 'How many legs it has.',
         legs: 'The legs in the order of the terms.',
         compensations: 'Which transaction undid which.',

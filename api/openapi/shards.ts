@@ -12,7 +12,7 @@ export const SHARDS: Tag = {
   schemas: {
     ShardHealth: {
       schema: shardHealthSchema,
-      description: 'What is recorded of a shard.',
+      description: 'The health to record for a shard.',
       fields: {
         health_state: 'Whether it is to be drained.',
         txn_count: 'How many transactions it must have processed for this to be recorded.',

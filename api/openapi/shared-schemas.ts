@@ -79,7 +79,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, NamedSchema>> = {
       type: 'Which kind of problem this is: an address that explains it.',
       title: 'The kind of problem in words.',
       status: 'The HTTP status.',
-      detail: 'What happened this time.',
+      detail: 'An explanation of this occurrence.',
       instance: 'The path of the request as it was sent, percent-encoded.',
       request_id: 'The ID of the request, as in the header `X-Request-Id`. Quote it in a support request.',
       errors:

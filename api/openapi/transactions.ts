@@ -50,7 +50,7 @@ export const TRANSACTIONS: Tag = {
       fields: {
         account_id: 'The account whose value moves, and whose key signs.',
         amount: 'How much; `"1"` for an NFT. At most as many fractional digits as the token has decimals.',
-        type: 'What happens.',
+        type: 'The type of the transaction.',
         token_id: 'The token; without it (or with `BASE`) the ledger’s own unit. Required to mint, burn and exchange.',
         group_id:
           'Links orders, or names the settlement group that this is a leg of. Required in exchanges, and in transfers without `to_account_id`.',
@@ -65,7 +65,7 @@ export const TRANSACTIONS: Tag = {
     },
     ExchangeReturn: {
       schema: receiveSchema,
-      description: 'What an exchange is to bring: a token, or one NFT.',
+      description: 'The asset that an exchange brings: a token, or one NFT.',
       closed: true,
       fields: { amount: 'How much comes; `"1"` for an NFT.' },
     },
@@ -79,7 +79,7 @@ export const TRANSACTIONS: Tag = {
       fields: {
         status: '`pending`, whatever has happened since.',
         enqueued_at: 'When it was accepted: its `created_at`.',
-        group_id: 'What links it with others; the service chooses one for transfers without.',
+        group_id: 'Links the transaction with others; the service chooses one for a transfer without.',
       },
     },
     SubmissionBatch: {
@@ -93,7 +93,7 @@ export const TRANSACTIONS: Tag = {
       fields: {
         status: 'As HTTP has it.',
         replayed: 'It was accepted before: this is the first receipt.',
-        payload_mismatch: 'What was accepted then had another payload.',
+        payload_mismatch: 'True if the accepted request had another payload.',
       },
     },
     BatchRefused: {
@@ -103,7 +103,7 @@ export const TRANSACTIONS: Tag = {
     },
     BatchResults: {
       schema: batchResponse,
-      description: 'What became of the orders of a batch.',
+      description: 'The result of each order of a batch.',
       fields: { results: 'One for each order, in their order.' },
     },
     TransactionSummary: {
@@ -164,7 +164,7 @@ export const TRANSACTIONS: Tag = {
     },
     ReceiptPayload: {
       schema: receiptPayload,
-      description: 'What the service signs. The three fields of the chain are null for a failed transaction.',
+      description: 'The signed payload of a receipt. The three fields of the chain are null for a failed transaction.',
       fields: {
         ...DETAIL_FIELDS,
         status: 'How it ended.',

@@ -18,8 +18,8 @@ import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 const PUBLIC_KEY_RULE =
   'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
 /**
- * As canonical JSON. A JWK may have members that nobody knows, and they are signed and sent on: numbers in them print
- * twenty times longer than they came, so that without a bound a legal body would fit into no message.
+ * As canonical JSON. A JWK may have unknown members, which are signed and sent on. Numbers can become twenty times longer
+ * in canonical form: without a bound a legal body would exceed every message.
  */
 const MAX_PUBLIC_KEY_LENGTH = 2048
 const MAX_REASON_LENGTH = 1024

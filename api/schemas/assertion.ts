@@ -27,7 +27,7 @@ export const assertionRequestSchema = v.object(
   objectMessage,
 )
 
-/** What is in the result decides whether the assertion is valid, not whether the request is well formed. */
+/** The result decides whether the assertion is valid, not whether the request is well formed. */
 export const assertionCheckSchema = v.object(
   {
     assertion_type: v.string(TEXT_RULE),
@@ -47,7 +47,7 @@ export function readAssertionRequest(body: JsonObject): Result<string, readonly 
   return invalid.length > 0 ? refuse(invalid) : ok((body as v.InferOutput<typeof assertionRequestSchema>).requester)
 }
 
-/** An assertion that somebody wants to have checked. */
+/** An assertion to verify. */
 export interface GivenAssertion {
   readonly assertionType: string
   /** As it came: its members in whatever order. */
@@ -69,7 +69,7 @@ const timestamp = v.pipe(
 const total = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]*)(\.[0-9]{1,18})?$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-/** What every result says. */
+/** Members of every result. */
 const commonEntries = {
   assertion_type: v.string(),
   requester: v.string(),

@@ -20,7 +20,7 @@ const STATEMENT_RULE = 'must be 1 to 4,096 characters'
 const MAX_URL_LENGTH = 2_048
 const URL_RULE = 'must be an absolute http, https, ipfs or ar URL of at most 2,048 characters, without credentials'
 const URL_START = /^(?:https?|ipfs|ar):\/\/[^/?#]/i
-/** What parsers of URLs mend, each in its own way. */
+/** Characters that URL parsers repair, each parser in its own way. */
 const NOT_IN_A_URL = /[\s\\]/
 
 const MAX_REASON_LENGTH = 1_024
@@ -67,7 +67,7 @@ export interface AttestationSubmission {
 export function readAttestation(body: JsonObject): Result<AttestationSubmission, readonly Invalid[]> {
   const invalid = schemaErrors(attestationSchema, body)
   const isSigned = (body['signature'] ?? null) !== null
-  // What was signed is never ignored; without a signature only what is known counts.
+  // A signed member is never ignored. In an unsigned body only known members count.
   if (isSigned) invalid.push(...unknownFields(body, ATTESTATION_FIELDS))
   if (isSigned && body['evidence_url'] === null) {
     invalid.push({ field: 'evidence_url', code: 'ERR_INVALID_FIELD', message: NULL_RULE })
@@ -103,7 +103,7 @@ function textField(maxLength: number, rule: string) {
   )
 }
 
-/** Kept as it came and never fetched; whoever does fetch it must not meet two readings of it. */
+/** Stored as sent and never fetched here; a reader who fetches it must not find two interpretations. */
 function isEvidenceUrl(text: string): boolean {
   if (codePoints(text) > MAX_URL_LENGTH || !URL_START.test(text)) return false
   if (NOT_IN_A_URL.test(text) || !isPrintable(text) || !URL.canParse(text)) return false

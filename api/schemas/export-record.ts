@@ -1,7 +1,7 @@
 /**
- * What an export says, line by line (D20): one record a line, canonical JSON (RFC 8785), each with its number and the hash of
- * the line before, so that a line that was changed, lost or moved can be named. The last line is the proof.
- * Snake case: these are the members as they are written.
+ * The lines of an export (D20): one record a line, in canonical JSON (RFC 8785), each with its number and the hash of the
+ * line before, which locates a changed, lost or moved line. The last line is the proof.
+ * Snake case: these are the members of the file.
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
@@ -105,7 +105,7 @@ export type BalanceRecord = {
   readonly encrypted_balance: string
 }
 
-/** What keys of an account did: follows its account, at most 2,000 hashes a line, `part` from 0. See `usedKeyHash`. */
+/** Hashes of the account's used idempotency keys: follows the account, at most 2,000 a line, `part` from 0. See `usedKeyHash`. */
 export type UsedKeysRecord = Line & {
   readonly record: 'used_keys'
   readonly account_id: string
@@ -149,8 +149,8 @@ export function lineHash(line: string): string {
 }
 
 /**
- * What is encrypted of a balance. It names whose and what it is, so that it stands for nothing else, and is always as long, so
- * that its length says nothing.
+ * The plaintext of an encrypted balance. It names account and token, so it cannot pass for another, and has a fixed length,
+ * so its length reveals nothing.
  */
 export function balanceText(accountId: string, tokenId: string, balance: string): string {
   return canonicalJson({ account_id: accountId, balance, token_id: tokenId }).padEnd(BALANCE_TEXT_LENGTH, ' ')

@@ -40,7 +40,7 @@ const CODES: typeof FIELD_CODES = new Map([...FIELD_CODES, ['recipient_public_ke
 
 type Read = v.InferOutput<typeof exportRequestSchema>
 
-/** What is asked for, without who asks. */
+/** The request without its client. */
 export type RequestedExport = Pick<ExportOrder, 'accountIds' | 'mode' | 'audience' | 'recipient' | 'requester'>
 
 export function readExportRequest(
@@ -70,7 +70,7 @@ function namedAccount(invalid: Invalid): Invalid {
   return invalid.field.startsWith('account_ids[') ? { ...invalid, code: 'ERR_INVALID_ACCOUNT_ID' } : invalid
 }
 
-/** What is well formed each by itself. */
+/** Checks of single members. */
 function contradictions({ account_ids: accountIds, all, audience, mode }: Read, ledgerId: string): readonly Invalid[] {
   const invalid: Invalid[] = []
   const isWhole = (all ?? null) !== null

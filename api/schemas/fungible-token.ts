@@ -52,7 +52,7 @@ export function readTokenRegistration(body: JsonObject): Result<TokenRegistratio
     const message = 'has more fractional digits than decimals'
     invalid.push({ field: 'total_supply', code: 'ERR_INVALID_TOTAL_SUPPLY', message })
   }
-  // What was signed is never ignored; without a signature only what is known counts.
+  // A signed member is never ignored. In an unsigned body only known members count.
   if ((body['signature'] ?? null) !== null) invalid.push(...unknownFields(body, TOKEN_FIELDS))
   if (invalid.length > 0) return refuse(invalid)
   const { symbol, issuer, signature } = body as v.InferOutput<typeof tokenSchema>

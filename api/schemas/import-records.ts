@@ -1,6 +1,6 @@
 /**
- * The shapes of what an export says (export-record.ts), record by record, as an import takes them. A record was signed: a
- * member that nobody knows is refused. Everything that is wrong with a record is told at once.
+ * Validates the records of an export (export-record.ts) for an import. A record is signed: an unknown member is refused.
+ * A refusal lists all problems of the record.
  */
 import * as v from 'valibot'
 import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
@@ -28,7 +28,7 @@ export const RECORD_KINDS = [
 ] as const
 export type RecordKind = (typeof RECORD_KINDS)[number]
 
-/** What stands for a field of a record beyond what stands for it everywhere. */
+/** Error codes of fields that only records have. */
 export const RECORD_CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ...FIELD_CODES,
   ['initial_supply', 'ERR_INVALID_INITIAL_SUPPLY'],

@@ -45,7 +45,7 @@ export interface ClassRegistration {
 
 export function readClassRegistration(body: JsonObject): Result<ClassRegistration, readonly Invalid[]> {
   const invalid = schemaErrors(classSchema, body)
-  // What was signed is never ignored; without a signature only what is known counts.
+  // A signed member is never ignored. In an unsigned body only known members count.
   if ((body['signature'] ?? null) !== null) invalid.push(...unknownFields(body, CLASS_FIELDS))
   if (invalid.length > 0) return refuse(invalid)
   const { name, issuer, metadata_schema: metadataSchema, signature } = body as v.InferOutput<typeof classSchema>

@@ -17,8 +17,8 @@ import {
 import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 
 /**
- * As canonical JSON. 64 legs with all their fields at their longest have half of it; legs may have members that nobody
- * knows, which are hashed and sent on: without a bound a legal body would fit into no message.
+ * As canonical JSON. 64 legs with the longest fields have half of it. Legs may have unknown members, which are hashed
+ * and sent on: without a bound a legal body would exceed every message.
  */
 const MAX_TERMS_LENGTH = 65_536
 const TERMS_LENGTH_RULE = 'must have at most 65,536 characters in all'

@@ -91,7 +91,7 @@ const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveEntries))
 /** In one request (D21). */
 export const MAX_BATCH = 500
 export const BATCH_RULE = `must be an array of 1 to ${MAX_BATCH} submissions`
-/** What it is described as: each of its submissions is judged as if it came alone. */
+/** The schema of the document: each submission of a batch is validated as if it came alone. */
 export const batchSchema = v.object({
   submissions: v.pipe(
     v.array(submissionSchema, BATCH_RULE),
@@ -118,7 +118,7 @@ export function submissionErrors(body: JsonObject): readonly Invalid[] {
 
 type Add = (field: string, code: ErrorCode, message: string) => void
 
-/** What moves: the base unit, a token, or one instance of a class. */
+/** The asset: the base unit, a token, or one NFT. */
 function assetErrors(body: JsonObject): Invalid[] {
   const { type, class_id: classId } = body
   const invalid: Invalid[] = []
@@ -128,7 +128,7 @@ function assetErrors(body: JsonObject): Invalid[] {
       add('type', 'ERR_INVALID_TYPE', `${withArticle(type)} cannot move an NFT`)
     }
     addInstanceErrors(body, add)
-    // Whoever gives an NFT away gives it to somebody: no outside world takes it.
+    // An NFT needs a receiver: the external account holds none.
     if ((type === 'transfer' || type === 'exchange') && body['to_account_id'] === undefined) {
       add('to_account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required where an NFT is given')
     }
@@ -139,7 +139,7 @@ function assetErrors(body: JsonObject): Invalid[] {
   return invalid
 }
 
-/** What an exchange is to bring, judged against what it gives. */
+/** The asset that an exchange brings, checked against the asset that it gives. */
 function receiveErrors(receive: JsonObject, given: JsonObject): Invalid[] {
   const invalid: Invalid[] = []
   const add: Add = (field, code, message) => void invalid.push({ field: `receive.${field}`, code, message })

@@ -1,11 +1,11 @@
 /**
  * Attestations as the interface shows them, and the service's signature over them (D13).
- *   N1. What is signed is the canonical JSON of all members but `signature`, `status` and `key_id` included. So a revoked
- *       attestation is signed again, as it is then: whoever is shown it can tell that the service says it is revoked. Its
- *       time, within the key's span (D12), is the latest of `created_at`, `imported_at` and `revoked_at`.
- *   N2. What was signed is made anew from what is stored: where that was changed, the signature no longer fits.
- *   N3. A signature stands only beside everything that it is over: not in lists, which leave `evidence_url` out.
- *   N4. Nor where the account of the attester was erased (D19): it is over a name that nobody is shown.
+ *   N1. The signature is over the canonical JSON of all members but `signature`; `status` and `key_id` are included. A
+ *       revocation is signed again, so a reader can verify it. The signing time, within the key's span (D12), is the
+ *       latest of `created_at`, `imported_at` and `revoked_at`.
+ *   N2. The signed text is made from the stored row: if the row was changed, the signature does not verify.
+ *   N3. A signature is shown only with all signed members: not in lists, which leave `evidence_url` out.
+ *   N4. Nor is it shown if the attester's account was erased (D19): the signed text has the hidden name.
  */
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { isErasedName } from '../../actors/identifiers.ts'

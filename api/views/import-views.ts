@@ -28,7 +28,7 @@ export function invalidOfFault({ code, field, message }: ImportFault): Invalid {
   return { code: FAULT_CODES[code], field, message }
 }
 
-/** What a part is answered. */
+/** The response to a part. */
 export function importAnswer(importId: string, outcome: ImportOutcome): Reply | Problem {
   const common = { import_id: importId }
   switch (outcome.kind) {
@@ -48,7 +48,7 @@ export function importAnswer(importId: string, outcome: ImportOutcome): Reply | 
   }
 }
 
-/** As it stands, for whoever looks. */
+/** The progress of an import, for GET. */
 export function importMembers(importId: string, status: ImportStatus): object {
   const { phase, nextPart, lines } = status
   const common = { import_id: importId, status: phase, next_part: nextPart, lines }

@@ -36,7 +36,7 @@ export const PAUSE_ACCOUNT: Operation = {
   method: 'POST',
   path: '/v1/accounts/:accountId/actor/pause',
   summary: 'Pause what an account sends',
-  description: `Until it is resumed, orders of the account other than credits are refused with a 409 and use no idempotency key. What it ordered before ends as usual; what others send arrives. The audit chain has an entry with the reason. Done again it says the same.`,
+  description: `Until it is resumed, orders of the account other than credits are refused with a 409 and use no idempotency key. Earlier orders end as usual, and value from others arrives. The audit chain has an entry with the reason. The request is idempotent.`,
   roles: ADMINS,
   changes: 'shard',
   body: pauseSchema,

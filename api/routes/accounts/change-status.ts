@@ -20,7 +20,7 @@ export const CHANGE_STATUS: Operation = {
   summary: 'Freeze, close or reopen an account',
   description: `At least one of \`status\` and \`incoming\`; what is left out stays. The same values again change nothing and are a 200.
 
-- \`frozen\`: it may only receive; its own orders fail. What it entered before settles or reverts as usual.
+- \`frozen\`: it may only receive; its own orders fail. Earlier legs settle or revert as usual.
 - \`closed\`: final. The account must have no balances, NFTs, pending transactions or reserved value, and no legs that its own client expects. Legs that other clients expect are declined.
 - \`incoming: refuse\`: transfers to it fail.`,
   roles: ADMINS,

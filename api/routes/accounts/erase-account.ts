@@ -23,7 +23,7 @@ export const ERASE_ACCOUNT: Operation = {
 - The account stays \`closed\`, with \`erased: true\` and without a key; its ID is never given again.
 - Its audit chain keeps sequences and hashes; \`payload\` is null.
 - Its transactions, receipts and liability proofs are 404, and lists leave them out.
-- Where others name it, in settlement groups, NFTs, tokens and attestations, it reads \`erased:\` and 12 hexadecimal digits. What counterparties hold of their own transactions stays theirs.`,
+- Where others name it, in settlement groups, NFTs, tokens and attestations, it reads \`erased:\` and 12 hexadecimal digits. Counterparties keep their own transactions.`,
   roles: ADMINS,
   changes: 'shard',
   body: erasureSchema,

@@ -16,7 +16,7 @@ export const LIST_ACCOUNT_NFTS: Operation = {
   method: 'GET',
   path: '/v1/accounts/:accountId/nfts',
   summary: 'List the NFTs of an account',
-  description: 'What it owns, by class and instance. One that a transaction or a group holds is still its sender’s.',
+  description: 'The NFTs that the account owns, by class and instance. An NFT on hold still belongs to its sender.',
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: ownedNftListResponse }],

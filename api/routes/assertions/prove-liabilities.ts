@@ -16,7 +16,7 @@ export const PROVE_LIABILITIES: Operation = {
   method: 'POST',
   path: '/v1/assertions/proof-of-liabilities',
   summary: 'Have the total liabilities signed',
-  description: `What the ledger owes in all, at one moment: balances, and what is in transit between accounts, each unit once. The total is computed, for each token by a Merkle-sum tree; totals that do not reconcile are not signed (503).
+  description: `The liabilities of the ledger at one moment: balances, and value in transit between accounts, each unit once. A Merkle-sum tree per token computes the total; totals that do not reconcile are not signed (503).
 
 An account holder verifies that the total includes the account with GET /v1/accounts/{accountId}/liability-proof. Concurrent requests share one computation; each result is signed for its own requester.
 

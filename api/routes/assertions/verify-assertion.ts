@@ -17,7 +17,7 @@ export const VERIFY_ASSERTION: Operation = {
   path: '/v1/assertions/verify',
   summary: 'Verify an assertion',
   description:
-    'Whether this ledger signed the result, with a key for assertions that was in use at `generated_at` and is not revoked. What is not valid is a 200 with the reason; only a field that is missing or of the wrong type is a 400.',
+    'Whether this ledger signed the result, with a key for assertions that was in use at `generated_at` and is not revoked. An invalid assertion is a 200 with the reason; only a missing field or a field of the wrong type is a 400.',
   roles: EVERYONE,
   body: assertionCheckSchema,
   answers: [{ status: 200, description: 'Whether it is valid.', content: verificationResponse }],

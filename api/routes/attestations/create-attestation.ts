@@ -47,7 +47,7 @@ export const CREATE_ATTESTATION: Operation = {
     ERR_NOT_FOUND:
       'The class or the NFT does not exist, or the client is scoped to accounts and the attester is an account ID outside them; `errors` names the field.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not one by the key of the account `attester`.',
-    ERR_UNKNOWN_FIELD: 'A signed attestation has a field that nobody knows; without a signature it is ignored.',
+    ERR_UNKNOWN_FIELD: 'A signed attestation has an unknown field. Without a signature the field is ignored.',
   },
 }
 

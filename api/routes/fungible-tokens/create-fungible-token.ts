@@ -22,7 +22,7 @@ export const CREATE_FUNGIBLE_TOKEN: Operation = {
   summary: 'Register a token',
   description: `The answer is a 201 once \`total_supply\` is credited to the issuer, as a \`mint\` of the ledger’s own; a supply of \`0\` credits nothing.
 
-A symbol is unique without regard to case, and is its own \`token_id\`. An issuer that nobody knows comes into being without a key: it can receive, and cannot submit until its key is registered. In production the issuer signs the registration, or an administrator asks for it.
+A symbol is unique without regard to case, and is its own \`token_id\`. An unknown issuer becomes an account without a key: it can receive, and cannot submit before its key is registered. In production the issuer signs the registration, or an administrator sends it.
 
 With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol is taken (409).`,
   roles: SUBMITTERS,
@@ -41,7 +41,7 @@ With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol
     ERR_CONFLICT: 'The symbol is taken, or the issuer cannot take the supply in.',
     ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
-    ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
+    ERR_UNKNOWN_FIELD: 'A signed registration has an unknown field. Without a signature the field is ignored.',
   },
 }
 

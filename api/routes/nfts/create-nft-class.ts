@@ -23,7 +23,7 @@ export const CREATE_NFT_CLASS: Operation = {
   summary: 'Register an NFT class',
   description: `A class has an issuer, who alone mints in it, and a JSON Schema (2020-12; draft-07 where \`$schema\` says so) that the metadata of every instance satisfies.
 
-The name is unique after NFC and case folding. The schema is refused when it is not valid, too large or deep, has a remote \`$ref\`, dynamic references, \`$async\` or \`$data\`, or a pattern that a linear-time engine cannot run. An issuer that nobody knows comes into being without a key; in production the issuer signs, or an administrator asks.`,
+The name is unique after NFC and case folding. The schema is refused when it is not valid, too large or deep, has a remote \`$ref\`, dynamic references, \`$async\` or \`$data\`, or a pattern that a linear-time engine cannot run. An unknown issuer becomes an account without a key; in production the issuer signs, or an administrator sends the request.`,
   roles: SUBMITTERS,
   changes: 'shard',
   parameters: [IDEMPOTENCY_KEY_HEADER],
@@ -40,7 +40,7 @@ The name is unique after NFC and case folding. The schema is refused when it is 
     ERR_CONFLICT: 'The name is taken.',
     ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
-    ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
+    ERR_UNKNOWN_FIELD: 'A signed registration has an unknown field. Without a signature the field is ignored.',
   },
 }
 

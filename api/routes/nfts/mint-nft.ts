@@ -52,7 +52,7 @@ The same \`idempotency_key\` again gets the first answer again; a refusal does n
 const NOT_SIGNED = ['signature']
 
 type Overloaded = Extract<ValueVerdict, { readonly kind: 'overloaded' }>
-/** What the schema says of the metadata; undefined where nobody has asked it. */
+/** The verdict of the schema on the metadata; undefined: not validated. */
 type Judged = Exclude<ValueVerdict, Overloaded> | undefined
 
 export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
@@ -108,8 +108,8 @@ function orderOf(body: JsonObject): Order {
 }
 
 /**
- * Judging is work: it is done for the issuer of the class alone. Whoever else asks is told no by the ledger, in the order
- * of D7, and so is an issuer whose key has changed meanwhile, unless its order is one that was signed.
+ * Validating metadata costs work: it is done only for the issuer of the class. The ledger refuses others in the order of D7,
+ * and an issuer whose key changed meanwhile, unless the order is a replay.
  */
 async function isSigned(
   { reads, signatures }: Pick<EdgeDependencies, 'reads' | 'signatures'>,
@@ -132,7 +132,7 @@ function requestFor(
     actor: accountAddress(accountId),
     caller,
     trail,
-    // What a class says never changes: this verdict is as good at its step as here.
+    // The schema of a class never changes: the verdict is still right when the class steps.
     operation: {
       kind: 'mint',
       payload,

@@ -23,7 +23,7 @@ export const CREATE_EXPORT: Operation = {
 - With \`account_ids\`: these accounts, the tokens that they hold, and the NFTs that they own with their classes and attestations.
 - With \`all: true\`: everything that there is, or that the client may see; accounts that were erased are left out.
 
-Balances are encrypted to \`recipient_public_key\`, the key of the ledger that it is for; used idempotency keys go along as hashes. What is in transit at that moment, in settlement groups that are open, is in no balance and is not exported.
+Balances are encrypted to \`recipient_public_key\`, the key of the receiving ledger; used idempotency keys are exported as hashes. Value in transit in open settlement groups is in no balance and is not exported.
 
 With \`mode: move\` the accounts' holdings leave this ledger, and the accounts close for good. Each account must be frozen, without NFTs and without pending operations; otherwise the request has no effect (409). The request is idempotent: a retry returns the same file, also if the first response was lost. Under an \`Idempotency-Key\` a completely sent file of up to 64 MiB is stored for 24 hours and replayed unchanged; a retry for a longer one is a 409.
 

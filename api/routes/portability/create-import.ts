@@ -22,9 +22,9 @@ export const CREATE_IMPORT: Operation = {
   summary: 'Import a part of an export',
   description: `Takes the lines of an export, in parts of at most 1 MB: part 0 first, each with the lines that follow those of the part before; the last one ends with the proof and says \`last\`. Each is checked before it is stored. \`ledger import FILE\` does all of this.
 
-With the last part everything is checked against everything, and then taken in: all of it or nothing. That is answered with 200 and a summary, or, after half a minute, with 202: sent again, the last part waits again. The same part again is always answered and changes nothing. An import that nobody goes on with is dropped after a day.
+With the last part the service checks all records against each other, and then applies all of them or none. The response is 200 with a summary, or 202 after half a minute: send the last part again to wait again. A repeated part changes nothing. An import without a new part for a day is dropped.
 
-Only exports of ledgers that this one was configured to trust are taken, signed by a key that is pinned there and addressed to this ledger. What is here already, because the same came before, stays as it is and counts as \`present\`; anything else of the same name refuses the whole import.`,
+The export must come from a trusted ledger, be signed by a key that is pinned in the configuration, and name this ledger as its audience. A record that was imported before stays as it is and counts as \`present\`; a different resource of the same name refuses the whole import.`,
   roles: ADMINS,
   changes: 'store',
   body: importPartSchema,
@@ -45,7 +45,7 @@ Only exports of ledgers that this one was configured to trust are taken, signed 
     ERR_SIGNATURE_MISMATCH: 'The signature of the proof is not one by the key that it names.',
     ERR_WRONG_LEDGER: 'The export is addressed to another ledger.',
     ERR_OVERLOADED: 'There is more to judge than is taken at this moment.',
-    ERR_UNKNOWN_FIELD: 'A record has a member that nobody knows: it was signed.',
+    ERR_UNKNOWN_FIELD: 'A record, which is signed, has an unknown member.',
     ERR_INVALID_ACCOUNT_ID: '',
     ERR_INVALID_SIGNATURE: 'A signature is missing, or of an attestation, and not one by the ledger that exported it.',
     ERR_INVALID_TOKEN_ID: 'A balance is in no token of the file.',
@@ -105,7 +105,7 @@ interface UnusableSchema {
   readonly invalid: Invalid
 }
 
-/** What minting will be held against must be something that can be held to. */
+/** The schema of an imported class must be valid: mints are checked against it. */
 async function schemaErrorsOf(
   given: readonly GivenRecord[],
   schemas: SchemaValidator,

@@ -11,7 +11,7 @@ export const GET_IMPORT_KEY: Operation = {
   path: '/v1/imports/key',
   summary: 'Get the key to export to',
   description:
-    'What another ledger is told to export to this one: `ledger_id` as the `audience`, `public_key` as the `recipient_public_key`. It signs nothing and is not in `/.well-known/jwks.json`. After a rotation what was encrypted to the key before still opens.',
+    'Another ledger needs both to export to this one: `ledger_id` as the `audience`, `public_key` as the `recipient_public_key`. The key signs nothing and is not in `/.well-known/jwks.json`. After a rotation, exports encrypted to the previous key still open.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The key.', content: importKeyResponse }],
 }

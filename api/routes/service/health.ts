@@ -1,4 +1,4 @@
-/** GET /healthz: this process answers. What it depends on is a matter of /readyz. */
+/** GET /healthz: this process answers. /readyz checks its dependencies. */
 import { open, type PublicRoute } from '../../endpoint/route.ts'
 import { jsonReply, type Reply } from '../../http/reply.ts'
 import { healthResponse } from '../../schemas/responses/operation.ts'

@@ -18,7 +18,7 @@ export const ISSUE_TOKEN: Operation = {
   summary: 'Get an access token',
   description: `For the credentials of a client, or for a refresh token.
 
-An access token lives for \`expires_in\` seconds; when it has expired, send the refresh token instead of the secret. A refresh token works once: each answer brings the next one. One that comes back 10 seconds after its use or later has been stolen from somebody: all tokens that came from the same sign-in are revoked.
+An access token lives for \`expires_in\` seconds; when it has expired, send the refresh token instead of the secret. A refresh token works once: each answer brings the next one. A refresh token that is used again after more than 10 seconds counts as stolen: all tokens that came from the same sign-in are revoked.
 
 The body is JSON, as in every request: the form that OAuth libraries send (\`application/x-www-form-urlencoded\`) is 415. Configure the library to send JSON, or request the token without it.
 
@@ -32,7 +32,7 @@ A client that does not exist and a secret that is wrong get the same answer. Aft
   },
 }
 
-/** A hundred members; whoever asks has shown nothing yet, so nothing costly is read (B3). */
+/** A hundred members: the caller is not authenticated yet, so reading the body must cost little (B3). */
 const MAX_PARTS = 200
 /** Stands for the client in the count of failed refreshes, which name none; no client's name is empty. */
 const NO_CLIENT = ''
@@ -98,7 +98,7 @@ function withFormAdvice(refused: Problem): Problem {
   return isUnsupported ? { ...refused, detail: `${refused.detail} ${FORM_ADVICE}` } : refused
 }
 
-/** What the Node server tells of the connection, as far as it is needed here. */
+/** The part of Node's connection that is used here. */
 interface NodeBindings {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
 }

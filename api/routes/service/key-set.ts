@@ -38,7 +38,7 @@ export function keySet({ serviceKeys, settings }: EdgeDependencies): PublicRoute
 
 /**
  * `nbf` and `exp` in seconds since 1970, the span rounded outwards; a key in use has no `exp`. `revoked` as in OpenID
- * Federation 1.0, 8.7.2: whoever has it checks nothing with the key any more.
+ * Federation 1.0, 8.7.2: no signature of a revoked key counts.
  */
 function keyMembers(key: PublishedKey): object {
   return {

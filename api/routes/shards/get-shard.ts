@@ -11,7 +11,7 @@ export const GET_SHARD: Operation = {
   method: 'GET',
   path: '/v1/shards/:shardId',
   summary: 'Get a shard',
-  description: 'Who owns it, how it fares, and how much it has processed.',
+  description: 'The owner of the shard, its health, and the number of its transactions.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The shard.', content: shardResponse }],
 }

@@ -14,7 +14,7 @@ export const GET_RECEIPT: Operation = {
   path: '/v1/transactions/:txnId/receipt',
   summary: 'Get the signed receipt of a transaction',
   description:
-    'What the service signed when the transaction became final, failed ones too. The signature is over the canonical JSON (RFC 8785) of `receipt`; the key stands in `/.well-known/jwks.json` under `key_id`. `ledger verify` checks it offline.',
+    'The service signs a receipt when a transaction becomes final, also when it fails. The signature is over the canonical JSON (RFC 8785) of `receipt`; the key is in `/.well-known/jwks.json` under `key_id`. `ledger verify` checks a receipt offline.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The receipt.', content: receiptResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such transaction, or it is not final.' },

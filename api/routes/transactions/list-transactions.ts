@@ -71,7 +71,7 @@ A page may hold fewer rows than requested, even none, while \`next_page_token\` 
 
 \`account_id\` with \`idempotency_key\` finds what a key did.
 
-With \`Accept: application/x-ndjson\` it is sent **as lines**, all that there is, however much: a transaction a line; after every \`page_size\` of them or fewer a line \`next_page_token\`; and last a line \`end\`, or \`problem\` where it cannot go on. What ends otherwise was cut off: ask again with the last \`page_token\` that came, and leave out what stood behind it. It is read as fast as it is taken (who takes nothing for 60 seconds is cut off), each page of a moment of its own. A feed ends with what was accepted before it was asked for, and goes on from the token of its \`end\`. \`total_count\` is not among the lines. Two at a time for a client, four for an edge: more are told to try again (503).`,
+With \`Accept: application/x-ndjson\` the response has **all matches as lines**: one transaction a line; a line \`next_page_token\` after at most \`page_size\` transactions; and last a line \`end\`, or a line \`problem\` if the list cannot continue. A response without one of these two was cut off: drop the lines after its last \`next_page_token\`, and continue with that token as \`page_token\`. The service reads each page when the client is ready for it, and closes the connection after 60 seconds without progress. A feed ends with the transactions that were accepted before the request; its \`end\` has the token for the next request. The lines have no \`total_count\`. A client may read two such lists at a time, an edge sends four; beyond that the response is 503.`,
   roles: EVERYONE,
   parameters: [
     filter('account_id', accountIdField, 'Of this account.'),

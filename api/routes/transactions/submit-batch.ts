@@ -32,7 +32,7 @@ The request is a 400 only if the array itself is wrong; the limit of one megabyt
   roles: SUBMITTERS,
   changes: 'shard',
   body: batchSchema,
-  answers: [{ status: 200, description: 'What became of each order.', content: batchResponse }],
+  answers: [{ status: 200, description: 'The result of each order.', content: batchResponse }],
   refusals: { ERR_INVALID_FIELD: '`submissions` is no array of 1 to 500.' },
 }
 
@@ -78,7 +78,7 @@ function noObject(): Problem {
   return invalidProblem('validation-error', [invalid])
 }
 
-/** What a header would say of it alone stands beside its receipt. */
+/** A response to a single order has this in a header; a batch has it beside the receipt. */
 function resultMembers(result: AcceptedSubmission | Problem, request: ProblemRequest): object {
   if (result.kind === 'problem') {
     const problem = problemMembers(result, request)

@@ -1,4 +1,4 @@
-/** What the endpoints of accounts answer (D2, D4, D9). */
+/** Responses about accounts (D2, D4, D9). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
 import {

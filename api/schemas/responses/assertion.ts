@@ -1,4 +1,4 @@
-/** What the endpoints of assertions answer (D12). */
+/** Responses about assertions (D12). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
 import {
@@ -14,7 +14,7 @@ import {
   timestamp,
 } from './values.ts'
 
-/** What every result says, so that it is signed. */
+/** Members of every result, and so signed. */
 function commonEntries<const T extends string>(type: T) {
   return {
     assertion_type: v.literal(type),

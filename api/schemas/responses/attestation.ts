@@ -1,4 +1,4 @@
-/** What the endpoints of attestations answer (D13). */
+/** Responses about attestations (D13). */
 import * as v from 'valibot'
 import { attesterField } from '../fields.ts'
 import { attestationId, classId, derSignature, instanceId, keyId, pageToken, text, timestamp } from './values.ts'

@@ -1,4 +1,4 @@
-/** What the endpoints of fungible tokens answer (D1, D5). */
+/** Responses about fungible tokens (D1, D5). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
 import { count, countRelation, minimalDecimal, pageToken, timestamp } from './values.ts'

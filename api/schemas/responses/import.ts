@@ -1,4 +1,4 @@
-/** What the endpoints of imports answer (D20). */
+/** Responses about imports (D20). */
 import * as v from 'valibot'
 import { count, keyId, publicJwk, text } from './values.ts'
 
@@ -19,7 +19,7 @@ export const importSummary = v.object({
   present: count,
 })
 
-/** A part was taken, or everything was and it is not known yet what becomes of it. */
+/** A part was accepted, or all parts were and the import is not decided yet. */
 export const importUnderWayResponse = v.object({
   import_id: importId,
   status: v.picklist(['staging', 'checking', 'applying', 'taking', 'refusing']),

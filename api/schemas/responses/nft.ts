@@ -1,4 +1,4 @@
-/** What the endpoints of NFTs answer (D11). */
+/** Responses about NFTs (D11). */
 import * as v from 'valibot'
 import { accountIdField, attesterField } from '../fields.ts'
 import {

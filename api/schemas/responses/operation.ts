@@ -1,4 +1,4 @@
-/** What the endpoints outside /v1 answer (D9, D18). */
+/** Responses of the endpoints outside /v1 (D9, D18). */
 import * as v from 'valibot'
 import { keyId, publicJwk, text } from './values.ts'
 

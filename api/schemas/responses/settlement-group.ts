@@ -1,4 +1,4 @@
-/** What the endpoints of settlement groups answer (D10). */
+/** Responses about settlement groups (D10). */
 import * as v from 'valibot'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { accountIdField, amountField, tokenIdField } from '../fields.ts'

@@ -1,4 +1,4 @@
-/** What the endpoints of shards answer (D15). */
+/** Responses about shards (D15). */
 import * as v from 'valibot'
 import { count, countRelation, pageToken, shardId, text, timestamp } from './values.ts'
 

@@ -1,4 +1,4 @@
-/** What stands in the lines of a list of transactions that is sent as lines (D16). */
+/** The lines of a list of transactions in `application/x-ndjson` (D16). */
 import * as v from 'valibot'
 import { problemResponse } from './problem.ts'
 import { listedTransactionResponse } from './transaction.ts'

@@ -1,4 +1,4 @@
-/** What the endpoints of transactions answer (D5, D8, D9). */
+/** Responses about transactions (D5, D8, D9). */
 import * as v from 'valibot'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { accountIdField, amountField, tokenIdField } from '../fields.ts'
@@ -21,12 +21,12 @@ import {
   transactionMetadata,
 } from './values.ts'
 
-/** What a submission may be refused with. */
+/** Codes with which a submission can be refused. */
 const REFUSED = [400, 403, 404, 409, 503]
 
 const status = v.picklist(['pending', 'completed', 'failed'])
 
-/** What moves: a token, or one instance of a class. */
+/** The asset: a token, or one NFT. */
 const assetEntries = {
   token_id: v.exactOptional(tokenIdField),
   class_id: v.exactOptional(classId),

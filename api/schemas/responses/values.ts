@@ -22,7 +22,7 @@ export const minimalTotal = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,37})(\.
 export const transactionId = v.pipe(v.string(), v.regex(new RegExp(`^txn_${ULID}$`)))
 export const attestationId = v.pipe(v.string(), v.regex(new RegExp(`^att_${ULID}$`)))
 export const classId = v.pipe(v.string(), v.regex(new RegExp(`^cls_${ULID}$`)))
-/** Chosen by whoever minted it; formed like an account ID (D1). */
+/** The minter chooses it; it has the form of an account ID (D1). */
 export const instanceId = v.pipe(v.string(), v.regex(new RegExp(ACCOUNT_ID_PATTERN)))
 /** Lower case (D1). */
 export const groupId = v.pipe(
