@@ -1,8 +1,8 @@
 /**
- * The HTTP edge: routes, and what stands in front of each of them.
+ * The HTTP edge: routes, and the checks before each of them.
  *   E1. Under /v1 the token is judged before anything else is said, unknown routes and wrong methods included (D7);
  *       then the role; then the endpoint judges the rest.
- *   E2. No endpoint is reachable without a row of its own that says who may use it.
+ *   E2. Each endpoint has its own row with the roles that may call it.
  *   E3. An answer that goes on being made is judged again before each part of it: what was revoked ends it, too.
  *   E4. An edge with an untrusted clock issues and accepts no token (503): it cannot tell which tokens have expired.
  */

@@ -48,7 +48,7 @@ function addressed(body: JsonObject): { readonly accountId: string; readonly sig
   return { accountId: body['account_id'] as string, signature: body['signature'] as string }
 }
 
-/** `status` is pending whatever has happened since: a repeat says the same, byte for byte. */
+/** `status` is always pending: a replay returns the same bytes. */
 export function receiptMembers(receipt: SubmissionReceipt): object {
   return {
     txn_id: receipt.txnId,

@@ -129,7 +129,7 @@ interface Place {
   readonly untilMs: number
 }
 
-/** Whether this page is the last (N4): a feed always says where it goes on. */
+/** Whether this page is the last (N4): a feed always has a next token. */
 function endsWith({ rows, next }: TransactionsRead, { isFeed, after, untilMs }: Place): boolean {
   if (next === null) return true
   if (!isFeed) return false

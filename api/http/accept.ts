@@ -1,4 +1,4 @@
-/** Whether a client asks for another representation than the one that everybody gets (RFC 9110, 12.5.1). */
+/** Whether a client asks for another representation than the default one (RFC 9110, 12.5.1). */
 
 /** A media type with an ill-formed weight counts as refused: the client did not mean to ask for it. */
 const WEIGHT = /^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/

@@ -3,7 +3,7 @@
  * union of codes, what a problem may be made of, and the pages about problems follow from it.
  */
 
-/** Texts stand on pages for people: what is in backticks is code. */
+/** The texts are shown on pages for people: text in backticks is code. */
 export const ERROR_CODES = {
   ERR_NOT_FOUND: {
     types: ['not-found'],

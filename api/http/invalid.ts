@@ -1,4 +1,4 @@
-/** From the issues of a schema to the fields and codes of the interface: which code stands for a field follows from its name. */
+/** Turns the issues of a schema into fields and error codes. The code follows from the name of the field. */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { type ErrorCode, type Invalid, MAX_ERRORS } from './problem.ts'
@@ -29,7 +29,7 @@ export const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['txn_count', 'ERR_INVALID_TXN_COUNT'],
 ])
 
-/** The message for an object schema: a missing member is told from an object that is none. */
+/** The message of an object schema; distinguishes a missing member from a value that is no object. */
 export function objectMessage(issue: { readonly expected: string | null }): string {
   return issue.expected === 'Object' ? 'must be an object' : 'is required'
 }

@@ -12,7 +12,7 @@ import { showHash } from '../../actors/audit-chain.ts'
 import type { ERROR_CODES } from './error-codes.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
-/** Slug -> status, title, and what the page at `{error_base}/<slug>` says: `retry` answers whether to send it again. */
+/** Slug -> status, title, and the texts of the page at `{error_base}/<slug>`; `retry`: whether to send the request again. */
 export const PROBLEM_TYPES = {
   'invalid-request': {
     status: 400,
@@ -47,7 +47,7 @@ export const PROBLEM_TYPES = {
     status: 404,
     title: 'Not Found',
     meaning: 'There is nothing under this address, or the request names something that does not exist.',
-    remedy: 'Check the identifier. Where the body names what is missing, `errors` says which field it is.',
+    remedy: 'Check the identifier. If it is in the body, `errors` names the field.',
     retry: 'Once what is missing is there, yes, with the same idempotency key: a refusal does not use it up.',
   },
   'method-not-allowed': {
@@ -84,7 +84,7 @@ export const PROBLEM_TYPES = {
     title: 'Service Unavailable',
     meaning: 'The shard that decides this request has no owner at this moment, or is overloaded.',
     remedy:
-      'Wait and try again. `outcome`, where it stands, says what can have become of the request: `not_applied` is proved, `unknown` means that it may have happened.',
+      'Wait and try again. `outcome`, if present, says whether the request was applied: `not_applied` is proved, `unknown` means that it may have been applied.',
     retry:
       'Yes: with exponential back-off, not before `Retry-After` (seconds), and with the same idempotency key, so that whatever happened happens once.',
   },
@@ -93,7 +93,7 @@ export const PROBLEM_TYPES = {
     title: 'Service Unavailable',
     meaning: 'Something that the service depends on is not available at this moment.',
     remedy:
-      'Wait and try again. `outcome`, where it stands, says what can have become of the request: `not_applied` is proved, `unknown` means that it may have happened.',
+      'Wait and try again. `outcome`, if present, says whether the request was applied: `not_applied` is proved, `unknown` means that it may have been applied.',
     retry:
       'Yes: with exponential back-off, not before `Retry-After` (seconds), and with the same idempotency key, so that whatever happened happens once.',
   },
@@ -114,7 +114,7 @@ export interface FieldError {
   readonly message: string
 }
 
-/** A field error with the code that stands for it. */
+/** A field error with its code. */
 export interface Invalid extends FieldError {
   readonly code: ErrorCode
 }
@@ -179,7 +179,7 @@ function detailOf(invalid: readonly Invalid[]): string {
     : `${invalid.length} parts of the request are not valid; see errors.`
 }
 
-/** `challenge`: the RFC 6750 error that the client is told; none where it sent no token at all. */
+/** `challenge`: the RFC 6750 error; none if the request had no token. */
 export function unauthorized(detail: string, challenge: 'invalid_token' | null = null): Problem {
   const authenticate = challenge === null ? 'Bearer realm="ledger"' : `Bearer realm="ledger", error="${challenge}"`
   return { ...problem('unauthorized', 'ERR_UNAUTHORIZED', detail), headers: { 'www-authenticate': authenticate } }

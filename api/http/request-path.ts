@@ -18,7 +18,7 @@ const NOT_IN_A_PATH = /%(?![0-9a-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]/gi
 
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:[/?#]|$)/i
 
-/** Where there is no server, as in a test, the steps were taken before anybody could look. */
+/** Without a server, as in a test, the URL is already normalized. */
 export function requestPath(request: Request, options?: { readonly env?: unknown }): string {
   const target = (options?.env as NodeBindings | undefined)?.incoming?.url
   if (target === undefined || !hasDotSegment(target)) return getPath(request)

@@ -3,7 +3,7 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 
 /** The longest encoding of a P-256 signature has 96 characters; what is far longer is not carried through the ledger. */
 const MAX_SIGNATURE_LENGTH = 1024
-/** Verifies under no key: stands for what is too long to, so that the account is still looked up first (D7). */
+/** A signature that verifies under no key. It replaces one that is too long, so that the account is still looked up first (D7). */
 const UNVERIFIABLE = '-'
 
 export function signedPayload(body: JsonObject, without: readonly string[]): string {

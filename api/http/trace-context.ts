@@ -12,7 +12,7 @@ const ALL_ZERO = /^0+$/
 const INVALID_VERSION = 'ff'
 const SAMPLED_FLAG = 0x01
 
-/** Section 3.3.1.5: as much as everybody must carry. */
+/** Section 3.3.1.5: the length that every implementation must propagate. */
 const MAX_STATE_LENGTH = 512
 const MAX_STATE_MEMBERS = 32
 /** Section 3.3.1.3: a key, alone or of a tenant in a system; and its value, without a blank at its end. */

@@ -54,7 +54,7 @@ export const ACCOUNTS: Tag = {
       fields: {
         status: 'The new status.',
         incoming: 'Whether it takes value in.',
-        reason: 'Why; it stands in the audit chain.',
+        reason: 'The reason, which the audit chain records.',
       },
     },
     Erasure: {
@@ -65,7 +65,7 @@ export const ACCOUNTS: Tag = {
     Pause: {
       schema: pauseSchema,
       description: 'Why an account is paused, or resumed.',
-      fields: { reason: 'It stands in the audit chain.' },
+      fields: { reason: 'The reason, which the audit chain records.' },
     },
     AccountActor: {
       schema: accountActorResponse,
@@ -101,7 +101,7 @@ export const ACCOUNTS: Tag = {
     },
     AccountState: {
       schema: accountStateResponse,
-      description: 'Where an account’s audit chain stands.',
+      description: 'The end of an account’s audit chain.',
       fields: { audit_hash: 'The hash of the last entry.' },
     },
     TokenBalance: {

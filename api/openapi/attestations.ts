@@ -20,7 +20,7 @@ const STATED_FIELDS = {
 }
 const STATUS_FIELDS = {
   attestation_id: 'The attestation.',
-  status: 'Whether it still stands.',
+  status: '`active` or `revoked`.',
   submitted_by: 'The client that submitted it; `import`, a space and the ID of a ledger: it came from there.',
   attester_verified: 'Whether the key of the account `attester` signed it.',
   imported_at: 'When it came from another ledger; since then this one vouches for it.',

@@ -67,20 +67,20 @@ const INTRODUCTION = `All of the interface is under \`/v1\`, takes and gives JSO
 - Times are ISO 8601 in UTC with milliseconds.
 - Errors are problem details (RFC 9457) with \`error_codes\` for programs; a 400 lists everything that is wrong at once.
 - Orders are asynchronous: a 202 means that the order is durable, not that it is completed. With \`Prefer: wait=10\` the response waits until the order is final, at most 10 s, and carries its outcome.
-- Every order carries an \`idempotency_key\`. Sent again, it gets the first answer again and nothing is done twice. A 503 says in \`outcome\` whether the order was \`not_applied\` (proved) or is \`unknown\`: both are retried with the same key, with exponential back-off.
+- Every order carries an \`idempotency_key\`. A retry gets the original answer, and the order is applied once. A 503 says in \`outcome\` whether the order was \`not_applied\` (proved) or is \`unknown\`: both are retried with the same key, with exponential back-off.
 - In a body that is not signed, an optional field that is \`null\` counts as absent. In a signed body it is refused: omit it.
 - Lists are paged: send \`next_page_token\` back as \`page_token\` until it is empty. Nothing is skipped or repeated because other rows arrive meanwhile.
 - Within \`/v1\`, fields are only ever added: ignore the ones you do not know.
 
 An order is signed with the P-256 key of its account, over the SHA-256 of its canonical JSON (RFC 8785) without the member \`signature\`. The signature is sent as base64url or base64 of the 64 bytes r||s, or of DER.
 
-The examples are real: in the order of the walk-through they can be sent to a new ledger as they stand. The keys that sign them are published in RFC 6979 (A.2.5), RFC 7515 (A.3) and RFC 7517 (A.2): never use them for anything else.`
+The examples are real: in the order of the walk-through they can be sent to a new ledger unchanged. The keys that sign them are published in RFC 6979 (A.2.5), RFC 7515 (A.3) and RFC 7517 (A.2): never use them for anything else.`
 
 function allSchemas(tags: readonly Tag[]): Readonly<Record<string, NamedSchema>> {
   const schemas: Record<string, NamedSchema> = {}
   for (const group of [SHARED_SCHEMAS, ...tags.map((tag) => tag.schemas)]) {
     for (const [name, schema] of Object.entries(group)) {
-      invariant(!Object.hasOwn(schemas, name), `the name ${name} stands for one schema`)
+      invariant(!Object.hasOwn(schemas, name), `the name ${name} belongs to one schema`)
       schemas[name] = schema
     }
   }

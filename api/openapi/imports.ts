@@ -33,7 +33,7 @@ export const IMPORTS: Tag = {
       fields: {
         import_id: 'Chosen by the client: names the import over all its parts.',
         part: 'Which part it is, from 0.',
-        records: 'The lines, each as it stands in the file.',
+        records: 'The lines of the file, unchanged.',
         last: 'Whether it ends the file.',
       },
     },

@@ -29,10 +29,10 @@ const CONVERSION: ConversionConfig = {
   overrideAction({ valibotAction, jsonSchema }) {
     if (valibotAction.type !== 'check') return null
     const { message } = valibotAction as { readonly message?: unknown }
-    invariant(typeof message === 'string', 'a check of a described schema says its rule')
+    invariant(typeof message === 'string', 'a check of a described schema has a message')
     return { ...jsonSchema, description: joined(jsonSchema.description, sentenceOf(message)) }
   },
-  // The metadata that stands behind it says what it is: an empty schema fails the document's test.
+  // Its metadata describes it: an empty schema fails the document's test.
   overrideSchema({ valibotSchema, jsonSchema }) {
     if (valibotSchema.type === 'custom') return {}
     const values = jsonSchema.enum ?? []

@@ -59,7 +59,7 @@ export const OPERATION: Tag = {
         alg: 'Always `ES256`.',
         purpose: 'The only kind of content that the key signs.',
         nbf: 'When its span begins: seconds since 1970.',
-        revoked: 'Where it stands, nothing that the key ever signed counts any more.',
+        revoked: 'Present if the key was revoked: none of its signatures counts any more.',
         exp: 'When its span ended: seconds since 1970. A key in use has none.',
       },
     },

@@ -18,7 +18,7 @@ import { REVERT_SETTLEMENT_GROUP } from '../routes/settlement-groups/revert-sett
 const LEG_FIELDS = {
   account_id: 'The account that submits the leg.',
   amount: 'How much moves; `"1"` for an NFT.',
-  to_account_id: 'In transfers: the receiver. The leg stands for both sides.',
+  to_account_id: 'In transfers: the receiver. The leg covers both sides.',
 }
 
 export const SETTLEMENT_GROUPS: Tag = {
@@ -94,7 +94,7 @@ export const SETTLEMENT_GROUPS: Tag = {
       description: 'A settlement group. A linked one has no terms, legs and times.',
       fields: {
         group_id: 'The group.',
-        status: 'Where it stands: `settled`, `reverted` and `linked` are final.',
+        status: 'The status: `settled`, `reverted` and `linked` are final.',
         terms_hash: 'The hash of the terms. Each leg carries it, which binds the leg to these terms.',
         expected_legs: 'How many legs it has.',
         legs: 'The legs in the order of the terms.',

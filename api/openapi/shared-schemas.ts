@@ -35,7 +35,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, NamedSchema>> = {
   InstanceId: { schema: instanceId, description: 'An NFT within its class; formed like an account ID.' },
   AttestationId: { schema: attestationId, description: 'An attestation: `att_` and a ULID.' },
   ShardId: { schema: shardId, description: 'A shard of the ledger: a keyed hash of the account ID decides it.' },
-  Amount: { schema: amountField, description: 'A quantity above zero, as it was signed: trailing zeros stand.' },
+  Amount: { schema: amountField, description: 'A quantity above zero, as it was signed: trailing zeros are kept.' },
   Quantity: {
     schema: minimalDecimal,
     description: 'A computed quantity in minimal form, as `100.5` or `0`; never an exponent.',

@@ -109,12 +109,12 @@ export const TRANSACTIONS: Tag = {
     TransactionSummary: {
       schema: listedTransactionResponse,
       description: 'A transaction, as lists show it.',
-      fields: { status: 'Where it stands: `completed` and `failed` are final.' },
+      fields: { status: 'The status: `completed` and `failed` are final.' },
     },
     GroupedTransaction: {
       schema: groupedTransactionResponse,
       description: 'A transaction, as the list of its group shows it.',
-      fields: { status: 'Where it stands: `completed` and `failed` are final.' },
+      fields: { status: 'The status: `completed` and `failed` are final.' },
     },
     TransactionFailure: {
       schema: transactionFailure,
@@ -128,7 +128,7 @@ export const TRANSACTIONS: Tag = {
       description: 'A transaction with all its details; what does not apply to it is left out.',
       fields: {
         ...DETAIL_FIELDS,
-        status: 'Where it stands: `completed` and `failed` are final.',
+        status: 'The status: `completed` and `failed` are final.',
         compensated_by: 'The transaction that undid this one.',
       },
     },
@@ -172,13 +172,13 @@ export const TRANSACTIONS: Tag = {
         format: 'The version of this format.',
         submission_hash: 'The SHA-256 of the canonical payload that the client signed.',
         key_id: 'The key of the service that signs.',
-        ledger_id: 'The ledger that says so.',
+        ledger_id: 'The ledger that signs.',
       },
     },
     Receipt: {
       schema: receiptResponse,
       description: 'A signed receipt.',
-      fields: { receipt: 'Canonical JSON as it stands: hash these bytes.', signature: 'Over `receipt`.' },
+      fields: { receipt: 'Canonical JSON: hash these bytes.', signature: 'Over `receipt`.' },
     },
   },
   operations: [

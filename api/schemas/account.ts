@@ -83,7 +83,7 @@ export interface Rotation {
   readonly proof: string | null
 }
 
-/** `accountId`: of the path. It stands in the body too, so that it is signed. */
+/** `accountId`: of the path. The body has it too, so that it is signed. */
 export function readRotation(
   body: JsonObject,
   accountId: string,

@@ -219,12 +219,12 @@ export const RECORD_SCHEMAS = {
   }),
 } as const satisfies Record<RecordKind, v.GenericSchema>
 
-/** Undefined: a member that says what kind of record it is is missing, or names none. */
+/** Undefined: the member with the kind of the record is missing, or has an unknown kind. */
 export function recordKindOf(record: JsonObject): RecordKind | undefined {
   return RECORD_KINDS.find((kind) => kind === record['record'])
 }
 
-/** Everything that is wrong with the shape of one record. `prefix`: where it stands, as `records[3]`. */
+/** All problems with the shape of one record. `prefix`: its place in the request, as `records[3]`. */
 export function recordErrors(record: JsonObject, prefix: string, readPublicKey: ReadPublicKey): readonly Invalid[] {
   const kind = recordKindOf(record)
   if (kind === undefined) {
@@ -266,7 +266,7 @@ function accountErrors(record: JsonObject, readPublicKey: ReadPublicKey, add: Ad
   for (const [index, balance] of (balances as readonly unknown[]).entries()) {
     if (!isObject(balance)) continue
     const { token_id: tokenId } = balance as { readonly token_id?: unknown }
-    if (seen.has(tokenId)) add(`balances[${index}].token_id`, 'ERR_INVALID_TOKEN_ID', 'stands twice')
+    if (seen.has(tokenId)) add(`balances[${index}].token_id`, 'ERR_INVALID_TOKEN_ID', 'is listed twice')
     seen.add(tokenId)
   }
 }

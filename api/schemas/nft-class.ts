@@ -1,4 +1,4 @@
-/** The shape of the registration of an NFT class (D1, D11). Whether the schema is one that can be held to is judged elsewhere. */
+/** The shape of the registration of an NFT class (D1, D11). The JSON Schema itself is validated elsewhere. */
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'

@@ -169,7 +169,7 @@ function addTokenErrors(
 /** Of an asset with a class. */
 function addInstanceErrors({ token_id: tokenId, instance_id: instanceId, amount }: JsonObject, add: Add): void {
   if (instanceId === undefined) add('instance_id', 'ERR_INVALID_FIELD', 'is required with class_id')
-  if (tokenId !== undefined) add('token_id', 'ERR_INVALID_TOKEN_ID', 'cannot stand beside class_id')
+  if (tokenId !== undefined) add('token_id', 'ERR_INVALID_TOKEN_ID', 'is not allowed beside class_id')
   if (amount !== '1') add('amount', 'ERR_INVALID_AMOUNT', 'must be "1" for an NFT')
 }
 
@@ -188,11 +188,11 @@ function counterpartErrors(body: JsonObject): Invalid[] {
     add('group_id', 'ERR_INVALID_GROUP_ID', 'is required with terms_hash')
   }
   if (named && type !== 'transfer' && type !== 'exchange') {
-    add('to_account_id', 'ERR_INVALID_FIELD', 'stands in transfers and exchanges only')
+    add('to_account_id', 'ERR_INVALID_FIELD', 'is allowed in transfers and exchanges only')
   } else if (named && toAccountId === accountId) {
     add('to_account_id', 'ERR_SELF_TRANSFER', 'is the account itself')
   }
-  if (receive !== undefined && type !== 'exchange') add('receive', 'ERR_INVALID_FIELD', 'stands in exchanges only')
+  if (receive !== undefined && type !== 'exchange') add('receive', 'ERR_INVALID_FIELD', 'is allowed in exchanges only')
   else if (type === 'exchange' && named && receive === undefined) {
     add('receive', 'ERR_INVALID_FIELD', 'is required in an exchange with to_account_id')
   } else if (type === 'exchange' && !named && receive !== undefined) {

@@ -21,7 +21,7 @@ export const refreshSchema = v.object(
   { grant_type: v.literal('refresh_token'), refresh_token: textField },
   objectMessage,
 )
-/** Which of the two it is, the field `grant_type` says. */
+/** The field `grant_type` decides between the two. */
 export const tokenRequestSchema = v.union([credentialsSchema, refreshSchema])
 
 export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonly Invalid[]> {

@@ -49,7 +49,7 @@ export const RESUME_ACCOUNT: Operation = {
   method: 'POST',
   path: '/v1/accounts/:accountId/actor/resume',
   summary: 'Let a paused account go on',
-  description: 'The audit chain has an entry with the reason. Done again it says the same.',
+  description: 'The audit chain has an entry with the reason. The request is idempotent.',
   roles: ADMINS,
   changes: 'shard',
   body: pauseSchema,

@@ -1,4 +1,4 @@
-/** POST /v1/accounts/{id}/status: freezes, closes, opens again, or says what the account takes in (D2). */
+/** POST /v1/accounts/{id}/status: freezes, closes or activates an account, or sets its `incoming` policy (D2). */
 import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'

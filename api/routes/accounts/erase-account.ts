@@ -18,7 +18,7 @@ export const ERASE_ACCOUNT: Operation = {
   method: 'POST',
   path: '/v1/accounts/:accountId/erase',
   summary: 'Erase a closed account',
-  description: `Destroys the key that everything the ledger holds of the account is encrypted under. There is no way back. Done again it says the same.
+  description: `Destroys the key that everything the ledger holds of the account is encrypted under. There is no way back. The request is idempotent.
 
 - The account stays \`closed\`, with \`erased: true\` and without a key; its ID is never given again.
 - Its audit chain keeps sequences and hashes; \`payload\` is null.

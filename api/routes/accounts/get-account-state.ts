@@ -14,8 +14,8 @@ export const GET_ACCOUNT_STATE: Operation = {
   id: 'getAccountState',
   method: 'GET',
   path: '/v1/accounts/:accountId/state',
-  summary: 'Get where an account’s audit chain stands',
-  description: 'A 503 says that the shard of the account has no owner at this moment; balances are still served then.',
+  summary: 'Get the end of an account’s audit chain',
+  description: 'A 503 means that the shard of the account has no owner at this moment; balances are still served.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The state.', content: accountStateResponse }],
   refusals: {

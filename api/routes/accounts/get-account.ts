@@ -13,7 +13,7 @@ export const GET_ACCOUNT: Operation = {
   method: 'GET',
   path: '/v1/accounts/:accountId',
   summary: 'Get an account',
-  description: 'Its status, its key, and where its audit chain stands.',
+  description: 'Its status, its key, and the end of its audit chain.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The account.', content: accountResponse }],
 }

@@ -1,4 +1,4 @@
-/** POST /v1/assertions/verify: whether this ledger has signed what is shown, and stands by it (D12). */
+/** POST /v1/assertions/verify: whether this ledger signed the assertion, under a key that is not revoked (D12). */
 import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { problemOfAssertion } from '../../endpoint/assertion.ts'

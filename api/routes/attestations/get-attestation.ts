@@ -14,7 +14,7 @@ export const GET_ATTESTATION: Operation = {
   path: '/v1/attestations/:attestationId',
   summary: 'Get an attestation',
   description:
-    'With the service’s signature over the canonical JSON of all members but `signature`; the key stands in `/.well-known/jwks.json` under `key_id`. A revoked one is signed again, as it is then. Where the account of the attester was erased, `attester` is another name and no signature fits it: `signature` and `key_id` are left out.',
+    'With the service’s signature over the canonical JSON of all members but `signature`; the key is in `/.well-known/jwks.json` under `key_id`. A revocation is signed again. Where the account of the attester was erased, `attester` is another name and no signature fits it: `signature` and `key_id` are left out.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The attestation.', content: attestationResponse }],
 }

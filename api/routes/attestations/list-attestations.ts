@@ -70,7 +70,7 @@ export function listAttestations({ attestations, reads }: EdgeDependencies, toke
   }
 }
 
-/** The members stand in a fixed order: their values make the scope of the page tokens. */
+/** The members have a fixed order: their values make the scope of the page tokens. */
 function readFilters(query: Query): Omit<AttestationQuery, 'limit' | 'after'> {
   return {
     subjectClass: query.value('subject_class'),

@@ -27,7 +27,7 @@ Balances are encrypted to \`recipient_public_key\`, the key of the receiving led
 
 With \`mode: move\` the accounts' holdings leave this ledger, and the accounts close for good. Each account must be frozen, without NFTs and without pending operations; otherwise the request has no effect (409). The request is idempotent: a retry returns the same file, also if the first response was lost. Under an \`Idempotency-Key\` a completely sent file of up to 64 MiB is stored for 24 hours and replayed unchanged; a retry for a longer one is a 409.
 
-One export at a time: another one is told to try again (503). It takes a minute at most.`,
+One export at a time: another request is a 503 with \`Retry-After\`. An export takes a minute at most.`,
   roles: ADMINS,
   changes: 'shard',
   parameters: [IDEMPOTENCY_KEY_HEADER],

@@ -114,7 +114,7 @@ function exampleOf(slug: ProblemType, errorBase: string): string {
   return JSON.stringify(JSON.parse(body), null, 2)
 }
 
-/** The texts are ours: what stands in backticks is code, and angle brackets are meant as such. */
+/** The texts are our own: text in backticks is code, and angle brackets are escaped. */
 function marked(text: string): string {
   return escaped(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>')
 }

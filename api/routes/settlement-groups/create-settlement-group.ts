@@ -25,7 +25,7 @@ export const CREATE_SETTLEMENT_GROUP: Operation = {
   summary: 'Register a settlement group',
   description: `An atomic settlement between several accounts: all legs settle, or none. The 201 means that every account concerned expects its leg. The ledger reserves nothing before an account has signed its leg, and an account may decline it. Each party then submits its own leg (POST /v1/transactions) with \`group_id\` and \`terms_hash\`.
 
-The legs net to zero per asset: a leg with \`to_account_id\` stands for both sides; one marked \`boundary\` has its other side outside the ledger and needs the client’s grant; mints and burns are outside the netting.
+The legs net to zero per asset: a leg with \`to_account_id\` covers both sides; one marked \`boundary\` has its other side outside the ledger and needs the client’s grant; mints and burns are outside the netting.
 
 When all legs are in, the group is \`settled\`: the value can be spent. The group reverts when a leg fails, when \`timeout_seconds\` have passed, or on request: each completed leg is undone once, and \`failure\` gives the reason. A leg fails \`balance_limit\` if its account has no room when it signs, or when the sender’s value is on hold.
 
@@ -49,7 +49,7 @@ When all legs are in, the group is \`settled\`: the value can be spent. The grou
     },
   ],
   refusals: {
-    ERR_NOT_FOUND: 'A leg names an account, token, class or NFT that does not exist; `errors` says which.',
+    ERR_NOT_FOUND: 'A leg names an account, token, class or NFT that does not exist; `errors` names the field.',
     ERR_CONFLICT:
       'The ID is registered with other terms, an account cannot take part, the client has 1,000 open groups, or it expects 100 unsigned legs of one account.',
     ERR_FORBIDDEN: 'The role or the grants of the client do not permit this.',

@@ -16,7 +16,7 @@ export const GET_SETTLEMENT_GROUP: Operation = {
   id: 'getSettlementGroup',
   method: 'GET',
   path: '/v1/settlement-groups/:groupId',
-  summary: 'Get where a settlement group stands',
+  summary: 'Get a settlement group',
   description: `\`open\`, then \`settled\`; or \`open\`, \`reverting\`, \`reverted\`. Final states never change. An ID that only links transactions and was never registered is \`linked\`: its \`net\` is the net amount of its completed transactions per asset, and \`balanced\` is true if it has two or more transactions, all completed, with a net of zero (both are absent beyond 5,000 transactions).
 
 With \`Prefer: wait=N\` the answer comes once it is final.`,

@@ -86,7 +86,7 @@ async function findTransactions(
     return refuse(invalidTxnIds('is required: the group was never registered'))
   }
   if (group !== undefined && group.status !== 'linked' && txnIds.length > 0) {
-    return refuse(invalidTxnIds('cannot stand here: a registered group is reverted as a whole'))
+    return refuse(invalidTxnIds('is not allowed: a registered group is reverted as a whole'))
   }
   const found = await Promise.all(txnIds.map((txnId) => seenTransaction(reads, scope, txnId)))
   const named = found.flatMap((transaction) => (transaction?.groupId === groupId ? [transaction] : []))

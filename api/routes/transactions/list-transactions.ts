@@ -187,7 +187,7 @@ async function pageOf(
   )
 }
 
-/** The members stand in a fixed order: their values make the scope of the page tokens. */
+/** The members have a fixed order: their values make the scope of the page tokens. */
 function readFilters(query: Query): Filters {
   const filters: Filters = {
     accountId: query.parsed('account_id', accept(isAccountId), 'ERR_INVALID_ACCOUNT_ID', ACCOUNT_ID_RULE),

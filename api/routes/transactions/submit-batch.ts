@@ -1,4 +1,4 @@
-/** POST /v1/transactions/batch: many signed submissions in one request, each judged as if it came alone (D21). */
+/** POST /v1/transactions/batch: many signed submissions in one request, each processed as if it came alone (D21). */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
@@ -22,9 +22,9 @@ export const SUBMIT_BATCH: Operation = {
   method: 'POST',
   path: '/v1/transactions/batch',
   summary: 'Submit many signed orders',
-  description: `Up to 500 orders in one request, each signed by the key of its own account, each judged as if it came alone: one that is refused changes nothing for the others, and they may complete in any order. It is no settlement group.
+  description: `Up to 500 orders in one request, each signed by the key of its own account, each processed as if it came alone: a refused order does not affect the others, and they may complete in any order. It is no settlement group.
 
-\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` stand for the headers. Of two orders under one idempotency key the second is a repeat. An order whose result is a 503, or the whole batch after a broken connection, is sent again as it is.
+\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` replace the headers. Of two orders under one idempotency key the second is a repeat. An order whose result is a 503, or the whole batch after a broken connection, is sent again as it is.
 
 The response comes as soon as each is accepted or refused; \`Prefer: wait=N\` has no effect. For the outcomes, follow the feed (\`GET /v1/transactions?order=asc\`).
 

@@ -47,7 +47,7 @@ Unknown fields are refused: in an order a misspelt field must not be ignored.`,
     },
     {
       status: 202,
-      description: 'The order is durable and will be decided. A repeat says the same.',
+      description: 'The order is durable and will be decided. A replay returns the same.',
       content: submissionReceiptResponse,
       headers: ['Location', 'Preference-Applied', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
     },

@@ -7,5 +7,5 @@ import { count, pageToken } from './values.ts'
 export const linePlace = v.object({ next_page_token: pageToken })
 export const lineEnd = v.object({ end: v.literal(true), count, next_page_token: pageToken })
 export const lineProblem = v.object({ problem: problemResponse })
-/** The end before the place: of the two it says more. */
+/** The end comes first: it has all members of a place. */
 export const transactionLine = v.union([listedTransactionResponse, lineEnd, linePlace, lineProblem])
