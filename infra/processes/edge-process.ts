@@ -38,7 +38,7 @@ import { readNowMs } from '../postgres/store/sessions.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { createServiceKeys, type PostgresServiceKeys } from '../postgres/access/service-keys-postgres.ts'
 import { createShardHealth } from '../postgres/reads/shard-health-postgres.ts'
-import { createAjvSchemaValidator } from '../schema/schema-validator-ajv.ts'
+import { createIsolatedSchemaValidator } from '../schema/schema-validator-isolated.ts'
 import { createClientAddress } from '../system/client-address.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
@@ -168,7 +168,7 @@ async function createApp(
   service.onStop('attestations', attestations.close)
   const idempotency = createIdempotencyStore({ url, vault, onCleanUpFailed: () => log.warn('clean_up_failed') })
   service.onStop('idempotent requests', idempotency.close)
-  const schemas = createAjvSchemaValidator({ log })
+  const schemas = createIsolatedSchemaValidator({ log })
   service.onStop('schemas', schemas.close)
   const { registry } = watching
   const transport = openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry })

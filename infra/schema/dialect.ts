@@ -1,24 +1,24 @@
-/** The two versions of JSON Schema that are understood: which keywords each has, and where schemas stand inside them. */
+/** The two supported versions of JSON Schema: their keywords, and the subschemas in each keyword. */
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 
 export type Dialect = '2020-12' | 'draft-07'
 
 /**
- * Where the schemas inside a keyword apply. `here`: to the same value; `below`: to a part of it; `nowhere`: they only stand
- * there to be referred to. `plain`: there are none.
+ * The value that a keyword's subschemas apply to. `here`: the same value; `below`: a part of it; `nowhere`: none, they are
+ * only targets of references. `plain`: the keyword has no subschemas.
  */
 export type Applies = 'here' | 'below' | 'nowhere' | 'plain'
 
-/** `one`: a schema; `list`: an array of them; `named`: an object of them. Draft-07 lets some be two of these. */
+/** `one`: a schema; `list`: an array of schemas; `named`: an object of schemas. Draft-07 allows two shapes for some. */
 export interface Keyword {
   readonly applies: Applies
   readonly shapes: readonly ('one' | 'list' | 'named')[]
 }
 
-/** Where a schema stands inside another. */
+/** The position of a subschema. */
 export interface Place {
   readonly keyword: string
-  /** The member of `named`, the index of `list`. */
+  /** The member's name in `named`, the index in `list`. */
   readonly key: string | number | null
   readonly applies: Exclude<Applies, 'plain'>
   readonly schema: JsonObject | boolean
@@ -51,7 +51,7 @@ const COMMON: readonly (readonly [string, Keyword])[] = [
   ['additionalProperties', BELOW],
   ['propertyNames', BELOW],
   ['contains', BELOW],
-  // Either draft's word is read in the other as well: both are used with the wrong one everywhere.
+  // Published schemas often use the other draft's keyword, so both are read in both.
   ['$defs', NAMED_NOWHERE],
   ['definitions', NAMED_NOWHERE],
 ]
@@ -71,7 +71,7 @@ const KEYWORDS: Readonly<Record<Dialect, ReadonlyMap<string, Keyword>>> = {
   ]),
   'draft-07': new Map([
     ...COMMON,
-    // A list stands for names, and there is nothing to find in it.
+    // A member that is a list has names of members, and no subschemas.
     ['dependencies', keyword('here', 'named')],
     ['items', keyword('below', 'one', 'list')],
     ['additionalItems', BELOW],
@@ -83,18 +83,18 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   ['http://json-schema.org/draft-07/schema', 'draft-07'],
 ])
 
-/** What `$schema` names; undefined when it is another. */
+/** The dialect that `$schema` names; undefined if it is not supported. */
 export function dialectOf(name: Json | undefined): Dialect | undefined {
   if (name === undefined) return '2020-12'
   return typeof name === 'string' ? DIALECTS.get(name.replace(/#$/, '')) : undefined
 }
 
-/** undefined: the dialect has no such keyword, so that it says nothing about a value. */
+/** undefined: the dialect has no such keyword, so it is an annotation. */
 export function keywordOf(dialect: Dialect, name: string): Keyword | undefined {
   return KEYWORDS[dialect].get(name)
 }
 
-/** All that stand directly inside, in the order of the schema; what is not of a keyword's shape is passed over. */
+/** The direct subschemas, in the order of the schema. Values of another shape are skipped. */
 export function placesIn(dialect: Dialect, schema: JsonObject): readonly Place[] {
   return Object.entries(schema).flatMap(([name, value]) => {
     const rule = keywordOf(dialect, name)

@@ -1,18 +1,15 @@
-/**
- * Whether one number is a whole multiple of another, of the decimals that were written: 19.99 is one of 0.01, though the
- * binary fractions nearest to them do not divide.
- */
+/** Compares numbers as decimals: 19.99 is a multiple of 0.01, although their binary fractions do not divide. */
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
 interface Decimal {
-  /** The digits without the point, as a number of units of 10^exponent. */
+  /** The number is units × 10^exponent. */
   readonly units: bigint
   readonly exponent: number
 }
 
 export function isMultipleOf(value: number, divisor: number): boolean {
-  // A power of ten has at most 324 digits more than a number has.
+  // The exponents of two numbers differ by at most 648, which bounds the power of ten.
   const [a, b] = [decimalOf(value), decimalOf(divisor)]
   const shift = a.exponent - b.exponent
   return shift >= 0
@@ -20,7 +17,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
     : a.units % (b.units * 10n ** BigInt(-shift)) === 0n
 }
 
-/** The shortest decimal that reads as this number is what JavaScript prints. */
+/** JavaScript prints the shortest decimal that reads as the same number. */
 function decimalOf(value: number): Decimal {
   const [, whole = '0', fraction = '', exponent = '0'] = DECIMAL.exec(String(value)) ?? []
   return { units: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }

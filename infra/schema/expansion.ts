@@ -1,7 +1,7 @@
 /**
- * What a schema is when each `$ref` is replaced by what it refers to: a few lines can stand for more schemas than there is
- * time to look at. Recursion is legal, and ends with the value that is looked at: a schema met again inside itself
- * counts once. But one that leads back to itself for the same value never ends.
+ * Bounds the schema after each `$ref` is replaced by its target, because a few lines can expand to any number of schemas.
+ * A recursive schema is legal and counts once, because the depth of the value bounds it. But a schema that applies itself
+ * to the same value would never end.
  */
 import { refuse, ok, type Result } from '../../actors/result.ts'
 import { MAX_EXPANDED_DEPTH, MAX_EXPANDED_SUBSCHEMAS } from './limits.ts'
@@ -14,7 +14,7 @@ interface Extent {
 
 const ONE: Extent = { count: 1, depth: 1 }
 
-/** Why the schema is too large, as a sentence. */
+/** The error is the reason for the refusal, as a sentence. */
 export function checkExpansion(root: SchemaNode): Result<null, string> {
   const endless = findEndless(root)
   if (endless !== undefined) return refuse(`${at(endless.path)} refers to itself without end.`)
@@ -28,7 +28,7 @@ export function checkExpansion(root: SchemaNode): Result<null, string> {
   return ok(null)
 }
 
-/** `known` has null for what is being looked at. Beyond the bounds no further than it takes to know so. */
+/** `known` has null for a node in progress. Stops soon after it exceeds a bound. */
 function extentOf(node: SchemaNode, known: Map<SchemaNode, Extent | null>, level = 1): Extent {
   const found = known.get(node)
   if (found !== undefined) return found ?? ONE
@@ -51,7 +51,7 @@ function appliedBy({ inside, target }: SchemaNode): readonly SchemaNode[] {
   return target === null ? nodes : [...nodes, target]
 }
 
-/** A schema that comes back to itself through what applies to the same value. */
+/** Finds a schema that applies itself to the same value. */
 function findEndless(root: SchemaNode): SchemaNode | undefined {
   const done = new Set<SchemaNode>()
   const open = new Set<SchemaNode>()

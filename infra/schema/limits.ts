@@ -1,19 +1,19 @@
 /**
- * The bounds on schemas and on the work that they make. Each is far above what describes an asset, and below what a
- * worker does within its time and memory: nearly every answer hangs on these counts, and not on how busy the machine is.
+ * The bounds on schemas and on their validation. Each is far above the needs of an asset's metadata, and below the time and
+ * memory of a worker. Thus counts decide nearly every reply, whatever the load of the machine.
  */
 
-/** Of the schema as canonical JSON, in UTF-8. */
+/** Size of a schema as canonical JSON, in UTF-8. */
 export const MAX_SCHEMA_BYTES = 65_536
-/** Schemas within the schema. Reading the code that is made of more of them takes V8 too long. */
+/** Subschemas of a schema, itself included. */
 export const MAX_SUBSCHEMAS = 500
-/** Schemas when each `$ref` is replaced by what it refers to; one that leads back into itself is not followed again. */
+/** Subschemas after each `$ref` is replaced by its target. A recursive reference is not followed again. */
 export const MAX_EXPANDED_SUBSCHEMAS = 20_000
-/** How deep schemas nest then. */
+/** Nesting of subschemas after each `$ref` is replaced. */
 export const MAX_EXPANDED_DEPTH = 64
-/** Instructions of the patterns of a schema, all together, once repetitions are written out. */
+/** RE2 instructions of all patterns of a schema, with repetitions written out. */
 export const MAX_PATTERN_COST = 20_000
-/** Of one value. */
+/** Errors reported for a value. */
 export const MAX_ERRORS = 100
 /** Code points. */
 export const MAX_PATH_LENGTH = 256

@@ -1,71 +1,84 @@
-/** What goes between the adapter and the process that answers, as JSON. What comes back is read with suspicion. */
-import type { SchemaVerdict, ValueError, ValueVerdict } from '../../runtime/ports/schema-validator.ts'
-import { MAX_ERRORS, MAX_MESSAGE_LENGTH, MAX_PATH_LENGTH } from './limits.ts'
+/** The messages between the adapter and its worker process. A worker may be broken, so its messages are validated. */
+import * as v from 'valibot'
+import { canonicalJson, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../actors/canonical-json.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { SchemaVerdict, ValueVerdict } from '../../runtime/ports/schema-validator.ts'
+import { MAX_ERRORS, MAX_MESSAGE_LENGTH, MAX_PATH_LENGTH, MAX_SCHEMA_BYTES } from './limits.ts'
 
 /** The texts are canonical JSON. */
 export type Question =
   | { readonly kind: 'check'; readonly schema: string }
   | { readonly kind: 'validate'; readonly schema: string; readonly value: string }
 
-/** Of one that was answered. */
 export interface Verdicts {
   readonly check: Exclude<SchemaVerdict, { readonly kind: 'overloaded' }>
   readonly validate: Exclude<ValueVerdict, { readonly kind: 'overloaded' }>
 }
 
-/** What is said of a question that was stopped, by a count or by the clock. */
+/** The refusals of a question that exceeds the bounds on steps, time or memory. */
 export const TOO_MUCH_WORK = 'It takes more time or memory than a schema may.'
 export const TOO_MUCH_WORK_FOR_VALUE = 'takes more time or memory to check than is allowed'
-/** Of a value, where the schema is refused. */
-export const NO_SCHEMA = 'cannot be held against the schema of its class'
+export const NO_SCHEMA = 'cannot be checked, because the schema of its class is invalid'
 
-export interface Asked {
+export interface QuestionMessage {
   readonly id: number
   readonly question: Question
 }
 
-/** Sent once, when the process can be asked. */
+/** The worker sends this once, when it can take questions. */
 export const READY = 'ready'
 
-/** A mark for what was cut off, and what stands around a place. */
+const verdictMessage = v.object({ id: v.number(), verdict: v.unknown() })
+/** `verdict`: null if the worker failed on the question. */
+export type VerdictMessage = Readonly<v.InferOutput<typeof verdictMessage>>
+
+export function isVerdictMessage(message: unknown): message is VerdictMessage {
+  return v.is(verdictMessage, message)
+}
+
+/** Room for an ellipsis and the words around a path. */
 const SLACK = 200
 
-/** `verdict`: null when the process could not make sense of the question. */
-export interface Answered {
-  readonly id: number
-  readonly verdict: unknown
-}
-
-export function isAnswered(message: unknown): message is Answered {
-  return typeof message === 'object' && message !== null && 'id' in message && 'verdict' in message
-}
+/** `maxLength` is in code points, each of which has at most two code units. */
+const text = (maxLength: number) => v.pipe(v.string(), v.maxLength(2 * maxLength + SLACK))
+const VALID = v.object({ kind: v.literal('valid') })
+const schemaVerdict = v.variant('kind', [
+  VALID,
+  v.object({ kind: v.literal('invalid'), reason: text(MAX_PATH_LENGTH + MAX_MESSAGE_LENGTH) }),
+])
+const valueError = v.object({ path: text(MAX_PATH_LENGTH), message: text(MAX_MESSAGE_LENGTH) })
+const valueVerdict = v.variant('kind', [
+  VALID,
+  v.object({
+    kind: v.literal('invalid'),
+    errors: v.pipe(v.array(valueError), v.minLength(1), v.maxLength(MAX_ERRORS)),
+  }),
+])
 
 export function readSchemaVerdict(verdict: unknown): Verdicts['check'] | undefined {
-  if (isOfKind(verdict, 'valid')) return { kind: 'valid' }
-  if (!isOfKind(verdict, 'invalid') || !('reason' in verdict)) return undefined
-  const { reason } = verdict
-  return isText(reason, MAX_PATH_LENGTH + MAX_MESSAGE_LENGTH) ? { kind: 'invalid', reason } : undefined
+  const { success, output } = v.safeParse(schemaVerdict, verdict)
+  return success ? output : undefined
 }
 
 export function readValueVerdict(verdict: unknown): Verdicts['validate'] | undefined {
-  if (isOfKind(verdict, 'valid')) return { kind: 'valid' }
-  if (!isOfKind(verdict, 'invalid') || !('errors' in verdict) || !Array.isArray(verdict.errors)) return undefined
-  const errors = verdict.errors.map(readError).filter((error) => error !== undefined)
-  const complete = errors.length === verdict.errors.length && errors.length > 0 && errors.length <= MAX_ERRORS
-  return complete ? { kind: 'invalid', errors } : undefined
+  const { success, output } = v.safeParse(valueVerdict, verdict)
+  return success ? output : undefined
 }
 
-function readError(error: unknown): ValueError | undefined {
-  if (typeof error !== 'object' || error === null || !('path' in error) || !('message' in error)) return undefined
-  const { path, message } = error
-  return isText(path, MAX_PATH_LENGTH) && isText(message, MAX_MESSAGE_LENGTH) ? { path, message } : undefined
+/** The error is the reason for the refusal, as a sentence. */
+export function schemaText(schema: JsonObject): Result<string, string> {
+  if (isTooDeep(schema)) return refuse(`It is nested deeper than ${MAX_JSON_DEPTH} levels.`)
+  const json = canonicalJson(schema)
+  if (Buffer.byteLength(json) <= MAX_SCHEMA_BYTES) return ok(json)
+  return refuse(`It has more than ${MAX_SCHEMA_BYTES.toLocaleString('en')} bytes as canonical JSON.`)
 }
 
-function isOfKind(verdict: unknown, kind: string): verdict is { readonly kind: string } {
-  return typeof verdict === 'object' && verdict !== null && 'kind' in verdict && verdict.kind === kind
+/** The error is a message about the whole value. */
+export function valueText(value: Json): Result<string, string> {
+  return isTooDeep(value) ? refuse(`is nested deeper than ${MAX_JSON_DEPTH} levels`) : ok(canonicalJson(value))
 }
 
-/** Lengths are of code points: of code units there may be twice as many. */
-function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value.length <= 2 * maxLength + SLACK
+function isTooDeep(value: Json, levels = MAX_JSON_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values<Json>(value).some((part) => isTooDeep(part, levels - 1))
 }

@@ -1,9 +1,9 @@
 import { MAX_PATH_LENGTH } from './limits.ts'
 
-/** At most so many code points, and a mark where something is missing. */
+/** Cuts a text after `maxLength` code points and appends an ellipsis. */
 export function shortened(text: string, maxLength = MAX_PATH_LENGTH): string {
   if (text.length <= maxLength) return text
-  // Twice as many code units hold that many code points, and a pair cut in two at their end is not kept.
+  // That many code points have at most twice as many code units. The slice may split a pair, which the next slice drops.
   const points = Array.from(text.slice(0, 2 * maxLength + 2))
   return points.length <= maxLength ? text : `${points.slice(0, maxLength).join('')}…`
 }

@@ -1,11 +1,11 @@
 /**
- * A process that answers questions about schemas, one after another. It has no environment, no files and no network of the
- * ledger's: it is what a hostile schema may stop, fill or break.
+ * The program of a worker process, which answers questions about schemas one at a time. It has no environment, files or
+ * network access, because a hostile schema may stop, fill or break it.
  */
 import { createJudge } from './judge.ts'
-import { type Answered, type Asked, type Question, READY } from './question.ts'
+import { type Question, type QuestionMessage, READY, type VerdictMessage } from './question.ts'
 
-// Ctrl-C reaches the whole group: this ends with the process that asks, and not before.
+// Ctrl-C signals the whole process group, but a worker ends only when its parent disconnects.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.once('disconnect', () => process.exit(0))
 
@@ -19,7 +19,7 @@ function verdictOn(question: Question): unknown {
   }
 }
 
-process.on('message', ({ id, question }: Asked) => {
-  process.send?.({ id, verdict: verdictOn(question) } satisfies Answered)
+process.on('message', ({ id, question }: QuestionMessage) => {
+  process.send?.({ id, verdict: verdictOn(question) } satisfies VerdictMessage)
 })
 process.send?.(READY)

@@ -1,18 +1,17 @@
 /**
- * A process that answers questions about schemas, seen from the one that asks. It is a process and no thread: where a heap
- * grows in one large step, V8 ends the process that it is in, whatever limit the thread has (a Map that doubles, an array
- * that is filled).
- *   W1. What is asked ends: in an answer, or with the process. Then nothing of it goes on.
- *   W2. Time is what the process has used of a processor, so that a busy machine makes no schema hostile.
+ * Starts a worker process, asks it questions, and ends it. It is no thread, because V8 ends the whole process when one
+ * large step exceeds the heap, such as a Map that doubles.
+ *   W1. Every question ends in a reply or with the end of the process, so that no work goes on.
+ *   W2. The time limit counts CPU time, so that a busy machine does not make a schema look hostile.
  */
 import { type ChildProcess, fork } from 'node:child_process'
-import { type Answered, type Asked, isAnswered, type Question, READY } from './question.ts'
-import { mainThreadCpuMs } from './thread-cpu.ts'
+import { readFileSync } from 'node:fs'
+import { isVerdictMessage, type Question, type QuestionMessage, READY, type VerdictMessage } from './question.ts'
 
 export interface WorkerLimits {
-  /** Of a processor, for one question. A question that the counts let through takes a third of it at most. */
+  /** CPU time of one question. A question within `MAX_STEPS` takes at most a third of it. */
   readonly cpuMs: number
-  /** By the clock, for one question. */
+  /** Elapsed time of one question. */
   readonly elapsedMs: number
   readonly startMs: number
   readonly heapMb: number
@@ -22,31 +21,29 @@ export const WORKER_LIMITS: WorkerLimits = { cpuMs: 2_000, elapsedMs: 8_000, sta
 
 export type WorkerOutcome =
   | { readonly kind: 'answered'; readonly verdict: unknown }
-  /** Out of time or memory, or broken by the question: the process has ended. */
+  /** The question exceeded the time or memory, or broke the process. The process has ended. */
   | { readonly kind: 'over' }
-  /** The clock ran out while the process was not let run, or it was ended from outside: says nothing about the question. */
+  /** The process got no CPU time, or was ended from outside. Says nothing about the question. */
   | { readonly kind: 'late' }
 
 export interface ValidatorWorker {
-  /** Once it can be asked; false when it could not be started. */
+  /** Resolves when the process takes questions; false if it did not start. */
   readonly ready: Promise<boolean>
-  /** One at a time. */
+  /** One question at a time. */
   readonly ask: (question: Question) => Promise<WorkerOutcome>
-  /** Whether it can be asked again. */
   readonly alive: () => boolean
-  /** Ends it, whatever it does; resolves when it has ended. */
+  /** Kills the process, and resolves when it has ended. */
   readonly end: () => Promise<void>
   readonly pid: number | undefined
 }
 
-/** The next look at a process that has not used up its time. */
-const LEAST_LOOK_MS = 20
+const MIN_CHECK_INTERVAL_MS = 20
 
 export function startWorker(program: string, limits: WorkerLimits = WORKER_LIMITS): ValidatorWorker {
   const child = fork(program, [], {
     execArgv: [`--max-old-space-size=${limits.heapMb}`, '--max-semi-space-size=8'],
     env: {},
-    // V8 writes down what it ran out of memory with.
+    // V8 prints a report when it runs out of memory.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const state = { alive: true, ended: false }
@@ -56,7 +53,7 @@ export function startWorker(program: string, limits: WorkerLimits = WORKER_LIMIT
       resolve()
     }
     child.once('exit', end)
-    // Of a start, a signal or a message that failed; it may come more than once.
+    // A start, signal or message failed. The event may come more than once.
     child.on('error', () => {
       child.kill('SIGKILL')
       end()
@@ -70,18 +67,18 @@ export function startWorker(program: string, limits: WorkerLimits = WORKER_LIMIT
   }
   let lastId = 0
   return {
-    ready: becomesReady(child, ended, limits.startMs, end),
+    ready: waitUntilReady(child, ended, limits.startMs, end),
     alive: () => state.alive,
     end,
     pid: child.pid,
     ask: (question) => {
       lastId += 1
-      return asked({ child, limits, ended, end, isEnded: () => state.ended }, { id: lastId, question })
+      return askChild({ child, limits, ended, end, isEnded: () => state.ended }, { id: lastId, question })
     },
   }
 }
 
-async function becomesReady(
+async function waitUntilReady(
   child: ChildProcess,
   ended: Promise<void>,
   startMs: number,
@@ -100,7 +97,7 @@ async function becomesReady(
   return ready
 }
 
-interface Asking {
+interface RunningWorker {
   readonly child: ChildProcess
   readonly limits: WorkerLimits
   readonly ended: Promise<void>
@@ -108,22 +105,23 @@ interface Asking {
   readonly isEnded: () => boolean
 }
 
-async function asked({ child, limits, ended, end, isEnded }: Asking, message: Asked): Promise<WorkerOutcome> {
+async function askChild(
+  { child, limits, ended, end, isEnded }: RunningWorker,
+  message: QuestionMessage,
+): Promise<WorkerOutcome> {
   const watch = watchTime(child.pid, limits)
   let onMessage: (message: unknown) => void = () => undefined
-  const answered = new Promise<Answered>((resolve) => {
-    onMessage = (answer) => {
-      if (isAnswered(answer) && answer.id === message.id) resolve(answer)
+  const replied = new Promise<VerdictMessage>((resolve) => {
+    onMessage = (reply) => {
+      if (isVerdictMessage(reply) && reply.id === message.id) resolve(reply)
     }
     child.on('message', onMessage)
   })
-  // What cannot be sent is not answered: its process has ended, or is about to.
+  // A message that cannot be sent has a process that ends, which `ended` reports.
   child.send(message, () => undefined)
   const outcome = await Promise.race([
-    answered.then(({ verdict }): WorkerOutcome =>
-      verdict === null ? { kind: 'over' } : { kind: 'answered', verdict },
-    ),
-    // It ended by itself, which is the question's doing, or it was told to.
+    replied.then(({ verdict }): WorkerOutcome => (verdict === null ? { kind: 'over' } : { kind: 'answered', verdict })),
+    // A process that ended by itself was ended by the question.
     ended.then((): WorkerOutcome => ({ kind: isEnded() ? 'late' : 'over' })),
     watch.over,
   ])
@@ -140,19 +138,34 @@ interface Watch {
 
 function watchTime(pid: number | undefined, { cpuMs, elapsedMs }: WorkerLimits): Watch {
   const startedMs = performance.now()
-  // Where Linux does not tell, all the time that passes counts.
+  // Without Linux's figure, elapsed time counts.
   const used = (): number => (pid === undefined ? undefined : mainThreadCpuMs(pid)) ?? performance.now()
   const usedBefore = used()
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<WorkerOutcome>((resolve) => {
-    const look = (): void => {
+    const check = (): void => {
       const leftMs = cpuMs - (used() - usedBefore)
       const leftOnClockMs = elapsedMs - (performance.now() - startedMs)
       if (leftMs <= 0) resolve({ kind: 'over' })
       else if (leftOnClockMs <= 0) resolve({ kind: 'late' })
-      else timer = setTimeout(look, Math.min(Math.max(leftMs, LEAST_LOOK_MS), leftOnClockMs))
+      else timer = setTimeout(check, Math.min(Math.max(leftMs, MIN_CHECK_INTERVAL_MS), leftOnClockMs))
     }
-    timer = setTimeout(look, Math.min(cpuMs, elapsedMs))
+    timer = setTimeout(check, Math.min(cpuMs, elapsedMs))
   })
   return { over, stop: () => clearTimeout(timer) }
+}
+
+/** USER_HZ, which Linux fixes at 100 on every architecture that Node.js supports. */
+const TICK_MS = 10
+
+/** CPU time of a process's main thread; undefined when the process has ended. */
+function mainThreadCpuMs(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')
+    // proc(5): the name is in parentheses and may hold any character; utime and stime are fields 12 and 13 after it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  } catch {
+    return undefined
+  }
 }

@@ -1,24 +1,25 @@
 /**
- * Questions in a row for one process, which is started when there is one, and again when it has ended.
- *   L1. One question is asked at a time, so that a question that ends the process takes no other with it.
- *   L2. What waits is bounded, in number, in bytes and in time.
+ * A queue of questions for one worker process. The first question starts the process, and so does the first one after the
+ * process has ended.
+ *   L1. The worker gets one question at a time, so that a question that ends the process affects no other.
+ *   L2. The queue is bounded in number, bytes and waiting time.
  */
 import type { Question } from './question.ts'
 import type { ValidatorWorker, WorkerOutcome } from './validator-worker.ts'
 
 export interface LaneOptions {
   readonly start: () => ValidatorWorker
-  /** Whether each question has a process of its own. */
+  /** Whether each question gets a new process. */
   readonly fresh: boolean
   readonly maxWaiting: number
   readonly maxWaitingBytes: number
   readonly maxWaitMs: number
-  /** Told when a process has ended that did not have to. */
+  /** Called when a process failed to start or was lost. */
   readonly onLost: (outcome: 'not_started' | 'over' | 'late') => void
 }
 
 export interface WorkerLane {
-  /** `late`: not asked, or not answered for reasons that are not its own. */
+  /** `late`: the queue was full, or the process was lost for a reason other than the question. */
   readonly ask: (question: Question) => Promise<WorkerOutcome>
   readonly waiting: () => number
   readonly close: () => Promise<void>
@@ -92,7 +93,7 @@ export function createWorkerLane(options: LaneOptions): WorkerLane {
   }
 }
 
-/** Of its text, in the two bytes that a code unit takes at most. */
+/** In bytes: a code unit takes at most two. */
 function sizeOf(question: Question): number {
   return 2 * (question.schema.length + (question.kind === 'validate' ? question.value.length : 0))
 }

@@ -1,6 +1,6 @@
 /** The schema validator without its processes: what is asked is answered where it is asked, and may take as long. */
 import { createJudge } from '../../infra/schema/judge.ts'
-import { schemaText, valueText } from '../../infra/schema/question-text.ts'
+import { schemaText, valueText } from '../../infra/schema/question.ts'
 import type { SchemaValidator } from '../../runtime/ports/schema-validator.ts'
 
 export function createSchemaValidatorInPlace(): SchemaValidator {

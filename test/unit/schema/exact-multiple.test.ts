@@ -1,4 +1,4 @@
-/** Goal: decimals divide as they are written, whatever their binary fractions are. */
+/** Goal: numbers divide as decimals, and not as binary fractions. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isMultipleOf } from '../../../infra/schema/exact-multiple.ts'
@@ -15,7 +15,7 @@ test('a decimal times a whole number is a multiple of it', () => {
   )
 })
 
-test('and with anything less added it is none', () => {
+test('a decimal between two multiples is none', () => {
   fc.assert(
     fc.property(
       decimals,

@@ -1,4 +1,4 @@
-/** What the official suite does not say of keywords: names of JavaScript, negative zero, decimals, and words of other dialects. */
+/** Cases that the official suite lacks: JavaScript's names, negative zero, decimals, and keywords of other dialects. */
 import { expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
@@ -8,7 +8,7 @@ type Row = readonly [schema: JsonObject, valid: readonly Json[], invalid: readon
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema' }
 const NEWER = { $schema: 'https://json-schema.org/draft/2020-12/schema#' }
 
-/** As a body is read: the object has the member, whatever its name. */
+/** As parsed from a body: the object has a member of any name. */
 function parsed(text: string): JsonObject {
   return JSON.parse(text) as JsonObject
 }

@@ -1,18 +1,18 @@
-/** Goal: nothing that a broken process says passes for an answer. */
+/** Goal: a malformed message of a broken worker is never read as a verdict. */
 import { describe, expect, test } from 'vitest'
-import { isAnswered, readSchemaVerdict, readValueVerdict } from '../../../infra/schema/question.ts'
+import { isVerdictMessage, readSchemaVerdict, readValueVerdict } from '../../../infra/schema/question.ts'
 
 const error = { path: 'a', message: 'is required' }
 
-describe('an answer is read', () => {
-  test('as it was given', () => {
+describe('a verdict', () => {
+  test('is read unchanged', () => {
     expect(readSchemaVerdict({ kind: 'valid' })).toEqual({ kind: 'valid' })
     expect(readSchemaVerdict({ kind: 'invalid', reason: 'x' })).toEqual({ kind: 'invalid', reason: 'x' })
     expect(readValueVerdict({ kind: 'valid' })).toEqual({ kind: 'valid' })
     expect(readValueVerdict({ kind: 'invalid', errors: [error] })).toEqual({ kind: 'invalid', errors: [error] })
   })
 
-  test('without what it has beyond that', () => {
+  test('loses unknown members', () => {
     expect(readSchemaVerdict({ kind: 'valid', reason: 'x' })).toEqual({ kind: 'valid' })
     expect(readValueVerdict({ kind: 'invalid', errors: [{ ...error, value: 'secret' }], more: 1 })).toEqual({
       kind: 'invalid',
@@ -29,7 +29,7 @@ describe('an answer is read', () => {
     { kind: 'invalid' },
     { kind: 'invalid', reason: 1 },
     { kind: 'invalid', reason: 'x'.repeat(2_000) },
-  ])('not as %j, of a schema', (verdict) => {
+  ])('of a schema is not %j', (verdict) => {
     expect(readSchemaVerdict(verdict)).toBeUndefined()
   })
 
@@ -43,14 +43,14 @@ describe('an answer is read', () => {
     [{ path: 'a', message: 'x'.repeat(2_000) }],
   ]
   test.for([...wrong, [error, {}], Array.from({ length: 101 }, () => error)].map((errors) => ({ errors })))(
-    'not as %j, of a value',
+    'of a value is not %j',
     ({ errors }) => {
       expect(readValueVerdict({ kind: 'invalid', errors })).toBeUndefined()
     },
   )
 
-  test('and is told from other messages', () => {
-    expect(isAnswered({ id: 1, verdict: null })).toBe(true)
-    expect([undefined, null, 'ready', {}, { id: 1 }].filter(isAnswered)).toEqual([])
+  test('is distinguished from other messages', () => {
+    expect(isVerdictMessage({ id: 1, verdict: null })).toBe(true)
+    expect([undefined, null, 'ready', {}, { id: 1 }].filter(isVerdictMessage)).toEqual([])
   })
 })

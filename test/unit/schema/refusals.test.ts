@@ -1,4 +1,4 @@
-/** Goal: what cannot be checked here is refused as a schema, in words that say where, and each bound holds from both sides. */
+/** Goal: an unsupported schema is refused with its place, and each bound is exact. */
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import {
@@ -21,7 +21,7 @@ async function reasonOf(schema: JsonObject): Promise<string> {
   return verdict.kind === 'invalid' ? verdict.reason : verdict.kind
 }
 
-describe('what is no schema', () => {
+describe('malformed schemas', () => {
   const rows: readonly (readonly [JsonObject, string])[] = [
     [{ type: 'text' }, '2020-12: /type'],
     [{ properties: { a: { minLength: -1 } } }, '2020-12: /properties/a/minLength'],
@@ -36,13 +36,13 @@ describe('what is no schema', () => {
     [{ ...DRAFT_07, items: 1 }, 'draft-07: /items'],
   ]
   test.for(rows)('%o', async ([schema, place]) => {
-    const [said, why] = (await reasonOf(schema)).split(`${place} `)
-    expect(said).toBe('It is not a JSON Schema of ')
-    expect(why).toMatch(/\w.*\.$/)
+    const [beginning, reason] = (await reasonOf(schema)).split(`${place} `)
+    expect(beginning).toBe('It is not a JSON Schema of ')
+    expect(reason).toMatch(/\w.*\.$/)
   })
 })
 
-describe('what is another dialect', () => {
+describe('other dialects', () => {
   const others: readonly Json[] = [
     'http://json-schema.org/draft-06/schema#',
     'http://json-schema.org/draft-04/schema#',
@@ -60,12 +60,12 @@ describe('what is another dialect', () => {
 
   test('in a part of the schema', async () => {
     const part = { $id: 'https://example.com/part', $schema: 'http://json-schema.org/draft-07/schema#' }
-    expect(await reasonOf({ $defs: { part } })).toBe('The schema at /$defs/part has another $schema than the whole.')
+    expect(await reasonOf({ $defs: { part } })).toBe('The schema at /$defs/part has another $schema than the root.')
     expect(await reasonOf({ ...DRAFT_07, definitions: { part } })).toBe('valid')
   })
 })
 
-describe('what is not supported', () => {
+describe('unsupported keywords', () => {
   const words = ['$async', '$data', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor']
   test.for(words.flatMap((word) => [{}, DRAFT_07].map((dialect) => ({ word, dialect }))))(
     '$word',
@@ -93,25 +93,25 @@ describe('what is not supported', () => {
     async (word) => {
       const names = JSON.parse(`{"__proto__":${word === 'dependentRequired' ? '["a"]' : '{}'}}`) as Json
       expect(await reasonOf({ [word]: names })).toBe(
-        `The schema speaks in ${word} of a member named __proto__, which is not supported.`,
+        `The schema has a member named __proto__ in ${word}, which is not supported.`,
       )
     },
   )
 })
 
 describe('references', () => {
-  const OUT = 'has a $ref out of the schema; only what is in it can be referred to.'
+  const OUT = 'has a $ref to another document. Only references within the schema are supported.'
   const rows: readonly (readonly [JsonObject, string])[] = [
     [{ $ref: 'https://example.com/other' }, `The schema ${OUT}`],
     [{ properties: { a: { $ref: 'other.json#/a' } } }, `The schema at /properties/a ${OUT}`],
     [{ $ref: 'file:///etc/passwd' }, `The schema ${OUT}`],
     [{ $ref: 'https://json-schema.org/draft/2020-12/schema' }, `The schema ${OUT}`],
-    [{ $ref: '#/nowhere' }, 'The schema has a $ref to where no schema is.'],
-    [{ $ref: '#/properties', properties: {} }, 'The schema has a $ref to where no schema is.'],
-    [{ $ref: '#/const', const: {} }, 'The schema has a $ref to where no schema is.'],
-    [{ $ref: '#/unknown', unknown: {} }, 'The schema has a $ref to where no schema is.'],
-    [{ $ref: '#anchor' }, 'The schema has a $ref to where no schema is.'],
-    [{ $ref: '#%' }, 'The schema has a $ref to where no schema is.'],
+    [{ $ref: '#/nowhere' }, 'The schema has a $ref to a place without a schema.'],
+    [{ $ref: '#/properties', properties: {} }, 'The schema has a $ref to a place without a schema.'],
+    [{ $ref: '#/const', const: {} }, 'The schema has a $ref to a place without a schema.'],
+    [{ $ref: '#/unknown', unknown: {} }, 'The schema has a $ref to a place without a schema.'],
+    [{ $ref: '#anchor' }, 'The schema has a $ref to a place without a schema.'],
+    [{ $ref: '#%' }, 'The schema has a $ref to a place without a schema.'],
     [{ $ref: '#' }, 'The schema refers to itself without end.'],
     [{ anyOf: [{ not: { $ref: '#' } }] }, 'The schema refers to itself without end.'],
     [{ dependentSchemas: { a: { $ref: '#' } } }, 'The schema refers to itself without end.'],
@@ -143,7 +143,7 @@ describe('bounds', () => {
     expect(await reasonOf(nested(33))).toBe('It is nested deeper than 32 levels.')
   })
 
-  test(`${MAX_SUBSCHEMAS} schemas, the whole among them`, async () => {
+  test(`${MAX_SUBSCHEMAS} schemas, the root included`, async () => {
     const schema = (count: number): JsonObject => ({
       properties: Object.fromEntries(times(count - 1, (i) => [`p${i}`, {}])),
     })
@@ -152,7 +152,7 @@ describe('bounds', () => {
   })
 
   test(`${MAX_EXPANDED_SUBSCHEMAS} schemas with each $ref in place`, async () => {
-    // Two hundred times a hundred, less one for the whole.
+    // Two hundred times a hundred, less one for the root.
     const members = (count: number): JsonObject => Object.fromEntries(times(count, (i) => [`p${i}`, { minLength: 1 }]))
     const schema = (rest: number): JsonObject => ({
       $defs: { hundred: { properties: members(98) }, rest: { properties: members(rest) } },
@@ -177,7 +177,7 @@ describe('bounds', () => {
     )
   })
 
-  test('recursion through members is no size at all', async () => {
+  test('recursion through members does not count', async () => {
     const kinds = times(10, (i) => `kind${i}`)
     const schema: JsonObject = {
       $ref: '#/$defs/any',
@@ -208,7 +208,7 @@ describe('bounds', () => {
     expect(await reasonOf(schema(21))).toBe('Its patterns are too large.')
   })
 
-  test('a reason is short, however long the names are', async () => {
+  test('a reason is short even if names are long', async () => {
     const reason = await reasonOf({ properties: { ['x'.repeat(10_000)]: { $async: true } } })
     expect(reason).toMatch(/^The schema at \/properties\/x{244}… has \$async, which is not supported\.$/)
   })

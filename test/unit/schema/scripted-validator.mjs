@@ -1,21 +1,21 @@
-/** Stands in for the process that answers questions about schemas: does what the schema of a question says. */
+/** A fake worker process that does what the schema of a question commands. */
 import { existsSync, writeFileSync } from 'node:fs'
 
 process.once('disconnect', () => process.exit(0))
 
 const answers = {
   valid: () => ({ kind: 'valid' }),
-  /** Never ends, and uses a processor all the while. */
+  /** Uses CPU time without end. */
   loop: () => {
     for (;;);
   },
-  /** Grows a table until V8 gives up: the step that does not fit ends a process, whatever limit a thread in it has. */
+  /** Grows a table until V8 ends the process. */
   grow: () => {
     const table = new Map()
     for (let index = 0; ; index += 1) table.set(`name ${index}`, [index])
   },
   exit: () => process.exit(3),
-  /** Ends the first process that meets it, and no other. */
+  /** Ends the first process only. */
   once: ({ mark }) => {
     if (existsSync(mark)) return { kind: 'valid' }
     writeFileSync(mark, '')
@@ -27,8 +27,7 @@ const answers = {
     kind: 'invalid',
     reason: JSON.stringify(Object.keys(process.env).filter((name) => name.startsWith('LEDGER'))),
   }),
-  /** Which process it is. */
-  who: () => ({ kind: 'invalid', reason: String(process.pid) }),
+  pid: () => ({ kind: 'invalid', reason: String(process.pid) }),
 }
 
 process.on('message', ({ id, question }) => {

@@ -1,4 +1,4 @@
-/** The official JSON Schema test suite in both drafts: keywords and formats. json-schema-test-suite/README.md says which files. */
+/** The official JSON Schema test suite for both drafts. json-schema-test-suite/README.md lists the files. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
@@ -52,7 +52,7 @@ describe('the official test suite', () => {
     }
   })
 
-  test('is here as a whole', () => {
+  test('is complete', () => {
     expect([FILES.length, SUITE.length]).toEqual([117, 1_995])
   })
 })

@@ -1,4 +1,4 @@
-/** Goal: whatever a question does to the process that answers it, the one that asks gets to know, and nothing goes on. */
+/** Goal: each question gets an outcome, even if it breaks the worker, and no work goes on afterwards. */
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Question } from '../../../infra/schema/question.ts'
@@ -31,8 +31,8 @@ function exists({ pid }: ValidatorWorker): boolean {
   }
 }
 
-describe('W1: what is asked ends', () => {
-  test('in an answer, and the process can be asked again', async () => {
+describe('W1: every question ends', () => {
+  test('in a reply, and the worker takes another question', async () => {
     const worker = await start()
     expect(await worker.ready).toBe(true)
     expect(await worker.ask(act('valid'))).toEqual({ kind: 'answered', verdict: { kind: 'valid' } })
@@ -40,13 +40,13 @@ describe('W1: what is asked ends', () => {
     expect(worker.alive()).toBe(true)
   })
 
-  // Time enough that what ends the growing one is its memory.
+  // A large time limit lets the growing worker reach its memory limit.
   test.for([
     ['loop', 300],
     ['grow', 60_000],
     ['exit', 60_000],
     ['confused', 60_000],
-  ] as const)('or with the process, when it is to %s', async ([name, cpuMs]) => {
+  ] as const)('with the end of the process: %s', async ([name, cpuMs]) => {
     const worker = await start({ cpuMs })
     expect(await worker.ready).toBe(true)
     expect(await worker.ask(act(name))).toEqual({ kind: 'over' })
@@ -54,28 +54,28 @@ describe('W1: what is asked ends', () => {
     expect(exists(worker)).toBe(false)
   })
 
-  test('also of a process that ended before it was asked', async () => {
+  test('if the process ended before the question', async () => {
     const worker = await start()
     expect(await worker.ready).toBe(true)
     await worker.end()
     expect(await worker.ask(act('valid'))).toEqual({ kind: 'late' })
   })
 
-  test('and a process that cannot be started is not ready', async () => {
+  test('a process that cannot be started is not ready', async () => {
     const worker = await start({}, join(import.meta.dirname, 'there-is-no-such-program.mjs'))
     expect(await worker.ready).toBe(false)
     expect(worker.alive()).toBe(false)
   })
 
-  test('nor is one that does not say so in time', async () => {
+  test('a process that starts too slowly is not ready', async () => {
     const worker = await start({ startMs: 1 })
     expect(await worker.ready).toBe(false)
     expect(exists(worker)).toBe(false)
   })
 })
 
-describe('W2: time is that of the processor', () => {
-  test('a process that is not let run is late, and not over', async () => {
+describe('W2: the limit counts CPU time', () => {
+  test('a stopped process is late, and not over', async () => {
     const worker = await start({ cpuMs: 200, elapsedMs: 1_000 })
     expect(await worker.ready).toBe(true)
     process.kill(worker.pid ?? 0, 'SIGSTOP')
@@ -83,7 +83,7 @@ describe('W2: time is that of the processor', () => {
     expect(exists(worker)).toBe(false)
   })
 
-  test('waiting for nothing uses up none of it', async () => {
+  test('waiting uses no CPU time', async () => {
     const worker = await start({ cpuMs: 100, elapsedMs: 1_500 })
     expect(await worker.ready).toBe(true)
     const before = performance.now()
@@ -92,7 +92,7 @@ describe('W2: time is that of the processor', () => {
   })
 })
 
-test('what the process has in its environment is nothing of this one', async () => {
+test('the worker inherits no environment', async () => {
   process.env['LEDGER_TEST_SECRET'] = 'a secret'
   try {
     const worker = await start()

@@ -1,4 +1,4 @@
-/** Goal: an error says where and what, in words that the interface can show. */
+/** Goal: an error names the place and the problem in words that a client can read. */
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
@@ -11,7 +11,7 @@ async function errorsOf(schema: JsonObject, value: Json): Promise<readonly strin
   return verdict.kind === 'invalid' ? verdict.errors.map(({ path, message }) => `${path}: ${message}`) : [verdict.kind]
 }
 
-describe('where', () => {
+describe('the path', () => {
   const deep = { properties: { parts: { items: { properties: { weight: { type: 'number' } } } } } }
   const rows: readonly (readonly [JsonObject, Json, string])[] = [
     [{ type: 'object' }, 1, ': must be object'],
@@ -51,8 +51,8 @@ describe('where', () => {
   })
 })
 
-describe('what', () => {
-  test('all that is wrong is told at once', async () => {
+describe('the errors', () => {
+  test('all errors are reported together', async () => {
     const schema = {
       required: ['a', 'b'],
       properties: { c: { minimum: 1, multipleOf: 2 } },
@@ -67,7 +67,7 @@ describe('what', () => {
     ])
   })
 
-  test('the same is told once', async () => {
+  test('the same error is reported once', async () => {
     expect(await errorsOf({ allOf: [{ type: 'string' }, { type: 'string' }] }, 1)).toEqual([': must be string'])
   })
 
@@ -76,7 +76,7 @@ describe('what', () => {
     expect([errors.length, errors[0], errors[99]]).toEqual([100, '[0]: must be string', '[99]: must be string'])
   })
 
-  test('messages and paths are short, and characters stay whole', async () => {
+  test('messages and paths are cut between code points', async () => {
     const [message] = await errorsOf({ pattern: '💩'.repeat(1_000) }, 'a')
     expect(message).toBe(`: must match pattern "${'💩'.repeat(236)}…`)
     const [path] = await errorsOf({ additionalProperties: false }, { ['💩'.repeat(1_000)]: 1 })

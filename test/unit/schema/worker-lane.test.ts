@@ -1,4 +1,4 @@
-/** Goal: a question that ends its process takes no other with it, and what waits is bounded (L1, L2). */
+/** Goal: a question that ends its process affects no other, and the queue is bounded (L1, L2). */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Question } from '../../../infra/schema/question.ts'
 import type { ValidatorWorker, WorkerOutcome } from '../../../infra/schema/validator-worker.ts'
@@ -75,7 +75,7 @@ function question(schema: string): Question {
   return { kind: 'check', schema }
 }
 
-/** Until the one that is asked now has this. */
+/** Waits until the worker has received the question. */
 async function hasAsked({ workers }: Scene, schema: string): Promise<FakeWorker> {
   await vi.waitFor(() => expect(workers.at(-1)?.asked.at(-1)).toBe(schema))
   const worker = workers.at(-1)
@@ -84,7 +84,7 @@ async function hasAsked({ workers }: Scene, schema: string): Promise<FakeWorker>
 }
 
 describe('L1: one question at a time', () => {
-  test('in the order in which they came, of the same process', async () => {
+  test('the same process gets the questions in order', async () => {
     const scene = createScene()
     const answers = [scene.lane.ask(question('a')), scene.lane.ask(question('b'))]
     const worker = await hasAsked(scene, 'a')
@@ -107,7 +107,7 @@ describe('L1: one question at a time', () => {
     expect(scene.lost).toEqual([outcome.kind])
   })
 
-  test('each has a process of its own where it is to be fresh', async () => {
+  test('each question gets a new process if `fresh`', async () => {
     const scene = createScene({ fresh: true })
     const answers = [scene.lane.ask(question('a')), scene.lane.ask(question('b'))]
     ;(await hasAsked(scene, 'a')).answer(ANSWERED)
@@ -117,7 +117,7 @@ describe('L1: one question at a time', () => {
     expect(scene.workers.some((worker) => worker.alive())).toBe(false)
   })
 
-  test('one that cannot be started costs one question, and says nothing about it', async () => {
+  test('a process that does not start makes one question late', async () => {
     const scene = createScene({}, [false])
     const answers = [scene.lane.ask(question('a')), scene.lane.ask(question('b'))]
     ;(await hasAsked(scene, 'b')).answer(ANSWERED)
@@ -126,7 +126,7 @@ describe('L1: one question at a time', () => {
   })
 })
 
-describe('L2: what waits is bounded', () => {
+describe('L2: the queue is bounded', () => {
   test('in number', async () => {
     const scene = createScene({ maxWaiting: 2 })
     const first = scene.lane.ask(question('a'))
@@ -151,14 +151,13 @@ describe('L2: what waits is bounded', () => {
     expect(await scene.lane.ask(question('d'))).toEqual(LATE)
     worker.answer(ANSWERED)
     ;(await hasAsked(scene, 'b'.repeat(100))).answer(ANSWERED)
-    // There is room again.
     const last = scene.lane.ask(question('d'))
     ;(await hasAsked(scene, 'c'.repeat(100))).answer(ANSWERED)
     ;(await hasAsked(scene, 'd')).answer(ANSWERED)
     expect(await Promise.all([first, ...waiting, last])).toEqual([ANSWERED, ANSWERED, ANSWERED, ANSWERED])
   })
 
-  test('in time, and what has waited too long is not asked', async () => {
+  test('in time, and a question that waited too long is not asked', async () => {
     vi.useFakeTimers()
     const scene = createScene({ maxWaitMs: 5_000 })
     const first = scene.lane.ask(question('a'))
@@ -174,7 +173,7 @@ describe('L2: what waits is bounded', () => {
     expect(scene.workers[0]?.asked).toEqual(['a', 'c'])
   })
 
-  test('and over when it is closed', async () => {
+  test('and refuses every question after close', async () => {
     const scene = createScene()
     const answers = [scene.lane.ask(question('a')), scene.lane.ask(question('b'))]
     const worker = await hasAsked(scene, 'a')

@@ -1,7 +1,7 @@
 /**
- * The schema validator of production: ajv, in processes of its own. Invariants M1 and M2 of the port.
- * A question that ends its process, or uses up its time, is asked once more, of a process that has nothing else: if it
- * ends that as well, the answer is no, and is kept, so that it need not be asked again. Meanwhile the others go on.
+ * The production schema validator: answers questions in worker processes. Invariants M1 and M2 of the port.
+ * A question that ends its worker is repeated once, in a process of its own, while other questions proceed. If that process
+ * ends too, the question is refused, and the refusal is cached.
  */
 import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -14,39 +14,39 @@ import {
   type Question,
   readSchemaVerdict,
   readValueVerdict,
+  schemaText,
   TOO_MUCH_WORK,
   TOO_MUCH_WORK_FOR_VALUE,
+  valueText,
 } from './question.ts'
-import { schemaText, valueText } from './question-text.ts'
 import { startWorker, WORKER_LIMITS, type WorkerLimits, type WorkerOutcome } from './validator-worker.ts'
 import { createWorkerLane, type WorkerLane } from './worker-lane.ts'
 
-export interface AjvSchemaValidatorOptions {
+export interface IsolatedSchemaValidatorOptions {
   readonly log: Log
-  /** Processes for questions that have done nothing yet. */
+  /** Number of ordinary worker processes. */
   readonly workers?: number
   readonly limits?: WorkerLimits
-  /** For a process, by the clock. */
+  /** Elapsed time that a question may wait for a process. */
   readonly maxWaitMs?: number
-  /** Where the program of the processes lies. */
+  /** Path of the worker program. */
   readonly program?: string
 }
 
-export interface AjvSchemaValidator extends SchemaValidator {
+export interface IsolatedSchemaValidator extends SchemaValidator {
   readonly close: () => Promise<void>
 }
 
 const MAX_WAITING = 256
 const MAX_WAITING_BYTES = 64 * 1_024 * 1_024
 const MAX_WAIT_MS = 10_000
-/** Those that wait for a process of their own. */
+/** Repeated questions that may wait. */
 const MAX_SUSPECTS = 16
-/** Questions that have been answered no because they take too much. */
-const KEPT_REFUSALS = 1_000
+const MAX_CACHED_REFUSALS = 1_000
 
 type Outcome = { readonly kind: 'answered'; readonly verdict: unknown } | { readonly kind: 'refused' | 'overloaded' }
 
-export function createAjvSchemaValidator(options: AjvSchemaValidatorOptions): AjvSchemaValidator {
+export function createIsolatedSchemaValidator(options: IsolatedSchemaValidatorOptions): IsolatedSchemaValidator {
   const { log, workers = availableParallelism() < 4 ? 1 : 2, limits = WORKER_LIMITS } = options
   const { program = PROGRAM, maxWaitMs = MAX_WAIT_MS } = options
   const lane = (kind: 'ordinary' | 'suspect'): WorkerLane =>
@@ -60,13 +60,13 @@ export function createAjvSchemaValidator(options: AjvSchemaValidatorOptions): Aj
     })
   const ordinary = Array.from({ length: workers }, () => lane('ordinary'))
   const suspects = lane('suspect')
-  const refused = createBoundedCache<string, true>(KEPT_REFUSALS)
+  const refused = createBoundedCache<string, true>(MAX_CACHED_REFUSALS)
 
   async function decide(question: Question): Promise<Outcome> {
-    if (refused.size() > 0 && refused.get(nameOf(question)) === true) return { kind: 'refused' }
+    if (refused.size() > 0 && refused.get(keyOf(question)) === true) return { kind: 'refused' }
     let outcome = await leastBusy(ordinary).ask(question)
     if (outcome.kind === 'over') outcome = await suspects.ask(question)
-    if (outcome.kind === 'over') refused.set(nameOf(question), true)
+    if (outcome.kind === 'over') refused.set(keyOf(question), true)
     return outcomeOf(outcome)
   }
 
@@ -82,9 +82,9 @@ export function createAjvSchemaValidator(options: AjvSchemaValidatorOptions): Aj
     validate: async (schema, value) => {
       const text = schemaText(schema)
       if (!text.ok) return refusal(NO_SCHEMA)
-      const written = valueText(value)
-      if (!written.ok) return refusal(written.error)
-      const outcome = await decide({ kind: 'validate', schema: text.value, value: written.value })
+      const json = valueText(value)
+      if (!json.ok) return refusal(json.error)
+      const outcome = await decide({ kind: 'validate', schema: text.value, value: json.value })
       if (outcome.kind === 'overloaded') return { kind: 'overloaded' }
       const verdict = outcome.kind === 'answered' ? readValueVerdict(outcome.verdict) : undefined
       return verdict ?? refusal(TOO_MUCH_WORK_FOR_VALUE)
@@ -95,7 +95,7 @@ export function createAjvSchemaValidator(options: AjvSchemaValidatorOptions): Aj
   }
 }
 
-/** Beside this file, and like it compiled or not. */
+/** Beside this file, and compiled if this file is. */
 const PROGRAM = fileURLToPath(
   new URL(`./validator-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
 )
@@ -119,6 +119,6 @@ function refusal(message: string): ValueVerdict {
   return { kind: 'invalid', errors: [{ path: '', message }] }
 }
 
-function nameOf(question: Question): string {
+function keyOf(question: Question): string {
   return hash('sha256', JSON.stringify(question))
 }

@@ -1,10 +1,13 @@
-/** Goal: one question, however hostile, is refused for good, and all others are answered (M1, M2). */
+/** Goal: a hostile question is refused for good, and all others get a verdict (M1, M2). */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { type AjvSchemaValidator, createAjvSchemaValidator } from '../../../infra/schema/schema-validator-ajv.ts'
+import {
+  type IsolatedSchemaValidator,
+  createIsolatedSchemaValidator,
+} from '../../../infra/schema/schema-validator-isolated.ts'
 import type { WorkerLimits } from '../../../infra/schema/validator-worker.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 
@@ -13,13 +16,13 @@ const LIMITS: WorkerLimits = { cpuMs: 300, elapsedMs: 60_000, startMs: 60_000, h
 const MAX_WAIT_MS = 60_000
 const NO = { kind: 'invalid', reason: 'It takes more time or memory than a schema may.' }
 
-const validators: AjvSchemaValidator[] = []
+const validators: IsolatedSchemaValidator[] = []
 afterEach(async () => {
   await Promise.all(validators.splice(0).map((validator) => validator.close()))
 })
 
 interface Scene {
-  readonly validator: AjvSchemaValidator
+  readonly validator: IsolatedSchemaValidator
   readonly lost: LogFields[]
 }
 
@@ -27,7 +30,7 @@ function createScene(limits: Partial<WorkerLimits> = {}, program = PROGRAM): Sce
   const lost: LogFields[] = []
   const warn = (_: string, fields: LogFields = {}): void => void lost.push(fields)
   const log = { info: () => undefined, warn, error: () => undefined }
-  const validator = createAjvSchemaValidator({
+  const validator = createIsolatedSchemaValidator({
     log,
     workers: 1,
     program,
@@ -41,8 +44,8 @@ function createScene(limits: Partial<WorkerLimits> = {}, program = PROGRAM): Sce
 const VALID: JsonObject = { act: 'valid' }
 
 describe('M2: a question that ends its process', () => {
-  // What ends a process, and how: validator-worker.test.ts.
-  test('is asked once more, alone, and then refused', async () => {
+  // The ways in which a process ends are tested in validator-worker.test.ts.
+  test('is repeated once, alone, and then refused', async () => {
     const { validator, lost } = createScene()
     expect(await validator.check({ act: 'exit' })).toEqual(NO)
     expect(lost).toEqual([
@@ -52,7 +55,7 @@ describe('M2: a question that ends its process', () => {
     expect(await validator.check(VALID)).toEqual({ kind: 'valid' })
   })
 
-  test('is not asked again, once it was refused (M1)', async () => {
+  test('is not asked again after its refusal (M1)', async () => {
     const { validator, lost } = createScene()
     const first = await validator.validate({ act: 'exit' }, 1)
     expect(first).toEqual({
@@ -66,7 +69,7 @@ describe('M2: a question that ends its process', () => {
     expect(lost).toHaveLength(4)
   })
 
-  test('is answered when it was not its doing', async () => {
+  test('gets its verdict if the second process answers', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'schema-validator-'))
     try {
       const { validator, lost } = createScene()
@@ -77,25 +80,25 @@ describe('M2: a question that ends its process', () => {
     }
   })
 
-  test('does not hold up the others while it is asked once more', async () => {
+  test('does not delay other questions during the repetition', async () => {
     const { validator, lost } = createScene({ cpuMs: 1_000 })
     const hostile = validator.check({ act: 'loop' })
     const after = await validator.check(VALID)
     expect(after).toEqual({ kind: 'valid' })
-    // The first process is gone, the second one is at it.
+    // The first process has ended, and the second one is running.
     expect(lost).toEqual([{ lane: 'ordinary', outcome: 'over' }])
     expect(await hostile).toEqual(NO)
   })
 })
 
-describe('what is no answer', () => {
-  test('is not taken for one', async () => {
+describe('a malformed verdict', () => {
+  test('is a refusal', async () => {
     const { validator } = createScene()
     expect(await validator.check({ act: 'lie' })).toEqual(NO)
     expect(await validator.validate({ act: 'lie' }, 1)).toMatchObject({ kind: 'invalid', errors: [{ path: '' }] })
   })
 
-  test('is overload where no process can be started', async () => {
+  test('is overload if no process can be started', async () => {
     const { validator, lost } = createScene({}, join(import.meta.dirname, 'there-is-no-such-program.mjs'))
     expect(await validator.check(VALID)).toEqual({ kind: 'overloaded' })
     expect(await validator.validate(VALID, 1)).toEqual({ kind: 'overloaded' })
@@ -106,9 +109,9 @@ describe('what is no answer', () => {
   })
 })
 
-test('after it was closed it has no process, and answers nothing', async () => {
+test('after close it has no process and reports overload', async () => {
   const { validator } = createScene()
-  const verdict = await validator.check({ act: 'who' })
+  const verdict = await validator.check({ act: 'pid' })
   const pid = verdict.kind === 'invalid' ? Number(verdict.reason) : 0
   expect(process.kill(pid, 0)).toBe(true)
   await validator.close()
@@ -116,7 +119,7 @@ test('after it was closed it has no process, and answers nothing', async () => {
   expect(await validator.check(VALID)).toEqual({ kind: 'overloaded' })
 })
 
-test('what is too large or too deep is refused without a process', async () => {
+test('a schema or value that is too large or too deep is refused without a process', async () => {
   const { validator } = createScene({}, 'none')
   const deep = (levels: number): JsonObject => (levels === 1 ? {} : { not: deep(levels - 1) })
   expect(await validator.check(deep(33))).toEqual({ kind: 'invalid', reason: 'It is nested deeper than 32 levels.' })
@@ -128,7 +131,7 @@ test('what is too large or too deep is refused without a process', async () => {
     kind: 'invalid',
     errors: [{ path: '', message: 'is nested deeper than 32 levels' }],
   })
-  // One less is asked, of nobody here.
+  // Within the bounds the question goes to a process, which cannot be started here.
   expect(await validator.check(deep(32))).toEqual({ kind: 'overloaded' })
   expect(await validator.check({ title: 'é'.repeat(32_762) })).toEqual({ kind: 'overloaded' })
 })
