@@ -1,16 +1,17 @@
-/** The clients that an operator gives at start. Their secrets appear in no message. */
+/** The clients in LEDGER_BOOTSTRAP_CLIENTS. Their secrets appear in no message. */
 import * as v from 'valibot'
 import { ROLES, type Role } from '../../actors/account/commands.ts'
 import { areScopeEntries, SCOPE_RULE, type ScopeEntry } from '../../actors/account-scope.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
 import { LONGEST_SECRET } from '../keys/client-secrets.ts'
 
 export interface BootstrapClient {
   readonly clientId: string
   readonly clientSecret: string
   readonly role: Role
-  /** Undefined: as the environment has it by default. */
+  /** undefined: true in the sandbox, false in production. */
   readonly boundary: boolean | readonly string[] | undefined
-  /** What it is scoped to; null: it is not. */
+  /** The client's scope; null: all accounts. */
   readonly accounts: readonly ScopeEntry[] | null
 }
 
@@ -36,7 +37,7 @@ const clientSchema = v.strictObject({
   boundary: v.optional(
     v.union([v.boolean(), v.array(v.string())], 'boundary must be true, false or a list of token IDs'),
   ),
-  // Not null either: a mistake must not make a client that may see everything.
+  // null is refused, because a mistake must not give access to all accounts.
   accounts: v.optional(
     v.pipe(
       v.array(v.string(ACCOUNTS_RULE), ACCOUNTS_RULE),
@@ -45,32 +46,22 @@ const clientSchema = v.strictObject({
   ),
 })
 
-export const bootstrapClientsSchema = v.pipe(
-  v.string(),
-  v.rawTransform<string, readonly BootstrapClient[]>(({ dataset, addIssue, NEVER }) => {
-    const result = readClients(dataset.value)
-    if (typeof result !== 'string') return result
-    addIssue({ message: result })
-    return NEVER
-  }),
-)
-
-/** The clients, or what is allowed and what is wrong. */
-function readClients(text: string): readonly BootstrapClient[] | string {
+/** The error describes the allowed values and the problem. */
+export function readBootstrapClients(text: string): Result<readonly BootstrapClient[], string> {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    return ALLOWED
+    return refuse(ALLOWED)
   }
-  if (!Array.isArray(parsed)) return ALLOWED
+  if (!Array.isArray(parsed)) return refuse(ALLOWED)
   const clients: BootstrapClient[] = []
   for (const [index, given] of parsed.entries()) {
     const read = v.safeParse(clientSchema, given)
-    if (!read.success) return `${ALLOWED}; client ${index + 1}: ${read.issues.map(problemOf).join('; ')}`
+    if (!read.success) return refuse(`${ALLOWED}; client ${index + 1}: ${read.issues.map(problemOf).join('; ')}`)
     const client = read.output
     if (clients.some((other) => other.clientId === client.client_id)) {
-      return `${ALLOWED}; client ${index + 1} has the client_id of an earlier one`
+      return refuse(`${ALLOWED}; client ${index + 1} has the client_id of an earlier one`)
     }
     clients.push({
       clientId: client.client_id,
@@ -80,10 +71,10 @@ function readClients(text: string): readonly BootstrapClient[] | string {
       accounts: client.accounts ?? null,
     })
   }
-  return clients
+  return ok(clients)
 }
 
-/** Our own messages name what is allowed; those of valibot would show the value. */
+/** Messages of valibot would show the value. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
   if (issue.kind === 'schema' && issue.type === 'strict_object')

@@ -1,21 +1,15 @@
 /**
- * The configuration: the environment's LEDGER_* variables, read here and nowhere else, checked all at once.
- *   F1. What is wrong is told per variable: its name, what is wrong, what is allowed. Secrets are never shown.
- *   F2. A variable that nobody knows is a warning: a misspelt one must not be ignored in silence.
+ * Reads and checks the LEDGER_* variables of the environment. No other module reads them.
+ *   F1. Each invalid variable is reported with its name, its value and the allowed values. Secrets are never shown.
+ *   F2. An unknown variable is a warning, because it may be a misspelled one.
  */
 import { isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { PartKey } from '../keys/part-key.ts'
 import type { WrappingKeys } from '../keys/wrapping-keys.ts'
-import type { LogLevel } from '../system/log-json-lines.ts'
-import type { AddressRange } from '../system/address-ranges.ts'
-import { SHORTEST_SAFE_SECRET, type BootstrapClient } from './bootstrap-client.ts'
-import type { AmountIndex } from '../vault/row-vault.ts'
-import type { Framework } from './frameworks.ts'
-import type { TrustedLedgers } from './trusted-ledgers.ts'
+import { SHORTEST_SAFE_SECRET } from './bootstrap-client.ts'
 import {
   DEFAULT_PORT,
   LONG_VARIABLES,
@@ -26,76 +20,20 @@ import {
   type Variables,
 } from './variables.ts'
 
-export interface Configuration {
-  readonly host: string
-  readonly port: number
-  /** Whether the port was asked for, or is the default. */
-  readonly portGiven: boolean
-  /** Absolute. */
-  readonly dataDir: string
-  readonly databaseUrl: string | undefined
-  /** Holds the password that the URL lacks. */
-  readonly databasePasswordFile: string | undefined
-  readonly nats: NatsConfiguration
-  /** Undefined: what the ledger was created with, 256 for a new one. */
-  readonly shards: number | undefined
-  readonly amountIndex: AmountIndex | undefined
-  readonly bootstrapClients: readonly BootstrapClient[] | undefined
-  readonly accessTokenTtlMs: number
-  readonly refreshTokenTtlMs: number
-  /** Without a slash at the end. */
-  readonly errorBase: string
-  readonly environment: Environment
-  readonly masterKey: WrappingKeys | undefined
-  readonly masterKeyFile: string | undefined
-  /** Those before it, while what they wrapped is not all wrapped anew. */
-  readonly previousMasterKeys: readonly WrappingKeys[]
-  readonly previousMasterKeyFile: string | undefined
-  /** A part's keys, in place of the current and earlier master keys. */
-  readonly partKey: PartKey | undefined
-  readonly partKeyFile: string | undefined
-  readonly nodeId: string | undefined
-  /** That a node keeps in memory of each shard, beside those that are under way; undefined: as many as nodes do by default. */
-  readonly actorsPerShard: number | undefined
-  /** Of one processor, above 0 and at most 1. */
-  readonly auditorShare: number
-  /** At least one. */
-  readonly frameworks: readonly Framework[]
-  /** Which ledgers imports are taken from; undefined, also without a file: from none. */
-  readonly trustedLedgers: TrustedLedgers | undefined
-  readonly trustedLedgersFile: string | undefined
-  /** Where nodes and edges are watched; undefined: nowhere. */
-  readonly metrics: { readonly host: string; readonly port: number } | undefined
-  /** Origins whose pages may use the API from a browser. */
-  readonly corsOrigins: readonly string[] | 'any'
-  /** Proxies whose X-Forwarded-For is trusted. */
-  readonly trustedProxies: readonly AddressRange[]
-  readonly logLevel: LogLevel
-}
-
-export interface NatsConfiguration {
-  /** Of one cluster; undefined: the embedded server. */
-  readonly urls: readonly string[] | undefined
-  readonly credentialsFile: string | undefined
-  readonly caFile: string | undefined
-  readonly certFile: string | undefined
-  readonly keyFile: string | undefined
-  /** Copies of what JetStream holds. */
-  readonly replicas: number
-}
+export type Configuration = ReturnType<typeof configurationOf>
 
 export interface ReadConfiguration {
   readonly configuration: Configuration
   readonly warnings: readonly string[]
 }
 
-/** `cwd`: what a relative data directory is relative to. The error lists every problem, one a line. */
+/** Paths are relative to `cwd`. The error lists every problem. */
 export function readConfiguration(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Result<ReadConfiguration, readonly string[]> {
   const given = Object.fromEntries(
-    // An empty value is no value, as it is for most programs.
+    // An empty value counts as unset, as in most programs.
     VARIABLE_NAMES.map((name) => [name, env[name]]).filter(([, value]) => value !== undefined && value !== ''),
   ) as Record<string, string>
   const parsed = v.safeParse(variablesSchema, given)
@@ -114,55 +52,74 @@ export function readConfiguration(
   })
 }
 
-function configurationOf(variables: Variables, cwd: string): Configuration {
+function configurationOf(variables: Variables, cwd: string) {
   const port = variables.LEDGER_PORT ?? DEFAULT_PORT
   const baseUrl = variables.LEDGER_BASE_URL ?? `http://${urlHost(variables.LEDGER_HOST)}:${port}`
+  const environment: Environment = variables.LEDGER_ENVIRONMENT
+  const corsOrigins: readonly string[] | 'any' =
+    variables.LEDGER_CORS_ORIGINS ?? (environment === 'sandbox' ? 'any' : [])
+  const previousMasterKeys: readonly WrappingKeys[] = variables.LEDGER_PREVIOUS_MASTER_KEY ?? []
   return {
     host: variables.LEDGER_HOST,
     port,
+    /** False for the default port. */
     portGiven: variables.LEDGER_PORT !== undefined,
     dataDir: resolve(cwd, variables.LEDGER_DATA_DIR),
     databaseUrl: variables.LEDGER_DATABASE_URL,
+    /** Holds the password that the URL lacks. */
     databasePasswordFile: fileOf(variables.LEDGER_DATABASE_PASSWORD_FILE, cwd),
     nats: natsOf(variables, cwd),
+    /** undefined: the stored number of shards, or 256 for a new ledger. */
     shards: variables.LEDGER_SHARDS,
     amountIndex: variables.LEDGER_AMOUNT_INDEX,
     bootstrapClients: variables.LEDGER_BOOTSTRAP_CLIENTS,
     accessTokenTtlMs: variables.LEDGER_ACCESS_TOKEN_TTL_SECONDS * 1_000,
     refreshTokenTtlMs: variables.LEDGER_REFRESH_TOKEN_TTL_SECONDS * 1_000,
+    /** Without a slash at the end. */
     errorBase: variables.LEDGER_ERROR_BASE ?? `${baseUrl}/errors`,
-    environment: variables.LEDGER_ENVIRONMENT,
+    environment,
     masterKey: variables.LEDGER_MASTER_KEY,
     masterKeyFile: fileOf(variables.LEDGER_MASTER_KEY_FILE, cwd),
-    previousMasterKeys: variables.LEDGER_PREVIOUS_MASTER_KEY ?? [],
+    /** Earlier master keys, needed until every key is wrapped by the current one. */
+    previousMasterKeys,
     previousMasterKeyFile: fileOf(variables.LEDGER_PREVIOUS_MASTER_KEY_FILE, cwd),
+    /** Replaces the current and earlier master keys in a node, an edge or the auditor. */
     partKey: variables.LEDGER_PART_KEY,
     partKeyFile: fileOf(variables.LEDGER_PART_KEY_FILE, cwd),
     nodeId: variables.LEDGER_NODE_ID,
+    /** Idle actors that a node keeps per shard; undefined: the node's default. */
     actorsPerShard: variables.LEDGER_ACTORS_PER_SHARD,
+    /** Share of one processor, above 0 and at most 1. */
     auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
     frameworks: variables.LEDGER_FRAMEWORKS,
+    /** Without these and without a file, no imports are accepted. */
     trustedLedgers: variables.LEDGER_TRUSTED_LEDGERS,
     trustedLedgersFile: fileOf(variables.LEDGER_TRUSTED_LEDGERS_FILE, cwd),
+    /** The listener for operators; undefined: none. */
     metrics: metricsOf(variables),
-    corsOrigins: variables.LEDGER_CORS_ORIGINS ?? (variables.LEDGER_ENVIRONMENT === 'sandbox' ? 'any' : []),
+    /** Origins whose pages may use the API from a browser. */
+    corsOrigins,
+    /** Proxies whose X-Forwarded-For is trusted. */
     trustedProxies: variables.LEDGER_TRUSTED_PROXIES ?? [],
     logLevel: variables.LEDGER_LOG_LEVEL,
-  }
+  } as const
 }
 
-function natsOf(variables: Variables, cwd: string): NatsConfiguration {
+function natsOf(variables: Variables, cwd: string) {
+  const urls: readonly string[] | undefined = variables.LEDGER_NATS_URL
   return {
-    urls: variables.LEDGER_NATS_URL,
+    /** Servers of one cluster; undefined: the embedded server. */
+    urls,
     credentialsFile: fileOf(variables.LEDGER_NATS_CREDENTIALS_FILE, cwd),
     caFile: fileOf(variables.LEDGER_NATS_CA_FILE, cwd),
     certFile: fileOf(variables.LEDGER_NATS_CERT_FILE, cwd),
     keyFile: fileOf(variables.LEDGER_NATS_KEY_FILE, cwd),
+    /** Copies of each JetStream stream. */
     replicas: variables.LEDGER_NATS_REPLICAS,
-  }
+  } as const
 }
 
-function metricsOf(variables: Variables): Configuration['metrics'] {
+function metricsOf(variables: Variables): { readonly host: string; readonly port: number } | undefined {
   const { LEDGER_METRICS_HOST: host, LEDGER_METRICS_PORT: port } = variables
   return port === undefined ? undefined : { host, port }
 }
@@ -171,7 +128,7 @@ function fileOf(path: string | undefined, cwd: string): string | undefined {
   return path === undefined ? undefined : resolve(cwd, path)
 }
 
-/** How a program on the same machine reaches what listens there. */
+/** The host of a URL by which programs on the same machine reach a listener. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -187,9 +144,6 @@ function problemOf(issue: v.BaseIssue<unknown>, given: Readonly<Record<string, s
 
 function contradictionsOf(configuration: Configuration): readonly string[] {
   const problems: string[] = [...contradictingKeys(configuration)]
-  if (configuration.trustedLedgers !== undefined && configuration.trustedLedgersFile !== undefined) {
-    problems.push('LEDGER_TRUSTED_LEDGERS and LEDGER_TRUSTED_LEDGERS_FILE are both set: set one of them.')
-  }
   if (configuration.databasePasswordFile !== undefined) {
     const { databaseUrl } = configuration
     if (databaseUrl === undefined || new URL(databaseUrl).username === '' || new URL(databaseUrl).password !== '') {
@@ -197,10 +151,9 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
     }
   }
   if (configuration.environment === 'production') {
-    for (const client of configuration.bootstrapClients ?? []) {
-      if (client.clientSecret.length >= SHORTEST_SAFE_SECRET) continue
+    for (const clientId of clientsWithShortSecrets(configuration)) {
       problems.push(
-        `LEDGER_BOOTSTRAP_CLIENTS: the secret of client ${client.clientId} has under ${SHORTEST_SAFE_SECRET} characters, which production refuses.`,
+        `LEDGER_BOOTSTRAP_CLIENTS: the secret of client ${clientId} has under ${SHORTEST_SAFE_SECRET} characters, which production refuses.`,
       )
     }
   }
@@ -209,27 +162,36 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
 
 function contradictingKeys(configuration: Configuration): readonly string[] {
   const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile, partKey, partKeyFile } = configuration
-  const problems: string[] = []
-  if (masterKey !== undefined && masterKeyFile !== undefined) {
-    problems.push('LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.')
-  }
-  if (previousMasterKeys.length > 0 && previousMasterKeyFile !== undefined) {
-    problems.push('LEDGER_PREVIOUS_MASTER_KEY and LEDGER_PREVIOUS_MASTER_KEY_FILE are both set: set one of them.')
-  }
-  if (partKey !== undefined && partKeyFile !== undefined) {
-    problems.push('LEDGER_PART_KEY and LEDGER_PART_KEY_FILE are both set: set one of them.')
-  }
+  const { trustedLedgers, trustedLedgersFile } = configuration
+  const [previousMasterKey] = previousMasterKeys
+  const pairs = [
+    ['MASTER_KEY', masterKey, masterKeyFile],
+    ['PREVIOUS_MASTER_KEY', previousMasterKey, previousMasterKeyFile],
+    ['PART_KEY', partKey, partKeyFile],
+    ['TRUSTED_LEDGERS', trustedLedgers, trustedLedgersFile],
+  ] as const
+  const problems = pairs.flatMap(([name, value, file]) =>
+    value === undefined || file === undefined
+      ? []
+      : [`LEDGER_${name} and LEDGER_${name}_FILE are both set: set one of them.`],
+  )
   const hasPartKey = partKey !== undefined || partKeyFile !== undefined
-  const masterKeys = [masterKey, masterKeyFile, previousMasterKeys[0], previousMasterKeyFile]
+  const masterKeys = [masterKey, masterKeyFile, previousMasterKey, previousMasterKeyFile]
   if (hasPartKey && masterKeys.some((one) => one !== undefined)) {
     problems.push('A part key and a master key are both set: a part with a part key needs no master key, unset it.')
   }
   return problems
 }
 
+function clientsWithShortSecrets({ bootstrapClients = [] }: Configuration): readonly string[] {
+  return bootstrapClients
+    .filter(({ clientSecret }) => clientSecret.length < SHORTEST_SAFE_SECRET)
+    .map(({ clientId }) => clientId)
+}
+
 /**
- * What production must be given and would not get: what the sandbox generates or brings along.
- * `clients`: whether this command would generate them.
+ * Variables that production requires, because only the sandbox generates secrets and runs its own servers.
+ * `clients`: whether this command would generate clients.
  */
 export function missingInProduction(configuration: Configuration, clients: boolean): readonly string[] {
   if (configuration.environment !== 'production') return []
@@ -264,35 +226,32 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): re
 function openTraffic(configuration: Configuration): readonly string[] {
   const open = configuration.nats.urls?.filter((url) => !url.startsWith('tls://')) ?? []
   return configuration.environment === 'production' && open.length > 0
-    ? ['LEDGER_NATS_URL has an address without TLS: in production use tls://, or a network that nobody else can read.']
+    ? ['LEDGER_NATS_URL has an address without TLS: in production use tls://, or a private network.']
     : []
 }
 
-/** Anybody on the way could be taken for PostgreSQL: be given the password, and answer in its place. */
+/** Without verification, an attacker on the network could impersonate PostgreSQL and learn the password. */
 function openDatabase({ environment, databaseUrl }: Configuration): readonly string[] {
   if (environment !== 'production' || databaseUrl === undefined) return []
   const { hostname, searchParams } = new URL(databaseUrl)
-  // The driver takes the last of several.
+  // The driver uses the last of several values.
   const verified = searchParams.getAll('sslmode').at(-1) === 'verify-full'
   return verified || isLoopback(hostname)
     ? []
     : [
-        'LEDGER_DATABASE_URL is without sslmode=verify-full: in production nobody proves to be PostgreSQL then. Add ?sslmode=verify-full, and who signed its certificate by NODE_EXTRA_CA_CERTS.',
+        'LEDGER_DATABASE_URL is without sslmode=verify-full, so the identity of PostgreSQL is not verified. Add ?sslmode=verify-full, and name the certificate authority in NODE_EXTRA_CA_CERTS.',
       ]
 }
 
-/** As a URL has it. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
 }
 
 function weakSecrets(configuration: Configuration): readonly string[] {
-  return (configuration.bootstrapClients ?? [])
-    .filter((client) => client.clientSecret.length < SHORTEST_SAFE_SECRET)
-    .map(
-      (client) =>
-        `LEDGER_BOOTSTRAP_CLIENTS: the secret of client ${client.clientId} has under ${SHORTEST_SAFE_SECRET} characters and can be guessed.`,
-    )
+  return clientsWithShortSecrets(configuration).map(
+    (clientId) =>
+      `LEDGER_BOOTSTRAP_CLIENTS: the secret of client ${clientId} has under ${SHORTEST_SAFE_SECRET} characters and can be guessed.`,
+  )
 }
 
 function unique(texts: readonly string[]): readonly string[] {

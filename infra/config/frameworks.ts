@@ -1,5 +1,5 @@
-/** What compliance is asserted by: names, each with the controls that it rests on. */
-import * as v from 'valibot'
+/** The frameworks of compliance assertions: names, each with its controls. */
+import { ok, refuse, type Result } from '../../actors/result.ts'
 import { type Control, CONTROLS } from '../../runtime/audit/finding.ts'
 
 export interface Framework {
@@ -7,24 +7,20 @@ export interface Framework {
   readonly controls: readonly Control[]
 }
 
-/** All built-in controls. */
+/** Has all controls. */
 export const DEFAULT_FRAMEWORK = 'ledger-integrity-1'
 const MOST_FRAMEWORKS = 16
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 const ALLOWED = `1 to ${MOST_FRAMEWORKS} names with commas between them, each alone (all controls) or as name=control+control, of ${CONTROLS.join(', ')}`
 
-export const frameworks = v.pipe(
-  v.string(),
-  v.rawTransform<string, readonly Framework[]>(({ dataset, addIssue, NEVER }) => {
-    const read = dataset.value.split(',').map(frameworkOf)
-    const known = read.filter((framework) => framework !== undefined)
-    const names = new Set(known.map(({ name }) => name))
-    if (known.length === read.length && names.size === read.length && read.length <= MOST_FRAMEWORKS) return known
-    addIssue({ message: ALLOWED })
-    return NEVER
-  }),
-)
+export function readFrameworks(text: string): Result<readonly Framework[], string> {
+  const read = text.split(',').map(frameworkOf)
+  const frameworks = read.filter((framework) => framework !== undefined)
+  const names = new Set(frameworks.map(({ name }) => name))
+  const isValid = frameworks.length === read.length && names.size === read.length && read.length <= MOST_FRAMEWORKS
+  return isValid ? ok(frameworks) : refuse(ALLOWED)
+}
 
 function frameworkOf(text: string): Framework | undefined {
   const [name = '', ...rest] = text.trim().split('=')

@@ -1,4 +1,4 @@
-/** A URL as it may be shown: without its password, and without parameters, which may hold secrets too. */
+/** Removes the password and the parameters, which may be secret too. */
 export function redactUrl(url: string): string {
   if (!URL.canParse(url)) return '(not a URL)'
   const parsed = new URL(url)

@@ -1,6 +1,6 @@
 /**
- * The ledgers that this one takes imports from, each with the keys that it is known by: a JSON object of ledger IDs and JWKS
- * documents, as `/.well-known/jwks.json` of each has it. Pinned: nothing of it is ever fetched.
+ * The ledgers whose exports this ledger imports: a JSON object from ledger ID to that ledger's `/.well-known/jwks.json`. The
+ * keys are pinned: they are never fetched.
  */
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
@@ -34,7 +34,7 @@ const RULE = `{"<ledger ID>": <its jwks.json>}, a JSON object of at most ${MOST_
 
 const seconds = v.pipe(v.number(), v.minValue(0), v.maxValue(253_402_300_800))
 
-/** Of those for other purposes no more is asked: they are not kept. */
+/** Keys for other purposes are skipped. */
 const keySchema = v.object({
   kid: v.string(),
   purpose: v.string(),
@@ -49,21 +49,21 @@ const documentSchema = v.object({
   keys: v.array(keySchema),
 })
 
-/** What is wrong with it stands behind what it must be; of the text itself IDs are shown alone. */
+/** The error describes the rule and the problem. It quotes nothing but ledger IDs. */
 export function readTrustedLedgers(text: string): Result<TrustedLedgers, string> {
   const value = jsonOf(text)
-  if (value === undefined) return wrong('this is no JSON of at most 8 MiB')
-  if (!isObject(value)) return wrong('this is no object')
+  if (value === undefined) return wrong('this is not JSON of at most 8 MiB')
+  if (!isObject(value)) return wrong('this is not an object')
   const entries = Object.entries(value)
   if (Array.isArray(value['keys'])) return wrong('this is a JWKS document itself')
   if (entries.length > MOST_LEDGERS) return wrong(`these are ${entries.length} ledgers`)
   const ledgers = new Map<string, readonly PinnedKey[]>()
   for (const [ledgerId, document] of entries) {
-    if (!LEDGER_ID.test(ledgerId)) return wrong('one of the names is no ledger ID')
+    if (!LEDGER_ID.test(ledgerId)) return wrong('one of the names is not a ledger ID')
     const read = v.safeParse(documentSchema, document)
     if (!read.success) {
       const place = v.getDotPath(read.issues[0])
-      return wrong(`under ${ledgerId} stands no JWKS document${place === null ? '' : ` (${place})`}`)
+      return wrong(`the value of ${ledgerId} is not a JWKS document${place === null ? '' : ` (${place})`}`)
     }
     const keys = pinnedKeys(ledgerId, read.output)
     if (!keys.ok) return keys
@@ -72,19 +72,9 @@ export function readTrustedLedgers(text: string): Result<TrustedLedgers, string>
   return ok(ledgers)
 }
 
-function wrong(what: string): { readonly ok: false; readonly error: string } {
-  return refuse(`${RULE}; ${what}`)
+function wrong(problem: string): { readonly ok: false; readonly error: string } {
+  return refuse(`${RULE}; ${problem}`)
 }
-
-export const trustedLedgersText = v.pipe(
-  v.string(),
-  v.rawTransform<string, TrustedLedgers>(({ dataset, addIssue, NEVER }) => {
-    const read = readTrustedLedgers(dataset.value)
-    if (read.ok) return read.value
-    addIssue({ message: read.error })
-    return NEVER
-  }),
-)
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -99,23 +89,23 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A key that is not what its ID says, or a document of another ledger, is a mistake that must not go unseen. */
+/** Refuses a key with another key's ID and another ledger's document: both are mistakes of the operator. */
 function pinnedKeys(
   ledgerId: string,
   { ledger_id: named, keys }: v.InferOutput<typeof documentSchema>,
 ): Result<readonly PinnedKey[], string> {
   if (named !== undefined && named !== ledgerId) {
-    return wrong(`under ${ledgerId} stands the JWKS of ${LEDGER_ID.test(named) ? named : 'another'}`)
+    return wrong(`the value of ${ledgerId} is the JWKS document of ${LEDGER_ID.test(named) ? named : 'another ledger'}`)
   }
   const pinned: PinnedKey[] = []
   for (const [at, { kid, purpose, x, y, nbf, exp, revoked }] of keys.entries()) {
     if (purpose !== 'assertion' && purpose !== 'attestation') continue
     if (pinned.length === MOST_KEYS) {
-      return wrong(`under ${ledgerId} stand more than ${MOST_KEYS} keys for assertions and attestations`)
+      return wrong(`${ledgerId} has more than ${MOST_KEYS} keys for assertions and attestations`)
     }
     const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
     if (readPublicKey(jwk) === undefined || thumbprintOf(jwk) !== kid) {
-      return wrong(`keys.${at} under ${ledgerId} is no P-256 key of which its kid is the thumbprint`)
+      return wrong(`keys.${at} of ${ledgerId} is not a P-256 key with its thumbprint as kid`)
     }
     pinned.push({
       keyId: kid,
@@ -128,5 +118,5 @@ function pinnedKeys(
     })
   }
   const signs = pinned.some(({ purpose }) => purpose === 'assertion')
-  return signs ? ok(pinned) : wrong(`under ${ledgerId} stands no key for assertions`)
+  return signs ? ok(pinned) : wrong(`${ledgerId} has no key for assertions`)
 }

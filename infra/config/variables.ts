@@ -1,19 +1,21 @@
-/** Every variable of the environment that the ledger reads, and what a value must look like. */
+/** The variables of the environment, with the allowed values of each. */
 import * as v from 'valibot'
 import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { addressRanges } from '../system/address-ranges.ts'
-import { bootstrapClientsSchema } from './bootstrap-client.ts'
+import { readBootstrapClients } from './bootstrap-client.ts'
 import { AMOUNT_INDEXES } from '../vault/row-vault.ts'
-import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'
-import { textOfMasterKey, textOfMasterKeys, textOfPartKey } from './master-key-text.ts'
-import { trustedLedgersText } from './trusted-ledgers.ts'
+import { DEFAULT_FRAMEWORK, readFrameworks } from './frameworks.ts'
+import { readMasterKey, readMasterKeys } from '../keys/master-key.ts'
+import { readPartKey } from '../keys/part-key.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import { readBy } from './read-by.ts'
+import { readTrustedLedgers } from './trusted-ledgers.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
 
 const DAY_SECONDS = 86_400
-/** More than any memory holds. */
 const MOST_ACTORS_PER_SHARD = 1_000_000
 export const DEFAULT_PORT = 8080
 
@@ -21,7 +23,7 @@ const listenAddress = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,253}$/, 'an
 
 const pathOfFile = v.pipe(v.string(), v.nonEmpty('the path of a file'))
 
-/** Servers of one cluster, with commas between them. */
+/** Servers of one cluster. */
 const natsUrls = v.pipe(
   v.string(),
   v.check(
@@ -31,7 +33,7 @@ const natsUrls = v.pipe(
   v.transform((text) => text.split(',').map((one) => one.trim())),
 )
 
-/** Origins as browsers send them, separated by commas. */
+/** In the form of the header Origin. */
 const origins = v.pipe(
   v.string(),
   v.check(
@@ -40,6 +42,8 @@ const origins = v.pipe(
   ),
   v.transform((text) => (text === '*' ? ('any' as const) : text.split(',').map((one) => one.trim()))),
 )
+
+const MASTER_KEY = '32 bytes in base64url (openssl rand -base64 32 makes some)'
 
 export const variablesSchema = v.object({
   LEDGER_HOST: v.optional(listenAddress, '127.0.0.1'),
@@ -55,7 +59,7 @@ export const variablesSchema = v.object({
   LEDGER_NATS_REPLICAS: v.optional(wholeNumber(1, 5), '1'),
   LEDGER_SHARDS: v.optional(wholeNumber(1, MAX_SHARDS)),
   LEDGER_AMOUNT_INDEX: v.optional(v.picklist(AMOUNT_INDEXES, `one of ${AMOUNT_INDEXES.join(', ')}`)),
-  LEDGER_BOOTSTRAP_CLIENTS: v.optional(bootstrapClientsSchema),
+  LEDGER_BOOTSTRAP_CLIENTS: v.optional(readBy(readBootstrapClients)),
   LEDGER_ACCESS_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, DAY_SECONDS), '3600'),
   LEDGER_REFRESH_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, 365 * DAY_SECONDS), String(30 * DAY_SECONDS)),
   LEDGER_BASE_URL: v.optional(url(['http:', 'https:'], 'https://ledger.example.com, without a slash at the end', true)),
@@ -63,17 +67,19 @@ export const variablesSchema = v.object({
     url(['http:', 'https:'], 'https://ledger.example.com/errors, without a slash at the end', true),
   ),
   LEDGER_ENVIRONMENT: v.optional(v.picklist(ENVIRONMENTS, `one of ${ENVIRONMENTS.join(', ')}`), 'sandbox'),
-  LEDGER_MASTER_KEY: v.optional(textOfMasterKey),
+  LEDGER_MASTER_KEY: v.optional(keyText(readMasterKey, MASTER_KEY)),
   LEDGER_MASTER_KEY_FILE: v.optional(pathOfFile),
-  LEDGER_PREVIOUS_MASTER_KEY: v.optional(textOfMasterKeys),
+  LEDGER_PREVIOUS_MASTER_KEY: v.optional(
+    keyText(readMasterKeys, `${MASTER_KEY}, or up to 8 of these with commas between them`),
+  ),
   LEDGER_PREVIOUS_MASTER_KEY_FILE: v.optional(pathOfFile),
-  LEDGER_PART_KEY: v.optional(textOfPartKey),
+  LEDGER_PART_KEY: v.optional(keyText(readPartKey, 'a part key as ledger keys part-key prints it')),
   LEDGER_PART_KEY_FILE: v.optional(pathOfFile),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
   LEDGER_ACTORS_PER_SHARD: v.optional(wholeNumber(1, MOST_ACTORS_PER_SHARD)),
   LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),
-  LEDGER_FRAMEWORKS: v.optional(frameworks, DEFAULT_FRAMEWORK),
-  LEDGER_TRUSTED_LEDGERS: v.optional(trustedLedgersText),
+  LEDGER_FRAMEWORKS: v.optional(readBy(readFrameworks), DEFAULT_FRAMEWORK),
+  LEDGER_TRUSTED_LEDGERS: v.optional(readBy(readTrustedLedgers)),
   LEDGER_TRUSTED_LEDGERS_FILE: v.optional(pathOfFile),
   LEDGER_METRICS_HOST: v.optional(listenAddress, '127.0.0.1'),
   LEDGER_METRICS_PORT: v.optional(wholeNumber(1, 65_535)),
@@ -85,10 +91,10 @@ export const variablesSchema = v.object({
 export type Variables = v.InferOutput<typeof variablesSchema>
 export const VARIABLE_NAMES: readonly string[] = Object.keys(variablesSchema.entries)
 
-/** Their values fill pages: what is wrong in them is said instead. */
+/** Variables whose values are too long for an error message. */
 export const LONG_VARIABLES: readonly string[] = ['LEDGER_TRUSTED_LEDGERS']
 
-/** Their values hold secrets: no message shows them. */
+/** Variables with secret values, which no message shows. */
 export const SECRET_VARIABLES: readonly string[] = [
   'LEDGER_DATABASE_URL',
   'LEDGER_NATS_URL',
@@ -97,6 +103,17 @@ export const SECRET_VARIABLES: readonly string[] = [
   'LEDGER_PREVIOUS_MASTER_KEY',
   'LEDGER_PART_KEY',
 ]
+
+/** The key objects that `read` returns reveal nothing when printed. It throws for an invalid text. */
+function keyText<T>(read: (text: string) => T, allowed: string) {
+  return readBy((text): Result<T, string> => {
+    try {
+      return ok(read(text))
+    } catch {
+      return refuse(allowed)
+    }
+  })
+}
 
 function wholeNumber(least: number, most: number) {
   const allowed = `a whole number from ${least} to ${most}`

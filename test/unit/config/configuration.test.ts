@@ -1,4 +1,4 @@
-/** Goal: a wrong environment is told whole, in words an operator can act on, and shows no secret. */
+/** Goal: all problems of an environment are reported together, with the remedy and without secrets. */
 import { describe, expect, test } from 'vitest'
 import { missingInProduction, readConfiguration, type Configuration } from '../../../infra/config/configuration.ts'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
@@ -47,7 +47,7 @@ describe('defaults', () => {
   })
 })
 
-test('nothing is shown to operators unless a port is named, and then on the loopback address unless another is', () => {
+test('metrics need a port, and use the loopback address by default', () => {
   expect(read({ LEDGER_METRICS_HOST: '10.0.0.1' }).metrics).toBeUndefined()
   expect(read({ LEDGER_METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 })
   expect(read({ LEDGER_METRICS_PORT: '9464', LEDGER_METRICS_HOST: '::' }).metrics).toEqual({ host: '::', port: 9464 })
@@ -63,7 +63,7 @@ test('a NATS cluster is a list of addresses, and production is warned of one wit
   expect(problems({ LEDGER_NATS_URL: 'nats://one,two' })).toHaveLength(1)
 })
 
-describe('production is warned of a PostgreSQL that need not prove who it is', () => {
+describe('production is warned of a PostgreSQL without a verified identity', () => {
   const of = (url: string, environment = 'production') =>
     warnings({ LEDGER_DATABASE_URL: url, LEDGER_ENVIRONMENT: environment })
   const USER = 'postgres://owner:a-secret@'
@@ -93,7 +93,7 @@ describe('production is warned of a PostgreSQL that need not prove who it is', (
 })
 
 describe('wrong values', () => {
-  test('all are told at once, each with its name and what is allowed', () => {
+  test('all are reported together, each with its name and the allowed values', () => {
     const found = problems({
       LEDGER_PORT: '70000',
       LEDGER_SHARDS: '0',
@@ -215,7 +215,7 @@ describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
     expect(problem).not.toContain(good.client_secret)
   })
 
-  test('the same client twice and what is no array are refused', () => {
+  test('the same client twice and a value that is not an array are refused', () => {
     expect(problems(clients(good, good))[0]).toContain('client 2 has the client_id of an earlier one')
     expect(problems({ LEDGER_BOOTSTRAP_CLIENTS: '{}' })[0]).toContain('a JSON array')
     expect(problems({ LEDGER_BOOTSTRAP_CLIENTS: '[' })[0]).toContain('a JSON array')
@@ -232,14 +232,14 @@ describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
 })
 
 describe('production', () => {
-  test('names everything that the sandbox would generate or bring along', () => {
+  test('names everything that the sandbox would generate or run itself', () => {
     const missing = missingInProduction(read({ LEDGER_ENVIRONMENT: 'production' }), true).join('\n')
     for (const name of ['MASTER_KEY', 'BOOTSTRAP_CLIENTS', 'DATABASE_URL', 'NATS_URL']) {
       expect(missing).toContain(`LEDGER_${name}`)
     }
   })
 
-  test('misses nothing when all is given, and the sandbox never does', () => {
+  test('names nothing if all is set, or in the sandbox', () => {
     const whole = {
       LEDGER_ENVIRONMENT: 'production',
       LEDGER_MASTER_KEY: KEY,

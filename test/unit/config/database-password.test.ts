@@ -1,4 +1,4 @@
-/** Goal: the password of the database comes from a file into the address, whatever is in it, and is shown by nothing. */
+/** Goal: any password in the file becomes part of the database URL, and no message shows it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,14 +47,14 @@ describe('LEDGER_DATABASE_PASSWORD_FILE', () => {
     {},
     { LEDGER_DATABASE_URL: 'postgres://db/ledger' },
     { LEDGER_DATABASE_URL: 'postgres://ledger_node:hidden-word@db/ledger' },
-  ])('%o has no place for it, and is refused without being quoted', (env) => {
+  ])('%o has no place for it, and is refused without a quote', (env) => {
     writeFileSync(join(directory, 'password'), 'from-the-file')
-    const said = failure({ ...env, LEDGER_DATABASE_PASSWORD_FILE: 'password' })
-    expect(said).toContain('LEDGER_DATABASE_PASSWORD_FILE needs a LEDGER_DATABASE_URL')
-    expect(said).not.toMatch(/hidden-word|from-the-file/)
+    const message = failure({ ...env, LEDGER_DATABASE_PASSWORD_FILE: 'password' })
+    expect(message).toContain('LEDGER_DATABASE_PASSWORD_FILE needs a LEDGER_DATABASE_URL')
+    expect(message).not.toMatch(/hidden-word|from-the-file/)
   })
 
-  test('a file that is not there, or is empty, is refused', () => {
+  test('a missing or empty file is refused', () => {
     writeFileSync(join(directory, 'empty'), '\n')
     expect(failure({ LEDGER_DATABASE_URL: URL_WITHOUT, LEDGER_DATABASE_PASSWORD_FILE: 'nowhere' })).toContain(
       'cannot be read',

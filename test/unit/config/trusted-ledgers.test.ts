@@ -1,4 +1,4 @@
-/** Goal: imports are taken from the ledgers that the operator names, known by the keys that the operator gives, and no others. */
+/** Goal: only ledgers that the operator names, with the keys that the operator pins, are trusted. */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,11 +52,11 @@ const TEXT = JSON.stringify({
   },
 })
 
-test('by default nothing is taken from anybody', async () => {
+test('by default no ledger is trusted', async () => {
   expect(await openTrustedLedgers(configurationOf({}))).toEqual(new Map())
 })
 
-test('what is given is the JWKS of each ledger; of it the keys that matter are kept, in milliseconds', async () => {
+test('the keys for assertions and attestations are read, with times in milliseconds', async () => {
   const ledgers = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: TEXT }))
   expect([...ledgers.keys()]).toEqual(['other'])
   expect(ledgers.get('other')).toEqual([
@@ -70,13 +70,13 @@ test('what is given is the JWKS of each ledger; of it the keys that matter are k
   ])
 })
 
-test('the same may stand in a file', async () => {
+test('the value may be in a file', async () => {
   writeFileSync(join(directory, 'trusted.json'), TEXT)
   const fromFile = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS_FILE: 'trusted.json' }))
   expect(fromFile).toEqual(await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: TEXT })))
 })
 
-test('a file that is not there, or is something else, stops the edge', async () => {
+test('a missing or malformed file stops the edge', async () => {
   writeFileSync(join(directory, 'wrong.json'), '{"other": []}')
   for (const name of ['wrong.json', 'missing.json']) {
     const opening = openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS_FILE: name }))
@@ -85,7 +85,7 @@ test('a file that is not there, or is something else, stops the edge', async () 
   }
 })
 
-test('both at once are refused', () => {
+test('a value and a file together are refused', () => {
   expect(read({ LEDGER_TRUSTED_LEDGERS: TEXT, LEDGER_TRUSTED_LEDGERS_FILE: 'trusted.json' })).toEqual([
     'LEDGER_TRUSTED_LEDGERS and LEDGER_TRUSTED_LEDGERS_FILE are both set: set one of them.',
   ])
@@ -96,7 +96,7 @@ const many = (count: number): object =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, { keys: [aKey()] }]))
 const KEPT = aKey()
 test.for<[string, string, string]>([
-  ['no JSON', '{', 'this is no JSON'],
+  ['no JSON', '{', 'this is not JSON'],
   ['a JWKS document itself', JSON.stringify({ ledger_id: 'other', keys: [KEPT] }), 'this is a JWKS document itself'],
   [
     'no key for assertions',
@@ -106,12 +106,12 @@ test.for<[string, string, string]>([
   [
     'the document of another ledger',
     JSON.stringify({ other: { ledger_id: 'another', keys: [KEPT] } }),
-    'under other stands the JWKS of another.',
+    'the value of other is the JWKS document of another.',
   ],
   [
     'a key under a name that is not its own',
     JSON.stringify({ other: { keys: [aKey({ kid: 'A'.repeat(43) })] } }),
-    'keys.0 under other',
+    'keys.0 of other',
   ],
   ['17 ledgers', JSON.stringify(many(17)), 'these are 17 ledgers'],
   [
@@ -119,16 +119,16 @@ test.for<[string, string, string]>([
     JSON.stringify({ other: { keys: Array.from({ length: 513 }, (_, at) => aKey(purposeOf(at))) } }),
     'more than 512',
   ],
-])('what is not that is refused, and what is allowed is told, and no more of it is shown: %s', ([, text, why]) => {
+])('a malformed value is refused with the rule, and is not quoted: %s', ([, text, reason]) => {
   const [problem = '', ...others] = read({ LEDGER_TRUSTED_LEDGERS: text }) as readonly string[]
   expect(others).toEqual([])
   expect(problem).toContain('LEDGER_TRUSTED_LEDGERS is not valid: it must be {"<ledger ID>": <its jwks.json>}')
   expect(problem).toContain('at most 16 ledger IDs')
-  expect(problem).toContain(why)
+  expect(problem).toContain(reason)
   expect(problem).not.toContain(String(KEPT['x']))
 })
 
-test('a ledger that is called as what every object has is one, too', async () => {
+test('a ledger ID may be the name of a member that every object has', async () => {
   const text = JSON.stringify({ constructor: { keys: [aKey()] }, prototype: { keys: [aKey()] } })
   const ledgers = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: text }))
   expect([...ledgers.keys()]).toEqual(['constructor', 'prototype'])
