@@ -1,125 +1,103 @@
-import { ROLES, type Role } from '../../actors/account/commands.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import { ROLES } from '../../actors/account/commands.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
 import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
 import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
-import type { LedgerSecrets } from '../ledger/ledger-secrets.ts'
+import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
-import {
-  CommandFailed,
-  EXIT_FAILED,
-  EXIT_OK,
-  readArgs,
-  required,
-  UsageError,
-  type Command,
-  type CommandIo,
-} from './common/command.ts'
-import { configurationOf, refuseMissingInProduction, withDatabase } from './common/configured.ts'
-import { openedSecrets } from './opened-secrets.ts'
+import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
+import { withLedger } from './common/configured.ts'
 
-export const clientCommand: Command = {
-  summary: 'add, list and revoke clients',
-  help: `Usage: ledger client add --id ID --role ${ROLES.join('|')} [--boundary true|false|TOKEN,TOKEN...]
-                         [--accounts ID,PREFIX*...]
-       ledger client list
-       ledger client revoke --id ID
-
-add makes a client with a secret of 256 random bits and prints both as JSON; the secret is shown this once. --boundary
-says whether it may bring value in from outside the ledger, or in which tokens (true by default in the sandbox, false
-in production). --accounts scopes it to accounts, by their IDs or by how these begin: for this client there are no
-others. list prints one client a line as JSON, without secrets. revoke ends a client and all its tokens within
-seconds; its ID stays taken.
-`,
-  run: async (args, io) => {
-    const { values, positionals } = readArgs(
-      args,
-      { id: { type: 'string' }, role: { type: 'string' }, boundary: { type: 'string' }, accounts: { type: 'string' } },
-      { least: 1, most: 1, what: 'add, list or revoke' },
-    )
-    const action = actionOf(positionals[0] ?? '', values, io)
-    const configuration = configurationOf(io)
-    refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-    return withDatabase(configuration, io, async (url) => {
-      const secrets = await openedSecrets(configuration, url)
-      const access = createAccessStore({
-        url,
-        vault: secrets.vault,
-        onUnreadable: (clientId) => io.err(`warning: client ${clientId} cannot be read, and is let in nowhere\n`),
-      })
-      try {
-        const now = async (): Promise<number> => (await openStoreClock(url)).now()
-        return await action({ access, configuration, secrets, now })
-      } finally {
-        await access.close()
-      }
-    })
-  },
+interface AddOptions extends Pick<ClientRecord, 'role'> {
+  readonly id: string
+  /** Undefined: true in the sandbox, false in production. */
+  readonly boundary?: ClientRecord['boundary']
+  readonly accounts?: ClientRecord['accounts']
 }
 
-interface ActionContext {
-  readonly access: AccessStore
+export const clientCommand: CommandSetup = (command, io) => {
+  command.description('Adds, lists and revokes clients of the API.')
+  command
+    .command('add')
+    .description(
+      `Adds a client with a secret of 256 random bits, and prints both as JSON. The secret is printed only
+this once.`,
+    )
+    .requiredOption('--id <id>', 'client ID', clientIdOf)
+    .addOption(new Option('--role <role>', 'role of the client').choices(ROLES).makeOptionMandatory())
+    .option(
+      '--boundary <true|false|token,...>',
+      'may bring value in from outside the ledger, in all or in these tokens (default: true in the sandbox, else false)',
+      boundaryOf,
+    )
+    .option(
+      '--accounts <id|prefix*,...>',
+      'accounts that the client may see and use, by ID or prefix (default: all)',
+      accountsOf,
+    )
+    .action((options: AddOptions) => withAccess(io, (access) => add(access, options, io)))
+  command
+    .command('list')
+    .description('Prints one client a line as JSON, without secrets.')
+    .action(() => withAccess(io, ({ store }) => list(store, io)))
+  command
+    .command('revoke')
+    .description('Revokes a client and all its tokens within seconds. Its ID cannot be used again.')
+    .requiredOption('--id <id>', 'client ID', clientIdOf)
+    .action(({ id }: { id: string }) =>
+      withAccess(io, async ({ store, now }) => {
+        if (!(await store.revokeClient(id, await now()))) throw new CommandFailed(`there is no client ${id}`)
+      }),
+    )
+}
+
+interface Access {
+  readonly store: AccessStore
   readonly configuration: Configuration
   readonly secrets: LedgerSecrets
   /** PostgreSQL's time, milliseconds since 1970. */
   readonly now: () => Promise<number>
 }
 
-type Action = (context: ActionContext) => Promise<number>
-type Values = { readonly [name in 'id' | 'role' | 'boundary' | 'accounts']?: string | undefined }
-
-/** Judges the arguments before any database is touched. */
-function actionOf(name: string, values: Values, io: CommandIo): Action {
-  switch (name) {
-    case 'add':
-      return adding(
-        {
-          clientId: clientIdOf(values.id),
-          role: roleOf(values.role),
-          boundary: boundaryOf(values.boundary),
-          accounts: accountsOf(values.accounts),
-        },
-        io,
-      )
-    case 'list':
-      return ({ access }) => list(access, io)
-    case 'revoke':
-      return revoking(clientIdOf(values.id), io)
-    default:
-      throw new UsageError(`there is no "client ${name}"`)
-  }
-}
-
-interface NewClient extends Pick<ClientRecord, 'clientId' | 'role' | 'accounts'> {
-  /** Undefined: as the environment has it by default. */
-  readonly boundary: ClientRecord['boundary'] | undefined
-}
-
-function adding({ clientId, role, boundary, accounts }: NewClient, io: CommandIo): Action {
-  return async ({ access, configuration, secrets: { derive }, now }) => {
-    const found = await access.findClient(clientId)
-    if (found === 'unreadable') throw new CommandFailed(`client ${clientId} cannot be read: take another ID`)
-    if (found !== undefined) throw new CommandFailed(`there is a client ${clientId} already`)
-    const secret = generateClientSecret()
-    const secrets = createClientSecrets({ pepper: derive('client-secrets') })
-    await access.putClient({
-      clientId,
-      secretHash: await secrets.hash(clientId, secret),
-      role,
-      boundary: boundary ?? configuration.environment === 'sandbox',
-      accounts,
-      createdAtMs: await now(),
-      revokedAtMs: null,
+async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>): Promise<void> {
+  await withLedger(io, async ({ configuration, url, ledger }) => {
+    const secrets = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
+    const store = createAccessStore({
+      url,
+      vault: secrets.vault,
+      onUnreadable: (clientId) =>
+        io.err(`warning: the record of client ${clientId} is unreadable: every edge refuses the client\n`),
     })
-    io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
-    return EXIT_OK
-  }
+    try {
+      await work({ store, configuration, secrets, now: async () => (await openStoreClock(url)).now() })
+    } finally {
+      await store.close()
+    }
+  })
 }
 
-async function list(access: AccessStore, io: CommandIo): Promise<number> {
-  for (const client of await access.listClients()) {
+async function add(
+  { store, configuration, secrets: { derive }, now }: Access,
+  { id: clientId, role, boundary = configuration.environment === 'sandbox', accounts = null }: AddOptions,
+  io: CommandIo,
+): Promise<void> {
+  const found = await store.findClient(clientId)
+  if (found === 'unreadable') {
+    throw new CommandFailed(`the record of client ${clientId} is unreadable: choose another ID`)
+  }
+  if (found !== undefined) throw new CommandFailed(`there already is a client ${clientId}`)
+  const secret = generateClientSecret()
+  const secretHash = await createClientSecrets({ pepper: derive('client-secrets') }).hash(clientId, secret)
+  const createdAtMs = await now()
+  await store.putClient({ clientId, secretHash, role, boundary, accounts, createdAtMs, revokedAtMs: null })
+  io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
+}
+
+async function list(store: AccessStore, io: CommandIo): Promise<void> {
+  for (const client of await store.listClients()) {
     io.out(
       `${JSON.stringify({
         client_id: client.clientId,
@@ -131,41 +109,22 @@ async function list(access: AccessStore, io: CommandIo): Promise<number> {
       })}\n`,
     )
   }
-  return EXIT_OK
 }
 
-function revoking(clientId: string, io: CommandIo): Action {
-  return async ({ access, now }) => {
-    if (await access.revokeClient(clientId, await now())) return EXIT_OK
-    io.err(`ledger client: there is no client ${clientId}\n`)
-    return EXIT_FAILED
-  }
+function clientIdOf(value: string): string {
+  if (CLIENT_ID_FORM.test(value)) return value
+  throw new InvalidArgumentError('It must be 1 to 128 printable ASCII characters without spaces.')
 }
 
-function clientIdOf(value: string | undefined): string {
-  const clientId = required(value, 'id')
-  if (CLIENT_ID_FORM.test(clientId)) return clientId
-  throw new UsageError('--id must be 1 to 128 printable ASCII characters without spaces')
-}
-
-function roleOf(value: string | undefined): Role {
-  const role = ROLES.find((known) => known === value)
-  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
-  return role
-}
-
-function boundaryOf(value: string | undefined): ClientRecord['boundary'] | undefined {
-  if (value === undefined) return undefined
+function boundaryOf(value: string): ClientRecord['boundary'] {
   if (value === 'true' || value === 'false') return value === 'true'
   const tokens = value.split(',')
-  if (tokens.some((token) => token === ''))
-    throw new UsageError('--boundary must be true, false or token IDs with commas between them')
-  return tokens
+  if (!tokens.includes('')) return tokens
+  throw new InvalidArgumentError('It must be true, false or token IDs separated by commas.')
 }
 
-function accountsOf(value: string | undefined): ClientRecord['accounts'] {
-  if (value === undefined) return null
+function accountsOf(value: string): readonly string[] {
   const accounts = value.split(',')
   if (areScopeEntries(accounts)) return accounts
-  throw new UsageError(`--accounts ${SCOPE_RULE}, with commas between them`)
+  throw new InvalidArgumentError(`It ${SCOPE_RULE}, separated by commas.`)
 }

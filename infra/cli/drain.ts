@@ -1,61 +1,53 @@
-import { connect, type Sql } from '../postgres/connection/connection.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Sql } from '../postgres/connection/connection.ts'
 import { drainNode, endDrain, nodesSeen } from '../postgres/store/drains.ts'
 import { listShards } from '../postgres/store/ownership.ts'
-import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './common/command.ts'
-import { configurationOf, withDatabase } from './common/configured.ts'
-import { refuseEarlierSchema } from '../postgres/migrations/migrate.ts'
+import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
+import { withConnection } from './common/configured.ts'
 
-const LOOK_EVERY_MS = 500
-const TELL_EVERY_MS = 5_000
+const POLL_MS = 500
+const PROGRESS_MS = 5_000
 
-export const drainCommand: Command = {
-  summary: 'empty a node of its shards, to stop or repair it',
-  help: `Usage: ledger drain NODE [--no-wait]
-       ledger drain NODE --end
-
-Asks for all shards of the node to be served by others, and for no new ones to be given to it, until --end. It stands
-when the node is started again. Waits until the node has no shard left, and says how many there are; Ctrl-C ends the
-waiting and not the draining. Where no other node is ready the node keeps its shards.
-NODE is the LEDGER_NODE_ID of a node that has run.
-`,
-  run: async (args, io) => {
-    const { values, positionals } = readArgs(
-      args,
-      { 'no-wait': { type: 'boolean' }, end: { type: 'boolean' } },
-      { least: 1, most: 1, what: 'the ID of a node' },
-    )
-    const nodeId = positionals[0] ?? ''
-    return withDatabase(configurationOf(io), io, async (url) => {
-      const connection = await connect({ url, applicationName: 'ledger drain' })
-      try {
-        await refuseEarlierSchema(connection.sql)
-        await refuseUnknown(connection.sql, nodeId)
-        if (values.end === true) await end(connection.sql, nodeId, io)
-        else await drain(connection.sql, nodeId, values['no-wait'] !== true, io)
-      } finally {
-        await connection.end()
-      }
-      return EXIT_OK
-    })
-  },
+interface DrainOptions {
+  readonly wait: boolean
+  readonly end?: boolean
 }
 
-/** A node that is misspelt would never be empty, and look as if it were. */
+export const drainCommand: CommandSetup = (command, io) => {
+  command
+    .description(
+      `Moves all shards of a node to other nodes, and gives it no new ones until --end, even after a
+restart. Waits until the node has no shards, and prints how many are left. Ctrl-C ends the waiting,
+not the draining. If no other node is ready, the node keeps its shards.`,
+    )
+    .argument('<node>', 'LEDGER_NODE_ID of a node that has run')
+    .option('--no-wait', 'do not wait until the node has no shards')
+    .option('--end', 'end the draining')
+    .action(async (nodeId: string, { wait, end = false }: DrainOptions) => {
+      await withConnection(io, 'ledger drain', async (sql) => {
+        await refuseUnknown(sql, nodeId)
+        if (end) await endDraining(sql, nodeId, io)
+        else await drain(sql, nodeId, wait, io)
+      })
+    })
+}
+
+/** A misspelled node would look as if it had no shards. */
 async function refuseUnknown(sql: Sql, nodeId: string): Promise<void> {
   const nodes = await nodesSeen(sql)
   if (nodes.includes(nodeId)) return
-  const known = nodes.length === 0 ? 'no node has run yet' : `known are ${nodes.join(', ')}`
+  const known = nodes.length === 0 ? 'no node has run yet' : `the nodes are ${nodes.join(', ')}`
   throw new CommandFailed(`there is no node ${nodeId}: ${known}`)
 }
 
-async function end(sql: Sql, nodeId: string, io: CommandIo): Promise<void> {
+async function endDraining(sql: Sql, nodeId: string, io: CommandIo): Promise<void> {
   const wasDrained = await endDrain(sql, nodeId)
-  io.err(wasDrained ? `${nodeId} may be given shards again\n` : `${nodeId} was not being drained\n`)
+  io.err(wasDrained ? `${nodeId} may get shards again\n` : `${nodeId} was not being drained\n`)
 }
 
 async function drain(sql: Sql, nodeId: string, waits: boolean, io: CommandIo): Promise<void> {
   await drainNode(sql, nodeId)
-  let told = Number.NEGATIVE_INFINITY
+  let printedMs = Number.NEGATIVE_INFINITY
   for (;;) {
     const shards = await listShards(sql)
     const left = shards.filter((shard) => shard.nodeId === nodeId).length
@@ -63,13 +55,11 @@ async function drain(sql: Sql, nodeId: string, waits: boolean, io: CommandIo): P
       io.err(`${nodeId} has no shards\n`)
       return
     }
-    if (performance.now() - told >= TELL_EVERY_MS) {
-      told = performance.now()
+    if (performance.now() - printedMs >= PROGRESS_MS) {
+      printedMs = performance.now()
       io.err(`${nodeId} has ${left} of ${shards.length} shards left\n`)
     }
     if (!waits) return
-    await new Promise((resolve) => {
-      setTimeout(resolve, LOOK_EVERY_MS)
-    })
+    await pause(POLL_MS)
   }
 }

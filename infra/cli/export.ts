@@ -1,33 +1,24 @@
 /**
- * `ledger export`: what POST /v1/exports answers, in a file that is there once it is whole and verifies.
- *   X1. The file is begun before the ledger is asked: a move empties and closes accounts, and must not do so for nothing.
- *   X2. Whatever goes wrong once a move may have begun, it is said that the accounts may have left, and what to do.
+ * `ledger export`: writes the reply of POST /v1/exports to a new file, once it is complete and verified.
+ *   X1. The file is created before the request: a move empties and closes accounts, and must not do so in vain.
+ *   X2. Every error after a move may have begun also reports that the accounts may have left, and what to do.
  */
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { CommandFailed, UsageError, type CommandIo, type CommandSetup } from './common/command.ts'
+import { readGivenText } from './common/given-file.ts'
 import {
-  CommandFailed,
-  EXIT_OK,
-  readArgs,
-  required,
-  UsageError,
-  type Command,
-  type CommandIo,
-} from './common/command.ts'
-import { readJwks } from './verify/export-file.ts'
-import {
-  CLIENT_HELP,
-  CLIENT_OPTIONS,
+  addClientOptions,
+  type ClientOptions,
   type HttpClient,
   LedgerUnreachable,
   openHttpClient,
   problemText,
-  readAnswer,
+  readReply,
 } from './common/http-client.ts'
 import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
 import { readRecipient } from './recipient.ts'
+import { readJwks } from './verify/export-file.ts'
 import { checkExportFile, summaryText } from './verify/verify-export.ts'
 import type { ReceiptKeys } from './verify/verify-receipt.ts'
 
@@ -36,171 +27,153 @@ const OK = 200
 const INTERNAL_ERROR = 500
 const PROGRESS_BYTES = 16 * 1024 * 1024
 
-export const exportCommand: Command = {
-  summary: 'export accounts for another ledger',
-  help: `Usage: ledger export --url URL --client ID --secret-file FILE --recipient-key FILE [--audience LEDGER_ID]
-                     --requester TEXT --out FILE [--move] (--all | --accounts FILE | ACCOUNT...)
-
-Exports accounts, the tokens that they hold, and their NFTs with classes and attestations, for the ledger that
---recipient-key is of. The file is there once it is whole and its proof verifies under the keys of this ledger.
-
-${CLIENT_HELP}
-  --recipient-key FILE the answer of GET /v1/imports/key of the receiving ledger; or its key as a JWK or PEM
-  --audience LEDGER_ID the receiving ledger, where that file does not say it
-  --requester TEXT     who asks for it: it is signed
-  --accounts FILE      account IDs, one a line; up to 1,000, as on the command line
-  --all                everything that the client may see
-  --move               the accounts, which must be frozen, are emptied here and close for good; done again it gives the
-                       same again
-  --out FILE           where to write it; must not be there yet
-
-The client must be an administrator.
-`,
-  run: async (args, io) => {
-    const { values, positionals } = readArgs(
-      args,
-      {
-        ...CLIENT_OPTIONS,
-        'recipient-key': { type: 'string' },
-        audience: { type: 'string' },
-        requester: { type: 'string' },
-        accounts: { type: 'string' },
-        all: { type: 'boolean' },
-        move: { type: 'boolean' },
-        out: { type: 'string' },
-      },
-      { least: 0, most: MAX_ACCOUNTS, what: 'ACCOUNT' },
-    )
-    const out = required(values.out, 'out')
-    const requester = required(values.requester, 'requester')
-    const accounts = accountsOf(values, positionals, io)
-    const recipient = readRecipient(required(values['recipient-key'], 'recipient-key'), values.audience, io)
-    const mode = values.move === true ? 'move' : 'copy'
-    if (mode === 'move' && accounts === 'all') throw new UsageError('--move is for accounts that are named')
-    const named = accounts === 'all' ? [] : accounts
-    const body = { requester, ...(accounts === 'all' ? { all: true } : { account_ids: accounts }), mode, ...recipient }
-    const client = openHttpClient(values, io)
-    await exportTo(out, new Exporting(client, { body, named, mode }, io), io)
-    return EXIT_OK
-  },
+interface ExportOptions extends ClientOptions {
+  readonly recipientKey: string
+  readonly audience?: string
+  readonly requester: string
+  readonly accounts?: string
+  readonly all?: boolean
+  readonly move?: boolean
+  readonly out: string
 }
 
-async function exportTo(out: string, exporting: Exporting, io: CommandIo): Promise<void> {
+export const exportCommand: CommandSetup = (command, io) => {
+  addClientOptions(
+    command
+      .description(
+        `Exports accounts, their tokens, and their NFTs with classes and attestations, for another ledger. The
+file appears when it is complete and its proof verifies under the keys of this ledger.`,
+      )
+      .argument('[account...]', `IDs of up to ${MAX_ACCOUNTS} accounts`),
+  )
+    .requiredOption(
+      '--recipient-key <file>',
+      'response of GET /v1/imports/key of the receiving ledger; or its key as a JWK or PEM',
+    )
+    .option('--audience <ledger-id>', 'ID of the receiving ledger, if the key file does not contain it')
+    .requiredOption('--requester <text>', 'person or system that requests the export; the ledger signs it')
+    .option('--accounts <file>', `file of up to ${MAX_ACCOUNTS} account IDs, one a line`)
+    .option('--all', 'export all accounts that the client may see')
+    .option('--move', 'empty and close the accounts, which must be frozen; safe to repeat')
+    .requiredOption('--out <file>', 'new file for the export')
+    .action(async (given: readonly string[], options: ExportOptions) => {
+      const { requester, all = false, move = false, out } = options
+      const accountIds = await accountsOf(options, given, io)
+      const recipient = await readRecipient(options.recipientKey, options.audience, io)
+      if (move && all) throw new UsageError('--move needs named accounts, not --all')
+      const mode = move ? 'move' : 'copy'
+      const body = { requester, ...(all ? { all } : { account_ids: accountIds }), mode, ...recipient }
+      const client = openHttpClient(options, io)
+      await exportTo(out, new Export(client, { body, accountIds, mode }, io), io)
+    })
+}
+
+async function exportTo(out: string, exporting: Export, io: CommandIo): Promise<void> {
   try {
-    await withNewFile(out, io, (file) => exporting.into(file, out))
+    await withNewFile(out, io, (file) => exporting.writeTo(file, out))
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    const after = exporting.told(error)
-    throw after === undefined ? error : new CommandFailed(`${error.message}; ${after}`, { cause: error })
+    const advice = exporting.adviceAfter(error)
+    throw advice === undefined ? error : new CommandFailed(`${error.message}; ${advice}`, { cause: error })
   }
 }
 
-interface Asked {
+interface ExportRequest {
   readonly body: object
-  /** By ID; none: all. */
-  readonly named: readonly string[]
+  /** Empty: all accounts. */
+  readonly accountIds: readonly string[]
   readonly mode: 'move' | 'copy'
 }
 
-/** How far the ledger has come with it, as far as is known here. `unknown`: it was asked, and nothing came back. */
-type Progress = 'not asked' | 'unknown' | 'refused' | 'exported'
+/** `unknown`: the request was sent, and no reply has arrived. */
+type Progress = 'not sent' | 'unknown' | 'refused' | 'exported'
 
-class Exporting {
+class Export {
   private readonly client: HttpClient
-  private readonly asked: Asked
+  private readonly request: ExportRequest
   private readonly io: CommandIo
-  private progress: Progress = 'not asked'
+  private progress: Progress = 'not sent'
 
-  constructor(client: HttpClient, asked: Asked, io: CommandIo) {
+  constructor(client: HttpClient, request: ExportRequest, io: CommandIo) {
     this.client = client
-    this.asked = asked
+    this.request = request
     this.io = io
   }
 
   /** `name`: of the file, for messages. */
-  async into(file: NewFile, name: string): Promise<void> {
-    const keys = await this.keys()
+  async writeTo(file: NewFile, name: string): Promise<void> {
+    const keys = await this.readKeys()
     this.progress = 'unknown'
-    const response = await this.client.send('POST', '/v1/exports', this.asked.body)
+    const response = await this.client.send('POST', '/v1/exports', this.request.body)
     if (response.status !== OK || response.body === null) {
       if (response.status < INTERNAL_ERROR) this.progress = 'refused'
-      const answer = await readAnswer(response)
-      if (answer.body['outcome'] === 'not_applied') this.progress = 'refused'
-      throw new CommandFailed(this.named(problemText(answer)))
+      const reply = await readReply(response)
+      if (reply.body['outcome'] === 'not_applied') this.progress = 'refused'
+      throw new CommandFailed(this.withAccountIds(problemText(reply)))
     }
     this.progress = 'exported'
     await this.receive(response.body, file)
     const checked = await checkExportFile(file.unfinished, name, keys)
-    if (!checked.ok) throw new CommandFailed(`what the ledger sent does not hold: ${checked.problem}`)
+    if (!checked.ok) throw new CommandFailed(`the export of the ledger does not verify: ${checked.problem}`)
     await file.finish()
     this.io.out(`ok: ${summaryText(checked.summary)}\n`)
   }
 
-  /** What is to be said behind an error; undefined: nothing. */
-  told(error: Error): string | undefined {
+  /** The state of the accounts, and the next step, to print after the error; undefined: none. */
+  adviceAfter(error: Error): string | undefined {
     const { progress } = this
-    if (progress === 'not asked') return error instanceof FileUnwritable ? 'nothing was exported' : undefined
-    if (this.asked.mode !== 'move' || progress === 'refused') return undefined
+    if (progress === 'not sent') return error instanceof FileUnwritable ? 'nothing was exported' : undefined
+    if (this.request.mode !== 'move' || progress === 'refused') return undefined
     if (progress === 'unknown') {
-      return 'whether the accounts have left this ledger is not known: the same command does what is left, and writes the file'
+      return 'the accounts may have left this ledger: run the same command again to finish the move and write the file'
     }
     const again = error instanceof FileUnwritable ? 'the same command with another --out' : 'the same command'
-    return `the accounts have left this ledger, and ${again} writes the file again`
+    return `the accounts have left this ledger: run ${again} to write the file`
   }
 
   private async receive(body: ReadableStream, file: NewFile): Promise<void> {
-    let [bytes, told] = [0, 0]
+    let [bytes, printed] = [0, 0]
     try {
       for await (const chunk of Readable.fromWeb(body) as AsyncIterable<Uint8Array>) {
         await file.write(chunk)
         bytes += chunk.length
-        if (bytes - told < PROGRESS_BYTES) continue
-        told = bytes
+        if (bytes - printed < PROGRESS_BYTES) continue
+        printed = bytes
         this.io.err(`${Math.floor(bytes / 1024 / 1024)} MiB received\n`)
       }
     } catch (cause) {
       if (cause instanceof FileUnwritable) throw cause
-      throw new LedgerUnreachable('the export broke off, and is not whole: ask for it again', { cause })
+      throw new LedgerUnreachable('the export was cut off: request it again', { cause })
     }
   }
 
-  /** Before the export: what is missing then costs nothing. */
-  private async keys(): Promise<ReceiptKeys> {
-    const answer = await this.client.ask('GET', '/.well-known/jwks.json')
-    if (answer.status !== OK) throw new CommandFailed(`the ledger does not give its keys: ${problemText(answer)}`)
-    return readJwks(JSON.stringify(answer.body), 'its /.well-known/jwks.json')
+  private async readKeys(): Promise<ReceiptKeys> {
+    const reply = await this.client.request('GET', '/.well-known/jwks.json')
+    if (reply.status !== OK) throw new CommandFailed(`the ledger does not publish its keys: ${problemText(reply)}`)
+    return readJwks(JSON.stringify(reply.body), 'its /.well-known/jwks.json')
   }
 
-  /** The interface names accounts by their places in what was sent. */
-  private named(text: string): string {
-    return text.replaceAll(/\baccount_ids\[(\d+)\]/g, (place, at: string) => this.asked.named[Number(at)] ?? place)
+  /** The API names accounts by their places in the request. */
+  private withAccountIds(text: string): string {
+    const { accountIds } = this.request
+    return text.replaceAll(/\baccount_ids\[(\d+)\]/g, (place, index: string) => accountIds[Number(index)] ?? place)
   }
 }
 
-interface AccountValues {
-  readonly all?: boolean | undefined
-  readonly accounts?: string | undefined
-}
-
-function accountsOf({ all, accounts }: AccountValues, positionals: readonly string[], io: CommandIo) {
-  const ways = [all === true, accounts !== undefined, positionals.length > 0].filter(Boolean)
-  if (ways.length !== 1) throw new UsageError('say which accounts in one way: ACCOUNT..., --accounts FILE or --all')
-  if (all === true) return 'all'
-  if (accounts === undefined) return positionals
-  const lines = readText(accounts, io)
-    .split('\n')
-    .map((line) => line.trim())
-  const named = lines.filter((line) => line !== '')
-  if (named.length === 0 || named.length > MAX_ACCOUNTS) {
-    throw new CommandFailed(`${accounts} must hold 1 to ${MAX_ACCOUNTS} account IDs, one a line`)
+async function accountsOf(
+  { all = false, accounts }: ExportOptions,
+  given: readonly string[],
+  io: CommandIo,
+): Promise<readonly string[]> {
+  if ([all, accounts !== undefined, given.length > 0].filter(Boolean).length !== 1) {
+    throw new UsageError('name the accounts in one way: as arguments, by --accounts FILE or by --all')
   }
-  return named
-}
-
-function readText(name: string, io: CommandIo): string {
-  try {
-    return readFileSync(resolve(io.cwd, name), 'utf8')
-  } catch (cause) {
-    throw new CommandFailed(`${name} cannot be read`, { cause })
+  const lines = accounts === undefined ? given : (await readGivenText(accounts, io)).split('\n')
+  const ids = lines.map((line) => line.trim()).filter((line) => line !== '')
+  if (!all && (ids.length === 0 || ids.length > MAX_ACCOUNTS)) {
+    throw new UsageError(
+      `name 1 to ${MAX_ACCOUNTS} accounts${accounts === undefined ? '' : `, one a line of ${accounts}`}`,
+    )
   }
+  return ids
 }

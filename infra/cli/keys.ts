@@ -1,114 +1,91 @@
-import { SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
-import { PARTS } from '../keys/wrapping-keys.ts'
+import { Option } from 'commander'
+import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../../runtime/ports/service-keys.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { partKeyText } from '../keys/part-key.ts'
+import { type Part, PARTS } from '../keys/wrapping-keys.ts'
+import { existingMasterKeys, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
+import { countLeft, type RotationProgress, RotationUnfinished, rotateMasterKey } from '../ledger/master-key-rotation.ts'
 import {
   createServiceKeys,
   type PostgresServiceKeys,
   type ServiceKey,
 } from '../postgres/access/service-keys-postgres.ts'
+import { connect } from '../postgres/connection/connection.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
-import {
-  CommandFailed,
-  EXIT_OK,
-  readArgs,
-  required,
-  UsageError,
-  wholeNumber,
-  type Command,
-  type CommandIo,
-} from './common/command.ts'
-import { configurationOf, refuseMissingInProduction, withDatabase } from './common/configured.ts'
-import { printPartKey } from './keys-part-key.ts'
-import { rotateMaster } from './keys-rotate-master.ts'
-import { openedSecrets } from './opened-secrets.ts'
+import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, integerBetween } from './common/command.ts'
+import { type ConfiguredLedger, configurationOf, withLedger } from './common/configured.ts'
 
 const DEFAULT_AFTER_SECONDS = 300
-/** Every node looks for new keys more often: none signs with a key that has retired. */
-const SHORTEST_AFTER_SECONDS = 10
-const LONGEST_AFTER_SECONDS = 86_400
+/** Nodes refresh the keys more often, so that none signs with a retired key. */
+const MIN_AFTER_SECONDS = 10
+const MAX_AFTER_SECONDS = 86_400
+const PROGRESS_MS = 2_000
 
-export const keysCommand: Command = {
-  summary: "rotate or revoke the service's signing keys, rotate the master key, create part keys",
-  help: `Usage: ledger keys rotate --purpose ${SERVICE_KEY_PURPOSES.join('|')} [--after SECONDS]
-       ledger keys revoke --kid=KEY_ID
-       ledger keys part-key --part ${PARTS.join('|')}
-       ledger keys rotate-master [--check]
+export const keysCommand: CommandSetup = (command, io) => {
+  command.description('Rotates and revokes signing keys, rotates the master key, and derives part keys.')
+  command
+    .command('rotate')
+    .description(
+      `Creates the next signing key of a purpose and prints it as JSON. The key is published in the JWKS at
+once and signs after the given delay, so that every cache has it by then. The previous key retires
+at that moment and stays published. No process needs a restart.
 
-rotate makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default, at least ${SHORTEST_AFTER_SECONDS}), so
-that every cache knows it by then; the key before it retires at that moment and stays published. Nothing is restarted.
-Prints the new key as JSON. To a key for import other ledgers encrypt: it is in no JWKS and signs nothing, and what was
-encrypted to one that has retired still opens.
-
-revoke is for a key that somebody else may have. It voids everything that the key ever signed, whenever that was: access
-tokens end, receipts, assertions and attestations no longer verify, and the JWKS says so. A key that is in use is replaced
-at once; every process follows within seconds. It cannot be taken back. Prints the revoked key, and the one that took its
-place, as JSON.
-
-part-key prints the part key, which replaces the master key at a part: it opens only the keys and secrets that the part
-needs. The part reads it from LEDGER_PART_KEY_FILE (or LEDGER_PART_KEY), and refuses that of another part. With
-LEDGER_PREVIOUS_MASTER_KEY it also opens secrets under the earlier master keys. Needs the master key, but no database.
-
-rotate-master moves every key and secret from an earlier master key to the current one: it rewraps keys and rewrites no
-data, and the ledger may keep running. First give every part a part key created from both keys (LEDGER_MASTER_KEY the new
-one, LEDGER_PREVIOUS_MASTER_KEY the earlier ones, or the files of these names), or both keys, and restart it. After
-rotate-master, give it a part key created from the new key alone. You may stop the command at any time and run it again.
-Prints the number of rewrapped keys of each kind, as JSON. --check changes nothing and prints the number of remaining ones;
-exit code 1 if there are any.
-`,
-  run: async (args, io) => {
-    const { values, positionals } = readArgs(
-      args,
-      {
-        purpose: { type: 'string' },
-        after: { type: 'string' },
-        kid: { type: 'string' },
-        check: { type: 'boolean' },
-        part: { type: 'string' },
-      },
-      { least: 1, most: 1, what: 'rotate, revoke, part-key or rotate-master' },
+Other ledgers encrypt exports to the import key. It is not in the JWKS and signs nothing. A retired
+import key still decrypts earlier exports.`,
     )
-    const [name = ''] = positionals
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined
-    if (action === undefined) throw new UsageError(`unknown command "keys ${name}"`)
-    for (const option of Object.keys(values)) {
-      if (!action.options.includes(option)) throw new UsageError(`--${option} does not apply to ${name}`)
-    }
-    return action.run(values, io)
-  },
+    .addOption(
+      new Option('--purpose <purpose>', 'purpose of the key').choices(SERVICE_KEY_PURPOSES).makeOptionMandatory(),
+    )
+    .option(
+      '--after <seconds>',
+      'delay until the key signs',
+      integerBetween(MIN_AFTER_SECONDS, MAX_AFTER_SECONDS),
+      DEFAULT_AFTER_SECONDS,
+    )
+    .action(async ({ purpose, after }: { purpose: ServiceKeyPurpose; after: number }) => {
+      const created = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs: after * 1_000 }))
+      io.out(`${JSON.stringify(membersOf(created))}\n`)
+    })
+  command
+    .command('revoke')
+    .description(
+      `Revokes a compromised signing key. All its signatures become invalid, whenever they were made: access
+tokens end, receipts, assertions and attestations no longer verify, and the JWKS marks the key as
+revoked. A key in use is replaced at once. Every process follows within seconds. This cannot be
+undone. Prints the revoked key and its replacement as JSON.`,
+    )
+    .requiredOption('--kid <key-id>', 'ID of the key, as in the JWKS')
+    .action(({ kid }: { kid: string }) => revoke(kid, io))
+  command
+    .command('part-key')
+    .description(
+      `Prints the part key of a node, an edge or the auditor, which uses it instead of the master key. It
+opens only the keys and secrets that this part needs. The part reads it from LEDGER_PART_KEY_FILE
+(or LEDGER_PART_KEY), and refuses the key of another part. With LEDGER_PREVIOUS_MASTER_KEY the part
+key also opens secrets under the earlier master keys. Needs the master key, but no database.`,
+    )
+    .addOption(new Option('--part <part>', 'the part').choices(PARTS).makeOptionMandatory())
+    .action(async ({ part }: { part: Part }) => {
+      io.out(partKeyText(await existingMasterKeys(configurationOf(io)), part))
+    })
+  command
+    .command('rotate-master')
+    .description(
+      `Moves every key and secret from an earlier master key to the current one. It rewraps keys, rewrites no
+data, and may run while the ledger runs. Prints the number of rewrapped keys of each kind as JSON.
+
+First give every part a part key derived from both master keys (LEDGER_MASTER_KEY is the new one,
+LEDGER_PREVIOUS_MASTER_KEY the earlier ones, or the files of these names), or both master keys, and
+restart the parts. Afterwards give them part keys derived from the new master key alone. You may stop
+the command at any time and run it again.`,
+    )
+    .option('--check', 'change nothing, print the number of keys left; exit code 1 if there are any')
+    .action(({ check = false }: { check?: boolean }) => withLedger(io, (given) => rotateMaster(given, check, io)))
 }
 
-interface Values {
-  readonly purpose?: string | undefined
-  readonly after?: string | undefined
-  readonly kid?: string | undefined
-  readonly check?: boolean | undefined
-  readonly part?: string | undefined
-}
-
-interface Action {
-  readonly options: readonly string[]
-  readonly run: (values: Values, io: CommandIo) => Promise<number>
-}
-
-const ACTIONS: Readonly<Record<string, Action>> = {
-  rotate: { options: ['purpose', 'after'], run: rotate },
-  revoke: { options: ['kid'], run: revoke },
-  'part-key': { options: ['part'], run: ({ part }, io) => printPartKey(part, io) },
-  'rotate-master': { options: ['check'], run: masterRotation },
-}
-
-async function rotate({ purpose: named, after }: Values, io: CommandIo): Promise<number> {
-  const purpose = SERVICE_KEY_PURPOSES.find((known) => known === named)
-  if (purpose === undefined) throw new UsageError(`--purpose must be one of ${SERVICE_KEY_PURPOSES.join(', ')}`)
-  const afterSeconds = wholeNumber(after, 'after', SHORTEST_AFTER_SECONDS, LONGEST_AFTER_SECONDS, DEFAULT_AFTER_SECONDS)
-  const made = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs: afterSeconds * 1_000 }))
-  io.out(`${JSON.stringify(membersOf(made))}\n`)
-  return EXIT_OK
-}
-
-async function revoke({ kid }: Values, io: CommandIo): Promise<number> {
-  const keyId = required(kid, 'kid')
-  const revocation = await withServiceKeys(io, (keys) => keys.revoke(keyId))
-  if (revocation === undefined) throw new CommandFailed(`there is no key ${keyId}, or it is revoked already`)
+async function revoke(kid: string, io: CommandIo): Promise<void> {
+  const revocation = await withServiceKeys(io, (keys) => keys.revoke(kid))
+  if (revocation === undefined) throw new CommandFailed(`there is no key ${kid}, or it is already revoked`)
   const { revoked, replacement } = revocation
   io.out(
     `${JSON.stringify({
@@ -117,13 +94,6 @@ async function revoke({ kid }: Values, io: CommandIo): Promise<number> {
       replaced_by: replacement === null ? null : membersOf(replacement),
     })}\n`,
   )
-  return EXIT_OK
-}
-
-async function masterRotation({ check = false }: Values, io: CommandIo): Promise<number> {
-  const configuration = configurationOf(io)
-  refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-  return withDatabase(configuration, io, (url) => rotateMaster(configuration, url, check, io))
 }
 
 function membersOf({ keyId, purpose, activeFromMs }: ServiceKey): object {
@@ -131,10 +101,8 @@ function membersOf({ keyId, purpose, activeFromMs }: ServiceKey): object {
 }
 
 async function withServiceKeys<T>(io: CommandIo, work: (keys: PostgresServiceKeys) => Promise<T>): Promise<T> {
-  const configuration = configurationOf(io)
-  refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-  return withDatabase(configuration, io, async (url) => {
-    const { serviceKeys: seals } = await openedSecrets(configuration, url)
+  return withLedger(io, async ({ configuration, url, ledger }) => {
+    const { serviceKeys: seals } = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
     const keys = await createServiceKeys({ url, seals, clock: await openStoreClock(url) })
     try {
       return await work(keys)
@@ -142,4 +110,49 @@ async function withServiceKeys<T>(io: CommandIo, work: (keys: PostgresServiceKey
       await keys.close()
     }
   })
+}
+
+async function rotateMaster({ configuration, url }: ConfiguredLedger, check: boolean, io: CommandIo): Promise<void> {
+  const masterKeys = await existingMasterKeys(configuration)
+  const keyId = { master_key_id: masterKeys.current.masterKeyId }
+  const connection = await connect({ url, applicationName: 'ledger keys rotate-master' })
+  try {
+    if (check) {
+      const left = await countLeft(connection.sql, masterKeys)
+      io.out(`${JSON.stringify({ ...keyId, left })}\n`)
+      exitUnless(Object.values(left).every((count) => count === 0))
+      return
+    }
+    const rotated = await rotateMasterKey(connection.sql, masterKeys, { onProgress: printProgress(io) })
+    if (Object.values(rotated).every((count) => count === 0)) {
+      io.err('all keys are already under the current master key: nothing was changed\n')
+    }
+    io.out(`${JSON.stringify({ ...keyId, rotated })}\n`)
+  } catch (cause) {
+    throw explained(cause)
+  } finally {
+    await connection.end()
+  }
+}
+
+function printProgress(io: CommandIo): (progress: RotationProgress) => void {
+  let printedMs = performance.now()
+  return ({ kind, done, of }) => {
+    if (performance.now() - printedMs < PROGRESS_MS) return
+    printedMs = performance.now()
+    io.err(`${kind}: ${done} of ${of}\n`)
+  }
+}
+
+function explained(cause: unknown): unknown {
+  if (cause instanceof MasterKeyMissing) {
+    return new CommandFailed(
+      `${cause.message}: set LEDGER_PREVIOUS_MASTER_KEY or LEDGER_PREVIOUS_MASTER_KEY_FILE to all earlier master keys; nothing more was changed`,
+      { cause },
+    )
+  }
+  if (cause instanceof RotationUnfinished) {
+    return new CommandFailed(`${cause.message}; restart it with both keys and run this command again`, { cause })
+  }
+  return cause
 }

@@ -1,9 +1,7 @@
-/** The ledger that an export is for: its ID, and the key that is encrypted to. */
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../api/http/json-text.ts'
-import { CommandFailed, required, UsageError, type CommandIo } from './common/command.ts'
+/** The receiving ledger of an export: its ID and public key. */
+import type { Json } from '../../actors/canonical-json.ts'
+import { CommandFailed, UsageError, type CommandIo } from './common/command.ts'
+import { jsonObjectOf, readGivenText } from './common/given-file.ts'
 import { problemText } from './common/http-client.ts'
 
 export interface Recipient {
@@ -11,42 +9,32 @@ export interface Recipient {
   readonly recipient_public_key: Json
 }
 
-const ANSWER = 'answer of GET /v1/imports/key'
+const REPLY = 'response of GET /v1/imports/key'
 
-/** Whose key it is, where the file says it, and `audience` must be the same. Throws CommandFailed and UsageError. */
-export function readRecipient(name: string, audience: string | undefined, io: CommandIo): Recipient {
-  const text = readText(name, io).trim()
-  if (text === '') throw new CommandFailed(`${name} is empty, and no ${ANSWER}`)
-  if (text.startsWith('-----BEGIN')) {
-    return { audience: required(audience, 'audience'), recipient_public_key: text }
-  }
-  const parsed = parseStrictJson(text)
-  if (!parsed.ok || !isObject(parsed.value)) throw new CommandFailed(`${name} is no ${ANSWER}, no JWK and no PEM`)
-  const { ledger_id: ledgerId, public_key: publicKey, kty, status, title } = parsed.value
+/** The file may name the ledger; `audience`, if given, must be the same. Throws CommandFailed and UsageError. */
+export async function readRecipient(name: string, audience: string | undefined, io: CommandIo): Promise<Recipient> {
+  const text = (await readGivenText(name, io)).trim()
+  if (text === '') throw new CommandFailed(`${name} is empty; it must be the ${REPLY}`)
+  if (text.startsWith('-----BEGIN')) return { audience: audienceOf(audience), recipient_public_key: text }
+  const body = jsonObjectOf(text) ?? {}
+  const { ledger_id: ledgerId, public_key: publicKey, kty, status, title } = body
   if (typeof status === 'number' && typeof title === 'string') {
-    const said = problemText({ status, body: parsed.value, retryAfterS: null })
-    throw new CommandFailed(`${name} is no ${ANSWER} but an error: ${said}`)
+    const problem = problemText({ status, body, retryAfterS: null })
+    throw new CommandFailed(`${name} is not a ${REPLY}, but an error: ${problem}`)
   }
   if (publicKey === undefined && kty === undefined) {
-    throw new CommandFailed(`${name} is no ${ANSWER}, no JWK and no PEM`)
+    throw new CommandFailed(`${name} must be a ${REPLY}, a JWK or a PEM key`)
   }
   if (typeof ledgerId === 'string' && audience !== undefined && audience.toLowerCase() !== ledgerId) {
-    throw new UsageError(`--audience is not the ledger of ${name}, ${ledgerId}`)
+    throw new UsageError(`--audience differs from the ledger in ${name}, ${ledgerId}`)
   }
   return {
-    audience: typeof ledgerId === 'string' ? ledgerId : required(audience, 'audience'),
-    recipient_public_key: publicKey ?? parsed.value,
+    audience: typeof ledgerId === 'string' ? ledgerId : audienceOf(audience),
+    recipient_public_key: publicKey ?? body,
   }
 }
 
-function readText(name: string, io: CommandIo): string {
-  try {
-    return readFileSync(resolve(io.cwd, name), 'utf8')
-  } catch (cause) {
-    throw new CommandFailed(`${name} cannot be read`, { cause })
-  }
-}
-
-function isObject(value: Json): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
+function audienceOf(given: string | undefined): string {
+  if (given === undefined || given === '') throw new UsageError('--audience is missing: the key file names no ledger')
+  return given
 }

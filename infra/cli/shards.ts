@@ -1,25 +1,22 @@
 import type { ShardView } from '../../runtime/ports/shard-health.ts'
 import { refuseEarlierSchemaAt } from '../postgres/migrations/migrate.ts'
 import { createShardHealth } from '../postgres/reads/shard-health-postgres.ts'
-import { EXIT_OK, readArgs, type Command } from './common/command.ts'
+import type { CommandSetup } from './common/command.ts'
 import { configurationOf, withDatabase } from './common/configured.ts'
 
 const PAGE_SIZE = 1_000
 
-export const shardsCommand: Command = {
-  summary: 'show who owns each shard and how it fares',
-  help: `Usage: ledger shards [--json]
-
-Prints, for each node, how many shards it owns and in which state they are, and names the shards that are not healthy.
-With --json it prints one shard a line, as GET /v1/shards shows it: its owner, its epoch, its health_state, and the
-number of transactions that ended in it.
-`,
-  run: async (args, io) => {
-    const { values } = readArgs(args, { json: { type: 'boolean' } })
-    const shards = await withDatabase(configurationOf(io), io, allShards)
-    io.out(values.json === true ? shards.map(lineOf).join('') : summaryOf(shards))
-    return EXIT_OK
-  },
+export const shardsCommand: CommandSetup = (command, io) => {
+  command
+    .description(
+      `Prints, for each node, how many shards it owns and their health states, and lists the shards that
+are not healthy.`,
+    )
+    .option('--json', 'print one shard a line as JSON, with the fields of GET /v1/shards')
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const shards = await withDatabase(configurationOf(io), io, allShards)
+      io.out(json ? shards.map(lineOf).join('') : shardSummary(shards))
+    })
 }
 
 async function allShards(url: string): Promise<readonly ShardView[]> {
@@ -49,24 +46,40 @@ function lineOf({ shardId, owner, epoch, healthState, txnCount, updatedAtMs }: S
   })}\n`
 }
 
-function summaryOf(shards: readonly ShardView[]): string {
-  const owners = new Map<string, ShardView[]>()
-  for (const shard of shards) {
-    const owner = shard.owner ?? 'nobody'
-    const owned = owners.get(owner)
-    if (owned === undefined) owners.set(owner, [shard])
-    else owned.push(shard)
-  }
+/** `shards`: in order of their IDs. */
+export function shardSummary(shards: readonly Pick<ShardView, 'shardId' | 'owner' | 'healthState'>[]): string {
+  const owners = grouped(shards, ({ owner }) => owner ?? '(no owner)')
   const lines = [...owners]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([owner, owned]) => `${owner}: ${owned.length} of ${shards.length} shards (${statesOf(owned)})`)
-  const others = shards.filter(({ healthState }) => healthState !== 'healthy')
-  const named = others.map(({ shardId, healthState }) => `${shardId} ${healthState}`)
-  return [...lines, ...(named.length === 0 ? [] : [`not healthy: ${named.join(', ')}`]), ''].join('\n')
+    .map(([owner, owned]) => {
+      const states = [...grouped(owned, ({ healthState }) => healthState)]
+      const counts = states.map(([state, some]) => `${some.length} ${state}`).join(', ')
+      return `${owner}: ${owned.length} of ${shards.length} shards (${counts})`
+    })
+  const others = grouped(
+    shards.filter(({ healthState }) => healthState !== 'healthy'),
+    ({ healthState }) => healthState,
+  )
+  const named = [...others].map(([state, some]) => `${state} ${rangesOf(some.map(({ shardId }) => shardId))}`)
+  return [...lines, ...(named.length === 0 ? [] : [`not healthy: ${named.join('; ')}`]), ''].join('\n')
 }
 
-function statesOf(shards: readonly ShardView[]): string {
-  const counts = new Map<string, number>()
-  for (const { healthState } of shards) counts.set(healthState, (counts.get(healthState) ?? 0) + 1)
-  return [...counts].map(([state, count]) => `${count} ${state}`).join(', ')
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    groups.set(key, [...(groups.get(key) ?? []), item])
+  }
+  return groups
+}
+
+/** `0-84, 90`. `numbers`: ascending. */
+function rangesOf(numbers: readonly number[]): string {
+  const ranges: [from: number, to: number][] = []
+  for (const number of numbers) {
+    const range = ranges.at(-1)
+    if (range?.[1] === number - 1) range[1] = number
+    else ranges.push([number, number])
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
 }

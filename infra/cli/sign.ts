@@ -1,77 +1,75 @@
-/** Signs a submission in a shell, as decisions on signatures have it: RFC 8785, SHA-256, ECDSA P-256, base64url of r||s. */
+/** Signs a submission: RFC 8785 canonical JSON, SHA-256, ECDSA P-256, base64url of r||s (decision D6). */
 import { createHash, createPrivateKey, sign, type KeyObject } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { p256 } from '@noble/curves/nist.js'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/http/json-text.ts'
 import { fieldPath } from '../../api/http/invalid.ts'
 import { publicJwkOf } from '../keys/public-key.ts'
-import { CommandFailed, EXIT_OK, readArgs, required, type Command, type CommandIo } from './common/command.ts'
+import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
+import { isJsonObject, readGivenFile } from './common/given-file.ts'
 
-export const signCommand: Command = {
-  summary: 'sign a submission',
-  help: `Usage: ledger sign --key FILE [--new-key FILE] [--show-canonical] [--double-check] < submission.json
+interface SignOptions {
+  readonly key: string
+  readonly newKey?: string
+  readonly showCanonical?: boolean
+  readonly doubleCheck?: boolean
+}
 
-Reads a JSON object from standard input and prints it, on one line, with "signature" added: ready for curl -d @-.
-The signature covers the canonical JSON (RFC 8785) of the object without "signature" and "proof". Duplicate keys,
-invalid Unicode, and numbers that a double cannot hold exactly are refused. Quantities are strings.
-
-  --key FILE         the account's private key (PEM), as ledger keygen makes it
-  --new-key FILE     for a key rotation: adds "proof", a signature by the new key over the same payload
-  --show-canonical   prints the signed bytes and their SHA-256 digest to standard error
-  --double-check     verifies the signature with a second, independent implementation before printing
-`,
-  run: async (args, io) => {
-    const { values } = readArgs(args, {
-      key: { type: 'string' },
-      'new-key': { type: 'string' },
-      'show-canonical': { type: 'boolean' },
-      'double-check': { type: 'boolean' },
+export const signCommand: CommandSetup = (command, io) => {
+  command
+    .usage('--key <file> [options] < submission.json')
+    .description(
+      `Reads a JSON object from standard input and prints it on one line with "signature" added, ready for
+curl -d @-. The signature covers the canonical JSON (RFC 8785) of the object without "signature" and
+"proof". Duplicate keys, invalid Unicode, and numbers that a double cannot represent exactly are
+refused. Quantities are strings.`,
+    )
+    .requiredOption('--key <file>', "the account's private key (PEM), as ledger keygen writes it")
+    .option('--new-key <file>', 'for a key rotation: add "proof", a signature by the new key over the same payload')
+    .option('--show-canonical', 'print the signed bytes and their SHA-256 digest to standard error')
+    .option('--double-check', 'verify the signature with a second, independent implementation before printing')
+    .action(async ({ key: keyFile, newKey: newKeyFile, showCanonical, doubleCheck = false }: SignOptions) => {
+      const key = readKey(keyFile, io)
+      const newKey = newKeyFile === undefined ? undefined : readKey(newKeyFile, io)
+      const { signature: _signature, proof: _proof, ...payload } = readSubmission(await io.readInput())
+      const canonical = canonicalJson(payload)
+      if (showCanonical === true) {
+        io.err(`canonical: ${canonical}\nsha256: ${createHash('sha256').update(canonical, 'utf8').digest('hex')}\n`)
+      }
+      const signed: JsonObject = {
+        ...payload,
+        ...(newKey === undefined ? {} : { proof: signatureOf(canonical, newKey, doubleCheck) }),
+        signature: signatureOf(canonical, key, doubleCheck),
+      }
+      io.out(`${JSON.stringify(signed)}\n`)
     })
-    const key = readKey(required(values.key, 'key'), io)
-    const newKey = values['new-key'] === undefined ? undefined : readKey(values['new-key'], io)
-    const submission = readSubmission(await io.readInput())
-    const { signature: _signature, proof: _proof, ...payload } = submission
-    const canonical = canonicalJson(payload)
-    if (values['show-canonical'] === true) {
-      io.err(`canonical: ${canonical}\nsha256: ${createHash('sha256').update(canonical, 'utf8').digest('hex')}\n`)
-    }
-    const doubleCheck = values['double-check'] === true
-    const signed: JsonObject = {
-      ...payload,
-      ...(newKey === undefined ? {} : { proof: signatureOf(canonical, newKey, doubleCheck) }),
-      signature: signatureOf(canonical, key, doubleCheck),
-    }
-    io.out(`${JSON.stringify(signed)}\n`)
-    return EXIT_OK
-  },
 }
 
 function signatureOf(canonical: string, key: KeyObject, doubleCheck: boolean): string {
   const signature = sign('sha256', Buffer.from(canonical, 'utf8'), { key, dsaEncoding: 'ieee-p1363' })
-  if (doubleCheck && !verifiesElsewhere(canonical, key, signature)) {
-    throw new CommandFailed('the two implementations of ECDSA do not agree: nothing was printed')
+  if (doubleCheck && !verifiesWithNoble(canonical, key, signature)) {
+    throw new CommandFailed('the two implementations of ECDSA disagree about the signature: nothing was printed')
   }
   return signature.toString('base64url')
 }
 
-/** @noble/curves shares no code with OpenSSL. */
-function verifiesElsewhere(canonical: string, key: KeyObject, signature: Buffer): boolean {
+/** @noble/curves shares no code with OpenSSL, which signed. */
+function verifiesWithNoble(canonical: string, key: KeyObject, signature: Buffer): boolean {
   const { x, y } = publicJwkOf(key)
   const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
   return p256.verify(signature, Buffer.from(canonical, 'utf8'), point, { lowS: false })
 }
 
-function readKey(path: string, io: CommandIo): KeyObject {
+function readKey(name: string, io: CommandIo): KeyObject {
+  const bytes = readGivenFile(name, io)
   let key: KeyObject
   try {
-    key = createPrivateKey(readFileSync(resolve(io.cwd, path)))
+    key = createPrivateKey(bytes)
   } catch (cause) {
-    throw new CommandFailed(`${path} holds no private key that can be read`, { cause })
+    throw new CommandFailed(`${name} is not an unencrypted private key in PEM, as ledger keygen writes it`, { cause })
   }
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
-    throw new CommandFailed(`${path} holds no P-256 key`)
+    throw new CommandFailed(`the key in ${name} is not a P-256 key`)
   }
   return key
 }
@@ -81,16 +79,18 @@ function readSubmission(input: Buffer): JsonObject {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(input)
   } catch (cause) {
-    throw new CommandFailed('the input is not UTF-8', { cause })
+    throw new CommandFailed('standard input is not UTF-8', { cause })
+  }
+  if (text.trim() === '') {
+    throw new CommandFailed(
+      'standard input is empty: pass the submission, such as ledger sign --key key.pem < submission.json',
+    )
   }
   const parsed = parseStrictJson(text)
   if (!parsed.ok) {
     const { keys, message } = parsed.error
-    throw new CommandFailed(keys.length === 0 ? message : `${fieldPath(keys)}: ${message}`)
+    throw new CommandFailed(`standard input: ${keys.length === 0 ? '' : `${fieldPath(keys)}: `}${message}`)
   }
-  const { value } = parsed
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw new CommandFailed('the input is no JSON object')
-  }
-  return value as JsonObject
+  if (!isJsonObject(parsed.value)) throw new CommandFailed('standard input is not a JSON object')
+  return parsed.value
 }

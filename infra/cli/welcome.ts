@@ -1,4 +1,4 @@
-/** The message of `ledger up` once it can serve requests. */
+/** The message that `ledger up` prints once the ledger serves requests. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Configuration } from '../config/configuration.ts'

@@ -1,13 +1,12 @@
 /**
- * The rotation of the master key: what an earlier one protects is protected by the current one instead. Data is not touched.
- *   R1. It may be cut short, run again, and run by several at once: each step changes only what it read, and only if that is
- *       still there (W1).
- *   R2. Nothing is changed while anything is protected by a master key that is not given.
- *   R3. The secret of shards is resealed first, the secret of references last, after everything else. Every part opens both
- *       at its start. So during the whole rotation a part with only one of the two keys is refused at its start, not at the
- *       first unreadable row.
- *   R4. While the ledger runs, nodes and edges make keys under the master key that is current for them. One that was not
- *       given the new key yet would make more and more under the earlier one: the rotation does not end then, and says so.
+ * Rotates the master key: rewraps and reseals all keys and secrets under the current one. Does not touch data.
+ *   R1. Several processes may rotate at once, be interrupted and run again: each step changes a value only if it still
+ *       equals the value that was read (W1).
+ *   R2. Nothing changes while a key or secret is under a master key that is not given.
+ *   R3. The shard secret is resealed first, the index secret last. Every part opens both at its start. So during the whole
+ *       rotation a part with only one of the two keys fails at its start, not at the first unreadable row.
+ *   R4. While the ledger runs, nodes and edges create keys under their own current master key. A part that does not have
+ *       the new key keeps creating keys under the earlier one: then the rotation throws RotationUnfinished.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LedgerSecretName, openLedgerSecret, sealLedgerSecret } from '../keys/ledger-seals.ts'
@@ -19,17 +18,17 @@ import { earlierServiceKeys, resealServiceKeys } from '../postgres/access/servic
 import { createKeyWrapping, type KeyWrapping } from '../vault/key-wrapping.ts'
 import { ATTESTATION_KEYS, countWrapped, DATA_KEYS, rewrapAll, type WrappedKeys } from '../vault/wrapped-keys.ts'
 
-/** One kind of what the master key protects. */
-interface Protected {
-  readonly what: string
+/** One kind of secret under the master key. */
+interface SecretKind {
+  readonly kind: string
   /** Throws MasterKeyMissing. */
   readonly left: (sql: Sql) => Promise<number>
-  /** Once over what is `left`; some may still be, where others were at work. Returns how many it changed. */
+  /** Returns the number of rotated secrets. Some may be left, if other processes changed them. */
   readonly rotate: (sql: Sql, left: number, onBatch: (done: number) => void) => Promise<number>
 }
 
-/** Everything that the master key protects, in the order in which it is rotated (R3). */
-function everything(masterKeys: KeyRing): readonly Protected[] {
+/** In the order of the rotation (R3). */
+function secretKinds(masterKeys: KeyRing): readonly SecretKind[] {
   const wrapping = createKeyWrapping(masterKeys)
   return [
     ledgerSecret('shard_secret', 'shard-secret', 'sealed_shard_secret', masterKeys),
@@ -42,22 +41,22 @@ function everything(masterKeys: KeyRing): readonly Protected[] {
   ]
 }
 
-/** By kind: how many of it, in the order of the rotation. */
+/** Number of secrets by kind, in the order of the rotation. */
 export type Counts = Readonly<Record<string, number>>
 
 export interface RotationProgress {
-  readonly what: string
+  readonly kind: string
   readonly done: number
   readonly of: number
 }
 
 export interface RotationOptions {
   readonly onProgress?: (progress: RotationProgress) => void
-  /** Between two rounds over what others were at work on, or made meanwhile. */
+  /** Between two rounds. */
   readonly pauseMs?: number
 }
 
-/** Keys come into being under an earlier master key while it runs (R4). */
+/** A running part creates keys under an earlier master key (R4). */
 export class RotationUnfinished extends Error {
   override readonly name = 'RotationUnfinished'
 }
@@ -65,14 +64,14 @@ export class RotationUnfinished extends Error {
 const MOST_ROUNDS = 20
 const DEFAULT_PAUSE_MS = 500
 
-/** What is not under the current master key. Throws MasterKeyMissing when something is under one that is not given. */
+/** The number of secrets under an earlier master key. Throws MasterKeyMissing if one is under a key that is not given. */
 export async function countLeft(sql: Sql, masterKeys: KeyRing): Promise<Counts> {
   const counts: [string, number][] = []
-  for (const kind of everything(masterKeys)) counts.push([kind.what, await kind.left(sql)])
+  for (const { kind, left } of secretKinds(masterKeys)) counts.push([kind, await left(sql)])
   return Object.fromEntries(counts)
 }
 
-/** Returns how many of each were rotated. Throws MasterKeyMissing (R2) and RotationUnfinished. */
+/** Returns the number of rotated secrets. Throws MasterKeyMissing (R2) and RotationUnfinished. */
 export async function rotateMasterKey(
   sql: Sql,
   masterKeys: KeyRing,
@@ -80,17 +79,18 @@ export async function rotateMasterKey(
 ): Promise<Counts> {
   await countLeft(sql, masterKeys)
   const counts: [string, number][] = []
-  for (const kind of everything(masterKeys))
-    counts.push([kind.what, await untilNoneLeft(sql, kind, onProgress, pauseMs)])
-  for (const [what, left] of Object.entries(await countLeft(sql, masterKeys))) {
-    if (left > 0) throw new RotationUnfinished(unfinished(what, left))
+  for (const kind of secretKinds(masterKeys)) {
+    counts.push([kind.kind, await untilNoneLeft(sql, kind, onProgress, pauseMs)])
+  }
+  for (const [kind, left] of Object.entries(await countLeft(sql, masterKeys))) {
+    if (left > 0) throw new RotationUnfinished(unfinished(kind, left))
   }
   return Object.fromEntries(counts)
 }
 
 async function untilNoneLeft(
   sql: Sql,
-  { what, left, rotate }: Protected,
+  { kind, left, rotate }: SecretKind,
   onProgress: (progress: RotationProgress) => void,
   pauseMs: number,
 ): Promise<number> {
@@ -98,27 +98,25 @@ async function untilNoneLeft(
   for (let round = 1; ; round += 1) {
     const open = await left(sql)
     if (open === 0) return changed
-    if (round > MOST_ROUNDS) throw new RotationUnfinished(unfinished(what, open))
+    if (round > MOST_ROUNDS) throw new RotationUnfinished(unfinished(kind, open))
     if (round > 1) await pause(pauseMs)
     const before = changed
-    changed += await rotate(sql, open, (done) => onProgress({ what, done: before + done, of: before + open }))
+    changed += await rotate(sql, open, (done) => onProgress({ kind, done: before + done, of: before + open }))
   }
 }
 
-function unfinished(what: string, left: number): string {
-  return `${left} of ${what} came under an earlier master key meanwhile: a part runs that was not given the new one`
+function unfinished(kind: string, left: number): string {
+  return `${left} ${kind} were created under an earlier master key meanwhile: a running part does not have the new key`
 }
 
-function wrappedKeys(what: string, keys: WrappedKeys, wrapping: KeyWrapping): Protected {
+function wrappedKeys(kind: string, keys: WrappedKeys, wrapping: KeyWrapping): SecretKind {
   return {
-    what,
+    kind,
     left: async (sql) => {
       let left = 0
       for (const [masterKeyId, count] of await countWrapped(sql, keys)) {
         if (!wrapping.knows(masterKeyId)) {
-          throw new MasterKeyMissing(
-            `${count} of ${what} are wrapped under master key ${masterKeyId}, which is not given`,
-          )
+          throw new MasterKeyMissing(`${count} ${kind} are wrapped under master key ${masterKeyId}, which is not given`)
         }
         if (masterKeyId !== wrapping.masterKeyId) left += count
       }
@@ -128,10 +126,10 @@ function wrappedKeys(what: string, keys: WrappedKeys, wrapping: KeyWrapping): Pr
   }
 }
 
-function serviceKeys(masterKeys: KeyRing): Protected {
+function serviceKeys(masterKeys: KeyRing): SecretKind {
   const seals = createServiceKeySeals(masterKeys)
   return {
-    what: 'service_keys',
+    kind: 'service_keys',
     left: async (sql) => (await earlierServiceKeys(sql, seals)).length,
     rotate: (sql) => resealServiceKeys(sql, seals),
   }
@@ -145,9 +143,9 @@ async function readSealed(sql: Sql, column: SealedColumn): Promise<Buffer> {
   return row.sealed
 }
 
-function ledgerSecret(what: string, name: LedgerSecretName, column: SealedColumn, masterKeys: KeyRing): Protected {
+function ledgerSecret(kind: string, name: LedgerSecretName, column: SealedColumn, masterKeys: KeyRing): SecretKind {
   return {
-    what,
+    kind,
     left: async (sql) => (openLedgerSecret(masterKeys, name, await readSealed(sql, column)).under === 0 ? 0 : 1),
     rotate: async (sql) => {
       const before = await readSealed(sql, column)

@@ -1,4 +1,4 @@
-/** The ledgers that imports are taken from, of a configuration: from the variable or from its file. */
+/** Reads the ledgers whose exports this ledger imports, from the variable or its file. */
 import { readFile } from 'node:fs/promises'
 import type { Configuration } from '../config/configuration.ts'
 import { NO_LEDGERS, readTrustedLedgers, type TrustedLedgers } from '../config/trusted-ledgers.ts'
@@ -7,7 +7,7 @@ export class TrustedLedgersUnusable extends Error {
   override readonly name = 'TrustedLedgersUnusable'
 }
 
-/** Throws TrustedLedgersUnusable when the file cannot be read or is not what it must be. */
+/** Throws TrustedLedgersUnusable if the file cannot be read or is malformed. */
 export async function openTrustedLedgers({
   trustedLedgers,
   trustedLedgersFile,
@@ -18,7 +18,7 @@ export async function openTrustedLedgers({
     text = await readFile(trustedLedgersFile, 'utf8')
   } catch (cause) {
     const why =
-      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'there is none' : messageOf(cause)
+      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'there is no such file' : messageOf(cause)
     throw new TrustedLedgersUnusable(`LEDGER_TRUSTED_LEDGERS_FILE: ${trustedLedgersFile} cannot be read: ${why}.`, {
       cause,
     })

@@ -1,93 +1,132 @@
-/** The command `ledger`: finds the command that is asked for and turns what it says into an exit code. */
-import { realpathSync } from 'node:fs'
+/** The program `ledger`. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { Command, CommanderError } from 'commander'
 import { withHandedSecrets } from '../launcher/handed-secrets.ts'
-import {
-  CommandFailed,
-  EXIT_FAILED,
-  EXIT_OK,
-  EXIT_USAGE,
-  UsageError,
-  type Command,
-  type CommandIo,
-} from '../cli/common/command.ts'
+import { CommandFailed, type CommandIo, type CommandSetup, ReportedFailure, UsageError } from '../cli/common/command.ts'
 
-/** Loaded when asked for: signing in a shell must not wait for a database driver. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  up: async () => (await import('../cli/up.ts')).upCommand,
-  node: async () => (await import('../cli/node.ts')).nodeCommand,
-  edge: async () => (await import('../cli/edge.ts')).edgeCommand,
-  auditor: async () => (await import('../cli/auditor.ts')).auditorCommand,
-  migrate: async () => (await import('../cli/migrate.ts')).migrateCommand,
-  actors: async () => (await import('../cli/actors.ts')).actorsCommand,
-  shards: async () => (await import('../cli/shards.ts')).shardsCommand,
-  'accept-server': async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
-  drain: async () => (await import('../cli/drain.ts')).drainCommand,
-  export: async () => (await import('../cli/export.ts')).exportCommand,
-  client: async () => (await import('../cli/client.ts')).clientCommand,
-  keys: async () => (await import('../cli/keys.ts')).keysCommand,
-  keygen: async () => (await import('../cli/keygen.ts')).keygenCommand,
-  sign: async () => (await import('../cli/sign.ts')).signCommand,
-  import: async () => (await import('../cli/import.ts')).importCommand,
-  checkpoint: async () => (await import('../cli/checkpoint/checkpoint.ts')).checkpointCommand,
-  verify: async () => (await import('../cli/verify.ts')).verifyCommand,
-}
+const [EXIT_OK, EXIT_FAILED, EXIT_USAGE] = [0, 1, 2]
+const HELP_WIDTH = 110
 
-/** The exit code: 0 done, 1 failed, 2 called in a wrong way. */
+/** Only the module of the command that runs is loaded: signing in a shell must not wait for the database driver. */
+const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<CommandSetup>])[] = [
+  ['up', 'run a whole ledger (npm start does this)', async () => (await import('../cli/up.ts')).upCommand],
+  ['node', 'run one shard node', async () => (await import('../cli/process-commands.ts')).nodeCommand],
+  ['edge', 'run one HTTP edge', async () => (await import('../cli/process-commands.ts')).edgeCommand],
+  ['auditor', 'run the auditor', async () => (await import('../cli/process-commands.ts')).auditorCommand],
+  [
+    'migrate',
+    'migrate the database to the schema of this release',
+    async () => (await import('../cli/migrate.ts')).migrateCommand,
+  ],
+  ['actors', 'show the state machines of actors', async () => (await import('../cli/actors.ts')).actorsCommand],
+  ['shards', 'show the owner and health of each shard', async () => (await import('../cli/shards.ts')).shardsCommand],
+  [
+    'accept-server',
+    'let the ledger run on a restored or promoted PostgreSQL',
+    async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
+  ],
+  ['drain', 'move all shards away from a node', async () => (await import('../cli/drain.ts')).drainCommand],
+  ['export', 'export accounts for another ledger', async () => (await import('../cli/export.ts')).exportCommand],
+  ['client', 'add, list and revoke clients', async () => (await import('../cli/client.ts')).clientCommand],
+  [
+    'keys',
+    'rotate and revoke signing keys, rotate the master key, derive part keys',
+    async () => (await import('../cli/keys.ts')).keysCommand,
+  ],
+  ['keygen', 'generate a key pair for an account', async () => (await import('../cli/keygen.ts')).keygenCommand],
+  ['sign', 'sign a submission', async () => (await import('../cli/sign.ts')).signCommand],
+  ['import', 'import the export of another ledger', async () => (await import('../cli/import.ts')).importCommand],
+  [
+    'checkpoint',
+    'write a signed checkpoint of all accounts to a file',
+    async () => (await import('../cli/checkpoint/checkpoint.ts')).checkpointCommand,
+  ],
+  [
+    'verify',
+    'verify saved chains, receipts, exports and checkpoints',
+    async () => (await import('../cli/verify.ts')).verifyCommand,
+  ],
+]
+
+/** Returns the exit code. */
 export async function main(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const [name = '', ...rest] = args
-  if (name === '--help' || name === '-h' || name === 'help') {
-    io.out(await usage())
-    return EXIT_OK
-  }
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (load === undefined) {
-    // Behind the list, which would push it off the screen.
-    io.err(`${await usage()}\n${name === '' ? 'A command is missing.' : `There is no command ${name}.`}\n`)
-    return EXIT_USAGE
-  }
-  const command = await load()
-  if (rest.includes('--help') || rest.includes('-h')) {
-    io.out(command.help)
-    return EXIT_OK
-  }
-  return runCommand(name, command, rest, io)
-}
-
-async function runCommand(name: string, command: Command, args: readonly string[], io: CommandIo): Promise<number> {
+  const program = await createProgram(args, io)
+  let running: Command = program
+  program.hook('preAction', (_, command) => {
+    running = command
+  })
   try {
-    return await command.run(args, io)
+    await program.parseAsync(args, { from: 'user' })
+    return EXIT_OK
   } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE
+    if (error instanceof ReportedFailure) return EXIT_FAILED
+    const path = pathOf(running)
     if (error instanceof UsageError) {
-      io.err(`ledger ${name}: ${error.message}\nledger ${name} --help says more\n`)
+      io.err(`${path}: ${error.message}\n${seeHelp(path)}\n`)
       return EXIT_USAGE
     }
     const shown = error instanceof CommandFailed || !(error instanceof Error) ? messageOf(error) : messagesOf(error)
-    io.err(`ledger ${name}: ${shown}\n`)
+    io.err(`${path}: ${shown}\n`)
     return EXIT_FAILED
   }
+}
+
+async function createProgram(args: readonly string[], io: CommandIo): Promise<Command> {
+  const program = new Command('ledger')
+    .description('A sharded, privacy-preserving digital-asset ledger.')
+    .version(version())
+    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage.')
+  const called = args[0] === 'help' ? args[1] : args[0]
+  for (const [name, summary, load] of COMMANDS) {
+    const command = program.command(name).summary(summary)
+    if (name === called) (await load())(command, io)
+  }
+  configure(program, io)
+  return program
+}
+
+/** Applies the conventions for output and errors to the command and its subcommands. */
+function configure(command: Command, io: CommandIo): void {
+  const path = pathOf(command)
+  command
+    .exitOverride()
+    .showHelpAfterError(seeHelp(path))
+    .configureOutput({
+      writeOut: io.out,
+      writeErr: io.err,
+      getOutHelpWidth: () => HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+      outputError: (text, write) => write(text.replace(/^error: /, `${path}: `)),
+    })
+  for (const child of command.commands) configure(child, io)
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
+}
+
+function seeHelp(path: string): string {
+  return `Run ${path} --help for its usage.`
+}
+
+/** The path of `package.json` differs between the sources and the build. */
+function version(): string {
+  const paths = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url))
+  const path = paths.find((candidate) => existsSync(candidate))
+  if (path === undefined) return 'unknown'
+  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What went wrong and what lay behind it. No stack: it helps no operator, and the log has it where it matters. */
+/** The message and the causes, without stacks: the log has them where they matter. */
 function messagesOf(error: Error): string {
   const cause = error.cause instanceof Error ? `\n  because: ${messagesOf(error.cause)}` : ''
   return `${error.message}${cause}`
-}
-
-async function usage(): Promise<string> {
-  const lines = await Promise.all(
-    Object.entries(COMMANDS).map(async ([name, load]) => `  ${name.padEnd(8)} ${(await load()).summary}`),
-  )
-  return `Usage: ledger COMMAND [options]
-
-${lines.join('\n')}
-
-ledger COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 called in a wrong way.
-`
 }
 
 function processIo(): CommandIo {

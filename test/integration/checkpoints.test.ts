@@ -105,7 +105,7 @@ describe('an account that was put back whole', () => {
   test('is not found by any audit of the rows, and is named by a checkpoint', async () => {
     await onCheckpointed(async ({ url, sql }, file) => {
       const before = await ledger(url, 'verify', '--checkpoint', file)
-      expect(before).toMatchObject({ code: 0, out: expect.stringMatching(/ok: [0-9]+ accounts are where they were/) })
+      expect(before).toMatchObject({ code: 0, out: expect.stringMatching(/ok: [0-9]+ accounts are not behind/) })
       await putBack(sql)
       expect(failedOf(await tampered.audit(url))).toEqual([])
       const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
@@ -201,7 +201,7 @@ describe('a checkpoint file', () => {
         const changed = newFile()
         writeFileSync(changed, text)
         const { code, out } = await ledger(url, 'verify', '--checkpoint', changed)
-        const said = broken.includes(text) ? /^TAMPERED: .*\n$/ : /^UNREADABLE: .*: it is no whole checkpoint\n$/
+        const said = broken.includes(text) ? /^TAMPERED: .*\n$/ : /^UNREADABLE: .*: it is not a complete checkpoint\n$/
         expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(said) })
       }
     })
@@ -244,7 +244,7 @@ describe('a checkpoint file', () => {
   test('replaces no other, and says nothing that is not meant for others', async () => {
     await onCheckpointed(async ({ url }, file) => {
       const again = await ledger(url, 'checkpoint', file)
-      expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+      expect(again).toMatchObject({ code: 1, err: expect.stringContaining('already exists') })
       expect(readFileSync(file, 'utf8')).not.toMatch(/alice-one|bob-one/)
       const shown = await ledger(url, 'checkpoint')
       expect(shown.err).toMatch(/^\d+ accounts as of \S+Z\n$/)
@@ -273,7 +273,7 @@ describe('the checkpoints of the database', () => {
       expect(new Set(stored.map(({ statement }) => statement.chains)).size).toBe(1)
       expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject({
         code: 0,
-        out: expect.stringContaining('ok: 3 checkpoints in the database, 3 computed again'),
+        out: expect.stringContaining('ok: 3 checkpoints in the database, 3 recomputed'),
       })
     })
   })
@@ -308,12 +308,12 @@ describe('the checkpoints of the database', () => {
         expect(logged.filter((event) => event === 'checkpoints_went_back')).toHaveLength(1)
         const stored = await allCheckpoints(sql)
         expect(stored.map(({ statement }) => statement.number)).toEqual([1, 2])
-        const good = { code: 0, out: expect.stringContaining('ok: 2 checkpoints in the database, 2 computed again') }
+        const good = { code: 0, out: expect.stringContaining('ok: 2 checkpoints in the database, 2 recomputed') }
         expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject(good)
         const { code, out } = await ledger(url, 'verify', '--checkpoint', ofBefore)
         expect(code).toBe(1)
         expect(out).toContain('WENT BACK: checkpoint 1 is not the one, which the file names')
-        expect(out).toMatch(/^ok: \d+ accounts are where they were/m)
+        expect(out).toMatch(/^ok: \d+ accounts are not behind/m)
       })
     })
   })

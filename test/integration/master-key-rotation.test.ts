@@ -139,7 +139,7 @@ describe('a rotation', () => {
     })
     const seen: number[] = []
     const rotated = await rotateMasterKey(sql, after(SECOND, FIRST), {
-      onProgress: ({ what, done }) => void (what === 'data_keys' && seen.push(done)),
+      onProgress: ({ kind, done }) => void (kind === 'data_keys' && seen.push(done)),
     })
     expect(rotated).toMatchObject({
       shard_secret: 1,
@@ -247,7 +247,7 @@ describe('a rotation that does not go smoothly', () => {
     await insertKeys(2, THIRD, 'z')
     await expect(rotateMasterKey(sql, after(SECOND, FIRST))).rejects.toThrow(MasterKeyMissing)
     await expect(countLeft(sql, after(SECOND, FIRST))).rejects.toThrow(
-      `2 of data_keys are wrapped under master key ${THIRD.masterKeyId}`,
+      `2 data_keys are wrapped under master key ${THIRD.masterKeyId}`,
     )
     await expect(secretsOf(database.url)).resolves.toBeDefined()
     const [row] = await sql<
@@ -282,8 +282,8 @@ describe('a rotation that does not go smoothly', () => {
     const seen: number[] = []
     const rotated = await rotateMasterKey(sql, after(SECOND, FIRST), {
       pauseMs: 100,
-      onProgress: ({ what, done }) => {
-        if (what !== 'data_keys') return
+      onProgress: ({ kind, done }) => {
+        if (kind !== 'data_keys') return
         // All but the locked one were done while its lock was held.
         seen.push(done)
         if (seen.length === 3) void eraser.sql`COMMIT`.execute()
@@ -311,7 +311,7 @@ describe('a rotation that does not go smoothly', () => {
     const meddled = interrupted('UPDATE data_keys', () => insertKeys(1, FIRST, `A${(serial += 1)}-`), true)
     const rotating = rotateMasterKey(meddled, after(SECOND, FIRST), { pauseMs: 1 })
     await expect(rotating).rejects.toThrow(RotationUnfinished)
-    await expect(rotating).rejects.toThrow('a part runs that was not given the new one')
+    await expect(rotating).rejects.toThrow('a running part does not have the new key')
     await expect(secretsOf(database.url, only(SECOND))).rejects.toThrow(REFUSED)
     expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ index_secret: 1 })
   })

@@ -4,7 +4,7 @@
  */
 import { type CommandIo } from '../../infra/cli/common/command.ts'
 import { configurationOf, withRunningServers } from '../../infra/cli/common/configured.ts'
-import { processLog } from '../../infra/cli/process-log.ts'
+import { processLog } from '../../infra/cli/process-commands.ts'
 import { runEdge } from '../../infra/processes/edge-process.ts'
 import { runNode } from '../../infra/processes/node-process.ts'
 import { GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'

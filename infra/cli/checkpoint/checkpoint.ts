@@ -4,53 +4,43 @@ import { contentHash, FIRST_LINE, lastLine, lineOf } from '../../checkpoints/che
 import { signStatement } from '../../checkpoints/checkpoint-statement.ts'
 import { existingPartKeys, openLedgerSecrets } from '../../ledger/ledger-secrets.ts'
 import { connect, type Sql } from '../../postgres/connection/connection.ts'
-import { readLedgerAt } from '../../postgres/migrations/migrate.ts'
 import { PLAN_SETTINGS } from '../../postgres/connection/plan-settings.ts'
 import { createServiceKeys } from '../../postgres/access/service-keys-postgres.ts'
 import { openStoreClock } from '../../postgres/store/store-clock.ts'
-import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from '../common/command.ts'
-import { configurationOf, refuseMissingInProduction, withDatabase } from '../common/configured.ts'
+import type { CommandIo, CommandSetup } from '../common/command.ts'
+import { withLedger } from '../common/configured.ts'
 import { withNewFile } from '../common/new-file.ts'
 
-export const checkpointCommand: Command = {
-  summary: 'write down where each account is, signed, to be kept elsewhere',
-  help: `Usage: ledger checkpoint [FILE]
+export const checkpointCommand: CommandSetup = (command, io) => {
+  command
+    .description(
+      `Writes the end of each account's chain at one moment, signed by the ledger: some 85 bytes an account,
+by reference, without account IDs and balances. Keep the file where users of the database cannot
+write: ledger verify --checkpoint FILE then names every account that was set back since.
 
-Writes where the chain of each account ends, of one moment and signed by the ledger, to FILE (a new one) or to standard
-output: some 85 bytes an account, by reference; no account ID, no balance. Keep it where nobody can write who can write to
-the database: ledger verify --checkpoint FILE then names every account that was put back since.
-
-Needs the database, and the part key of edges or the master key. The rights of the role ledger_edge are sufficient.
-`,
-  run: async (args, io) => {
-    const { positionals } = readArgs(args, {}, { least: 0, most: 1, what: 'FILE' })
-    const configuration = configurationOf(io)
-    refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-    const [name] = positionals
-    const written = await withDatabase(configuration, io, async (url) => {
-      const ring = await existingPartKeys(configuration, 'edge')
-      const ledger = await readLedgerAt(url)
-      if (ledger === undefined)
-        throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
-      const { serviceKeys: seals } = openLedgerSecrets(ring, ledger)
-      const clock = await openStoreClock(url)
-      const keys = await createServiceKeys({ url, seals, clock })
-      try {
-        const signer = { ledgerId: ledger.ledgerId, keys, nowMs: clock.now }
-        if (name === undefined) return await writeCheckpoint(url, signer, (text) => Promise.resolve(io.out(text)), io)
-        return await withNewFile(name, io, async (file) => {
-          const whole = await writeCheckpoint(url, signer, file.write, io)
-          await file.finish()
-          return whole
-        })
-      } finally {
-        await keys.close()
-      }
+Needs the database, and the part key of edges or the master key. The rights of the role ledger_edge
+suffice.`,
+    )
+    .argument('[file]', 'new file for the checkpoint (default: standard output)')
+    .action(async (name: string | undefined) => {
+      const { accounts, asOf } = await withLedger(io, async ({ configuration, url, ledger }) => {
+        const { serviceKeys: seals } = openLedgerSecrets(await existingPartKeys(configuration, 'edge'), ledger)
+        const clock = await openStoreClock(url)
+        const keys = await createServiceKeys({ url, seals, clock })
+        try {
+          const signer = { ledgerId: ledger.ledgerId, keys, nowMs: clock.now }
+          if (name === undefined) return await writeCheckpoint(url, signer, async (text) => io.out(text), io)
+          return await withNewFile(name, io, async (file) => {
+            const written = await writeCheckpoint(url, signer, file.write, io)
+            await file.finish()
+            return written
+          })
+        } finally {
+          await keys.close()
+        }
+      })
+      io.err(`${name === undefined ? '' : `wrote ${name}: `}${accounts} accounts as of ${asOf}\n`)
     })
-    const what = `${written.accounts} accounts as of ${written.asOf}`
-    io.err(name === undefined ? `${what}\n` : `wrote ${name}: ${what}\n`)
-    return EXIT_OK
-  },
 }
 
 type Write = (text: string) => Promise<void>
@@ -98,7 +88,7 @@ async function writeCheckpoint(
   return { accounts, asOf }
 }
 
-/** A connection without a bound for its statements, which read all accounts, or entries, in the order of an index. */
+/** A connection without a statement timeout: the statements read all accounts or entries in the order of an index. */
 export async function onConnection<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const connection = await connect({ url, applicationName: 'ledger checkpoint', settings: PLAN_SETTINGS })
   try {

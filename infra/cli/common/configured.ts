@@ -1,4 +1,4 @@
-/** What commands that touch a ledger have in common: its configuration and its database. */
+/** The configuration and the database of a command. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingInProduction, readConfiguration, type Configuration } from '../../config/configuration.ts'
@@ -7,11 +7,13 @@ import { runningPostgresUrl, startPostgres } from '../../embedded/postgres-serve
 import { readRecord } from '../../embedded/server-record.ts'
 import type { Part } from '../../keys/wrapping-keys.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../../ledger/trusted-ledgers-file.ts'
+import { connect, type Sql } from '../../postgres/connection/connection.ts'
+import { type LedgerRecord, readLedgerAt, refuseEarlierSchema } from '../../postgres/migrations/migrate.ts'
 import { untilWritable } from '../../postgres/store/recovery.ts'
 import { endOfSupport } from '../../system/node-release.ts'
 import { CommandFailed, type CommandIo } from './command.ts'
 
-/** Throws CommandFailed that lists everything that is wrong. Warnings go to standard error. */
+/** Throws CommandFailed with every error of the configuration. Prints warnings to standard error. */
 export function configurationOf(io: CommandIo): Configuration {
   const read = readConfiguration(io.env, io.cwd)
   if (!read.ok) throw new CommandFailed(listOf('the configuration is wrong:', read.error))
@@ -19,7 +21,13 @@ export function configurationOf(io: CommandIo): Configuration {
   return withPassword(read.value.configuration)
 }
 
-/** The file's content goes into the URL and nowhere else. */
+/** The configuration of a command that needs the database but not NATS. */
+export function databaseConfigurationOf(io: CommandIo): Configuration {
+  const configuration = configurationOf(io)
+  refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
+  return configuration
+}
+
 function withPassword(configuration: Configuration): Configuration {
   const { databaseUrl, databasePasswordFile } = configuration
   if (databaseUrl === undefined || databasePasswordFile === undefined) return configuration
@@ -33,10 +41,7 @@ function withPassword(configuration: Configuration): Configuration {
   return { ...configuration, databaseUrl: url.toString() }
 }
 
-/**
- * For what runs an edge: told at start and in one sentence, as of the same in a variable. Other parts do not need the file, and
- * must not fall with it.
- */
+/** For commands that run an edge. Other commands ignore the file, and must not fail because of it. */
 export async function refuseWrongTrust(configuration: Configuration): Promise<void> {
   try {
     await openTrustedLedgers(configuration)
@@ -55,7 +60,7 @@ export function warnOfUnsupportedNode(io: CommandIo): void {
   )
 }
 
-/** In production a part gets only its part key. */
+/** In production a part needs only its part key. */
 export function warnOfMasterKey(configuration: Configuration, part: Part, io: CommandIo): void {
   const { environment, masterKey, masterKeyFile } = configuration
   if (environment !== 'production' || (masterKey === undefined && masterKeyFile === undefined)) return
@@ -82,7 +87,7 @@ export function natsDirectory(configuration: Configuration): string {
   return join(configuration.dataDir, 'nats')
 }
 
-/** The configuration of a part: with the addresses of the embedded servers that run, where none are given. */
+/** Completes the configuration with the addresses of the running embedded servers. Throws CommandFailed. */
 export function withRunningServers(configuration: Configuration): {
   readonly configuration: Configuration
   readonly databaseUrl: string
@@ -94,17 +99,17 @@ export function withRunningServers(configuration: Configuration): {
     ...(databaseUrl === undefined ? ['LEDGER_DATABASE_URL'] : []),
     ...(urls === undefined ? ['LEDGER_NATS_URL'] : []),
   ]
-  if (databaseUrl === undefined || urls === undefined) {
-    throw new CommandFailed(
-      `${missing.join(' and ')} must be set, or ledger up must run on ${configuration.dataDir} (LEDGER_DATA_DIR)`,
-    )
-  }
+  if (databaseUrl === undefined || urls === undefined) throw noServers(missing.join(' and '), configuration)
   return { configuration: { ...configuration, nats: { ...configuration.nats, urls } }, databaseUrl }
 }
 
+export function noServers(missing: string, { dataDir }: Configuration): CommandFailed {
+  return new CommandFailed(`${missing} must be set, or ledger up must run on ${dataDir} (LEDGER_DATA_DIR)`)
+}
+
 /**
- * Does the work on the ledger's database: the one that is given, the embedded one that runs, or else starts it for this.
- * Throws CommandFailed where there is none: a wrong directory must not get an empty one.
+ * Calls `work` with the URL of the database: the configured one, else the running embedded one, else starts the embedded one.
+ * Throws CommandFailed if the data directory has no database, so that a wrong directory does not get an empty one.
  */
 export async function withDatabase<T>(
   configuration: Configuration,
@@ -119,13 +124,13 @@ export async function withDatabase<T>(
   return withNewDatabase(configuration, io, work)
 }
 
-/** Also where it was lost: then starting it says so. */
+/** Also true if the data was deleted: then starting the server reports that. */
 function hasData(configuration: Configuration): boolean {
   const record = readRecord(postgresDirectory(configuration))
   return record !== undefined && (record.made || existsSync(join(record.place, 'data')))
 }
 
-/** The same for what may make the ledger: an embedded database is made where there is none. */
+/** The same for commands that may create the ledger: they create an embedded database if there is none. */
 export async function withNewDatabase<T>(
   configuration: Configuration,
   io: CommandIo,
@@ -142,4 +147,39 @@ export async function withNewDatabase<T>(
   } finally {
     await server.stop()
   }
+}
+
+/** Calls `work` with a connection to the database, whose schema may be older than this program's. */
+export async function withConnection<T>(
+  io: CommandIo,
+  applicationName: string,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return withDatabase(configurationOf(io), io, async (url) => {
+    const connection = await connect({ url, applicationName })
+    try {
+      await refuseEarlierSchema(connection.sql)
+      return await work(connection.sql)
+    } finally {
+      await connection.end()
+    }
+  })
+}
+
+export interface ConfiguredLedger {
+  readonly configuration: Configuration
+  readonly url: string
+  readonly ledger: LedgerRecord
+}
+
+/** Calls `work` with the ledger of the database. Throws CommandFailed if there is none with this program's schema. */
+export async function withLedger<T>(io: CommandIo, work: (given: ConfiguredLedger) => Promise<T>): Promise<T> {
+  const configuration = databaseConfigurationOf(io)
+  return withDatabase(configuration, io, async (url) => {
+    const ledger = await readLedgerAt(url)
+    if (ledger === undefined) {
+      throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
+    }
+    return work({ configuration, url, ledger })
+  })
 }

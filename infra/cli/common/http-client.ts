@@ -1,97 +1,93 @@
 /**
- * What commands ask a running ledger through its interface, as one of its clients.
- *   W1. The secret goes to the address that was given and nowhere else: redirects are refused. It is read from a file, so that
- *       it stands in no list of processes.
- *   W2. An access token is kept for most of its life; one that is no longer good is replaced once for a request.
+ * An authenticated HTTP client of a running ledger.
+ *   W1. The secret is sent to the given address only: redirects are refused. It is read from a file, so that it does not
+ *       appear in process lists.
+ *   W2. An access token is reused for most of its life. After a 401 the request is repeated once with a new token.
  */
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../../api/http/json-text.ts'
-import { CommandFailed, required, UsageError, type CommandIo } from './command.ts'
+import { CommandFailed, UsageError, type CommandIo } from './command.ts'
+import { isJsonObject, jsonObjectOf, readGivenFile } from './given-file.ts'
 
-/** As `readArgs` takes them. */
-export const CLIENT_OPTIONS = {
-  url: { type: 'string' },
-  client: { type: 'string' },
-  'secret-file': { type: 'string' },
-} as const
+export interface ClientOptions {
+  readonly url: string
+  readonly client: string
+  readonly secretFile: string
+}
 
-export const CLIENT_HELP = `  --url URL            where the ledger is, as http://127.0.0.1:8080
-  --client ID          the client that asks
-  --secret-file FILE   its secret: alone, or as ledger client add printed it, or as .ledger/clients.json has it`
-
-export interface ClientValues {
-  readonly url?: string | undefined
-  readonly client?: string | undefined
-  readonly 'secret-file'?: string | undefined
+export function addClientOptions(command: Command): Command {
+  return command
+    .requiredOption('--url <url>', 'address of the ledger, such as http://127.0.0.1:8080')
+    .requiredOption('--client <id>', 'client ID; the client must be an admin')
+    .requiredOption(
+      '--secret-file <file>',
+      'its secret alone, the output of ledger client add, or .ledger/clients.json',
+    )
 }
 
 export interface HttpClient {
-  /** `body`: sent as JSON. The response as it comes, of whatever status. Throws LedgerUnreachable, CommandFailed. */
+  /** Sends `body` as JSON. Returns any HTTP response. Throws LedgerUnreachable and CommandFailed. */
   readonly send: (method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal) => Promise<Response>
-  /** The same with the answer read, within a minute. */
-  readonly ask: (method: 'GET' | 'POST', path: string, body?: object) => Promise<HttpAnswer>
+  /** The same, and reads the response, within a minute. */
+  readonly request: (method: 'GET' | 'POST', path: string, body?: object) => Promise<HttpReply>
 }
 
-export interface HttpAnswer {
+export interface HttpReply {
   readonly status: number
-  /** Empty where the answer was no JSON object. */
+  /** Empty if the response was not a JSON object. */
   readonly body: JsonObject
-  /** Seconds after which to ask again; null: nothing is said. */
+  /** Seconds of the header Retry-After; null without it. */
   readonly retryAfterS: number | null
 }
 
-/** There was no answer, or half of one: what became of the request is not known. */
+/** The response is missing or incomplete: the outcome of the request is unknown. */
 export class LedgerUnreachable extends CommandFailed {}
 
-/** It is there, and gives no access token yet. */
+/** The ledger responds, but issues no access token yet. */
 export class LedgerNotReady extends LedgerUnreachable {}
 
-const ANSWER_TIMEOUT_MS = 60_000
-/** A token is used for this part of its life, which began before it arrived. */
+const REPLY_TIMEOUT_MS = 60_000
+/** Part of a token's life in which it is used. The life began before the token arrived. */
 const USED_LIFE = 0.8
 const UNAUTHORIZED = 401
 const OK = 200
 const UNAVAILABLE = 503
 
-/** Throws UsageError and CommandFailed. Asks nothing yet. */
-export function openHttpClient(values: ClientValues, io: CommandIo): HttpClient {
-  const base = baseOf(required(values.url, 'url'), io)
-  const clientId = required(values.client, 'client')
-  const secret = readSecret(required(values['secret-file'], 'secret-file'), clientId, io)
-  return createHttpClient(base, clientId, secret)
+/** Throws UsageError and CommandFailed. Sends no request yet. */
+export function openHttpClient({ url, client, secretFile }: ClientOptions, io: CommandIo): HttpClient {
+  return createHttpClient(baseOf(url, io), client, readSecret(secretFile, client, io))
 }
 
 /** `base`: without a slash at the end. */
 export function createHttpClient(base: string, clientId: string, secret: string): HttpClient {
-  let held: { readonly token: string; readonly untilMs: number } | undefined
+  let cached: { readonly token: string; readonly untilMs: number } | undefined
 
-  const tokenOf = async (): Promise<string> => {
-    if (held !== undefined && performance.now() < held.untilMs) return held.token
-    const askedAtMs = performance.now()
-    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
+  const accessToken = async (): Promise<string> => {
+    if (cached !== undefined && performance.now() < cached.untilMs) return cached.token
+    const sentAtMs = performance.now()
+    const signal = AbortSignal.timeout(REPLY_TIMEOUT_MS)
     const response = await fetchFrom(base, '/v1/auth/token', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ client_id: clientId, client_secret: secret }),
       signal,
     })
-    const answer = await readAnswer(response)
-    if (answer.status === UNAVAILABLE) {
-      throw new LedgerNotReady(`the ledger at ${base} gives no access token yet: ${problemText(answer)}`)
+    const reply = await readReply(response)
+    if (reply.status === UNAVAILABLE) {
+      throw new LedgerNotReady(`the ledger at ${base} issues no access token yet: ${problemText(reply)}`)
     }
-    const { access_token: token, expires_in: lifeS } = answer.body
-    if (answer.status !== OK || typeof token !== 'string' || typeof lifeS !== 'number') {
-      throw new CommandFailed(`the ledger gave client ${clientId} no access token: ${problemText(answer)}`)
+    const { access_token: token, expires_in: lifeS } = reply.body
+    if (reply.status !== OK || typeof token !== 'string' || typeof lifeS !== 'number') {
+      throw new CommandFailed(`the ledger refused an access token to client ${clientId}: ${problemText(reply)}`)
     }
-    held = { token, untilMs: askedAtMs + lifeS * 1_000 * USED_LIFE }
+    cached = { token, untilMs: sentAtMs + lifeS * 1_000 * USED_LIFE }
     return token
   }
 
   const send: HttpClient['send'] = async (method, path, body, signal) => {
     for (let attempt = 1; ; attempt += 1) {
-      const token = await tokenOf()
+      const token = await accessToken()
       const response = await fetchFrom(base, path, {
         method,
         headers: {
@@ -103,45 +99,44 @@ export function createHttpClient(base: string, clientId: string, secret: string)
       })
       if (response.status !== UNAUTHORIZED || attempt > 1) return response
       await response.body?.cancel()
-      held = undefined
+      cached = undefined
     }
   }
 
   return {
     send,
-    ask: async (method, path, body) =>
-      readAnswer(await send(method, path, body, AbortSignal.timeout(ANSWER_TIMEOUT_MS))),
+    request: async (method, path, body) =>
+      readReply(await send(method, path, body, AbortSignal.timeout(REPLY_TIMEOUT_MS))),
   }
 }
 
-/** Throws LedgerUnreachable when it ends before it is whole. */
-export async function readAnswer(response: Response): Promise<HttpAnswer> {
+/** Throws LedgerUnreachable if the response is cut off. */
+export async function readReply(response: Response): Promise<HttpReply> {
   let text: string
   try {
     text = await response.text()
   } catch (cause) {
-    throw new LedgerUnreachable('the answer of the ledger broke off', { cause })
+    throw new LedgerUnreachable('the response of the ledger was cut off', { cause })
   }
-  const parsed = parseStrictJson(text)
   const after = Number(response.headers.get('retry-after') ?? Number.NaN)
   return {
     status: response.status,
-    body: parsed.ok && isObject(parsed.value) ? parsed.value : {},
+    body: jsonObjectOf(text) ?? {},
     retryAfterS: Number.isFinite(after) ? after : null,
   }
 }
 
-/** What a problem says, for whoever called the command: status, detail and the fields it names. */
-export function problemText({ status, body }: HttpAnswer): string {
+/** Status, title and detail of problem details, and the fields that they name, one a line. */
+export function problemText({ status, body }: HttpReply): string {
   const { title, detail, errors } = body
   const fields = Array.isArray(errors) ? errors.flatMap((error: Json) => fieldText(error)) : []
   const head = [String(status), ...(typeof title === 'string' ? [title] : [])].join(' ')
-  const said = typeof detail === 'string' ? `${head}: ${detail}` : head
-  return [said, ...fields.map((field) => `  ${field}`)].join('\n')
+  const first = typeof detail === 'string' ? `${head}: ${detail}` : head
+  return [first, ...fields.map((field) => `  ${field}`)].join('\n')
 }
 
 function fieldText(error: Json): readonly string[] {
-  if (!isObject(error)) return []
+  if (!isJsonObject(error)) return []
   const { field, message } = error
   return typeof field === 'string' && typeof message === 'string' ? [`${field}: ${message}`] : []
 }
@@ -150,18 +145,18 @@ async function fetchFrom(base: string, path: string, init: RequestInit): Promise
   try {
     return await fetch(`${base}${path}`, { ...init, redirect: 'error' })
   } catch (cause) {
-    throw new LedgerUnreachable(`the ledger at ${base} does not answer${whyOf(cause)}`, { cause })
+    throw new LedgerUnreachable(`the ledger at ${base} does not respond${reasonIn(cause)}`, { cause })
   }
 }
 
-/** What `fetch` keeps behind its error. */
-function whyOf(error: unknown): string {
+/** `fetch` keeps the reason in the cause of its error. */
+function reasonIn(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (!(cause instanceof Error)) return ''
-  if (cause.message === 'unexpected redirect') return ': it sends to another address, which gets no secret'
+  if (cause.message === 'unexpected redirect') return ': it redirects to another address, which must not get the secret'
   const code = 'code' in cause ? cause.code : undefined
-  if (code === 'ECONNREFUSED') return ': nobody listens there'
-  return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? ': its name is not known' : ''
+  if (code === 'ECONNREFUSED') return ': the connection was refused'
+  return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? ': the host name is unknown' : ''
 }
 
 function baseOf(text: string, io: CommandIo): string {
@@ -169,10 +164,10 @@ function baseOf(text: string, io: CommandIo): string {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
     throw new UsageError('--url must be an http or https URL, without a query')
   }
-  if (/\/v1\/*$/.test(url.pathname)) throw new UsageError('--url is the address without /v1')
-  if (url.username !== '' || url.password !== '') throw new UsageError('--url must be without credentials')
+  if (/\/v1\/*$/.test(url.pathname)) throw new UsageError('--url must not end with /v1')
+  if (url.username !== '' || url.password !== '') throw new UsageError('--url must not contain credentials')
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    io.err('warning: the secret goes over the network in plain: use https\n')
+    io.err('warning: the secret is sent unencrypted: use https\n')
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
@@ -181,15 +176,10 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
 }
 
-function readSecret(path: string, clientId: string, io: CommandIo): string {
-  let text: string
-  try {
-    text = readFileSync(resolve(io.cwd, path), 'utf8').trim()
-  } catch (cause) {
-    throw new CommandFailed(`${path} cannot be read`, { cause })
-  }
+function readSecret(name: string, clientId: string, io: CommandIo): string {
+  const text = readGivenFile(name, io).toString('utf8').trim()
   const secret = text.startsWith('{') || text.startsWith('[') ? secretIn(text, clientId) : text
-  if (secret === undefined || secret === '') throw new CommandFailed(`${path} holds no secret of client ${clientId}`)
+  if (secret === undefined || secret === '') throw new CommandFailed(`${name} has no secret of client ${clientId}`)
   return secret
 }
 
@@ -197,14 +187,7 @@ function secretIn(text: string, clientId: string): string | undefined {
   const parsed = parseStrictJson(text)
   if (!parsed.ok) return undefined
   const clients: readonly Json[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value]
-  for (const client of clients) {
-    if (!isObject(client) || client['client_id'] !== clientId) continue
-    const { client_secret: secret } = client
-    return typeof secret === 'string' ? secret : undefined
-  }
-  return undefined
-}
-
-function isObject(value: Json): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
+  const client = clients.filter(isJsonObject).find((one) => one['client_id'] === clientId)
+  const secret = client?.['client_secret']
+  return typeof secret === 'string' ? secret : undefined
 }

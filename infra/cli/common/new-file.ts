@@ -1,8 +1,8 @@
 /**
- * A file that a command makes.
- *   N1. Under its name it is whole and on the disk, or it is not there; until then it has another, `.unfinished-…`.
- *   N2. What stands under its name is never replaced.
- *   N3. It is begun before anything is asked of a ledger: what cannot be written is known before anything was done for it.
+ * A file that a command creates.
+ *   N1. A file with the given name is complete and synced to disk. Until then the file is called `.unfinished-PID`.
+ *   N2. An existing file is never replaced.
+ *   N3. The file is created before the command sends a request, so that an unwritable path costs nothing.
  */
 import { existsSync } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
@@ -10,18 +10,18 @@ import { dirname, resolve } from 'node:path'
 import { CommandFailed, type CommandIo } from './command.ts'
 
 export interface NewFile {
-  /** Where it is until it is finished. */
+  /** The path until `finish`. */
   readonly unfinished: string
-  /** Throws FileUnwritable, as all of these do. */
+  /** Throws FileUnwritable. */
   readonly write: (bytes: string | Uint8Array) => Promise<void>
-  /** Gives it its name (N1). */
+  /** Gives the file its name (N1). Throws FileUnwritable. */
   readonly finish: () => Promise<void>
 }
 
-/** The message names the file and says why. */
+/** The message names the file and the reason. */
 export class FileUnwritable extends CommandFailed {}
 
-/** `name`: as it was given, for messages too. What is not finished when `work` ends is removed. Throws FileUnwritable. */
+/** Removes the file if `work` ends before `finish`. Throws FileUnwritable. `name`: as the user gave it. */
 export async function withNewFile<T>(name: string, io: CommandIo, work: (file: NewFile) => Promise<T>): Promise<T> {
   const path = resolve(io.cwd, name)
   const unfinished = `${path}.unfinished-${process.pid}`
@@ -32,8 +32,8 @@ export async function withNewFile<T>(name: string, io: CommandIo, work: (file: N
       throw new FileUnwritable(`${name} ${whyNot(cause, path)}`, { cause })
     }
   }
-  // Seen now, and not only when the name is given to what took an hour to write.
-  if (existsSync(path)) throw new FileUnwritable(`${name} is there already`)
+  // `finish` would also find it, but perhaps an hour later.
+  if (existsSync(path)) throw new FileUnwritable(`${name} already exists`)
   const handle = await attempt(() => open(unfinished, 'wx', 0o600))
   try {
     return await work({
@@ -55,18 +55,18 @@ function whyNot(cause: unknown, path: string): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   switch (code) {
     case 'EEXIST':
-      return 'is there already'
+      return 'already exists'
     case 'ENOENT':
       return `cannot be written: there is no directory ${dirname(path)}`
     case 'ENOTDIR':
-      return `cannot be written: ${dirname(path)} is no directory`
+      return `cannot be written: ${dirname(path)} is not a directory`
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `cannot be written: ${dirname(path)} may not be written to`
+      return `cannot be written: ${dirname(path)} is not writable`
     case 'ENOSPC':
     case 'EDQUOT':
-      return 'cannot be written: there is no room left'
+      return 'cannot be written: the disk is full'
     default:
       return `cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`
   }

@@ -1,14 +1,14 @@
 /**
- * A client that waits for a ledger that is away, for requests that may be made again.
- *   P1. Where nobody has answered yet it does not wait: the address may be wrong, and a sentence at once says more.
- *   P2. While it waits it says so, and until when.
+ * An HTTP client that retries while the ledger is unavailable. For requests that are safe to repeat.
+ *   P1. It does not retry before the first response: the address may be wrong, and an immediate error is more useful.
+ *   P2. Before the first retry it prints why it waits, and until when.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CommandIo } from './command.ts'
-import { type HttpAnswer, type HttpClient, LedgerNotReady, LedgerUnreachable } from './http-client.ts'
+import { type HttpClient, type HttpReply, LedgerNotReady, LedgerUnreachable } from './http-client.ts'
 
 export interface Patience {
-  /** For one request, and between two tries of it. */
+  /** Longest time for one request, all retries included. */
   readonly longestMs: number
   readonly pauseMs: number
 }
@@ -21,43 +21,43 @@ export function createPatientClient(
   io: CommandIo,
   { longestMs, pauseMs }: Patience = DEFAULTS,
 ): HttpClient {
-  let answered = false
+  let hasReplied = false
 
-  /** The answer, or why there is none yet. Throws what waiting does not mend. */
-  const attempt = async (...request: Parameters<HttpClient['ask']>): Promise<HttpAnswer | LedgerUnreachable> => {
+  /** Returns the reply, or the error if a retry may help. Throws any other error. */
+  const attempt = async (...args: Parameters<HttpClient['request']>): Promise<HttpReply | LedgerUnreachable> => {
     try {
-      const answer = await client.ask(...request)
-      answered = true
-      return answer
+      const reply = await client.request(...args)
+      hasReplied = true
+      return reply
     } catch (error) {
-      if (error instanceof LedgerNotReady || (error instanceof LedgerUnreachable && answered)) return error
+      if (error instanceof LedgerNotReady || (error instanceof LedgerUnreachable && hasReplied)) return error
       throw error
     }
   }
 
-  const ask: HttpClient['ask'] = async (...request) => {
+  const request: HttpClient['request'] = async (...args) => {
     const untilMs = performance.now() + longestMs
     for (let waiting = false; ; waiting = true) {
-      const got = await attempt(...request)
-      const isAway = got instanceof LedgerUnreachable
-      if (!isAway && got.status !== UNAVAILABLE) return got
+      const got = await attempt(...args)
+      const isUnreachable = got instanceof LedgerUnreachable
+      if (!isUnreachable && got.status !== UNAVAILABLE) return got
       if (performance.now() >= untilMs) {
-        if (isAway) throw got
+        if (isUnreachable) throw got
         return got
       }
       if (!waiting) {
-        const why = isAway ? got.message : 'the ledger is not ready (503)'
+        const why = isUnreachable ? got.message : 'the ledger is not ready (503)'
         io.err(`${why}; trying again until ${clockTime(Date.now() + longestMs)} (Ctrl-C ends it)\n`)
       }
-      const retryAfterMs = isAway ? 0 : (got.retryAfterS ?? 0) * 1_000
+      const retryAfterMs = isUnreachable ? 0 : (got.retryAfterS ?? 0) * 1_000
       await pause(Math.max(retryAfterMs, pauseMs))
     }
   }
 
-  return { ...client, ask }
+  return { ...client, request }
 }
 
-/** Of the machine's time zone: HH:MM. */
+/** HH:MM in the machine's time zone. */
 function clockTime(atMs: number): string {
   return new Date(atMs).toTimeString().slice(0, 5)
 }

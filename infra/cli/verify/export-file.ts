@@ -1,21 +1,20 @@
 /**
- * Reads what clients save of the interface: pages of an audit chain, receipts, assertions, proofs of liabilities, a JWKS
- * document; one JSON value a file, a list of such, or one value a line (NDJSON).
+ * Reads saved responses of the API: pages of an audit chain, receipts, assertions, proofs of liabilities and JWKS documents.
+ * A file is one JSON value, a list of values, or one value a line (NDJSON).
  */
 import * as v from 'valibot'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../../api/http/json-text.ts'
 import type { GivenAssertion } from '../../../api/schemas/assertion.ts'
 import { CommandFailed } from '../common/command.ts'
-import { lineName } from '../common/line-words.ts'
 import type { GivenEntry } from './verify-chain.ts'
 import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
 import type { GivenLiabilityProof } from './verify-liabilities.ts'
 
 export interface ExportedPage {
-  /** The page's own account_id, where it has one. */
+  /** The account_id of the page, if it has one. */
   readonly accountId: string | undefined
-  /** Entries in the whole chain, as the page says. */
+  /** The total_count of the page, if it has one. */
   readonly total: number | undefined
   readonly entries: readonly GivenEntry[]
 }
@@ -81,7 +80,7 @@ const proofSchema = v.pipe(
     assertion: shown.assertion,
   })),
 )
-/** `nbf` and `exp`: the span in seconds since 1970. */
+/** `nbf` and `exp`: seconds since 1970. */
 const jwksSchema = v.object({
   ledger_id: v.optional(v.string()),
   keys: v.array(
@@ -97,7 +96,7 @@ const jwksSchema = v.object({
   ),
 })
 
-/** `name`: of the file, for messages. Throws CommandFailed when there is anything in it that is not understood. */
+/** `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
 export function readExport(text: string, name: string): Exported {
   const pages: ExportedPage[] = []
   const receipts: GivenReceipt[] = []
@@ -122,7 +121,7 @@ export function readExport(text: string, name: string): Exported {
 export function readJwks(text: string, name: string): ReceiptKeys {
   const [value] = valuesOf(text, name)
   const read = v.safeParse(jwksSchema, value)
-  if (!read.success) throw new CommandFailed(`${name} is no JWKS document of a ledger`)
+  if (!read.success) throw new CommandFailed(`${name} is not a JWKS document of a ledger`)
   const keys = read.output.keys.map((key) => ({
     keyId: key.kid,
     purpose: key.purpose,
@@ -143,7 +142,7 @@ function readProof(value: Json, name: string): GivenLiabilityProof {
   const read = v.safeParse(proofSchema, value)
   if (read.success) return read.output
   throw new CommandFailed(
-    `${name}: a value is no proof of liabilities (${v.getDotPath(read.issues[0]) ?? 'all of it'})`,
+    `${name}: a value is not a proof of liabilities (wrong: ${v.getDotPath(read.issues[0]) ?? 'the whole value'})`,
   )
 }
 
@@ -151,8 +150,10 @@ function readEntry(value: unknown, name: string): GivenEntry {
   const read = v.safeParse(entrySchema, value)
   if (!read.success) {
     const sequence = v.is(v.object({ sequence: v.number() }), value) ? `entry ${value.sequence}` : 'a value'
-    const field = read.issues[0].path?.map((item) => String(item.key)).join('.') ?? 'all of it'
-    throw new CommandFailed(`${name}: ${sequence} is no entry of an audit chain, nor a receipt (${field})`)
+    const field = v.getDotPath(read.issues[0]) ?? 'the whole value'
+    throw new CommandFailed(
+      `${name}: ${sequence} is neither an entry of an audit chain nor a receipt (wrong: ${field})`,
+    )
   }
   const entry = read.output
   return {
@@ -164,18 +165,18 @@ function readEntry(value: unknown, name: string): GivenEntry {
   }
 }
 
-/** The values of a file, lists opened. */
+/** The values of a file; lists are flattened. */
 function valuesOf(text: string, name: string): readonly Json[] {
   const whole = parseStrictJson(text)
-  if (whole.ok) return opened(whole.value)
+  if (whole.ok) return itemsOf(whole.value)
   const lines = [...text.split('\n').entries()].filter(([, line]) => line.trim() !== '')
   return lines.flatMap(([index, line]) => {
     const value = parseStrictJson(line)
-    if (value.ok) return opened(value.value)
-    throw new CommandFailed(`${lines.length > 1 ? `${name}, ${lineName(index)}` : name}: ${value.error.message}`)
+    if (value.ok) return itemsOf(value.value)
+    throw new CommandFailed(`${lines.length > 1 ? `${name}, line ${index + 1}` : name}: ${value.error.message}`)
   })
 }
 
-function opened(value: Json): readonly Json[] {
+function itemsOf(value: Json): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [value]
 }

@@ -1,37 +1,37 @@
 /**
- * Checks an exported audit chain with nothing but SHA-256 (rules C1 and C2 of the audit chain):
- *   V1. Sequences run from 0 without a gap or a repeat.
- *   V2. Every audit_hash recomputes from the entry's previous_hash and its payload.
- *   V3. Every previous_hash is the audit_hash of the entry before; the first one's is 32 zero bytes.
- *   V4. The payload says the entry's own sequence and txn_id, and one account throughout.
- *   V5. Of entries whose payload is erased V1 and V3 alone can be checked; how many there are is said.
+ * Verifies a saved audit chain by SHA-256 alone (rules C1 and C2 of the audit chain):
+ *   V1. Sequences run from 0 without a gap or a duplicate.
+ *   V2. Every audit_hash is the hash of the entry's previous_hash and payload.
+ *   V3. Every previous_hash is the audit_hash of the previous entry; the first one is 32 zero bytes.
+ *   V4. Every payload has the entry's sequence and txn_id, and all have the same account.
+ *   V5. Entries with an erased payload are verified by V1 and V3 only. The result counts them.
  */
 import { chainHash, GENESIS, showHash, type AuditEntry } from '../../../actors/audit-chain.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../../api/http/json-text.ts'
+import { jsonObjectOf } from '../common/given-file.ts'
 
-/** `payload`: null, it was erased. */
+/** `payload`: null if it is erased. */
 export type GivenEntry = Omit<AuditEntry, 'payload'> & { readonly payload: string | null }
 
 export interface ChainProblem {
-  /** Of the first entry that is not what it was. */
+  /** Of the first changed entry. */
   readonly sequence: number
   readonly txnId: string | null
   readonly problem: string
 }
 
 export interface CheckedEntry extends GivenEntry {
-  /** null: they are erased. */
+  /** The parsed payload; null if it is erased. */
   readonly fields: JsonObject | null
 }
 
 export interface CheckedChain {
-  /** Empty where all payloads are erased. */
+  /** Empty if all payloads are erased. */
   readonly accountId: string
   readonly entries: ReadonlyMap<number, CheckedEntry>
-  /** How many have no payload any more. */
+  /** Number of entries with an erased payload. */
   readonly erased: number
-  /** The last entry's hash: what GET /v1/accounts/{id}/state shows as audit_hash. */
+  /** The last entry's hash, which is the audit_hash of GET /v1/accounts/{id}/state. */
   readonly tip: string
 }
 
@@ -39,7 +39,7 @@ export type ChainResult =
   | { readonly ok: true; readonly chain: CheckedChain }
   | { readonly ok: false; readonly problem: ChainProblem }
 
-/** In any order: pages may be given as they come. At least one entry. */
+/** `given`: at least one entry, in any order. */
 export function verifyChain(given: readonly GivenEntry[]): ChainResult {
   const entries = withoutCopies([...given].sort(bySequence))
   const checked = new Map<number, CheckedEntry>()
@@ -68,12 +68,12 @@ function accountIn({ fields }: CheckedEntry): string | undefined {
   return typeof accountId === 'string' ? accountId : undefined
 }
 
-/** Of copies the one that still has its payload comes first. */
+/** Of two copies the one with a payload comes first. */
 function bySequence(left: GivenEntry, right: GivenEntry): number {
   return left.sequence - right.sequence || Number(left.payload === null) - Number(right.payload === null)
 }
 
-/** A page that was given twice is no harm, nor one from before the account was erased. */
+/** A page may be given twice, or once from before the erasure of the account. */
 function withoutCopies(sorted: readonly GivenEntry[]): readonly GivenEntry[] {
   return sorted.filter((entry, index) => {
     const before = sorted[index - 1]
@@ -88,7 +88,7 @@ function withoutCopies(sorted: readonly GivenEntry[]): readonly GivenEntry[] {
   })
 }
 
-/** `accountId`: whose the entries before were. */
+/** `accountId`: of the previous entries. */
 function judge(
   entry: GivenEntry,
   position: number,
@@ -96,38 +96,31 @@ function judge(
   accountId: string | undefined,
 ): CheckedEntry | ChainProblem {
   const wrong = (problem: string): ChainProblem => ({ sequence: entry.sequence, txnId: entry.txnId, problem })
-  if (entry.sequence < position) return wrong('there are two entries with this sequence')
+  if (entry.sequence < position) return wrong('two entries have this sequence')
   if (entry.sequence > position) return { sequence: position, txnId: null, problem: 'the entry is missing' }
   const { payload } = entry
   if (payload !== null && chainHash(entry.previousHash, payload) !== entry.auditHash) {
-    return wrong('its audit_hash does not follow from its previous_hash and its payload')
+    return wrong('its audit_hash is not the hash of its previous_hash and payload')
   }
-  const fields = payload === null ? null : fieldsOf(payload)
-  if (fields === undefined) return wrong('its payload is no JSON object')
+  const fields = payload === null ? null : jsonObjectOf(payload)
+  if (fields === undefined) return wrong('its payload is not a JSON object')
   if (fields !== null && fields['sequence'] !== entry.sequence) {
-    return wrong('its payload was written for another sequence')
+    return wrong('its payload has another sequence')
   }
   if (fields !== null && fields['txn_id'] !== entry.txnId) {
-    return wrong('its payload was written for another transaction')
+    return wrong('its payload has another txn_id')
   }
   if (entry.previousHash !== (previous?.auditHash ?? GENESIS)) {
     return previous === undefined
-      ? wrong('its previous_hash must be 32 zero bytes, because it is the first')
+      ? wrong('its previous_hash must be 32 zero bytes, because it is the first entry')
       : {
           sequence: previous.sequence,
           txnId: previous.txnId,
-          problem: `entry ${entry.sequence} was written after another entry ${previous.sequence}: its previous_hash is not this audit_hash`,
+          problem: `its audit_hash is not the previous_hash of entry ${entry.sequence}, which was written after another entry ${previous.sequence}`,
         }
   }
   if (accountId !== undefined && fields !== null && fields['account_id'] !== accountId) {
-    return wrong('its payload was written for another account')
+    return wrong('its payload has another account_id')
   }
   return { ...entry, fields }
-}
-
-function fieldsOf(payload: string): JsonObject | undefined {
-  const parsed = parseStrictJson(payload)
-  if (!parsed.ok) return undefined
-  const { value } = parsed
-  return value === null || typeof value !== 'object' || Array.isArray(value) ? undefined : (value as JsonObject)
 }

@@ -1,20 +1,18 @@
-/** `ledger verify` of what `ledger export` wrote: whether it is whole and the ledger's, and what it holds. */
+/** Verifies a file of `ledger export` and summarizes its content. */
 import { openSync, closeSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { checkExport, type CheckedExport, type ExportSummary } from '../../portability/export-check.ts'
 import { LinesBroken, linesOf } from '../../portability/export-file.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../../api/http/json-text.ts'
-import { CommandFailed, type CommandIo } from '../common/command.ts'
-import { unfitOf } from './jwks-fit.ts'
-import { inLineNames, lineName } from '../common/line-words.ts'
-import type { ReceiptKeys } from './verify-receipt.ts'
+import type { CommandIo } from '../common/command.ts'
+import { jsonObjectOf, unreadable } from '../common/given-file.ts'
+import { type ReceiptKeys, unsuitableJwks } from './verify-receipt.ts'
 
 const HEAD_BYTES = 8_192
-/** Members of a line, as canonical JSON writes them; of nothing else that is saved of the interface. */
+/** Members of an export's line in canonical order. No response of the API has them. */
 const LINE = /^\{.*"previous_hash":"sha256:.*"record":"/
 
-/** Whether the file begins as an export does. `name`: - for standard input, where none can be told. */
+/** Whether the file begins like an export. Standard input (`-`) is never taken for one. */
 export function isExport(name: string, io: CommandIo): boolean {
   if (name === '-') return false
   try {
@@ -27,17 +25,17 @@ export function isExport(name: string, io: CommandIo): boolean {
       closeSync(file)
     }
   } catch {
-    // Whoever reads it says why it cannot be read.
+    // The next reader of the file reports the error.
     return false
   }
 }
 
-/** `unchecked`: the JWKS does not tell. */
+/** `unchecked`: the JWKS cannot verify the signature. */
 export type CheckedFile =
   | { readonly ok: true; readonly summary: ExportSummary }
   | { readonly ok: false; readonly unchecked: boolean; readonly problem: string }
 
-/** Whether it holds. Throws CommandFailed when the file cannot be read. */
+/** Prints the result. Returns whether the file verifies. Throws CommandFailed if it cannot be read. */
 export async function verifyExport(name: string, keys: ReceiptKeys, io: CommandIo): Promise<boolean> {
   const checked = await checkExportFile(resolve(io.cwd, name), name, keys)
   if (checked.ok) io.out(`ok: ${summaryText(checked.summary)}\n`)
@@ -45,36 +43,32 @@ export async function verifyExport(name: string, keys: ReceiptKeys, io: CommandI
   return checked.ok
 }
 
-/** What it holds, or what is wrong with it. Throws CommandFailed. `name`: for messages. */
+/** Throws CommandFailed if the file cannot be read. `name`: for messages. */
 export async function checkExportFile(path: string, name: string, keys: ReceiptKeys): Promise<CheckedFile> {
   let checked: CheckedExport
   let last = ''
-  async function* seen(): AsyncGenerator<string, void, undefined> {
+  async function* remembered(): AsyncGenerator<string, void, undefined> {
     for await (const line of linesOf(path)) {
       last = line
       yield line
     }
   }
   try {
-    checked = await checkExport(seen(), keys)
+    checked = await checkExport(remembered(), keys)
   } catch (cause) {
-    if (cause instanceof LinesBroken) return { ok: false, unchecked: false, problem: inLineNames(cause.message) }
-    throw new CommandFailed(`${name} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    if (cause instanceof LinesBroken) return { ok: false, unchecked: false, problem: cause.message }
+    throw unreadable(name, cause)
   }
   if (checked.ok) return checked
-  // It was read no further than to where the problem is: to the line that names the ledger, or the one that names the key.
-  const unfit = unfitOf(signedIn(last), keys)
-  if (unfit !== undefined) return { ok: false, unchecked: true, problem: unfit }
-  return { ok: false, unchecked: false, problem: `${lineName(checked.problem.line)}: ${checked.problem.problem}` }
+  // `last` is the line of the problem, which may be the one that names the ledger or the key.
+  const unsuitable = unsuitableJwks(signedMembers(last), keys)
+  if (unsuitable !== undefined) return { ok: false, unchecked: true, problem: unsuitable }
+  return { ok: false, unchecked: false, problem: `line ${checked.problem.line}: ${checked.problem.problem}` }
 }
 
-/** What the first line and the proof say of who signed; of any other line nothing. */
-function signedIn(line: string): JsonObject {
-  const parsed = parseStrictJson(line)
-  if (!parsed.ok || parsed.value === null || typeof parsed.value !== 'object' || Array.isArray(parsed.value)) return {}
-  const record = parsed.value as JsonObject
+/** Only the first line and the proof name the ledger or the key. */
+function signedMembers(line: string): JsonObject {
+  const record = jsonObjectOf(line) ?? {}
   return record['record'] === 'ledger' || record['record'] === 'proof' ? record : {}
 }
 

@@ -1,8 +1,8 @@
 /**
- * Checks a receipt offline:
- *   W1. Its signature verifies under the key that it names, which is in the JWKS, has the purpose `receipt`, is not
- *       revoked, and whose span covers `processed_at`, but for the slack that the auditor gives it too.
- *   W2. What it says of the chain is what the chain's own entry says, where the chain is at hand.
+ * Verifies a receipt offline:
+ *   W1. Its signature verifies under the key `key_id`. The JWKS has this key, with the purpose `receipt` and not revoked,
+ *       and its span covers `processed_at`, with the same slack as in the auditor.
+ *   W2. If the account's chain is given, the receipt agrees with the entry of its sequence.
  */
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { showHash } from '../../../actors/audit-chain.ts'
@@ -28,17 +28,40 @@ export interface ReceiptKey {
 }
 
 export interface ReceiptKeys {
-  /** Of the file that they are from, for messages. */
+  /** Name of the file, for messages. */
   readonly name: string
-  /** The ledger whose keys these are, where the document says so. */
+  /** The ledger of the document; undefined if it names none. */
   readonly ledgerId: string | undefined
   readonly keys: readonly ReceiptKey[]
 }
 
-/** Fields that a receipt and its entry in the chain share, word for word. */
+/** Fields with the same value in a receipt and its entry of the chain. */
 const SHARED_FIELDS = ['account_id', 'shard_id', 'type', 'amount', 'token_id', 'origin', 'created_at', 'processed_at']
 
-/** Why the receipt is not good; undefined when it is. `chain`: of the receipt's account, if it is at hand. */
+/** A strict ID: any other value names no key that could be fetched. */
+const ID = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * Why this JWKS cannot verify the signature, and what to do; undefined if it can. A JWKS of another ledger, or one saved
+ * before the key existed, proves neither validity nor tampering. `signed`: has the members `ledger_id` and `key_id`.
+ */
+export function unsuitableJwks(signed: JsonObject, { keys, ledgerId, name }: ReceiptKeys): string | undefined {
+  const [ofLedger, keyId] = [idIn(signed, 'ledger_id'), idIn(signed, 'key_id')]
+  if (ofLedger === undefined) return undefined
+  const fetchIt = `fetch /.well-known/jwks.json of ledger ${ofLedger}`
+  if (ledgerId !== undefined && ofLedger !== ledgerId) {
+    return `it is of ledger ${ofLedger}, but ${name} is of ledger ${ledgerId}: ${fetchIt}`
+  }
+  if (keyId === undefined || keys.some((key) => key.keyId === keyId)) return undefined
+  return `it names key ${keyId}, which ${name} does not have: ${fetchIt} again`
+}
+
+function idIn(signed: JsonObject, member: string): string | undefined {
+  const id = signed[member]
+  return typeof id === 'string' && ID.test(id) ? id : undefined
+}
+
+/** Why the receipt is invalid; undefined if it is valid. `chain`: of the receipt's account, if it is given. */
 export function problemOfReceipt(
   given: GivenReceipt,
   keys: ReceiptKeys,
@@ -48,18 +71,18 @@ export function problemOfReceipt(
 }
 
 function problemOfSignature(given: GivenReceipt, { ledgerId, keys }: ReceiptKeys): string | undefined {
-  if (ledgerId !== undefined && given.receipt['ledger_id'] !== ledgerId) return 'it is of another ledger than the JWKS'
+  if (ledgerId !== undefined && given.receipt['ledger_id'] !== ledgerId) return 'its ledger_id is not that of the JWKS'
   const keyId = given.receipt['key_id']
   const key = keys.find((candidate) => candidate.keyId === keyId)
-  if (key === undefined) return 'the key that it names is not in the JWKS'
-  if (key.purpose !== 'receipt') return `the key that it names is for another purpose (${key.purpose})`
-  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
+  if (key === undefined) return 'its key_id is not in the JWKS'
+  if (key.purpose !== 'receipt') return `its key has another purpose (${key.purpose})`
+  if (key.revokedAtMs !== null) return 'its key is revoked'
   const processedAt = given.receipt['processed_at']
   const atMs = typeof processedAt === 'string' ? parseTimestamp(processedAt) : undefined
   if (atMs === undefined) return 'it has no processed_at'
   const { activeFromMs, retiredAtMs } = key
   if (atMs < activeFromMs - RECEIPT_SLACK_MS || (retiredAtMs !== null && atMs > retiredAtMs + RECEIPT_SLACK_MS)) {
-    return 'the key that it names was not in use at its processed_at'
+    return 'its key was not in use at its processed_at'
   }
   return verifiesText(key, canonicalJson(given.receipt), given.signature) ? undefined : 'its signature does not verify'
 }
@@ -70,10 +93,10 @@ function problemOfPlace(receipt: JsonObject, chain: CheckedChain): string | unde
     const entry = [...chain.entries.values()].find((candidate) => candidate.txnId === receipt['txn_id'])
     return entry === undefined
       ? undefined
-      : `it says failed, but entry ${entry.sequence} of the chain is this transaction`
+      : `its status is failed, but entry ${entry.sequence} of the chain has this transaction`
   }
   const entry = typeof sequence === 'number' ? chain.entries.get(sequence) : undefined
-  if (entry === undefined) return 'the chain has no entry with the sequence that it names'
+  if (entry === undefined) return 'the chain has no entry with its sequence'
   return problemOfEntry(receipt, entry)
 }
 

@@ -5,13 +5,14 @@ import { transition } from 'xstate'
 import { isMessageType } from '../../../actors/message.ts'
 import { accountActor } from '../../../actors/account/actor.ts'
 import { ABSENT, defineActor } from '../../../actors/define-actor.ts'
-import { describeActor, mermaidOf } from '../../../infra/cli/describe-actor.ts'
+import { mermaidOf, refusedIn, statesOf, transitionsOf } from '../../../infra/cli/actors.ts'
 import { ACTOR_KINDS } from '../../../actors/address.ts'
 import { ACTORS } from '../../../actors/step-actor.ts'
 import { ACCOUNT, registerCommand, SALT, SIGNED } from '../../support/accounts.ts'
 
 describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
-  const { states, transitions, refusals } = describeActor(kind)
+  const states = statesOf(kind)
+  const transitions = transitionsOf(kind)
 
   test('reaches every state from the state absent', () => {
     const reached = new Set([ABSENT])
@@ -28,7 +29,7 @@ describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
       [...commands].filter((command) => {
         if (command === 'due') return false
         const taken = transitions.filter((one) => one.from === state && one.command === command)
-        const isRefused = refusals.some((one) => one.state === state && one.command === command)
+        const isRefused = refusedIn(kind, state).includes(command)
         // Either a last transition without a guard, or a code for those that no transition accepts.
         return (taken.at(-1)?.guard === null) === isRefused
       }),
@@ -56,7 +57,7 @@ describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
 
   test('is drawn in the README as it runs', () => {
     const readme = readFileSync('actors/README.md', 'utf8')
-    expect(readme).toContain(`\`\`\`mermaid\n${mermaidOf(describeActor(kind))}\`\`\``)
+    expect(readme).toContain(`\`\`\`mermaid\n${mermaidOf(transitions)}\`\`\``)
   })
 
   test('gives by the fast way what transition() gives', () => {

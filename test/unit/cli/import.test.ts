@@ -1,4 +1,4 @@
-/** Goal: `ledger import` sends a file whole, goes on where it was, and says which record is the reason for a refusal. */
+/** Goal: `ledger import` sends a whole file, continues after an interruption, and names the refused record. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
@@ -72,18 +72,18 @@ function runImport(name: string): Promise<Ran> {
   return line.run(['import', name, '--url', url, '--client', 'operations', '--secret-file', 'secret'])
 }
 
-test('a file is taken in, and again it changes nothing', async () => {
+test('a file is imported, and a second import changes nothing', async () => {
   const first = await importing(small.records)
   expect([first.err, first.code]).toEqual(['11 of 11 lines sent\n', 0])
   expect(JSON.parse(first.out)).toMatchObject({ accounts: 2, tokens: 1, nft_instances: 2, present: 0 })
   const asked = homes.asked.length
   const again = await importing(small.records)
-  expect(again.err).toBe('it was taken in already: nothing was changed\n')
+  expect(again.err).toBe('this file is already imported: nothing was changed\n')
   expect([again.out, again.code]).toEqual([first.out, 0])
   expect(homes.asked).toHaveLength(asked)
 })
 
-test('a large file is sent in parts, in order, each below the bound', async () => {
+test('a large file is sent in ordered parts below the size limit', async () => {
   const { code, out } = await importing(large.records)
   expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 3_000 }])
   expect(taken.length).toBeGreaterThan(1)
@@ -91,7 +91,7 @@ test('a large file is sent in parts, in order, each below the bound', async () =
   for (const { records } of taken) expect(JSON.stringify(records).length).toBeLessThan(1_000_000)
 })
 
-test('a ledger that is away for a moment is asked again, and it is said', async () => {
+test('it retries while the ledger is unavailable, and prints that', async () => {
   let failures = 1
   before = () => {
     failures -= 1
@@ -103,20 +103,17 @@ test('a ledger that is away for a moment is asked again, and it is said', async 
   expect(failures).toBeLessThan(0)
 })
 
-test('a file whose bytes are not those that were hashed is refused, and nothing of it is taken', async () => {
+test('a file with other bytes than the hashed ones is refused, and nothing is imported', async () => {
   const texts = small.records.map((record) => canonicalJson(record))
   line.write('crlf.ndjson', texts.map((text) => `${text}\r\n`).join(''))
   const refused = await runImport('crlf.ndjson')
-  expect([refused.code, refused.err]).toEqual([
-    1,
-    'ledger import: line 10 (counted from 0): it is not canonical JSON\n',
-  ])
+  expect([refused.code, refused.err]).toEqual([1, 'ledger import: line 10 is not canonical JSON\n'])
   line.write('spaced.ndjson', texts.map((text, at) => `${at === 3 ? text.replace(':', ': ') : text}\n`).join(''))
-  expect((await runImport('spaced.ndjson')).err).toContain('line 3 (counted from 0): it is not canonical JSON')
+  expect((await runImport('spaced.ndjson')).err).toContain('line 3 is not canonical JSON')
   expect(taken).toEqual([])
 })
 
-test('stopped in the middle and run again it goes on behind the last line that is there', async () => {
+test('after an interruption it continues after the last imported line', async () => {
   const { records } = large
   const importId = uuidOf(`import ${String(records.at(-1)?.['proof_hash'])}`)
   const caller = { clientId: 'operations', role: 'admin', boundary: true } as const
@@ -124,23 +121,23 @@ test('stopped in the middle and run again it goes on behind the last line that i
   await imports.take({ importId, part: 0, records: sent, last: false, caller })
   const { code, out, err } = await importing(records)
   expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 3_000 }])
-  expect(err).toContain(`going on behind 100 of ${records.length} lines`)
+  expect(err).toContain(`continuing after 100 of ${records.length} lines`)
   expect(taken[1]?.records[0]?.record['line']).toBe(100)
 })
 
-test('a file that is refused ends with 1, and the line that is the reason is named', async () => {
+test('a refusal exits with 1 and names the line', async () => {
   homes.fate = ({ operation, actor }) =>
     operation.kind === 'hold_arrival' && actor.id === 'bob' ? 'refused' : 'answered'
   const refused = await importing(small.records)
   expect([refused.code, refused.out]).toEqual([1, ''])
-  expect(refused.err).toContain('  line 9 (counted from 0): There is another.')
+  expect(refused.err).toContain('  line 9: There is another.')
 })
 
-test('a damaged, shortened or foreign file is refused with its line', async () => {
+test('a damaged, shortened or foreign file is refused with the reason', async () => {
   const { records } = small
   const changed = records.map((record, at) => (at === 1 ? { ...record, total_supply: '1000' } : record))
   const cases: readonly (readonly [readonly JsonObject[], string])[] = [
-    [changed, 'line 2 (counted from 0), previous_hash'],
+    [changed, 'line 2, previous_hash'],
     [records.slice(0, 8), 'does not end with the proof'],
     [(await fileOf(wholeFile)).records, 'the key that it names'],
   ]
@@ -151,12 +148,12 @@ test('a damaged, shortened or foreign file is refused with its line', async () =
   expect(homes.asked).toEqual([])
 })
 
-test('what is no file of lines is refused without asking anybody', async () => {
+test('a file that is not an export is refused without a request', async () => {
   line.write('empty', '')
   line.write('text', 'no JSON\n')
   for (const [name, message] of [
     ['empty', 'does not end'],
-    ['text', 'is no record'],
+    ['text', 'is not a record'],
     ['missing', 'cannot be read'],
   ] as const) {
     const ran = await line.run(['import', name, '--url', url, '--client', 'operations', '--secret-file', 'secret'])

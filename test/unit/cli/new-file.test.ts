@@ -1,4 +1,4 @@
-/** Goal: what a command writes is whole or not there, replaces nothing, and what cannot be written is told in a sentence (N1-N3). */
+/** Goal: a new file is complete or absent, replaces nothing, and errors name the reason (N1-N3). */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -19,7 +19,7 @@ function writing() {
   return { cwd, write, begin }
 }
 
-test('N1: it has its name once it is finished, for its owner alone', async () => {
+test('N1: the file gets its name when it is finished, readable by its owner only', async () => {
   const { cwd, begin } = writing()
   const result = await begin('saved', async (file) => {
     await file.write('first ')
@@ -32,7 +32,7 @@ test('N1: it has its name once it is finished, for its owner alone', async () =>
   expect([readdirSync(cwd), statSync(join(cwd, 'saved')).mode & 0o777]).toEqual([['saved'], 0o600])
 })
 
-test('N1: of what came to no end nothing is left', async () => {
+test('N1: an unfinished file is removed', async () => {
   const { cwd, begin } = writing()
   const broken = new Error('broken')
   await expect(
@@ -44,30 +44,30 @@ test('N1: of what came to no end nothing is left', async () => {
   expect(readdirSync(cwd)).toEqual([])
 })
 
-test('N2: what is there already stays, whenever it came', async () => {
+test('N2: an existing file stays, even if it was created meanwhile', async () => {
   const { cwd, write, begin } = writing()
   const late = begin('saved', async (file) => {
-    write('saved', 'of somebody else')
+    write('saved', 'of another program')
     await file.finish()
   })
-  await expect(late).rejects.toThrow('saved is there already')
+  await expect(late).rejects.toThrow('saved already exists')
   let begun = false
   const again = begin('saved', async () => void (begun = true))
   await expect(again).rejects.toThrow(FileUnwritable)
   expect([begun, readFileSync(join(cwd, 'saved'), 'utf8'), readdirSync(cwd)]).toEqual([
     false,
-    'of somebody else',
+    'of another program',
     ['saved'],
   ])
 })
 
-test('N3: what cannot be written is told before the work begins, with the reason', async () => {
+test('N3: an unwritable path is reported before the work begins', async () => {
   const { cwd, write, begin } = writing()
   write('file', 'no directory')
   let begun = false
   for (const [name, why] of [
     ['none/saved', `none/saved cannot be written: there is no directory ${join(cwd, 'none')}`],
-    ['file/saved', `file/saved cannot be written: ${join(cwd, 'file')} is no directory`],
+    ['file/saved', `file/saved cannot be written: ${join(cwd, 'file')} is not a directory`],
   ] as const) {
     await expect(begin(name, async () => void (begun = true))).rejects.toThrow(why)
   }

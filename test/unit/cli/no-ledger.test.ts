@@ -1,4 +1,4 @@
-/** Goal: a command that is run in the wrong directory says so, and leaves nothing there that looks like a ledger. */
+/** Goal: a command in the wrong directory fails with the reason, and creates nothing there. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ test.for([
   ['keys', 'rotate-master'],
   ['checkpoint'],
   ['verify', '--checkpoint', 'saved'],
-] as const)('ledger %j makes no ledger where there is none', async (args) => {
+] as const)('ledger %j creates no ledger in an empty directory', async (args) => {
   const { cwd, run } = commandLine()
   const { code, out, err } = await run(args)
   expect([code, out]).toEqual([1, ''])
@@ -25,7 +25,7 @@ test.for([
   expect(readdirSync(cwd)).toEqual([])
 })
 
-test('a start that never made its data left no ledger either', async () => {
+test('a start that failed before it created the data left no ledger', async () => {
   const { cwd, run } = commandLine()
   const directory = join(cwd, '.ledger', 'postgres')
   mkdirSync(directory, { recursive: true })
@@ -45,7 +45,7 @@ async function keysOf(
   return open(read.value.configuration)
 }
 
-test('a master key that is lost is not replaced by a new one', async () => {
+test('a lost master key is not replaced by a new one', async () => {
   const { cwd } = commandLine()
   const dataDir = join(cwd, '.ledger')
   mkdirSync(join(dataDir, 'postgres', 'data'), { recursive: true })
@@ -55,7 +55,7 @@ test('a master key that is lost is not replaced by a new one', async () => {
   expect(readdirSync(dataDir)).toEqual(['postgres'])
 })
 
-test('a master key that is missing is not made, and a file that cannot be used is named by its variable', async () => {
+test('existingMasterKeys generates no key, and errors about files name the variable', async () => {
   const { cwd, write } = commandLine()
   await expect(keysOf({}, cwd)).rejects.toThrow(
     `There is no master key: set LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE`,

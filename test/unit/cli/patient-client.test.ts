@@ -1,27 +1,27 @@
-/** Goal: who sends a file for an hour is not stopped by a moment's interruption, and never waits without knowing for what. */
+/** Goal: a short outage does not end a long command, and the command prints why it waits. */
 import { expect, test } from 'vitest'
 import {
-  type HttpAnswer,
+  type HttpReply,
   type HttpClient,
   LedgerNotReady,
   LedgerUnreachable,
 } from '../../../infra/cli/common/http-client.ts'
 import { createPatientClient } from '../../../infra/cli/common/patient-client.ts'
 
-const OK: HttpAnswer = { status: 200, body: {}, retryAfterS: null }
-const AWAY: HttpAnswer = { status: 503, body: {}, retryAfterS: null }
-const GONE = new LedgerUnreachable('the ledger at http://there does not answer')
+const OK: HttpReply = { status: 200, body: {}, retryAfterS: null }
+const AWAY: HttpReply = { status: 503, body: {}, retryAfterS: null }
+const GONE = new LedgerUnreachable('the ledger at http://there does not respond')
 
-/** A ledger that answers so, and last for ever. */
-function clientThat(answers: readonly (HttpAnswer | Error)[], longestMs = 60_000) {
-  let asked = 0
-  let said = ''
+/** A client with these outcomes in order; the last one repeats. */
+function clientWith(outcomes: readonly (HttpReply | Error)[], longestMs = 60_000) {
+  let requests = 0
+  let printed = ''
   const client: HttpClient = {
     send: () => Promise.reject(new Error('not sent')),
-    ask: () => {
-      const answer = answers[Math.min(asked, answers.length - 1)] ?? OK
-      asked += 1
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+    request: () => {
+      const outcome = outcomes[Math.min(requests, outcomes.length - 1)] ?? OK
+      requests += 1
+      return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome)
     },
   }
   const io = {
@@ -29,47 +29,47 @@ function clientThat(answers: readonly (HttpAnswer | Error)[], longestMs = 60_000
     cwd: '/',
     readInput: () => Promise.reject(new Error('nothing')),
     out: () => undefined,
-    err: (text: string) => void (said += text),
+    err: (text: string) => void (printed += text),
   }
-  const { ask } = createPatientClient(client, io, { longestMs, pauseMs: 0 })
-  return { ask: () => ask('GET', '/v1/imports/x'), asked: () => asked, said: () => said }
+  const { request } = createPatientClient(client, io, { longestMs, pauseMs: 0 })
+  return { request: () => request('GET', '/v1/imports/x'), requests: () => requests, printed: () => printed }
 }
 
-test('P1: where nobody has answered yet it does not wait', async () => {
-  const { ask, asked, said } = clientThat([GONE, OK])
-  await expect(ask()).rejects.toBe(GONE)
-  expect([asked(), said()]).toEqual([1, ''])
+test('P1: it does not wait before the first response', async () => {
+  const { request, requests, printed } = clientWith([GONE, OK])
+  await expect(request()).rejects.toBe(GONE)
+  expect([requests(), printed()]).toEqual([1, ''])
 })
 
-test('P2: an interruption is waited for, and said once, with until when', async () => {
-  const { ask, said } = clientThat([OK, GONE, GONE, AWAY, OK])
-  await ask()
-  expect(await ask()).toBe(OK)
-  expect(said()).toMatch(
-    /^the ledger at http:\/\/there does not answer; trying again until \d\d:\d\d \(Ctrl-C ends it\)\n$/,
+test('P2: it waits during an outage, and prints once why and until when', async () => {
+  const { request, printed } = clientWith([OK, GONE, GONE, AWAY, OK])
+  await request()
+  expect(await request()).toBe(OK)
+  expect(printed()).toMatch(
+    /^the ledger at http:\/\/there does not respond; trying again until \d\d:\d\d \(Ctrl-C ends it\)\n$/,
   )
 })
 
-test('P2: a ledger that is there and not ready is waited for from the first', async () => {
+test('P2: it waits for a ledger that is not ready, even before the first response', async () => {
   for (const answer of [AWAY, new LedgerNotReady('no token yet')]) {
-    const { ask, said } = clientThat([answer, OK])
-    expect(await ask()).toBe(OK)
-    expect(said()).toContain('trying again until')
+    const { request, printed } = clientWith([answer, OK])
+    expect(await request()).toBe(OK)
+    expect(printed()).toContain('trying again until')
   }
 })
 
-test('it is not waited for longer than was said: then what came last is the answer', async () => {
-  const away = clientThat([AWAY], 0)
-  expect(await away.ask()).toBe(AWAY)
-  const gone = clientThat([OK, GONE], 0)
-  await gone.ask()
-  await expect(gone.ask()).rejects.toBe(GONE)
+test('after the longest time it returns the last outcome', async () => {
+  const away = clientWith([AWAY], 0)
+  expect(await away.request()).toBe(AWAY)
+  const gone = clientWith([OK, GONE], 0)
+  await gone.request()
+  await expect(gone.request()).rejects.toBe(GONE)
 })
 
-test('any other error is not waited for', async () => {
+test('it throws any other error at once', async () => {
   const broken = new Error('broken')
-  const { ask, asked } = clientThat([OK, broken])
-  await ask()
-  await expect(ask()).rejects.toBe(broken)
-  expect(asked()).toBe(2)
+  const { request, requests } = clientWith([OK, broken])
+  await request()
+  await expect(request()).rejects.toBe(broken)
+  expect(requests()).toBe(2)
 })

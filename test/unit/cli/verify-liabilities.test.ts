@@ -1,6 +1,6 @@
 /**
- * Goal: assertions and proofs of liabilities are checked offline, and what was changed in one is named. The rules are L1-L3.
- * What else makes a share no proof: test/unit/actors/liabilities.test.ts.
+ * Goal: assertions and proofs of liabilities are verified offline, and every change is named (rules L1-L3).
+ * More about shares: test/unit/actors/liabilities.test.ts.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -142,7 +142,7 @@ function at<T>(list: readonly T[], index: number): T {
 }
 
 describe('a proof of liabilities', () => {
-  test('that is whole passes, and says what the account is owed, token by token', async () => {
+  test('that is intact verifies, and shows the amount of each token', async () => {
     const { code, out, err } = await verify(proof)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toBe(
@@ -153,7 +153,7 @@ describe('a proof of liabilities', () => {
     )
   })
 
-  test('that names no token passes, and says that it proves nothing', async () => {
+  test('without a token verifies, and the result says that it proves nothing', async () => {
     const { code, out } = await verify({ ...proof, proofs: [] })
     expect(code).toBe(0)
     expect(out).toContain('proves nothing')
@@ -161,13 +161,9 @@ describe('a proof of liabilities', () => {
 
   const TAMPERINGS: readonly (readonly [string, (copy: Proof) => void, RegExp])[] = [
     ['L3: another amount', (copy) => void (at(copy.proofs, 1).amount = '12.6'), /GOLD: its shares do not add up/],
-    ['L3: a token twice', (copy) => void copy.proofs.push(at(copy.proofs, 0)), /twice/],
-    [
-      'L2: another root',
-      (copy) => void (copy.merkle_root = showHash('ab'.repeat(32))),
-      /is not the one that was signed/,
-    ],
-    ['L2: another total of a token', (copy) => void (at(copy.totals, 0).total = '5'), /do not make/],
+    ['L3: a token twice', (copy) => void copy.proofs.push(at(copy.proofs, 0)), /two proofs of one token/],
+    ['L2: another root', (copy) => void (copy.merkle_root = showHash('ab'.repeat(32))), /is not the signed one/],
+    ['L2: another total of a token', (copy) => void (at(copy.totals, 0).total = '5'), /do not hash to/],
     [
       'L1: a total that was not signed',
       (copy) => void (copy.assertion.result = { ...copy.assertion.result, total_liabilities: '1' }),
@@ -176,12 +172,12 @@ describe('a proof of liabilities', () => {
     [
       'L1: a signature over a total that does not add up',
       (copy) => void (copy.assertion = asserted({ ...copy.assertion.result, total_liabilities: '1' })),
-      /do not add up to what was signed/,
+      /do not add up to the signed total/,
     ],
     [
-      'L2: totals that are not those that were signed',
+      'L2: other totals than the signed ones',
       (copy) => void (copy.assertion = asserted({ ...copy.assertion.result, by_token: [] })),
-      /not those that were signed/,
+      /not the signed ones/,
     ],
   ]
   test.for(TAMPERINGS)('is refused: %s', async ([, tamper, problem]) => {
@@ -204,8 +200,8 @@ describe('a proof of liabilities', () => {
 
   test.each<[string, object, RegExp]>([
     ['lacks the key', { ...JWKS, keys: [{ ...KEY, kid: 'other' }] }, /it names key \S+, which \S+ does not have/],
-    ['is of another ledger', { ...JWKS, ledger_id: 'that-ledger' }, /it is of another ledger/],
-  ])('is not checked by a JWKS that %s, nor is the assertion', async (_, jwks, why) => {
+    ['is of another ledger', { ...JWKS, ledger_id: 'that-ledger' }, /it is of ledger \S+, but \S+ is of ledger/],
+  ])('is not checked, like its assertion, if the JWKS %s', async (_, jwks, why) => {
     const { code, out } = await verify([proof, proof.assertion], jwks)
     expect(code).toBe(1)
     expect(out.match(/^NOT CHECKED: /gm)).toHaveLength(2)
@@ -213,10 +209,10 @@ describe('a proof of liabilities', () => {
     expect(out).not.toContain('TAMPERED')
   })
 
-  test('needs the JWKS, and what is no proof at all is refused', async () => {
+  test('needs the JWKS, and must be well-formed', async () => {
     expect((await shell.run(['verify', shell.write('proof.json', proof)])).code).toBe(2)
     const { code, err } = await verify({ ...proof, totals: [{ token_id: 'GOLD' }] })
     expect(code).toBe(1)
-    expect(err).toContain('no proof of liabilities (totals.0.root)')
+    expect(err).toContain('not a proof of liabilities (wrong: totals.0.root)')
   })
 })

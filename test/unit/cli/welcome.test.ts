@@ -1,4 +1,4 @@
-/** Goal: only the start that generates secrets prints them; the operator's own are never printed. */
+/** Goal: only the start that generates secrets prints them. Secrets of the operator are never printed. */
 import { expect, test } from 'vitest'
 import type { BootstrapClient } from '../../../infra/config/bootstrap-client.ts'
 import type { Configuration } from '../../../infra/config/configuration.ts'
@@ -13,20 +13,20 @@ const clients: readonly BootstrapClient[] = (['admin', 'transactor'] as const).m
 }))
 const SECRETS = clients.map(({ clientSecret }) => clientSecret)
 
-function said(file: string | undefined, made: boolean): string {
+function messageFor(file: string | undefined, made: boolean): string {
   const configuration = { environment: 'sandbox', dataDir: '/srv/ledger' } as Configuration
   const ledger = { addresses: ['http://127.0.0.1:8080'], ledgerId: 'one', startClients: { clients, file, made } }
   return welcome(ledger, configuration)
 }
 
-test('the first start shows them once, beside their names', () => {
-  const text = said("/srv/led'ger/clients.json", true)
+test('the first start prints each secret once, next to its client', () => {
+  const text = messageFor("/srv/led'ger/clients.json", true)
   for (const secret of SECRETS) expect(text.split(secret)).toHaveLength(2)
   expect(text).toContain('the-transactor (transactor): lsk_transactor-secret')
 })
 
-test('a later start names their file, and the example reads its secret from there', () => {
-  const text = said("/srv/led'ger/clients.json", false)
+test('a later start names the file, and the example reads the secret from there', () => {
+  const text = messageFor("/srv/led'ger/clients.json", false)
   for (const secret of SECRETS) expect(text).not.toContain(secret)
   expect(text).toContain("Clients (their secrets are in /srv/led'ger/clients.json):\n  the-admin (admin)\n")
   expect(text).toContain(
@@ -34,8 +34,8 @@ test('a later start names their file, and the example reads its secret from ther
   )
 })
 
-test('secrets that the operator chose are never printed', () => {
-  const text = said(undefined, false)
+test('secrets of the operator are never printed', () => {
+  const text = messageFor(undefined, false)
   for (const secret of SECRETS) expect(text).not.toContain(secret)
   expect(text).toContain('Clients of LEDGER_BOOTSTRAP_CLIENTS:')
 })

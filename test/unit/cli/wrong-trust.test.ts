@@ -1,14 +1,14 @@
-/** Goal: a wrong file of trusted ledgers is a wrong configuration: told once and at once, and no edge that is started for ever. */
+/** Goal: a wrong file of trusted ledgers is reported once as a configuration error, before anything starts. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandLine } from './cli-fixture.ts'
 
-test.for(['up', 'edge'])('ledger %s ends with a sentence, and has started nothing', async (command) => {
+test.for(['up', 'edge'])('ledger %s fails with one line, and has started nothing', async (command) => {
   const { cwd, run, write } = commandLine()
   write('jwks.json', { ledger_id: 'other', keys: [] })
   for (const [name, why] of [
-    ['missing.json', 'cannot be read: there is none.'],
+    ['missing.json', 'cannot be read: there is no such file.'],
     ['jwks.json', 'must be {"<ledger ID>": <its jwks.json>}'],
   ] as const) {
     const { code, out, err } = await run([command], '', { LEDGER_TRUSTED_LEDGERS_FILE: name })
@@ -20,7 +20,7 @@ test.for(['up', 'edge'])('ledger %s ends with a sentence, and has started nothin
   expect(readdirSync(cwd)).toEqual(['jwks.json'])
 })
 
-test('what runs no edge does not fall with the file', async () => {
+test('commands that run no edge ignore the file', async () => {
   const { run } = commandLine()
   const { err } = await run(['shards'], '', { LEDGER_TRUSTED_LEDGERS_FILE: 'missing.json' })
   expect(err).toContain('there is no ledger in')
