@@ -14,10 +14,10 @@ export interface LedgerProperties {
 }
 
 /**
- * Brings the database to this program's schema and creates the ledger in it if there is none, with its first signing keys:
- * where parts have roles of their own at PostgreSQL, none of them may make one.
- * `say`: gets progress lines while PostgreSQL is in recovery. Throws if an existing ledger has other properties, or another
- * master key, or if PostgreSQL is read-only.
+ * Migrates the database and creates the ledger if there is none. Also creates the first signing keys, because the PostgreSQL
+ * roles of the parts have no right to.
+ * Throws if the existing ledger has other properties or another master key, or if PostgreSQL is read-only.
+ * `say`: gets progress lines while PostgreSQL is in recovery.
  */
 export async function createOrMigrate(
   url: string,

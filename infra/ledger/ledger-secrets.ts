@@ -1,7 +1,7 @@
 /**
- * The keys of a configuration, and the ledger's secrets that they open: the only source of a process's secrets.
- *   O1. A process with keys of another master key is refused before it starts: unless every secret of the ledger's row that
- *       its part needs opens, it gets none.
+ * Reads the configured keys and opens the ledger's secrets with them: the only source of a process's secrets.
+ *   O1. A process with the keys of another master key gets no secret: every secret of the ledger's row that its part needs
+ *       must open.
  *   O2. A part gets only the keys that it needs, from its part key or from the master key.
  */
 import { existsSync } from 'node:fs'
@@ -22,22 +22,21 @@ import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 
 /** Secrets of every node and edge. */
 export interface NodeSecrets {
-  /** Which shard an account lives on. */
+  /** The shard ID of an account. */
   readonly shardOf: (accountId: string) => number
-  /** How rows are written and read. */
   readonly vault: RowVault
   /** Seals messages between edges and nodes. */
   readonly messageSecret: Buffer
-  /** Seals the service's signing keys of which this process holds the wrapping keys. */
+  /** Seals the signing keys of the purposes whose wrapping keys this process has. */
   readonly serviceKeys: ServiceKeySeals
 }
 
 export interface LedgerSecrets extends NodeSecrets {
-  /** What is derived from the root secret. */
+  /** Derives keys from the root secret. */
   readonly derive: DeriveKey
 }
 
-/** Where the sandbox keeps the key that it made. */
+/** The master key that the sandbox generates. */
 export function generatedKeyFile(configuration: Configuration): string {
   return join(configuration.dataDir, 'master.key')
 }
@@ -49,7 +48,7 @@ export async function openMasterKeys(configuration: Configuration): Promise<KeyR
       throw new KeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production generates no key.')
     }
     const file = generatedKeyFile(configuration)
-    // A new key opens nothing, and would be taken for the right one.
+    // A new key would not open the existing ledger.
     if (!existsSync(file) && existsSync(join(configuration.dataDir, 'postgres', 'data'))) {
       throw new KeyUnusable(
         `${file} is missing, and ${configuration.dataDir} has a ledger: restore your copy of the master key, or set LEDGER_MASTER_KEY_FILE.`,
@@ -93,7 +92,7 @@ function ringGivenTo(part: Part, given: PartKey): KeyRing {
   )
 }
 
-/** `generated`: where the configuration names none. */
+/** `generated`: called if no master key is configured. */
 async function openKeys(configuration: Configuration, generated: () => Promise<WrappingKeys>): Promise<KeyRing> {
   const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile, partKey, partKeyFile } = configuration
   if (partKey !== undefined || partKeyFile !== undefined) {
@@ -113,7 +112,7 @@ async function openKeys(configuration: Configuration, generated: () => Promise<W
   return { current, previous }
 }
 
-/** Which of the files it is that is not as it must be. */
+/** Adds the name of the variable to an error. */
 async function namingVariable<T>(name: string, loading: Promise<T>): Promise<T> {
   try {
     return await loading
@@ -123,7 +122,7 @@ async function namingVariable<T>(name: string, loading: Promise<T>): Promise<T> 
   }
 }
 
-/** All secrets except private keys that the ring does not open. Throws an Error as of O1. */
+/** Leaves out the signing keys that the ring does not open. Throws if another secret does not open (O1). */
 export function openLedgerSecrets(ring: KeyRing, ledger: LedgerRecord): LedgerSecrets {
   return {
     ...openNodeSecrets(ring, ledger),
@@ -131,7 +130,7 @@ export function openLedgerSecrets(ring: KeyRing, ledger: LedgerRecord): LedgerSe
   }
 }
 
-/** Throws an Error as of O1. */
+/** Throws if a secret does not open (O1). */
 export function openNodeSecrets(ring: KeyRing, ledger: LedgerRecord): NodeSecrets {
   return {
     shardOf: createShardHash(open(ring, 'shard-secret', ledger.sealedShardSecret), ledger.shardCount),
@@ -141,14 +140,14 @@ export function openNodeSecrets(ring: KeyRing, ledger: LedgerRecord): NodeSecret
   }
 }
 
-/** For a process that only reads. Throws an Error as of O1. */
+/** For a process that only reads. Throws if a secret does not open (O1). */
 export function openVault(ring: KeyRing, ledger: LedgerRecord): RowVault {
   refuseOtherMasterKeys(ring, ledger.sealedShardSecret)
   const indexSecret = open(ring, 'index-secret', ledger.sealedIndexSecret)
   return createRowVault(createDataKeys(createKeyWrapping(ring)), indexSecret, ledger)
 }
 
-/** Throws an Error unless the keys derive from the master key that seals this secret of the ledger. */
+/** Throws unless the keys derive from the master key that seals this secret. */
 export function refuseOtherMasterKeys(ring: KeyRing, sealedShardSecret: Buffer): void {
   open(ring, 'shard-secret', sealedShardSecret)
 }
