@@ -9,6 +9,7 @@ export const actorsCommand: CommandSetup = (command, io) => {
   command.description('Shows the state machines of actors.')
   command
     .command('describe')
+    .summary('print the state machine of a kind of actor')
     .description(
       `Prints the action of an actor for each command in each state, and a Mermaid diagram of the states:
 

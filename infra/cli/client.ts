@@ -22,6 +22,7 @@ export const clientCommand: CommandSetup = (command, io) => {
   command.description('Adds, lists and revokes clients of the API.')
   command
     .command('add')
+    .summary('add a client')
     .description(
       `Adds a client with a secret of 256 random bits, and prints both as JSON. The secret is printed only
 this once.`,
@@ -41,10 +42,12 @@ this once.`,
     .action((options: AddOptions) => withAccess(io, (access) => add(access, options, io)))
   command
     .command('list')
+    .summary('list the clients')
     .description('Prints one client a line as JSON, without secrets.')
     .action(() => withAccess(io, ({ store }) => list(store, io)))
   command
     .command('revoke')
+    .summary('revoke a client')
     .description('Revokes a client and all its tokens within seconds. Its ID cannot be used again.')
     .requiredOption('--id <id>', 'client ID', clientIdOf)
     .action(({ id }: { id: string }) =>

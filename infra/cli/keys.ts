@@ -25,6 +25,7 @@ export const keysCommand: CommandSetup = (command, io) => {
   command.description('Rotates and revokes signing keys, rotates the master key, and derives part keys.')
   command
     .command('rotate')
+    .summary('create the next signing key of a purpose')
     .description(
       `Creates the next signing key of a purpose and prints it as JSON. The key is published in the JWKS at
 once and signs after the given delay, so that every cache has it by then. The previous key retires
@@ -48,6 +49,7 @@ import key still decrypts earlier exports.`,
     })
   command
     .command('revoke')
+    .summary('revoke a compromised signing key')
     .description(
       `Revokes a compromised signing key. All its signatures become invalid, whenever they were made: access
 tokens end, receipts, assertions and attestations no longer verify, and the JWKS marks the key as
@@ -58,6 +60,7 @@ undone. Prints the revoked key and its replacement as JSON.`,
     .action(({ kid }: { kid: string }) => revoke(kid, io))
   command
     .command('part-key')
+    .summary('print the part key of a node, an edge or the auditor')
     .description(
       `Prints the part key of a node, an edge or the auditor, which uses it instead of the master key. It
 opens only the keys and secrets that this part needs. The part reads it from LEDGER_PART_KEY_FILE
@@ -70,6 +73,7 @@ key also opens secrets under the earlier master keys. Needs the master key, but 
     })
   command
     .command('rotate-master')
+    .summary('move all keys from an earlier master key to the current one')
     .description(
       `Moves every key and secret from an earlier master key to the current one. It rewraps keys, rewrites no
 data, and may run while the ledger runs. Prints the number of rewrapped keys of each kind as JSON.
