@@ -2,9 +2,9 @@
  * Clients and refresh families in PostgreSQL. Invariants X1 to X3 of the port, and:
  *   X4. A family has one live token. Exchanging it moves it to the used ones in the same statement, under the lock of
  *       the family's row; a used token never yields anything again.
- *   X5. A client is what is sealed of it (client-document.ts). A row that does not open, or says something else, lets
- *       nobody in, and keeps nobody else from their work.
- *   X6. What is sealed and the column beside it change in one statement, and only where the row still is what was read.
+ *   X5. The sealed text of a client decides (client-document.ts). A row that does not open, or differs from its text,
+ *       authenticates no client, and affects no other client.
+ *   X6. The sealed text and its columns change in one statement, and only if the row is unchanged since it was read.
  */
 import type postgres from 'postgres'
 import {
@@ -157,7 +157,7 @@ function timestamp(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
 
-/** X6: again, for as long as the row was changed by somebody else meanwhile (undefined). */
+/** X6: tries again while concurrent writers change the row (undefined). */
 async function changed<T>(change: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
     const outcome = await change()
@@ -229,7 +229,7 @@ interface RotatedRow {
   readonly client_id: string
 }
 
-/** Whoever comes second waits for the row, finds another hash in it, and is told what the token is now (X1, X4). */
+/** A concurrent second call waits for the row, finds another hash, and returns the state of the token (X1, X4). */
 async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
   const at = timestamp(exchange.atMs)
   const [rotated] = await sql<RotatedRow[]>`

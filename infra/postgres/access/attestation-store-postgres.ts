@@ -1,8 +1,8 @@
 /**
  * Attestations in PostgreSQL. Invariants Y1 to Y5 of the port, and:
  *   Y6. Each write is one statement, and none is sent twice: what is asked again after a lost connection is only reads.
- *       A write that met an earlier one is told of it by a second statement, which sees what the first one waited for.
- *   Y7. What does not open, or is not what its columns say, is an error: it is neither told nor taken for absent.
+ *       A write that met an earlier one reads it by a second statement, which sees the rows that the first waited for.
+ *   Y7. A row that does not open, or differs from its columns, is an error: it is neither served nor treated as absent.
  */
 import type { ActorAddress } from '../../../actors/address.ts'
 import {
@@ -79,7 +79,7 @@ interface Database {
   readonly vault: RowVault
 }
 
-/** Whoever comes second under a key waits until the first has committed (Y2). */
+/** A second request under a key waits until the first has committed (Y2). */
 async function create(
   database: Database,
   attestation: Attestation,
@@ -132,7 +132,7 @@ async function find({ pool, vault }: Database, attestationId: string): Promise<F
   })
 }
 
-/** Nothing of an active one changes but this; whoever comes second waits for the row, and changes nothing (Y3). */
+/** The only change of an active attestation. A concurrent second request waits for the row, and changes nothing (Y3). */
 async function revoke(
   database: Database,
   attestationId: string,

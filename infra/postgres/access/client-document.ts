@@ -1,8 +1,8 @@
 /**
  * Clients at rest: all that a client may do, and what it proves itself with, is one text, sealed for it under the ledger's
  * data key.
- *   D1. What is read is what was sealed. Whoever can write rows and has no key can give no client another role, scope or
- *       secret: a text of another client does not open, and columns that say otherwise make the row unreadable.
+ *   D1. The sealed text decides. An attacker who can write rows but has no key cannot change a client's role, scope or
+ *       secret: the text of another client does not open, and columns that differ from it make the row unreadable.
  */
 import * as v from 'valibot'
 import { ROLES } from '../../../actors/account/commands.ts'

@@ -6,12 +6,12 @@
  *   V3. No private key leaves this file unsealed; one that retired is forgotten soon after.
  *   V4. A key is used and published only if the ledger created it. A process that can open its private key derives the public
  *       key and ID from it; a process that can check tags checks its tag. Any other process sees only the keys that it opens.
- *   V5. Whoever has not heard from PostgreSQL for so long that it may have missed a rotation signs nothing.
- *   V6. A revoked key signs nothing from the moment at which a process hears of it. Where it was in use, or was to be, a new
- *       key takes its place in the same transaction; nobody could know that one before, so that V2 gives way.
+ *   V5. A process that has not reached PostgreSQL for so long that it may have missed a rotation signs nothing.
+ *   V6. A revoked key signs nothing from the moment at which a process reads of it. If it was in use, or was to be, a new
+ *       key replaces it in the same transaction; that key could not be published before, an exception to V2.
  *   V7. A key for imports signs nothing and is not published; it opens what was encrypted to it for as long as it is not
  *       revoked.
- *   V8. Spans are PostgreSQL's time: the clock of whoever makes, rotates or revokes a key decides nothing.
+ *   V8. Spans are in PostgreSQL's time: the clock of the process that makes, rotates or revokes a key decides nothing.
  */
 import { createPrivateKey, type KeyObject, sign as signWithKey } from 'node:crypto'
 import type { Clock, Timer } from '../../../runtime/ports/clock.ts'

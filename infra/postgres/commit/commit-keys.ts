@@ -1,4 +1,4 @@
-/** Which data keys a batch needs, and which come into being with it. */
+/** The data keys that a batch needs, and those that it creates. */
 import type { CommitBatch, ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import { type KeyName, LEDGER_KEY_NAME, shardKeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
@@ -27,8 +27,8 @@ export function keyNamesOfKnown(batch: CommitBatch, vault: RowVault): KeyName[] 
 }
 
 /**
- * Of what comes into being with the part and has no key yet. A class whose issuer refused leaves its key behind: one that
- * comes after it under its ID has the same.
+ * Keys of accounts, classes and attestations that the part creates. A class whose issuer refused leaves its key: a later
+ * class under the same ID uses it again.
  */
 export function keyNamesOfNew(part: ShardBatch, vault: RowVault): KeyName[] {
   return [...newAccounts(part, vault), ...newClasses(part).filter((name) => vault.keys.known(name) === undefined)]

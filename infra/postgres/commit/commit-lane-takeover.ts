@@ -1,4 +1,4 @@
-/** What a new connection for commits does before it takes any: it ends the one before, and takes the session's lock. */
+/** Prepares a new connection for commits: terminates the one before, and takes the session's lock. */
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
 import type { Backend, Sql } from '../connection/connection.ts'
 

@@ -1,8 +1,8 @@
 /**
  * The connection that commits go down, and the session's lock that is held on it.
  *   L1. One commit at a time, on a checked connection that holds the session's lock, or none at all: nothing waits in
- *       the driver. What was not sent is `unsent`: it cannot have been applied. A commit waits a while for a connection that
- *       is being opened: whoever has it refused at once makes and signs it anew at once, and the opening waits for that.
+ *       the driver. A commit that was not sent is `unsent`: it cannot have been applied. A commit waits a while for a
+ *       connection that is being opened: an immediate refusal would make the caller build and sign the batch again at once.
  *   L2. After an unknown outcome the connection is destroyed, and no commit is taken before the server process behind
  *       it has ended: until then it may hold the shards' locks, or apply what was sent.
  *   L3. The session lock is free only if no commit of its session can be in flight.

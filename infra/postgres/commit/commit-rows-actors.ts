@@ -148,7 +148,7 @@ function messageText({ envelope }: OutboxWrite): string {
 }
 
 interface SentRow extends SentCounter {
-  /** What the counter must be for the messages of this batch to follow without a gap. */
+  /** The counter that the messages of this batch must follow without a gap. */
   readonly sentBefore: number
 }
 

@@ -65,7 +65,7 @@ function finalIn({ transactions, transactionChanges }: ShardBatch, { vault }: Ro
 }
 
 interface PendingWrite extends ReferredWrite {
-  /** What the account holds for it under its own ID; undefined where its leg of a group is held. */
+  /** The account's hold under the transaction's ID; undefined where the leg of a group is the hold. */
   readonly hold: HoldWrite['hold'] | undefined
 }
 
@@ -83,7 +83,7 @@ function pendingIn({ transactions, holds }: ShardBatch, { vault }: RowSealer): P
   }))
 }
 
-/** What has changed of the holds of transactions that are pending since an earlier batch. */
+/** Changed holds of transactions that are pending since an earlier batch. */
 function changedHolds({ transactions, holds }: ShardBatch): HoldWrite[] {
   const changed = holds.filter(({ hold }) => hold.kind === 'pending')
   if (changed.length === 0) return []

@@ -1,4 +1,4 @@
-/** What a batch becomes in tables: one description from which both the statement and its parameters are made. */
+/** Describes the rows of a batch: both the statement and its parameters are made from it. */
 import type { RecordedOperation } from '../../../actors/account/outcome.ts'
 import type {
   AccountKeyWrite,
@@ -59,7 +59,7 @@ const DATA_KEY_COLUMNS: readonly Column<MadeKey>[] = [
   { name: 'wrapped', type: 'bytea', value: ({ wrapped }) => wrapped.wrapped.toString('hex') },
 ]
 
-/** Keys of what comes into being with this part. */
+/** Data keys that this part creates. */
 function newKeys(part: ShardBatch, { vault, made }: RowSealer): MadeKey[] {
   return keyNamesOfNew(part, vault).flatMap((name) => made.get(name) ?? [])
 }

@@ -1,4 +1,4 @@
-/** What one part of a commit's statement is made of: which rows go in, and in which columns. */
+/** A section of a commit's statement: its rows and their columns. */
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import type { Base64Text } from '../../vault/sealed-text.ts'
 import type { ColumnType, ColumnValue } from '../connection/array-literal.ts'

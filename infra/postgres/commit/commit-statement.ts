@@ -4,8 +4,8 @@
  *       are those given, in order, and skips what is locked. It locks and does not write.
  *   F2. Every write takes only rows of shards that the fence returned. The condition is `(… IN (…)) IS TRUE`: so it
  *       stays a look-up in a hash table of the fence, never a join that a plan could turn around.
- *   F3. What was computed from an earlier state is written only on top of it: accounts, actors, changes of transactions,
- *       counters and marks. The rows written are counted, and a count other than the one asked for raises LG001 (I1b).
+ *   F3. A row that was computed from an earlier version is written only over that version: accounts, actors, changes of
+ *       transactions, counters and marks. The written rows are counted; an unexpected count raises LG001 (I1b).
  * A few shapes of it, so that the common ones do not carry columns of tables that they do not touch; all are generated
  * from the description in `commit-rows.ts`.
  */
@@ -37,10 +37,10 @@ interface Shape {
   readonly text: string
 }
 
-/** What credits and debits at the boundary write. */
+/** Sections that credits and debits of the external account write. */
 const AT_BOUNDARY: readonly SectionName[] = ['changed_accounts', 'balances', 'audit_entries', 'transactions']
 
-/** What transfers between accounts write, at the sender, at the receiver and at the sender again. */
+/** Sections that transfers between accounts write: at the sender, at the receiver, and at the sender again. */
 const OF_TRANSFERS: readonly SectionName[] = [
   ...AT_BOUNDARY,
   'pending_transactions',
@@ -77,7 +77,7 @@ export function commitStatement(batch: CommitBatch, context: StatementContext): 
       return sealer === undefined ? [] : SECTIONS[name].rowsOf(part, sealer)
     })
   const rows = new Map(SECTION_NAMES.map((name) => [name, rowsOf(name)]))
-  // What crosses the boundary goes with the statements of transactions.
+  // Value that enters or leaves the ledger belongs to the statements with transactions.
   const crosses = parts.some(({ boundary }) => boundary.length > 0)
   const isNeeded = (name: SectionName): boolean =>
     (crosses && name === 'transactions') || rows.get(name)?.some((ofShard) => ofShard.length > 0) === true

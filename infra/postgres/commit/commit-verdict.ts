@@ -13,9 +13,9 @@ import { codeOf } from '../connection/failure.ts'
 const DEMAND_BROKEN = 'LG001'
 /** Classes of SQLSTATE (PostgreSQL documentation, appendix A) for which even an ERROR is no proof. */
 const UNPROVEN = ['08', '57P', '40003']
-/** What a row can do: data_exception, program_limit_exceeded, and what a trigger of the operator's raises (P0). */
+/** Errors that a row can cause: data_exception, program_limit_exceeded, and exceptions of an operator's trigger (P0). */
 const OF_DATA = ['22', '54', 'P0']
-/** Constraints are assertions here, and a damaged page or index is nobody's command. */
+/** Constraints are assertions here. A damaged page or index is the fault of no command. */
 const OF_INVARIANT = ['23', 'XX001', 'XX002', DEMAND_BROKEN]
 
 /** No text of the server's is in the verdict: its details quote rows. */

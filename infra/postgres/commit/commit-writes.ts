@@ -183,7 +183,7 @@ SELECT ${columns.map((column) => `i.${column}`).join(', ')}, ${entered}
 RETURNING txn_id, entered_xid`
 }
 
-/** What the commit did to transactions, in a row of the log of commits; none where it did nothing to any. */
+/** The row of the log of commits: the transactions that the commit entered and ended; none without any. */
 export function noteOf(sections: readonly SectionName[]): string {
   const idsOf = (written: string): string => `(SELECT array_agg(w.txn_id ORDER BY w.txn_id) FROM ${written} w)`
   const [pending, ended] = sections.includes('pending_transactions')

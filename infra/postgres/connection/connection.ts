@@ -1,7 +1,7 @@
 /**
  * One connection to PostgreSQL: how it is opened and what closes it.
  *   K1. One object is one TCP connection: when it is gone nothing is sent again, neither by us nor by the driver.
- *       (The driver would reconnect by itself and send what it was given to a backend that nobody has checked.)
+ *       (The driver would reconnect by itself and send its queries to a backend that was not checked.)
  *   K2. Both ends notice a dead peer: the client by keepalive, the server by keepalive, by unacknowledged data, and by
  *       looking at the socket while a statement runs. Otherwise a backend keeps its row locks for two hours.
  *   K3. Closing is known at once: `isOpen` is false before any later call could be made.
@@ -28,7 +28,7 @@ export interface ConnectOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Of the server's acceptance; with what it takes to know its process, twice that. */
   readonly connectTimeoutMs?: number
-  /** What the server says beside its answers, from WARNING up. Silent when left out. */
+  /** Notices of the server, from WARNING up. Ignored by default. */
   readonly onNotice?: (notice: ServerNotice) => void
 }
 
@@ -181,7 +181,7 @@ export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed'
 }
 
-/** Rejects with DeadlinePassed when the work is not done in time, then calls `onLate`. The work's own failure is then nobody's. */
+/** Rejects with DeadlinePassed when the work is not done in time, then calls `onLate`. A later failure of the work is then ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

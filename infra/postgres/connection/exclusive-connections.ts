@@ -5,8 +5,8 @@
  *   C2. A connection is used again only after work that succeeded, or of which the server refused a statement: then the
  *       session goes on, its transaction is rolled back, and what was asked beside that is answered before what the next
  *       asks. After any other failure it is thrown away.
- *   C3. Work that is not done in time takes its connection with it, and those that nobody uses: what has silenced one may
- *       have silenced them.
+ *   C3. Work that exceeds its deadline destroys its connection and all unused ones: the same cause may have silenced
+ *       them.
  *   C4. A connection is opened when there is none to spare: never more than there is work at once, which callers bound.
  */
 import postgres from 'postgres'
@@ -16,7 +16,7 @@ import { type Connection, type Sql, withDeadline } from './connection.ts'
 export interface ExclusiveConnections {
   /** Rejects with what the work, the driver or the network says, with DeadlinePassed or with ConnectionsClosed. */
   readonly use: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
-  /** What is under way has a second to end. */
+  /** Running work has a second to end. */
   readonly close: () => Promise<void>
 }
 
@@ -75,7 +75,7 @@ export function createExclusiveConnections(options: ExclusiveConnectionsOptions)
       held = idle.take() ?? (await open())
       if (!late && !closed) return runOn(held, work)
       held.connection.destroy()
-      throw new ConnectionsClosed('Nobody waits for the connection any more.')
+      throw new ConnectionsClosed('The caller gave up waiting for the connection.')
     })()
     return withDeadline(result, options.timeoutMs, () => {
       late = true

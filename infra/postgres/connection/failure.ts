@@ -1,4 +1,4 @@
-/** What leaves this room of a failure: a code, and the product's own error as a cause that nobody outside looks into. */
+/** Failures as this folder reports them: a code, with the driver's error as a cause for the log only. */
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
 
 export function unavailable(cause: unknown): LedgerStoreUnavailable {

@@ -17,7 +17,7 @@ export function prepared<Row extends object>(
   return takeRows(sql.unsafe<Row[]>(text, [...parameters], { prepare: true }))
 }
 
-/** Of a query that nobody else looks at. Rejects as the driver does. */
+/** The rows of a query that has no other reader. Rejects as the driver does. */
 export async function takeRows<Row extends object>(query: postgres.PendingQuery<Row[]> & SentQuery): Promise<Row[]> {
   try {
     const answer = await query
@@ -30,8 +30,8 @@ export async function takeRows<Row extends object>(query: postgres.PendingQuery<
 }
 
 /**
- * What the driver's query has of its statement, and an error of the driver with it; none of it is read once it is settled.
- * The literal of a tagged query stays: it is everyone's, and the driver knows queries by it.
+ * Members of the driver's query, and of its errors, that are not read after it has settled. The literal of a tagged query
+ * stays: all calls share it, and the driver identifies queries by it.
  */
 interface SentQuery {
   args?: unknown[]

@@ -4,8 +4,8 @@
  *   Q2. Every run ends: PostgreSQL ends a statement after `statementTimeoutMs`; a connection that does not even say so
  *       (half-open, server stopped) is thrown away.
  *   Q3. Every failure is the port's own error; the product's is its cause and goes no further than the log.
- *   Q4. What only reads, and met a connection that had gone while nobody used it, or one that was being made as the
- *       server came back, is asked again, a few times: a server that has just started is not away.
+ *   Q4. A read that met a connection that was lost while idle, or one that was opened as the server came back, is tried
+ *       again a few times: a server that has just started is not unavailable.
  *   Q5. A run has one connection for itself (exclusive-connections.ts). Where that is lost the run fails; what it asks after
  *       that is refused, and nothing of its transaction is applied, unless the connection was lost while it committed.
  */
@@ -34,11 +34,11 @@ export interface QueryPoolOptions {
 
 export interface QueryPool {
   readonly run: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
-  /** What runs has a second to end, what waits is refused. */
+  /** Running work has a second to end; waiting work is refused. */
   readonly close: () => Promise<void>
 }
 
-/** What the network and the driver may take on top of the statement itself. */
+/** Time for the network and the driver beyond the statement itself. */
 const GRACE_MS = 2_000
 const CONNECT_TIMEOUT_MS = 5_000
 /** A server process keeps what it has learnt of tables and plans: a new one now and then forgets it. */
@@ -72,7 +72,7 @@ export function createQueryPool(options: QueryPoolOptions): QueryPool {
       connect({
         url: options.url,
         applicationName: options.name,
-        // The whole opening may take twice that: nobody waits for longer.
+        // Opening may take twice that, the time that callers wait.
         connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2),
         settings: { statement_timeout: String(options.statementTimeoutMs), ...options.settings },
       }),

@@ -2,8 +2,8 @@
  * TLS to PostgreSQL, as the driver makes it of the URL and as it does not.
  *   T1. Where the URL asks for a verified server and names it by address, its certificate must be for that address. The
  *       driver tells TLS whom it wants to talk to only where that is a name; for an address TLS would be content with a
- *       certificate for `localhost`, which any server may have, whoever answers.
- *   T2. What TLS has made of the socket can be destroyed. The driver keeps it to itself; destroying only the socket under
+ *       certificate for `localhost`, which any server may have.
+ *   T2. The TLS socket can be destroyed. The driver keeps it to itself; destroying only the socket under
  *       it lets the driver write its farewell to one that is gone, which fails the whole process.
  *   T3. No mode verifies less than the driver would.
  */
@@ -11,7 +11,7 @@ import { isIP } from 'node:net'
 
 /** No TLS; and `prefer`, of which the driver needs the word itself to do without: T2 does not hold for it. */
 const LEFT_TO_DRIVER: readonly string[] = ['', 'disable', 'false', 'prefer']
-/** What the driver takes for TLS that verifies nobody; whatever else there is verifies. */
+/** Modes in which the driver uses TLS without verification; all other modes verify. */
 const UNVERIFIED: readonly string[] = ['allow', 'require']
 
 export interface TlsOptions {

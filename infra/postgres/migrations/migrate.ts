@@ -1,8 +1,8 @@
 /**
  * Brings a database to the schema of this program and makes the ledger in it, once.
  *   M1. Any number of processes may run it at once: one works, the others wait and find it done.
- *   M2. What a ledger is made with stays: its ID, its number of shards, the secret that assigns accounts to them, and whose
- *       hashes stand for magnitudes of amounts, by which earlier rows are found.
+ *   M2. A ledger keeps the ID, the number of shards, the secret that assigns accounts to shards, and the index of amounts
+ *       with which it was created: rows are found by them.
  *   M3. A schema that is newer than the program, or from before the baseline, is left alone.
  *   M4. No step waits long for a lock: behind a waiting ALTER every commit would wait too.
  */
@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS schema_migrations (
 const FIRST_STEP_BEFORE_BASELINE = 'initial'
 
 /**
- * Throws `MigrationRefused`, or `LedgerStoreUnavailable` when PostgreSQL fails. What was done stays done. `steps`: for tests.
+ * Throws `MigrationRefused`, or `LedgerStoreUnavailable` when PostgreSQL fails. Completed steps stay. `steps`: for tests.
  */
 export async function migrate(
   url: string,
@@ -263,7 +263,7 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
   })
 }
 
-/** M2: of a ledger that there is, whatever the version of its schema. Nobody else makes one meanwhile (M1). */
+/** M2: compares with an existing ledger of any schema version. No other process creates one meanwhile (M1). */
 async function refuseDifference(sql: Sql, options: MigrateOptions): Promise<void> {
   if (!(await hasLedgerTable(sql))) return
   const [found] = await sql<Pick<LedgerRow, 'ledger_id' | 'shard_count' | 'amount_index'>[]>`

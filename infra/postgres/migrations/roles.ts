@@ -1,8 +1,8 @@
 /**
- * What each role of the server may do with each table. `migrate` grants it to those of the roles that exist, each time, so
- * that a role has exactly this; whoever uses one login for everything has none of them and is not concerned.
- *   G1. Nobody but the owner, who migrates, may define anything, or write what no part of the ledger writes while it runs.
- *   G2. Every table is named here, for nobody if nobody needs it: a test holds this list against the schema.
+ * The privileges of each PostgreSQL role on each table. `migrate` grants exactly these to the roles that exist, each time.
+ * An installation with one login for all parts has none of these roles.
+ *   G1. Only the owner, who migrates, may define objects, or write tables that no running part writes.
+ *   G2. Every table is listed, also those without privileges: a test compares the list with the schema.
  *   G3. Columns that never change once they are written are left out of an UPDATE where a part changes only others.
  */
 import type { Sql } from '../connection/connection.ts'
@@ -38,7 +38,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   shard_counts: { ledger_node: WRITE, ledger_edge: READ },
 
   accounts: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
-  // Who erases an account destroys its key, and what is said of its balances.
+  // Erasing an account deletes its key and the texts of its balances.
   data_keys: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
   account_keys: { ledger_node: ADD },
   balances: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },

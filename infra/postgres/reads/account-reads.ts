@@ -16,7 +16,7 @@ import { prepared } from '../connection/prepared.ts'
 export interface AccountPlace {
   readonly shardId: number
   readonly accountId: string
-  /** What stands for the ID in tables. */
+  /** The keyed hash of the ID in tables. */
   readonly ref: string
 }
 

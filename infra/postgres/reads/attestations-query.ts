@@ -3,7 +3,7 @@
  * other filters rows are held as they are walked.
  *   Z1. A page examines at most EXAMINED_ROWS rows: with filters that the index does not serve, the statement first finds
  *       the row that many steps further, the horizon, and goes no further than that (Y4).
- *   Z2. What is walked is the filter's own index, whatever statistics say of its values.
+ *   Z2. The query walks the filter's own index, whatever the planner's statistics are.
  */
 import type postgres from 'postgres'
 import { type ActorAddress, classAddress } from '../../../actors/address.ts'

@@ -1,7 +1,7 @@
 /**
- * What an account holds, each asset in its own decimals.
- *   B1. Balances are served as one whole: the account's own row says which they are, so that none that was put back to an
- *       earlier state, deleted or brought in from elsewhere is believed.
+ * The balances of an account, each in the decimals of its asset.
+ *   B1. Balances are served together: the digest in the account's row covers all of them. So a balance that was put back,
+ *       deleted or copied from elsewhere is detected.
  */
 import { type AccountState, availableOf, type Balance } from '../../../actors/account/state.ts'
 import { tokenAddress } from '../../../actors/address.ts'

@@ -1,7 +1,7 @@
 /**
- * What others see of an account that was erased: in groups, tokens, NFTs and what is stated of them a name that says no more
- * than that it is the same one throughout. What a counterparty's own transactions say of it stays.
- *   N1. One look for a page tells which of its accounts were erased, after the page was read: nothing becomes itself again.
+ * The name of an erased account in groups, tokens, NFTs and attestations: the same pseudonym everywhere. A counterparty's
+ * own transactions keep the account ID.
+ *   N1. One query after a page was read finds its erased accounts: an erasure is final.
  */
 import type { GroupView } from '../../../actors/group/state.ts'
 import type { NftEvent } from '../../../actors/nft-instance/state.ts'
@@ -14,7 +14,7 @@ import type { QueryPool } from '../connection/query-pool.ts'
 /** How accounts are called. */
 export type NameOf = (accountId: string) => string
 
-/** Of these accounts; null: nobody. Rejects with UnreadableRow. */
+/** Finds the names of these accounts; null IDs are skipped. Rejects with UnreadableRow. */
 export type FindNames = (accountIds: Iterable<string | null>) => Promise<NameOf>
 
 const ITSELF: NameOf = (accountId) => accountId

@@ -1,4 +1,4 @@
-/** Settlement groups, from their documents; and group IDs that nobody registered, from what was done under them. */
+/** Settlement groups, from their documents; and unregistered group IDs, from their transactions. */
 import { type ActorAddress, groupAddress } from '../../../actors/address.ts'
 import { type GroupView, groupViewOf } from '../../../actors/group/state.ts'
 import { isUuid } from '../../../actors/identifiers.ts'
@@ -57,7 +57,7 @@ function linkedView(groupId: string): GroupView {
   }
 }
 
-/** What is ending counts as open until everybody has done it. */
+/** A group that is ending counts as open until all its accounts have done their part. */
 export async function readOpenGroups(pool: QueryPool, clientId: string): Promise<number> {
   const [row] = await pool.run(
     (sql) => sql<{ readonly open: string }[]>`

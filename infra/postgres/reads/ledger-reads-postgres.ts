@@ -2,7 +2,7 @@
  * The read model: PostgreSQL itself, the tables that the commits write. Each answer is one look at one moment: what was
  * seen final before it began was committed, and it shows all of that (D8). Keys that rows are opened with, and what never
  * changes, may be looked up beside it.
- *   R1. What cannot be opened, or is not what the columns beside it say, is no answer: never served, never taken for absent.
+ *   R1. A row that does not open, or differs from its columns, is an error: it is neither served nor treated as absent.
  * A pool of its own, in which every statement has a bound on its time and none may write.
  */
 import { expectationsOf } from '../../../actors/account/legs.ts'
@@ -109,7 +109,7 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
   }
 }
 
-/** What shows accounts to others, by their IDs. */
+/** Reads that show IDs of other accounts. */
 function readsOfOthers(pool: QueryPool, { homeOf, vault }: LedgerReadsOptions): Parameters<typeof namingReads>[0] {
   return {
     token: (tokenId) => readToken(pool, tokenId, homeOf, vault),

@@ -1,7 +1,7 @@
 /** How many rows a list has (D16): counted with its first page, up to a bound; the pages after it carry the count along. */
 import type { ListCount } from '../../../runtime/ports/ledger-reads.ts'
 
-/** What no counter tells is counted up to here; beyond, the count is a lower bound. */
+/** Lists without a counter are counted up to this number; beyond, the count is a lower bound. */
 export const COUNT_LIMIT = 10_000
 
 /**

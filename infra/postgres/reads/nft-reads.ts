@@ -1,11 +1,11 @@
 /**
- * NFT classes and instances, from their documents, and what became of an instance. What its issuer has not agreed to, and
- * what its owner has not accepted, is not there yet; pages walk over it, and there is little of it: each is something
- * unfinished at its issuer, and an account has a few thousand of those at most.
+ * NFT classes and instances, from their documents, and the history of an instance. A class without its issuer's agreement,
+ * and an instance without its owner's acceptance, do not exist yet. Pages skip them; there are few, for each is an
+ * unfinished operation of its issuer, and an account has a few thousand of those at most.
  *
  * Each list is a walk through an index in the order of its IDs, which are compared byte by byte (COLLATE "C"). A page
- * ends before its limit once PAGE_BYTES are reached: schemas and metadata have up to 64 KiB each, and what a pool reads
- * at a time must fit in memory. What the server leaves out of a page it does not unpack.
+ * ends before its limit once PAGE_BYTES are reached: schemas and metadata have up to 64 KiB each, and the rows that a
+ * pool reads at a time must fit in memory. The server does not unpack rows that it leaves out of a page.
  */
 import { type ActorAddress, instanceAddress } from '../../../actors/address.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'

@@ -40,7 +40,7 @@ interface Place {
 
 const BEGINNING: Place = { depth: 0, event: -1, atMs: -1, rank: LEDGER_EVENT, entryId: '' }
 
-/** What there is only of a ledger event, or only of the others, is null in the rows of the others. */
+/** Columns that only one kind of row has are null in the other kind. */
 interface EntryRow extends AttestationRow, NftEventRow {
   readonly at: Date
   readonly rank: number
@@ -106,7 +106,7 @@ function isTransfer({ rank, type }: EntryRow): boolean {
   return rank === LEDGER_EVENT && type === 'transfer'
 }
 
-/** Who mints; undefined where the class is not there. A class never changes, so that it may be looked up by itself. */
+/** The issuer; undefined if the class does not exist. A class never changes, so a separate statement may read it. */
 async function issuerOf(sql: postgres.Sql, classId: string, vault: RowVault): Promise<string | undefined> {
   const [row] = await findClassRows(sql, [classId])
   return row === undefined ? undefined : classFactsOf(row, vault)[1].issuer
@@ -181,6 +181,6 @@ function statementOf(row: EntryRow, vault: RowVault) {
 function eventOf(row: EntryRow, issuer: string | undefined, vault: RowVault) {
   const { type: event, from, txnId } = openNftEvent(row, vault)
   const actor = event === 'mint' ? issuer : from
-  if (actor === undefined || actor === null) throw new UnreadableRow(row.nft_id, 'its history names nobody who did it')
+  if (actor === undefined || actor === null) throw new UnreadableRow(row.nft_id, 'its history names no actor')
   return { event, actor, txnId }
 }

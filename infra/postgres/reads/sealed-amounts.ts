@@ -24,7 +24,7 @@ export async function readAmounts<Row extends PlaceRow>(
   const known = new Map<Row, string>()
   for (const row of found) {
     const remembered = amounts.get(row.txn_id)
-    // What is remembered of another account is not taken for it.
+    // An amount that is remembered for another account does not count.
     if (remembered?.ref === row.account_id) known.set(row, remembered.amount)
   }
   const unknown = found.filter((row) => !known.has(row))

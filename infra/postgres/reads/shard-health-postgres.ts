@@ -134,7 +134,7 @@ function viewOf(row: ShardRow): ShardView {
   }
 }
 
-/** What says the same as before leaves the row as it is, and with it who said so first, and when. */
+/** An unchanged state leaves the row, with the administrator who recorded it first and the time. */
 async function writeHealth(sql: postgres.Sql, { shardId, state, recordedBy }: HealthChange): Promise<void> {
   await sql`
     INSERT INTO shard_health AS known (shard_id, health_state, recorded_by, updated_at, leaves)

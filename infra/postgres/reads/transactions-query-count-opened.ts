@@ -23,7 +23,7 @@ import {
 
 const OPENED_AT_ONCE = 500
 
-/** What a page has found out already. */
+/** The findings of a page so far. */
 export interface Seen {
   readonly matches: number
   /** The last row that it has looked at; null: none. */
@@ -35,8 +35,8 @@ export interface Seen {
 }
 
 /**
- * Where not all can be looked at, or opened, that would have to be, what it gives is a lower bound: also where rows are of
- * accounts that were erased, whose amounts nobody knows any more.
+ * The count is a lower bound if more rows would have to be read or opened than the limits allow, or if rows belong to
+ * erased accounts, whose amounts are destroyed.
  */
 export async function countOpened(
   sql: postgres.ISql,
@@ -93,7 +93,7 @@ function bucketsOf(query: TransactionQuery, vault: RowVault): Buckets {
 interface Walk {
   /** A relation, of so many rows at most. */
   readonly rows: (most: number) => Fragment
-  /** What they are held against; none: each of them counts. */
+  /** Conditions of a match; none: each row counts. */
   readonly rest: readonly Fragment[]
 }
 

@@ -102,7 +102,7 @@ export function createdConditions(sql: postgres.ISql, query: TransactionQuery): 
   ]
 }
 
-/** What is left for columns to be held against, dates and amounts excepted. */
+/** The remaining filters as conditions on columns, except dates and amounts. */
 export function columnConditions(
   sql: postgres.ISql,
   query: TransactionQuery,

@@ -9,8 +9,8 @@
  *   L4. Bounds on amounts, which columns answer only nearly, are held against what the rows say once they are opened: a few
  *       hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them. Amounts are remembered
  *       for minutes, and of rows that do not match nothing else is read.
- *   L5. What is of an account that was erased is left out of pages, and counted: it is there, and cannot be shown. Where its
- *       amount would tell, the count is a lower bound.
+ *   L5. Transactions of erased accounts are left out of pages, and counted: they exist, and cannot be shown. With a filter on
+ *       the amount the count is a lower bound.
  */
 import type postgres from 'postgres'
 import type { TransactionCursor, TransactionPage, TransactionQuery } from '../../../runtime/ports/ledger-reads.ts'
@@ -125,7 +125,7 @@ async function wholeRows(
   return matching.map(rowOf)
 }
 
-/** What the count need not look at again: all that comes before a place, from the first row on. */
+/** Rows that the count can skip: the page has read all of them from the first row to a place. */
 function seenBy(query: TransactionQuery, { shown, opened, last, hasErased }: Opened): Seen {
   const left = EXAMINED_ROWS - opened
   if (query.after !== null || last === undefined) return { matches: 0, last: null, left, erased: false }
@@ -133,7 +133,7 @@ function seenBy(query: TransactionQuery, { shown, opened, last, hasErased }: Ope
   return { matches: shown.length, last: place, left, erased: hasErased }
 }
 
-/** What became of the rows that a page has looked at. */
+/** The result of reading the rows of a page. */
 interface Opened {
   readonly shown: readonly unknown[]
   readonly opened: number

@@ -1,8 +1,8 @@
 /**
  * An account's own row.
- *   A1. What moves with every order is columns. One sealed digest, over the account's balances and holds, binds them: it opens
- *       beside the values of all these columns alone, in this version of the row.
- *   A2. What changes seldom is a sealed text of its own, which is written only when it changes. The row says in which version
+ *   A1. Values that every order changes are columns. One sealed digest, over the account's balances and holds, binds them: it
+ *       opens only with the values of all these columns, in this version of the row.
+ *   A2. Values that change seldom are a sealed text of their own, written only when they change. The row says in which version
  *       it was written, and the digest is bound to that version: an earlier text does not fit in its place.
  */
 import type { AccountKey, AccountState } from '../../../actors/account/state.ts'
@@ -34,13 +34,13 @@ type Moving = Pick<
 /** A2. */
 type Lasting = Omit<AccountState, keyof Moving | 'kind' | 'shardId' | 'version' | 'balances' | 'holds'>
 
-/** What a row says: everything of an account but what has rows of its own. */
+/** The account as its row has it: all but the parts that have rows of their own. */
 export interface AccountDocument extends Moving, Lasting {
   /** The digest over its balances and holds, in hexadecimal digits. */
   readonly parts: string
 }
 
-/** What stands for nothing: of an account that was erased. */
+/** The digest of no parts, of an erased account. */
 const NO_PARTS = '00'.repeat(32)
 
 export interface SealedAccount extends AccountWrite {
@@ -94,7 +94,7 @@ function hasSameLasting(before: AccountState, after: AccountState): boolean {
 function lastingText(account: AccountState): string {
   const { incoming, key, registeredBy, paused, arrived, moved, issues } = account
   const accountId = account.status === 'erased' ? '' : account.accountId
-  // What is undefined is left out.
+  // Undefined members are left out.
   const lasting: { readonly [Name in keyof Lasting]-?: Lasting[Name] } = {
     accountId,
     incoming,
@@ -151,7 +151,7 @@ export interface AccountRow {
   readonly lasting: Buffer
 }
 
-/** What a query must select of `accounts a` to read it. */
+/** Columns of `accounts a` that a query must select. */
 export const ACCOUNT_COLUMNS = `a.shard_id, a.account_id, a.version, a.status, a.sequence, encode(a.tip, 'hex') AS tip,
        a.completed_count, a.failed_count, a.nft_count, a.nft_room, a.created_at, a.updated_at, a.last_time,
        a.lasting_version, a.digest, a.lasting`

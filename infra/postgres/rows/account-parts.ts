@@ -1,9 +1,9 @@
 /**
- * What is an account's beside its own row, balances and holds, as one digest inside the account's sealed document.
- *   P1. A part that was put back to an earlier state, deleted or brought in from elsewhere changes the digest. The
- *       fingerprints are keyed, so nobody who lacks the key can choose parts whose fingerprints cancel out.
- *   P2. The digest is the exclusive or of all fingerprints. Of an account with many parts it is computed from that of an
- *       earlier state: a commit fingerprints what it changed, as it was and as it is.
+ * One digest over an account's balances and holds, which have rows of their own. The account's sealed document has it.
+ *   P1. A part that was put back to an earlier state, deleted or copied from elsewhere changes the digest. The fingerprints
+ *       are keyed, so without the key no parts can be chosen whose fingerprints cancel out.
+ *   P2. The digest is the exclusive or of all fingerprints. A commit computes it from the previous digest and the
+ *       fingerprints of the changed parts, before and after.
  */
 import type { Balance, Hold, PendingHold } from '../../../actors/account/state.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
@@ -49,12 +49,12 @@ function sealedQuantity(text: string): Quantity {
 
 const MINT = 'mint '
 
-/** What stands for a hold's ID in its row: the ID, unless a client's idempotency key is in it. */
+/** The ID of a hold in its row: a client's idempotency key in it is replaced by a keyed hash. */
 export function holdRefOf(vault: RowVault, accountId: string, holdId: string): string {
   return holdId.startsWith(MINT) ? MINT + vault.keyRef(accountId, holdId.slice(MINT.length)) : holdId
 }
 
-/** What a hold adds to its transaction; null of most: the amount is reserved, and that is all. */
+/** The part of a hold that its transaction does not say; null for most holds, which only reserve the amount. */
 export function pendingHoldText(hold: PendingHold): string | null {
   const { reserves, room, reportsOn, nft } = hold
   return reserves && room === null && reportsOn === null && nft === undefined

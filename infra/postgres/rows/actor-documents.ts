@@ -11,7 +11,7 @@ import { PLACES } from './row-sealer.ts'
 
 const FORMAT = 1
 
-/** What every reader of an actor selects. */
+/** Columns that every reader of an actor selects. */
 export interface ActorRow {
   readonly shard_id: number
   readonly kind: string

@@ -1,8 +1,8 @@
 /**
  * Attestations at rest: what filters need is in columns, all of it is in one sealed text, under a key of the attestation's
- * own that stands wrapped in the same row.
- *   D1. What is read is what was sealed; columns that say otherwise make the row unreadable: whoever can write rows and has
- *       no key can neither move a statement to another subject, nor take a revocation back.
+ * own that is wrapped in the same row.
+ *   D1. The sealed text decides; columns that differ make the row unreadable. An attacker who can write rows but has no key
+ *       can neither move a statement to another subject nor undo a revocation.
  *   D2. A text belongs to the state that it was sealed in: the one before the revocation does not open after it.
  */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
@@ -20,7 +20,7 @@ const FORMAT = 1
 interface Document {
   readonly format: number
   readonly attestation: Attestation
-  /** What the client named its submission by; null: it did not. */
+  /** The client's key of its submission; null: none. */
   readonly submission: SubmissionKey | null
 }
 

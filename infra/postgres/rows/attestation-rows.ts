@@ -4,12 +4,12 @@ export interface AttestationRow {
   readonly attestation_id: string
   readonly subject_class: string
   readonly subject_instance: string
-  /** What stands for the attester. */
+  /** The keyed hash of the attester. */
   readonly attester: string
   readonly status: string
   readonly submitted_by: string
   readonly created_at: Date
-  /** What stands for the client's key; null: it gave none. */
+  /** The keyed hash of the client's idempotency key; null: none. */
   readonly idempotency_key: string | null
   readonly revoked_at: Date | null
   readonly document: Buffer

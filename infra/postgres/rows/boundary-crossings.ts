@@ -38,7 +38,7 @@ export interface CrossingsRow {
   readonly document: Buffer
 }
 
-/** What took effect of a row; the ledger's key must have been fetched. Throws UnreadableRow. */
+/** The crossings of a row that took effect; the ledger's key must have been fetched. Throws UnreadableRow. */
 export function openCrossings(row: CrossingsRow, vault: RowVault): readonly BoundaryCrossing[] {
   const place = PLACES.crossings(row.session, Number(row.number))
   const crossings = openJson<Crossings>(vault, LEDGER_KEY_NAME, place, row.document)

@@ -1,8 +1,8 @@
 /**
  * Accounts that were erased: their data keys are gone, and what they sealed is left out or shown by its hashes alone.
- *   E1. Whether an account was erased is said by its row, never by whether a key happens to be in memory; and a row is
- *       believed only once it is opened, for whoever can write a column must not be able to hide what is there.
- *   E2. Rows and keys are looked at first: what was erased meanwhile has no key any more, and says so by then.
+ *   E1. The account's row decides whether it was erased, never a key in memory. The row is opened before it is believed:
+ *       an attacker who can write a column must not be able to hide rows.
+ *   E2. Rows and keys are read first: an account that was erased meanwhile has no key, and its row says so by then.
  */
 import type postgres from 'postgres'
 import { accountKeyName, shardKeyName } from '../../vault/key-name.ts'

@@ -10,7 +10,7 @@ export interface NftEventRow {
   readonly nft_id: string
   readonly number: number
   readonly type: string
-  /** References; null: from nobody. */
+  /** References; null: a mint has no previous owner. */
   readonly from_account_id: string | null
   readonly to_account_id: string
   readonly txn_id: string

@@ -1,4 +1,4 @@
-/** What readers of sealed rows have in common: data keys for what a look found, and what is said of a row that is damaged. */
+/** For readers of sealed rows: fetches the data keys of the rows, and names a damaged row. */
 import type postgres from 'postgres'
 import type { KeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'

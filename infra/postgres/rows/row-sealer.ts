@@ -1,4 +1,4 @@
-/** What the columns of one shard's part of a commit are made with: references instead of IDs, and sealed texts. */
+/** Makes the columns of one shard's part of a commit: references instead of IDs, and sealed texts. */
 import type { ActorState } from '../../../actors/actor-state.ts'
 import { nftNameOf } from '../../../actors/nft-id.ts'
 import { classKeyName, type KeyName, shardKeyName } from '../../vault/key-name.ts'

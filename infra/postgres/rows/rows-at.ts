@@ -11,8 +11,8 @@ export const PLACE_COLUMNS = ['shard_id', 'txn_id', 'account_id'] as const satis
 export type PlaceRow = Pick<TransactionRow, (typeof PLACE_COLUMNS)[number]>
 
 /**
- * Reads these columns. What it gives throws UnreadableRow for a place at which there is not what was found: indexes
- * differ, or somebody put another row beside it, with its ID in another shard.
+ * Reads these columns. The returned function throws UnreadableRow if a place has no matching row: the indexes differ, or an
+ * attacker added a row with the same ID in another shard.
  */
 export async function rowsAt<Row extends PlaceRow>(
   sql: postgres.ISql,

@@ -21,7 +21,7 @@ import { PLACES } from './row-sealer.ts'
 /** A transaction with its receipt; null while it is pending. */
 export type StoredTransaction = TransactionWrite
 
-/** What every reader of a transaction selects. */
+/** Columns that every reader of a transaction selects. */
 export interface TransactionRow {
   readonly shard_id: number
   readonly txn_id: string
@@ -244,7 +244,7 @@ export function openTransaction(row: TransactionRow, vault: RowVault): StoredTra
   return { transaction, receipt: receiptOf(receiptKeyId, receipt) }
 }
 
-/** What a payload says of itself. */
+/** Members of a signed payload that columns repeat. */
 interface Submitted {
   readonly account_id?: string
   readonly idempotency_key?: string

@@ -1,8 +1,8 @@
 /**
- * Rows of what crossed the boundary, many into one: each commit leaves one, and whoever adds up would open them all.
- *   F1. A session folds its own rows alone, in one statement: whoever looks sees the many or the one.
- *   F2. Of two that fold at once one fails whole: nothing is taken out that was not added up.
- *   F3. Rows that were not there when they were read stay: a commit may add one at any time.
+ * Folds many rows of value that entered or left the ledger into one: each commit adds a row, and a sum opens all of them.
+ *   F1. A session folds only its own rows, in one statement: a reader sees either the many or the one.
+ *   F2. Of two concurrent folds one fails as a whole: no row is removed that was not added up.
+ *   F3. Rows that were added after the read stay: a commit may add one at any time.
  */
 import type { BoundaryCrossing } from '../../../runtime/ports/ledger-store.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../../actors/money.ts'

@@ -1,5 +1,5 @@
 /**
- * What administrators want emptied. Nodes follow it with their next look; it is no fence, and nothing waits for it.
+ * Nodes and shards that administrators drain. Nodes follow at their next look; it is no fence, and nothing waits for it.
  */
 import type { Drains } from '../../../runtime/ports/ledger-store.ts'
 import type { Sql } from '../connection/connection.ts'

@@ -54,7 +54,7 @@ export function durabilityFault(found: Durability, production: boolean): string 
   return undefined
 }
 
-/** W3 is done by the same statement. Whoever may not see the state of a sender is shown that it exists. */
+/** The same statement checks W3. A role without the privilege sees only that a sender exists, not its state. */
 export async function readDurability(sql: Sql): Promise<Durability> {
   const [row] = await sql<DurabilityRow[]>`
     SELECT current_setting('fsync') AS fsync,

@@ -1,9 +1,8 @@
 /**
- * What this store has been told was committed, a little of it for each shard, held against every connection that is
- * opened later.
- *   E1. A server that was put back to an earlier state may have the same identity, timeline and epochs as before. What it
- *       lacks of what was answered shows that it went back, whoever owns the shard by now: versions and counters only grow.
- *   E2. Rows of accounts, and counters of messages, are never deleted: what is missing was never there.
+ * Remembers a few committed values of each shard, and compares them with every connection that is opened later.
+ *   E1. A server that was put back to an earlier state may have the same identity, timeline and epochs. A missing
+ *       acknowledged value shows it, whichever node owns the shard: versions and counters only grow.
+ *   E2. Rows of accounts and counters of messages are never deleted: a missing row was never committed.
  */
 import type { CommitBatch, ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'

@@ -61,8 +61,8 @@ export function createLanes(options: LaneOptions): Lanes {
     let late = false
     const answer = (async () => {
       const connection = await connectionOf(lane)
-      // It may change something, which nobody would learn of.
-      if (late) throw new LedgerStoreUnavailable('nobody waits for it any more')
+      // The caller has given up: it would not learn of a change.
+      if (late) throw new LedgerStoreUnavailable('the caller gave up waiting')
       return withDeadline(work(connection.sql), timeoutMs, connection.destroy)
     })()
     return withDeadline(answer, timeoutMs, () => (late = true))

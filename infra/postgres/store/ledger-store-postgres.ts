@@ -89,7 +89,7 @@ const READ_LANES = 2
 /** Acquires that meet a locked row take their connection with them for `lockTimeoutMs`. */
 const CONTROL_LANES = 4
 
-/** Rejects with `LedgerStoreUnavailable`: nobody answers, the database is not the one, or the session is in use. */
+/** Rejects with `LedgerStoreUnavailable`: no server answers, it is another database, or the session is in use. */
 export async function createPostgresLedgerStore(options: PostgresLedgerStoreOptions): Promise<PostgresLedgerStore> {
   if (!/^[0-9a-f]{32}$/.test(options.session)) throw new RangeError('a session is 32 hexadecimal digits')
   const guard = createIdentityGuard(options.ledgerId, options.onStopped)
@@ -235,7 +235,7 @@ function storeOn({ owner, vault, guard, evidence, lookUps, reads, control, commi
       if (other !== session) await change((sql) => terminateSession(sql, other))
     },
     probe: async (isGood = true) => {
-      // What commits go down must be open, or the proof would be another connection's.
+      // The connection of commits must be open: another connection would prove nothing.
       await commits.ready().catch((cause: unknown) => {
         throw unavailable(cause)
       })

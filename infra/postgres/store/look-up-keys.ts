@@ -1,4 +1,4 @@
-/** What idempotency keys did before. */
+/** Looks up earlier uses of idempotency keys. */
 import {
   type EarlierUse,
   originalAnswer,
@@ -112,7 +112,7 @@ export function publicKeysIn(rows: readonly AccountKeyRow[], vault: RowVault): P
     for (let row = unopened.at(-1); row !== undefined && !opened.has(keyId); row = unopened.at(-1)) {
       const { shard_id: shardId, account_id: ref, from_sequence: fromSequence } = row
       const key = keyFrom(vault.open(accountKeyName(ref), PLACES.key(shardId, ref, Number(fromSequence)), row.document))
-      // One that does not open stays: whoever comes to it again is told the same.
+      // A key that does not open stays in the list: each later look reports it again.
       unopened.pop()
       opened.set(key.keyId, key.publicKey)
     }

@@ -1,4 +1,4 @@
-/** What never changes of NFTs: whose a registered class is, and that an instance was minted. No document of an instance is read. */
+/** Facts of NFTs that never change: the issuer of a class, and that an instance was minted. Reads no document of an instance. */
 import type { ClassFacts } from '../../../actors/nft-class/state.ts'
 import type { HomedActor } from '../../../runtime/ports/ledger-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'

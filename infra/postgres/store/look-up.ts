@@ -76,7 +76,7 @@ function refsOf(...rows: readonly (readonly { readonly account_id: string }[])[]
   return rows.flat().map((row) => row.account_id)
 }
 
-/** What follows from the question. */
+/** Fetches the data keys that the question is known to need. */
 function fetchAhead(sql: Sql, { accounts, keys, classes }: LookUpQuestion, vault: RowVault): Promise<void> {
   const names = [...accounts, ...keys].map(({ accountId }) => vault.accountKeyName(accountId))
   return fetchKeys(sql, [...names, ...classes.map(classKeyName)], vault)

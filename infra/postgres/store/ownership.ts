@@ -1,14 +1,14 @@
 /**
- * Who owns which shard. Each of these is one autocommit UPDATE of one row, which waits for a commit that holds it, and
- * goes down another connection than the commits'. Whoever acquires loads only afterwards, in statements of their own:
- * one that waited still reads from before it waited (I1).
+ * Shard ownership. Each change is one autocommit UPDATE of one row, which waits for a commit that holds it, and
+ * uses another connection than the commits. The new owner loads the shard afterwards, in separate statements: a statement
+ * that waited still reads the state from before it waited (I1).
  */
 import postgres from 'postgres'
 import { invariant } from '../../../actors/result.ts'
 import type { AcquireResult, ShardRecord, ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import type { Sql } from '../connection/connection.ts'
 
-/** What an acquire writes beside the epoch. */
+/** The owner that an acquire writes beside the epoch. */
 export interface Owner {
   readonly nodeId: string
   readonly session: string

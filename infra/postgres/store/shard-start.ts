@@ -1,4 +1,4 @@
-/** What an owner reads of a shard before it serves it: statements of their own, each after the acquire (D5). */
+/** Reads the state of a shard for its new owner: separate statements, each after the acquire (D5). */
 import type { ActorKind } from '../../../actors/address.ts'
 import { timeOfTransactionId, transactionIdFloor } from '../../../actors/identifiers.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
@@ -32,8 +32,8 @@ const NEWEST_TRANSACTION = 'SELECT txn_id, now() AS now FROM all_transactions OR
 const LATELY_MS = 5_000
 
 /**
- * What the receivers are known to have taken in: noted late, or their own marks where they stand in this server. A mark
- * above what was sent tells nothing: it is for the two sides to find out.
+ * The receivers' known high-water marks: saved acknowledgements, or their own marks if this server has them. A mark above
+ * the sent counter is ignored: the two sides find out.
  */
 const KNOWN = `
   FROM outbox_channels c
