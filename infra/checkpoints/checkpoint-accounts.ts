@@ -1,8 +1,7 @@
 /**
- * Where the accounts of a database are, for a checkpoint file; and which of a file's accounts are no longer where they
- * were, or further.
- *   A1. All of a file is of one moment.
- *   A2. An account only ever goes on: its sequence and its version grow, and an entry stays what it is.
+ * Reads the positions of all accounts for a checkpoint file, and finds the accounts of a file that have gone back since.
+ *   A1. A file's accounts come from one snapshot of the database.
+ *   A2. An account never goes back: its sequence and version only grow, and its entries never change.
  */
 import type postgres from 'postgres'
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
@@ -29,7 +28,7 @@ interface PointRow {
   readonly tip: string
 }
 
-/** Gives all accounts in the order of shard and reference, batch after batch, of one moment (A1). */
+/** Passes all accounts to `take` in batches, ordered by shard and reference, from one snapshot (A1). */
 export async function readAccounts(
   sql: postgres.Sql,
   take: (points: readonly AccountPoint[]) => Promise<void>,
@@ -62,9 +61,9 @@ function pointFrom(row: PointRow): AccountPoint {
   }
 }
 
-export interface WentBack {
+export interface AccountRegression {
   readonly accountRef: string
-  /** null: its row is gone, or says no more who it is. */
+  /** null: the row is gone or cannot be decrypted. */
   readonly accountId: string | null
   readonly problem: string
 }
@@ -85,12 +84,12 @@ SELECT a.sequence, a.version, encode(e.audit_hash, 'hex') AS audit_hash
      WHERE e.shard_id = g.shard_id AND e.account_id = g.account_id AND e.sequence = g.sequence LIMIT 1) e ON true
  ORDER BY g.place`
 
-/** Those of the points that went back (A2). */
-export async function whatWentBack(
+/** Finds the accounts that have gone back since the points were recorded (A2). */
+export async function findRegressions(
   sql: postgres.Sql,
   vault: RowVault,
   points: readonly AccountPoint[],
-): Promise<readonly WentBack[]> {
+): Promise<readonly AccountRegression[]> {
   const rows = await sql.unsafe<FoundRow[]>(FOUND, [
     arrayLiteral(
       'integer',
@@ -126,14 +125,14 @@ function problemOf(point: AccountPoint, found: FoundRow | undefined): string | u
   const now = Number(found.sequence)
   if (now < sequence) return `it ended with entry ${sequence} and ends with entry ${now} now`
   if (found.audit_hash === null) return `its entry ${sequence} is gone`
-  if (found.audit_hash !== tip) return `its entry ${sequence} is another one`
+  if (found.audit_hash !== tip) return `its entry ${sequence} has changed`
   if (Number(found.version) < version) {
     return `its row was version ${version} and is version ${found.version} now, with the same entries`
   }
   return undefined
 }
 
-/** By reference, of those whose rows are there and open. */
+/** Account IDs by reference. Accounts without a readable row are left out. */
 async function idsOf(
   sql: postgres.Sql,
   vault: RowVault,
@@ -164,7 +163,7 @@ async function idsOf(
     try {
       ids.set(row.account_id, openAccount(row, vault).accountId)
     } catch {
-      // It is named by its reference: what has gone back is more than it can say for itself.
+      // The report names this account by its reference only.
     }
   }
   return ids

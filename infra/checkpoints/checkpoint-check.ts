@@ -1,11 +1,10 @@
 /**
- * Checks the checkpoints of a database: that they are the service's, that none is missing, and that the entries of
- * that moment are still there and the same.
- *   K1. A checkpoint counts when its signature does, or when one that counts names it: so a revoked key takes those with it
- *       that nobody signed after it, and no others.
- *   K2. What one names is there, unless it is old enough to have been removed.
- *   K3. From the entries in the order of their commits come the same sums at every checkpoint's position. A shard of which
- *       they do not is named with the first checkpoint that shows it.
+ * Checks a database's checkpoints: the service signed them, none is missing, and the entries they cover are unchanged.
+ *   K1. A checkpoint is valid if its signature verifies or a valid checkpoint links to it. A revoked key therefore
+ *       invalidates only the checkpoints after the last one that a valid key signed.
+ *   K2. A linked checkpoint exists, unless it is old enough to have been removed.
+ *   K3. The entries, added in commit order, give the same sums at every checkpoint's position. A shard that differs is
+ *       reported with the first checkpoint that shows the difference.
  */
 import type postgres from 'postgres'
 import type { AssertionKey } from '../../api/endpoint/assertion.ts'
@@ -21,13 +20,13 @@ import {
 } from './checkpoint-statement.ts'
 import { type CheckpointKeys, ChainSums } from './checkpoint-sums.ts'
 
-/** Those who write checkpoints count time by their own clocks. */
-const CLOCKS_APART_MS = 600_000
+/** Processes that write checkpoints use their own clocks. */
+const MAX_CLOCK_SKEW_MS = 600_000
 
-/** One a problem, for a person to read. */
+/** A problem as text for the operator. */
 export type CheckpointProblem = string
 
-/** K1, K2. `checkpoints`: all, in order. `named`: by whoever knows what the newest ones once were. */
+/** Checks K1 and K2. `checkpoints`: all, in order. `named`: links from a file that was kept outside the database. */
 export function problemsOfChain(
   checkpoints: readonly StoredCheckpoint[],
   keys: readonly AssertionKey[],
@@ -37,20 +36,20 @@ export function problemsOfChain(
   const byNumber = new Map(checkpoints.map((checkpoint) => [checkpoint.statement.number, checkpoint]))
   const newest = checkpoints.at(-1)
   const nowMs = newest === undefined ? Number.NEGATIVE_INFINITY : signedAtMs(newest.statement)
-  const vouched = new Set<string>()
+  const linked = new Set<string>()
   const problems: CheckpointProblem[] = []
   const follow = (links: CheckpointLinks, by: string): void => {
     for (const [level, link] of levelled(links)) {
       if (link === null) continue
-      vouched.add(nameOf(link))
+      linked.add(nameOf(link))
       const problem = problemOfLink(level, link, byNumber, nowMs)
-      if (problem !== undefined) problems.push(`${problem}, which ${by} names`)
+      if (problem !== undefined) problems.push(`checkpoint ${link.number} ${problem}, but ${by} links to it`)
     }
   }
   follow(named, 'the file')
   for (const { statement, signed } of [...checkpoints].reverse()) {
     const problem = problemOfSigned(statement, signed, keys, ledgerId)
-    if (problem !== undefined && !vouched.has(nameOf(linkTo(statement, signed)))) {
+    if (problem !== undefined && !linked.has(nameOf(linkTo(statement, signed)))) {
       problems.push(`checkpoint ${statement.number}: ${problem}`)
       continue
     }
@@ -67,7 +66,7 @@ function levelled({ previous, hour, day }: CheckpointLinks): readonly [Checkpoin
   ]
 }
 
-/** `nowMs`: of the newest checkpoint. Before its time is up by then nobody removes one. */
+/** `nowMs`: time of the newest checkpoint. A checkpoint within its retention at that time cannot have been removed. */
 function problemOfLink(
   level: CheckpointLevel,
   link: CheckpointLink,
@@ -76,40 +75,40 @@ function problemOfLink(
 ): string | undefined {
   const found = byNumber.get(link.number)
   if (found === undefined) {
-    const isKept = nowMs - signedAtMs(link) < KEPT_MS[level] - CLOCKS_APART_MS
-    return isKept ? `checkpoint ${link.number} is gone` : undefined
+    const isKept = nowMs - signedAtMs(link) < KEPT_MS[level] - MAX_CLOCK_SKEW_MS
+    return isKept ? 'is gone' : undefined
   }
   const isSame = linkTo(found.statement, found.signed).hash === link.hash
-  return isSame ? undefined : `checkpoint ${link.number} is not the one`
+  return isSame ? undefined : 'has changed'
 }
 
 function nameOf({ number, hash }: CheckpointLink): string {
   return `${number} ${hash}`
 }
 
-export interface Recomputed {
-  /** How many checkpoints were computed again. */
+export interface RecomputeResult {
+  /** Number of checkpoints that were recomputed. */
   readonly checkpoints: number
   readonly problems: readonly CheckpointProblem[]
 }
 
-export interface Recomputing {
+export interface RecomputeOptions {
   readonly sql: postgres.Sql
   readonly keys: CheckpointKeys
   readonly shardCount: number
-  /** Told now and then how many entries have been read. */
+  /** Called after each piece with the number of entries read so far. */
   readonly progress: (entries: number) => void
 }
 
-/** K3, for the checkpoints of the cluster that this is. */
+/** Checks K3 for the checkpoints that this PostgreSQL cluster wrote. */
 export async function recompute(
-  { sql, keys, shardCount, progress }: Recomputing,
+  { sql, keys, shardCount, progress }: RecomputeOptions,
   checkpoints: readonly StoredCheckpoint[],
-): Promise<Recomputed> {
+): Promise<RecomputeResult> {
   const { server } = await feedNow(sql)
   const own = checkpoints.filter(({ statement }) => statement.server === server)
   const sums = ChainSums.empty(keys, shardCount)
-  const shown = new Set<number>()
+  const reported = new Set<number>()
   const problems: CheckpointProblem[] = []
   let position = '0'
   let entries = 0
@@ -126,20 +125,20 @@ export async function recompute(
     const differing = await differingShards(sql, { keys, shardCount }, statement.number, sums)
     if (differing === undefined)
       problems.push(`checkpoint ${statement.number}: its sums are not those that were signed`)
-    const fresh = (differing ?? []).filter((shardId) => !shown.has(shardId))
-    for (const shardId of fresh) shown.add(shardId)
+    const fresh = (differing ?? []).filter((shardId) => !reported.has(shardId))
+    for (const shardId of fresh) reported.add(shardId)
     if (fresh.length === 0) continue
     problems.push(
-      `checkpoint ${statement.number} of ${statement.signed_at}: ${shardsOf(fresh)}: entries of then are gone, or are others now`,
+      `checkpoint ${statement.number} of ${statement.signed_at}: ${shardsOf(fresh)}: entries were removed or changed since`,
     )
   }
   return { checkpoints: own.length, problems }
 }
 
-/** Undefined when the row's sums are not those of its statement. */
+/** Undefined when the row's sums do not match its statement. */
 async function differingShards(
   sql: postgres.Sql,
-  { keys, shardCount }: Pick<Recomputing, 'keys' | 'shardCount'>,
+  { keys, shardCount }: Pick<RecomputeOptions, 'keys' | 'shardCount'>,
   number: number,
   sums: ChainSums,
 ): Promise<readonly number[] | undefined> {
@@ -149,7 +148,7 @@ async function differingShards(
     const differing = sums.differingShards(ChainSums.open(keys, shardCount, number, sealed))
     return differing.length === 0 ? undefined : differing
   } catch {
-    // What does not open was not sealed here.
+    // These sums were not sealed with this ledger's keys.
     return undefined
   }
 }

@@ -1,9 +1,9 @@
 /**
- * A checkpoint that is kept outside of the database: where each account's chain ends, as lines of text.
- *   F1. The first line says what it is. A line for each account follows, in the order of shard and reference: shard,
- *       reference, sequence, version, tip (base64url), with a blank between. The last line is a signed statement over all
- *       of that: a file that lacks its end, or in which anything is another, is no checkpoint.
- *   F2. It is read from end to end before anything that it says is used; and it is never held in memory.
+ * A checkpoint file: the end of each account's chain, as lines of text to keep outside the database.
+ *   F1. The first line names the format. One line per account follows, ordered by shard and reference: shard, reference,
+ *       sequence, version and tip (base64url), separated by spaces. The last line is a signed statement over all lines
+ *       before it. A file that is cut off or altered is rejected.
+ *   F2. The whole file is verified before its contents are used. It is streamed, never held in memory.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -14,7 +14,7 @@ import { type FileStatement, readFileStatement, type SignedText } from './checkp
 
 export const FIRST_LINE = 'ledger checkpoint 1'
 
-/** Where an account was. */
+/** An account's position at the time of the checkpoint. */
 export interface AccountPoint {
   readonly shardId: number
   readonly accountRef: string
@@ -29,7 +29,7 @@ export interface CheckpointFile {
   readonly signed: SignedText
 }
 
-/** The file is no checkpoint, or not a whole one; the message says why. */
+/** The file is not a complete checkpoint file; the message gives the reason. */
 export class CheckpointFileBroken extends Error {
   override readonly name = 'CheckpointFileBroken'
 }
@@ -49,7 +49,7 @@ export function contentHash(): ContentHash {
   return { add: (text) => void hashed.update(text, 'utf8'), digest: () => `sha256:${hashed.digest('hex')}` }
 }
 
-/** The statement is in it as text, because its signature is over that text. */
+/** The statement is embedded as text because the signature covers that text. */
 export function lastLine({ text, signature }: SignedText): string {
   return `${JSON.stringify({ statement: text, signature })}\n`
 }
@@ -60,7 +60,7 @@ const lastLineSchema = v.strictObject({ statement: v.string(), signature: v.stri
 function pointOf(line: string, number: number): AccountPoint {
   const [, shardId, accountRef, sequence, version, tip] = LINE.exec(line) ?? []
   if (shardId === undefined || accountRef === undefined || tip === undefined) {
-    throw new CheckpointFileBroken(`line ${number} is none of a checkpoint`)
+    throw new CheckpointFileBroken(`line ${number} is malformed`)
   }
   return {
     shardId: Number(shardId),
@@ -71,10 +71,10 @@ function pointOf(line: string, number: number): AccountPoint {
   }
 }
 
-/** Longer than any line that a checkpoint has. */
+/** Characters. No line of a checkpoint file is longer. */
 const LONGEST_LINE = 8_192
 
-/** Lines without their ends, in bounded memory where they are those of a checkpoint. */
+/** Lines without their line breaks. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   const input = createReadStream(path, { encoding: 'utf8' })
   const lines = createInterface({ input, crlfDelay: Infinity })
@@ -89,7 +89,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** Reads it from end to end (F2). Throws CheckpointFileBroken, or what opening the file throws. */
+/** Verifies the whole file (F2). Throws CheckpointFileBroken, or the error of opening the file. */
 export async function readCheckpointFile(path: string): Promise<CheckpointFile> {
   const content = contentHash()
   let number = 0
@@ -97,8 +97,9 @@ export async function readCheckpointFile(path: string): Promise<CheckpointFile> 
   let before = ''
   for await (const line of linesOf(path)) {
     number += 1
-    if (number === 1 && line !== FIRST_LINE) throw new CheckpointFileBroken('it does not begin as a checkpoint does')
-    if (file !== undefined) throw new CheckpointFileBroken('something follows on its last line')
+    if (number === 1 && line !== FIRST_LINE)
+      throw new CheckpointFileBroken('its first line is not that of a checkpoint file')
+    if (file !== undefined) throw new CheckpointFileBroken('there is more after its last line')
     if (line.startsWith('{')) {
       file = fileOf(line)
       continue
@@ -109,12 +110,12 @@ export async function readCheckpointFile(path: string): Promise<CheckpointFile> 
   }
   if (file === undefined) throw new CheckpointFileBroken('its end is missing')
   if (file.statement.content !== content.digest()) {
-    throw new CheckpointFileBroken('its lines are not those that were signed')
+    throw new CheckpointFileBroken('its lines differ from those that were signed')
   }
   return file
 }
 
-/** None twice, and none hidden among others. */
+/** Strict order rejects duplicate accounts. */
 function inOrder(before: string, point: AccountPoint, number: number): void {
   const [shardText, accountRef = ''] = before === FIRST_LINE ? ['-1'] : before.split(' ')
   const shardId = Number(shardText)
@@ -126,11 +127,12 @@ function fileOf(line: string): CheckpointFile {
   const parsed = parseStrictJson(line)
   const read = v.safeParse(lastLineSchema, parsed.ok ? parsed.value : undefined)
   const statement = read.success ? readFileStatement(read.output.statement) : undefined
-  if (!read.success || statement === undefined) throw new CheckpointFileBroken('its last line is none of a checkpoint')
+  if (!read.success || statement === undefined)
+    throw new CheckpointFileBroken('its last line is not a signed statement')
   return { statement, signed: { text: read.output.statement, signature: read.output.signature } }
 }
 
-/** The accounts of a file that was read, `size` at a time. */
+/** The accounts of a verified file, `size` at a time. */
 export async function* pointsOf(path: string, size: number): AsyncGenerator<readonly AccountPoint[]> {
   let points: AccountPoint[] = []
   let number = 0

@@ -1,4 +1,4 @@
-/** Checkpoints in PostgreSQL, and the entries that they are made of. */
+/** Stored checkpoints, and the entries that they cover. */
 import type postgres from 'postgres'
 import {
   type CheckpointStatement,
@@ -8,7 +8,7 @@ import {
   signedAtMs,
 } from './checkpoint-statement.ts'
 
-/** A row is not what this program writes. */
+/** A stored checkpoint fails verification. */
 export class CheckpointUnreadable extends Error {
   override readonly name = 'CheckpointUnreadable'
 }
@@ -26,18 +26,17 @@ interface CheckpointRow {
   readonly signature: string
 }
 
-/** Throws CheckpointUnreadable when the row does not say what its columns say. */
+/** Throws CheckpointUnreadable when the statement disagrees with the row's columns. */
 function storedOf(row: CheckpointRow): StoredCheckpoint {
   const statement = readCheckpoint(row.statement)
   const agrees =
     statement?.number === Number(row.number) &&
     statement.level === row.level &&
     signedAtMs(statement) === row.signed_at.getTime()
-  if (!agrees) throw new CheckpointUnreadable(`checkpoint ${row.number} is not what was written`)
+  if (!agrees) throw new CheckpointUnreadable(`checkpoint ${row.number} disagrees with its columns`)
   return { statement, signed: { text: row.statement, signature: row.signature } }
 }
 
-/** Undefined where there is none. */
 export async function newestCheckpoint(sql: postgres.ISql): Promise<StoredCheckpoint | undefined> {
   const [row] = await sql.unsafe<CheckpointRow[]>(
     'SELECT number, level, signed_at, statement, signature FROM checkpoints ORDER BY number DESC LIMIT 1',
@@ -45,7 +44,7 @@ export async function newestCheckpoint(sql: postgres.ISql): Promise<StoredCheckp
   return row === undefined ? undefined : storedOf(row)
 }
 
-/** All that are kept, in order. A year has some thousand. */
+/** All stored checkpoints, in order: some thousand a year. */
 export async function allCheckpoints(sql: postgres.ISql): Promise<readonly StoredCheckpoint[]> {
   const rows = await sql.unsafe<CheckpointRow[]>(
     'SELECT number, level, signed_at, statement, signature FROM checkpoints ORDER BY number',
@@ -58,7 +57,7 @@ export async function sumsOf(sql: postgres.Sql, number: number): Promise<Buffer 
   return row?.sums
 }
 
-/** False: somebody else has written this number. */
+/** False: a checkpoint with this number exists. */
 export async function insertCheckpoint(
   sql: postgres.Sql,
   { statement, signed }: StoredCheckpoint,
@@ -71,7 +70,7 @@ export async function insertCheckpoint(
   return count === 1
 }
 
-/** Those of no hour or day longest, then those of an hour: see KEPT_MS. */
+/** Applies the retention of each level (KEPT_MS). */
 export async function removeOldCheckpoints(sql: postgres.Sql, nowMs: number): Promise<void> {
   for (const level of ['minute', 'hour'] as const) {
     const before = new Date(nowMs - KEPT_MS[level]).toISOString()
@@ -79,13 +78,13 @@ export async function removeOldCheckpoints(sql: postgres.Sql, nowMs: number): Pr
   }
 }
 
-/** How far the database has come. */
+/** The database's current position in its transaction numbers. */
 export interface FeedNow {
-  /** The cluster that counts. */
+  /** System identifier of the PostgreSQL cluster. */
   readonly server: string
   /** Every transaction with a smaller number has ended. */
   readonly settled: string
-  /** There are entries from a transaction that this cluster has yet to begin: they were brought in from another. */
+  /** Entries carry transaction numbers that this cluster has not reached: they were restored from another cluster. */
   readonly foreign: boolean
 }
 
@@ -95,7 +94,7 @@ export async function feedNow(sql: postgres.Sql): Promise<FeedNow> {
            EXISTS (SELECT FROM audit_entries WHERE commit_xid >= pg_snapshot_xmax(pg_current_snapshot()))
              OR EXISTS (SELECT FROM commits WHERE commit_xid >= pg_snapshot_xmax(pg_current_snapshot())) AS foreign
       FROM pg_control_system()`
-  if (row === undefined) throw new Error('a look at the server returned nothing')
+  if (row === undefined) throw new Error('pg_control_system() returned no row')
   return row
 }
 
@@ -105,7 +104,7 @@ interface EntryRow {
   readonly commit_xid: string
 }
 
-/** One text an entry: reading columns is what a row costs most. In the order of numbers, which their texts do not have. */
+/** One text per entry, because decoding columns dominates the cost of a row. Ordered by number, not by its text. */
 export const ENTRIES = `
 SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex') AS entry, e.commit_xid::text AS commit_xid
   FROM (
@@ -120,26 +119,26 @@ SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex
       ORDER BY c.commit_xid)) e
  ORDER BY e.commit_xid`
 
-/** Fetched at once, each in the time of a statement. Hashing them holds the process up for a few milliseconds. */
+/** Rows per fetch. Hashing a batch blocks the event loop for a few milliseconds. */
 const BATCH_ROWS = 1_000
-/** A look ends after so many, so that none lasts long: a snapshot that is held long costs every commit. */
+/** Rows per transaction. A snapshot that is held long slows every commit. */
 const PIECE_ROWS = 20_000
 
 /**
- * Takes what was appended under numbers from `from` to below `until`, or part of it. Returns up to where it came. A commit
- * is taken whole, however long that takes: what was brought into a ledger at once may be all of it.
+ * Reads a piece of the entries with transaction numbers from `from` to below `until`, and returns the position reached.
+ * A commit is never split, whatever its size: an import may bring a whole ledger in one commit.
  */
 export function addPiece(
   sql: postgres.Sql,
   { from, until }: { readonly from: string; readonly until: string },
   take: (shardId: number, entry: string) => void,
 ): Promise<{ readonly position: string; readonly entries: number }> {
-  return sql.begin('read only', async (look) => {
-    await look.unsafe(`DECLARE appended NO SCROLL CURSOR FOR ${ENTRIES}`, [from, until])
+  return sql.begin('read only', async (transaction) => {
+    await transaction.unsafe(`DECLARE appended NO SCROLL CURSOR FOR ${ENTRIES}`, [from, until])
     let entries = 0
     let last = from
     for (;;) {
-      const rows = await look.unsafe<EntryRow[]>(`FETCH ${BATCH_ROWS} FROM appended`)
+      const rows = await transaction.unsafe<EntryRow[]>(`FETCH ${BATCH_ROWS} FROM appended`)
       for (const row of rows) {
         if (entries >= PIECE_ROWS && row.commit_xid !== last) return { position: String(BigInt(last) + 1n), entries }
         take(row.shard_id, row.entry)

@@ -1,9 +1,9 @@
 /**
- * What a checkpoint of the database says, and whether the service has signed it.
- *   S1. The signature is over the canonical JSON that is kept beside it; the hash of that text names the checkpoint.
- *   S2. A checkpoint names the one before it, and the last ones of an hour and of a day: those that are kept stay a chain
- *       when others are removed.
- *   S3. A signature counts only if its key is one for assertions, is not revoked, and was in use at `signed_at`.
+ * Statements of checkpoints and checkpoint files, and their signatures.
+ *   S1. The signature covers the canonical JSON stored beside it. The hash of that text identifies the checkpoint.
+ *   S2. A checkpoint links to the one before it and to the last hourly and daily ones. The links still form a chain after
+ *       the retention has removed others.
+ *   S3. A signature is valid only if its key is an assertion key, is not revoked, and was in use at `signed_at`.
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
@@ -14,12 +14,12 @@ import { parseStrictJson } from '../../api/http/json-text.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import { verifiesText } from '../keys/service-signature.ts'
 
-/** The first of a day or of an hour (UTC), or neither: how long it is kept. */
+/** First checkpoint of a day, of an hour (UTC), or neither. It determines the retention. */
 export type CheckpointLevel = 'minute' | 'hour' | 'day'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Milliseconds. */
+/** Retention in milliseconds. */
 export const KEPT_MS: Readonly<Record<CheckpointLevel, number>> = {
   minute: DAY_MS,
   hour: 31 * DAY_MS,
@@ -33,7 +33,7 @@ const time = v.pipe(
   v.check((text) => parseTimestamp(text) !== undefined),
 )
 const linkSchema = v.strictObject({ number: count, hash: hashText, signed_at: time })
-/** A checkpoint as others name it. */
+/** Identifies a checkpoint. */
 export type CheckpointLink = v.InferOutput<typeof linkSchema>
 
 /** The last checkpoint, the last of an hour, the last of a day; null where there is none. */
@@ -52,11 +52,11 @@ const statementSchema = v.strictObject({
   type: v.literal('checkpoint'),
   number: count,
   level: v.picklist(['minute', 'hour', 'day']),
-  /** Of the PostgreSQL cluster, which counts the transactions. */
+  /** System identifier of the PostgreSQL cluster that numbers the transactions. */
   server: v.string(),
-  /** All that was committed under smaller transaction numbers is in it, and nothing else. */
+  /** The checkpoint covers exactly the commits with smaller transaction numbers. */
   position: v.pipe(v.string(), v.regex(/^[0-9]{1,20}$/)),
-  /** Over the chains of all shards. */
+  /** Keyed hash over the sums of all shards. */
   chains: hashText,
   links: linksSchema,
 })
@@ -65,19 +65,18 @@ export type CheckpointStatement = v.InferOutput<typeof statementSchema>
 const fileStatementSchema = v.strictObject({
   ...SIGNED,
   type: v.literal('checkpoint-file'),
-  /** Of which moment it is, by PostgreSQL's clock. */
+  /** Time of the snapshot, by PostgreSQL's clock. */
   as_of: time,
   accounts: count,
-  /** Over all lines before this statement. */
+  /** Hash of all lines before this statement. */
   content: hashText,
-  /** Of the database's own. */
+  /** Links to the newest checkpoints of the database. */
   links: linksSchema,
 })
 export type FileStatement = v.InferOutput<typeof fileStatementSchema>
 
 type Statement = CheckpointStatement | FileStatement
 
-/** A statement as it is kept. */
 export interface SignedText {
   readonly text: string
   /** DER in base64. */
@@ -93,7 +92,7 @@ export interface StatementSigner {
 
 type Unsigned<S extends Statement> = Omit<S, 'ledger_id' | 'key_id' | 'signed_at'>
 
-/** Throws when there is no key to sign with. */
+/** Throws when no key can sign. */
 export async function signStatement(
   { ledgerId, keys, nowMs }: StatementSigner,
   members: Unsigned<CheckpointStatement> | Unsigned<FileStatement>,
@@ -113,7 +112,7 @@ export async function signStatement(
   return { text, signature }
 }
 
-/** Undefined when the text says no such thing. */
+/** Undefined when the text is not a valid statement. */
 export function readCheckpoint(text: string): CheckpointStatement | undefined {
   return readAs(statementSchema, text)
 }
@@ -136,7 +135,7 @@ export function linkTo(statement: CheckpointStatement, { text }: SignedText): Ch
   return { number: statement.number, hash: `sha256:${hash('sha256', text)}`, signed_at: statement.signed_at }
 }
 
-/** What the checkpoint after this one names. */
+/** Links of the checkpoint that follows this one. */
 export function linksAfter(statement: CheckpointStatement, signed: SignedText): CheckpointLinks {
   const link = linkTo(statement, signed)
   return {
@@ -146,7 +145,7 @@ export function linksAfter(statement: CheckpointStatement, signed: SignedText): 
   }
 }
 
-/** Of a checkpoint made at `nowMs`, after one that was made at `beforeMs`; null: it is the first. */
+/** Level of a checkpoint made at `nowMs`. `beforeMs`: time of the previous one; null: there is none. */
 export function levelAt(nowMs: number, beforeMs: number | null): CheckpointLevel {
   const isFirstOf = (spanMs: number): boolean =>
     beforeMs === null || Math.floor(nowMs / spanMs) !== Math.floor(beforeMs / spanMs)
@@ -158,7 +157,7 @@ export function signedAtMs({ signed_at: signedAt }: Statement | CheckpointLink):
   return parseTimestamp(signedAt) ?? Number.NaN
 }
 
-/** Why the statement does not count; undefined when it does. `ledgerId`: undefined where the keys do not say whose they are. */
+/** Why the signature is invalid; undefined when it is valid. `ledgerId`: undefined when the keys come from an unknown ledger. */
 export function problemOfSigned(
   statement: Statement,
   signed: SignedText,
@@ -167,7 +166,7 @@ export function problemOfSigned(
 ): string | undefined {
   if (ledgerId !== undefined && statement.ledger_id !== ledgerId) return 'it is of another ledger'
   const key = keys.find((published) => published.keyId === statement.key_id)
-  if (key === undefined) return 'the key that it names is none of this ledger'
+  if (key === undefined) return 'the key that it names is not a key of this ledger'
   if (key.purpose !== 'assertion') return 'the key that it names is not for assertions'
   if (key.revokedAtMs !== null) return 'the key that it names is revoked'
   const atMs = signedAtMs(statement)

@@ -1,11 +1,10 @@
 /**
- * One sum a shard over the entries of its chains, kept up to date by what is appended: a shard in which nothing was appended
- * costs nothing, and nothing ever has to be read again. Which entries there are says where every chain ends.
- *   T1. A sum is the exclusive or of keyed hashes, one for each entry: of its account's reference, its sequence and its
- *       hash. In which order entries are counted makes no difference.
- *   T2. Hashes and sums are seen by nobody who lacks the key: who knew them could choose entries that cancel out. Where
- *       they are kept they are sealed, and what is published is a keyed hash over all of them.
- *   T3. An entry that was counted and is gone, or is another now, leaves a sum that the entries do not make again.
+ * One sum per shard over the entries of its chains. Only new entries are read to update it.
+ *   T1. A sum is the exclusive or of one keyed hash per entry: of the account's reference, the sequence and the entry's
+ *       hash. The order of the entries does not matter.
+ *   T2. Hashes and sums are secret: an attacker with the hashes could choose entries that cancel out. They are stored sealed, and only
+ *       a keyed hash over all sums is published.
+ *   T3. If a counted entry is removed or changed, the entries no longer give the same sum.
  */
 import { createHmac, hash } from 'node:crypto'
 import type { DeriveKey } from '../keys/root-secret.ts'
@@ -34,23 +33,22 @@ export class ChainSums {
     this.sums = sums
   }
 
-  /** Of no entry at all. */
   static empty(keys: CheckpointKeys, shardCount: number): ChainSums {
     return new ChainSums(keys, Buffer.alloc(shardCount * SUM_BYTES))
   }
 
-  /** Throws an Error when the bytes are not those that `seal` gave for this checkpoint. */
+  /** Throws an Error unless `seal` made the bytes for this checkpoint. */
   static open(keys: CheckpointKeys, shardCount: number, number: number, sealed: Uint8Array): ChainSums {
     const sums = Buffer.from(openText(keys.sums, placeOf('checkpoints', number), sealed), 'base64')
-    if (sums.length !== shardCount * SUM_BYTES) throw new Error('the sums of a checkpoint are of other shards')
+    if (sums.length !== shardCount * SUM_BYTES) throw new Error('the checkpoint has sums for another number of shards')
     return new ChainSums(keys, sums)
   }
 
-  /** `entry`: reference, sequence and hash as one text. Throws an Error for a shard that the ledger does not have. */
+  /** `entry`: reference, sequence and hash, separated by spaces. Throws an Error for a shard outside the ledger. */
   add(shardId: number, entry: string): void {
     const at = shardId * SUM_BYTES
     if (at < 0 || at >= this.sums.length) {
-      throw new Error(`there is an entry in a shard ${shardId} that the ledger does not have`)
+      throw new Error(`an entry names shard ${shardId}, which the ledger does not have`)
     }
     const print = hash('sha256', this.prefix + entry, 'buffer')
     for (let index = 0; index < SUM_BYTES; index += 1) {
@@ -58,7 +56,7 @@ export class ChainSums {
     }
   }
 
-  /** What is published. */
+  /** The published keyed hash (T2). */
   digest(): string {
     const keyed = createHmac('sha256', this.key).update('chains of all shards\u001f').update(this.sums)
     return `sha256:${keyed.digest('hex')}`

@@ -1,13 +1,13 @@
 /**
- * Writes a checkpoint every minute: which entries all chains had, and so where they ended, signed, each naming the one before it.
- *   C1. Of all that run, one works at a time, and only when a checkpoint is due: its connection holds a lock.
- *   C2. It goes on from the sums of the last checkpoint, whoever wrote that, and only if the service has signed it and the
- *       sums are those that were signed. What it reads is what was appended since; it rests in proportion to what it works.
- *   C3. A checkpoint holds what was committed below a transaction number under which nothing can come any more: what it
- *       says can be computed from the entries again, at any time.
- *   C4. What is in the table and is not what this process wrote last, or knows of, is said in the log.
- *   C5. Where entries were brought in from another cluster, whose numbers are above those that this one gives, C3 does not
- *       hold: nothing is written until its numbers have passed them.
+ * Writes a signed checkpoint of the entries of all chains every minute. Each links to the one before it.
+ *   C1. One checkpointer works at a time, and only when a checkpoint is due. An advisory lock on its connection ensures this.
+ *   C2. It continues from the sums of the last checkpoint if the service signed them. It reads only newer entries, and
+ *       pauses in proportion to its work.
+ *   C3. A checkpoint covers all commits below a transaction number under which no commit can follow. Its sums can
+ *       therefore be recomputed from the entries at any time.
+ *   C4. It logs an error if the newest stored checkpoint is older than or differs from the newest it has seen.
+ *   C5. C3 does not hold for entries restored from another cluster with higher transaction numbers. Checkpoints wait until
+ *       this cluster's numbers have passed them.
  */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -47,19 +47,18 @@ export interface CheckpointerOptions {
   readonly serviceKeys: ServiceKeys
   readonly clock: Clock
   readonly log: Log
-  /** From one checkpoint to the next, in milliseconds. */
+  /** Milliseconds between checkpoints. */
   readonly everyMs?: number
 }
 
 const EVERY_MS = 60_000
-/** 'ledger checkpoints' in a key of 64 bits that no session's hash is made from. */
+/** Advisory lock of the checkpointer. Arbitrary, and different from every session's key. */
 const LOCK = '7810198402634810715'
 const STATEMENT_TIMEOUT_MS = 10_000
-/** Of the time of one processor, while there is more to read than one piece. */
+/** Largest fraction of one processor used to catch up. */
 const SHARE = 0.2
 
-/** Goes on from here. */
-interface Standing {
+interface Progress {
   readonly newest: StoredCheckpoint | undefined
   readonly sums: ChainSums
   readonly position: string
@@ -69,7 +68,7 @@ export class Checkpointer {
   private readonly options: CheckpointerOptions
   private readonly everyMs: number
   private readonly keys: CheckpointKeys
-  private known: CheckpointLink | undefined
+  private newestSeen: CheckpointLink | undefined
   private connection: Connection | undefined
   private stopping = false
   private wake: () => void = () => undefined
@@ -103,7 +102,7 @@ export class Checkpointer {
     }
   }
 
-  /** One checkpoint, if one is due and nobody else is at it (C1). */
+  /** Writes one checkpoint if one is due and no other process holds the lock (C1). */
   async writeOne(): Promise<'written' | 'not due'> {
     const { url } = this.options
     const settings = { ...PLAN_SETTINGS, statement_timeout: String(STATEMENT_TIMEOUT_MS) }
@@ -121,44 +120,44 @@ export class Checkpointer {
   private async writeAlone({ sql }: Connection): Promise<'written' | 'not due'> {
     const { clock, log } = this.options
     const newest = await newestCheckpoint(sql)
-    this.noteWhatIsThere(newest)
-    // Those who look are never exactly this far apart.
+    this.checkNewest(newest)
+    // Timers of several processes drift: a checkpoint that is almost due counts as due.
     if (newest !== undefined && clock.now() - signedAtMs(newest.statement) < this.everyMs * 0.9) return 'not due'
-    // What such a server lacks must not become what everything is held against: its edges end.
+    // A refused server may lack commits. A checkpoint of it would make the loss official.
     if (refusalOf(await readServer(sql)) !== undefined) return 'not due'
     const now = await feedNow(sql)
     if (now.foreign) {
       log.warn('checkpoints_wait', { because: 'the database was brought in from another PostgreSQL cluster' })
       return 'not due'
     }
-    const standing = await this.caughtUp(sql, await this.standingAt(sql, newest, now.server))
-    const written = await this.write(sql, standing, now.server)
+    const progress = await this.catchUp(sql, await this.progressOf(sql, newest, now.server))
+    const written = await this.write(sql, progress, now.server)
     if (written.statement.level !== 'minute') await removeOldCheckpoints(sql, clock.now())
     return 'written'
   }
 
   /** C4. */
-  private noteWhatIsThere(newest: StoredCheckpoint | undefined): void {
+  private checkNewest(newest: StoredCheckpoint | undefined): void {
     const link = newest === undefined ? undefined : linkTo(newest.statement, newest.signed)
-    const { known } = this
-    const isOther = link?.number === known?.number && link?.hash !== known?.hash
-    if (known !== undefined && (link === undefined || link.number < known.number || isOther)) {
-      this.options.log.error('checkpoints_went_back', { known: known.number, found: link?.number ?? null })
+    const { newestSeen } = this
+    const differs = link?.number === newestSeen?.number && link?.hash !== newestSeen?.hash
+    if (newestSeen !== undefined && (link === undefined || link.number < newestSeen.number || differs)) {
+      this.options.log.error('checkpoints_went_back', { known: newestSeen.number, found: link?.number ?? null })
     }
-    this.known = link
+    this.newestSeen = link
   }
 
   /** C2. */
-  private async standingAt(
+  private async progressOf(
     sql: Connection['sql'],
     newest: StoredCheckpoint | undefined,
     server: string,
-  ): Promise<Standing> {
+  ): Promise<Progress> {
     const { ledgerId, serviceKeys, shardCount } = this.options
     const anew = { newest, sums: ChainSums.empty(this.keys, shardCount), position: '0' }
     if (newest === undefined) return anew
     const { statement, signed } = newest
-    // Of a key that was revoked since, too: the sums are sealed, and the next one is signed with a key that counts.
+    // A key that was revoked since is accepted: the sums are sealed, and the next checkpoint has a valid key.
     const keys = serviceKeys.published().map((key) => ({ ...key, revokedAtMs: null }))
     const problem = problemOfSigned(statement, signed, keys, ledgerId)
     if (problem !== undefined) {
@@ -174,14 +173,14 @@ export class Checkpointer {
     return { newest, sums, position: statement.position }
   }
 
-  private async caughtUp(sql: Connection['sql'], before: Standing): Promise<Standing> {
+  private async catchUp(sql: Connection['sql'], before: Progress): Promise<Progress> {
     const { clock } = this.options
     let { position } = before
     for (;;) {
-      if (this.stopping) throw new Error('it was told to stop')
+      if (this.stopping) throw new Error('the checkpointer is stopping')
       const startedMs = clock.monotonic()
       const { settled } = await feedNow(sql)
-      // After a crash the server may count from a little further back than it had come.
+      // After a crash the server may continue from a slightly lower transaction number.
       if (BigInt(settled) <= BigInt(position)) return { ...before, position }
       const added = await addPiece(sql, { from: position, until: settled }, (shardId, entry) =>
         before.sums.add(shardId, entry),
@@ -194,7 +193,7 @@ export class Checkpointer {
 
   private async write(
     sql: Connection['sql'],
-    { newest, sums, position }: Standing,
+    { newest, sums, position }: Progress,
     server: string,
   ): Promise<StoredCheckpoint> {
     const { ledgerId, serviceKeys, clock, log } = this.options
@@ -214,15 +213,15 @@ export class Checkpointer {
       },
     )
     const statement = readCheckpoint(signed.text)
-    if (statement === undefined) throw new Error('a new checkpoint is none')
+    if (statement === undefined) throw new Error('the new checkpoint does not match its schema')
     const written = { statement, signed }
     if (!(await insertCheckpoint(sql, written, sums.seal(this.keys, number)))) {
-      throw new Error('somebody wrote a checkpoint without the lock')
+      throw new Error('another process wrote a checkpoint without the lock')
     }
-    this.known = linkTo(statement, signed)
-    // Whoever keeps the log elsewhere keeps with it what the table must still say.
-    if (level === 'minute') log.debug?.('checkpoint_written', { ...this.known })
-    else log.info('checkpoint_written', { ...this.known })
+    this.newestSeen = linkTo(statement, signed)
+    // A copy of the log outside the database shows later whether the table still holds this checkpoint.
+    if (level === 'minute') log.debug?.('checkpoint_written', { ...this.newestSeen })
+    else log.info('checkpoint_written', { ...this.newestSeen })
     return written
   }
 

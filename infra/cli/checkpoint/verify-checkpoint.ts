@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type postgres from 'postgres'
 import type { AssertionKey } from '../../../api/endpoint/assertion.ts'
-import { whatWentBack } from '../../checkpoints/checkpoint-accounts.ts'
+import { findRegressions } from '../../checkpoints/checkpoint-accounts.ts'
 import { problemsOfChain, recompute } from '../../checkpoints/checkpoint-check.ts'
 import {
   type CheckpointFile,
@@ -105,7 +105,7 @@ async function whyIncomplete(path: string): Promise<string | undefined> {
     const { size } = await file.stat()
     if (size === 0) return 'it is empty'
     const head = await textAt(file, 0, FIRST_LINE.length + 1)
-    if (!`${FIRST_LINE}\n`.startsWith(head)) return 'it does not begin like a checkpoint'
+    if (!`${FIRST_LINE}\n`.startsWith(head)) return 'its first line is not that of a checkpoint file'
     const tail = await textAt(file, Math.max(0, size - TAIL_BYTES), TAIL_BYTES)
     return tail.endsWith('\n') && tail.includes('\n{') ? undefined : 'it was cut off'
   } finally {
@@ -128,7 +128,7 @@ async function checkAccounts(
   let checked = 0
   let wentBack = 0
   for await (const points of pointsOf(path, ACCOUNTS_PER_STATEMENT)) {
-    const found = await whatWentBack(sql, vault, points)
+    const found = await findRegressions(sql, vault, points)
     wentBack += found.length
     for (const { accountRef, accountId, problem } of found) {
       const name = accountId === null || accountId === accountRef ? accountRef : `${accountId} (${accountRef})`

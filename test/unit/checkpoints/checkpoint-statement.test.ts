@@ -1,4 +1,4 @@
-/** Goal: S1 to S3 of checkpoint-statement.ts, and for how long a checkpoint is kept. */
+/** Tests S1 to S3 of checkpoint-statement.ts, and the retention of checkpoints. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -52,12 +52,12 @@ function problem(text: SignedText, key = published(), ledgerId: string | undefin
 }
 
 describe('a signed checkpoint', () => {
-  test('S1, S3: counts under the key that signed it, for its ledger', async () => {
+  test('S1, S3: is valid under the key that signed it, for its ledger', async () => {
     expect(problem(await signed())).toBeUndefined()
     expect(problem(await signed(), published(), undefined)).toBeUndefined()
   })
 
-  test('S1: does not when a character of it is another', async () => {
+  test('S1: is invalid after a change of its text or signature', async () => {
     const { text, signature } = await signed()
     for (const [from, to] of [
       ['"number":3', '"number":4'],
@@ -78,9 +78,9 @@ describe('a signed checkpoint', () => {
     )
   })
 
-  test('S3: does not under a key that is another, for something else, revoked, or was not in use', async () => {
+  test('S3: is invalid under another key, and under one with another purpose, revoked or not in use', async () => {
     const text = await signed()
-    expect(problem(text, published({ keyId: 'another' }))).toMatch(/none of this ledger/)
+    expect(problem(text, published({ keyId: 'another' }))).toMatch(/not a key of this ledger/)
     expect(problem(text, published({ purpose: 'receipt' }))).toMatch(/not for assertions/)
     expect(problem(text, published({ revokedAtMs: NOW_MS }))).toMatch(/revoked/)
     expect(problem(text, published({ activeFromMs: NOW_MS + 1 }))).toMatch(/not in use/)
@@ -88,11 +88,11 @@ describe('a signed checkpoint', () => {
     expect(problem(text, published(), 'another ledger')).toBe('it is of another ledger')
   })
 
-  test('S3: is signed no earlier than its key came into use, whatever the clock says', async () => {
+  test('S3: is never dated before its key came into use', async () => {
     expect(problem(await signed({}, NOW_MS - 60_000))).toBeUndefined()
   })
 
-  test('S2: names the one before it, and the last of an hour and of a day', async () => {
+  test('S2: links to the one before it, and to the last hourly and daily ones', async () => {
     const links = async (level: 'minute' | 'hour' | 'day') => {
       const text = await signed({ level })
       const statement = readCheckpoint(text.text)
@@ -106,7 +106,7 @@ describe('a signed checkpoint', () => {
   })
 })
 
-test('the first of a day is one of a day, the first of an hour one of an hour, in UTC', () => {
+test('the first of a day (UTC) is a daily one, the first of an hour an hourly one', () => {
   const hourMs = 3_600_000
   expect(levelAt(NOW_MS, null)).toBe('day')
   expect(levelAt(NOW_MS, NOW_MS - 60_000)).toBe('minute')

@@ -1,4 +1,4 @@
-/** Goal: T1 to T3 of checkpoint-sums.ts: sums say which entries there are, in whatever way they were counted. */
+/** Tests T1 to T3 of checkpoint-sums.ts. */
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ChainSums } from '../../../infra/checkpoints/checkpoint-sums.ts'
@@ -23,7 +23,7 @@ describe('the digest', () => {
   const alice = chain('alice', 5)
   const both = [...alice, ...chain('bob', 3)]
 
-  test('T1: does not depend on the order in which entries are counted, nor on where it was gone on from', () => {
+  test('T1: does not depend on the order of entries, nor on interruptions', () => {
     expect(digestOf([...both].reverse())).toBe(digestOf(both))
     const first = ChainSums.empty(KEYS, SHARDS)
     for (const entry of both.slice(0, 4)) first.add(...entry)
@@ -32,7 +32,7 @@ describe('the digest', () => {
     expect(second.digest()).toBe(digestOf(both))
   })
 
-  test('T1, T3: tells apart what is gone at the end or in the middle, another entry, account and shard', () => {
+  test('T1, T3: changes with a missing entry, another entry, another account and another shard', () => {
     const others = [
       alice.slice(0, 4),
       alice.filter((_, index) => index !== 2),
@@ -46,12 +46,12 @@ describe('the digest', () => {
     expect(new Set([alice, ...others].map((entries) => digestOf(entries))).size).toBe(others.length + 1)
   })
 
-  test('T2: is another under another key', () => {
+  test('T2: differs under another key', () => {
     expect(digestOf(both, { ...KEYS, chains: randomBytes(32) })).not.toBe(digestOf(both))
   })
 })
 
-test('T2: sealed sums open for their checkpoint, their keys and their shards alone', () => {
+test('T2: sealed sums open only for their checkpoint, keys and number of shards', () => {
   const sums = ChainSums.empty(KEYS, SHARDS)
   for (const entry of chain('alice', 2)) sums.add(...entry)
   const sealed = sums.seal(KEYS, 7)
@@ -59,7 +59,7 @@ test('T2: sealed sums open for their checkpoint, their keys and their shards alo
   expect(ChainSums.open(KEYS, SHARDS, 7, sealed).differingShards(ChainSums.empty(KEYS, SHARDS))).toEqual([1])
   expect(() => ChainSums.open(KEYS, SHARDS, 8, sealed)).toThrow('do not open')
   expect(() => ChainSums.open({ ...KEYS, sums: randomBytes(32) }, SHARDS, 7, sealed)).toThrow('do not open')
-  expect(() => ChainSums.open(KEYS, SHARDS + 1, 7, sealed)).toThrow('of other shards')
+  expect(() => ChainSums.open(KEYS, SHARDS + 1, 7, sealed)).toThrow('another number of shards')
 })
 
 test('an entry in a shard that the ledger does not have is refused', () => {
