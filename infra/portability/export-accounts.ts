@@ -1,8 +1,8 @@
 /**
- * Accounts of a snapshot, one after another, each with what belongs to it: balances, holds, and the keys that it used.
- *   A1. An account's balances and holds are those that were written with it (account-parts.ts), and its decided transactions
- *       are as many as it counts: what somebody removed or put back is not passed over.
- *   A2. Memory grows with what one account has, never with the accounts; with what it did not at all.
+ * Reads the accounts of a snapshot one by one, with their balances, holds and used idempotency keys.
+ *   A1. An account's balances and holds must match its digest (account-parts.ts), and its decided transactions must match
+ *       its count. Rows that were removed or restored are therefore detected.
+ *   A2. Memory grows with the balances and holds of one account only, not with its history or the number of accounts.
  */
 import type postgres from 'postgres'
 import { type Hold, holdId } from '../../actors/account/state.ts'
@@ -34,7 +34,7 @@ import { AccountRows, batchesOf, type OfAccount } from './export-snapshot.ts'
 
 export interface ReadAccount {
   readonly row: AccountRow
-  /** Not erased. */
+  /** Its status is not `erased`. */
   readonly document: AccountDocument
   /** Every balance that has a row, zero or not. */
   readonly balances: ReadonlyMap<string, ReturnType<typeof balanceFrom>>
@@ -60,17 +60,17 @@ interface OperationRow extends OfAccount {
 }
 
 export interface AccountsQuery {
-  /** Tells cursors apart. */
+  /** Prefix of the cursors' names. */
   readonly name: string
   readonly vault: RowVault
-  /** null: all there are. */
+  /** null: all accounts. */
   readonly places: readonly AccountPlace[] | null
 }
 
 const ACCOUNTS_EACH = 200
 const PARTS_EACH = 1_000
 
-/** Those of them that are there and were not erased. Throws UnreadableRow, or what the driver throws. */
+/** Yields the accounts that exist and are not erased. Throws UnreadableRow or an error of the driver. */
 export async function* readAccounts(sql: postgres.Sql, query: AccountsQuery): AsyncGenerator<ReadAccount> {
   const { name, vault } = query
   const balances = new AccountRows<BalanceRow>(
@@ -91,18 +91,18 @@ export async function* readAccounts(sql: postgres.Sql, query: AccountsQuery): As
   for await (const rows of accounts) {
     await fetchKeys(sql, rows.map(keyNameOfAccountRow), vault)
     for (const row of rows) {
-      // Whoever reads may be slow, and what was fetched for the batch may be gone.
+      // A slow consumer may outlast the batch's keys in the cache.
       await fetchKeys(sql, [keyNameOfAccountRow(row)], vault)
       const document = opened(placeOfRow(row), () => openAccount(row, vault))
       const read = await readParts(row, document, balances, holds, vault)
       if (document.status !== 'erased') yield read
       else if (read.balances.size > 0 || read.holds.length > 0 || read.pending > 0) {
-        throw new UnreadableRow(placeOfRow(row), 'it was erased, and something of it is there')
+        throw new UnreadableRow(placeOfRow(row), 'it was erased, but balances or holds of it exist')
       }
     }
   }
-  await balances.rest(ofNobody)
-  await holds.rest(ofNobody)
+  await balances.rest(rejectOrphan)
+  await holds.rest(rejectOrphan)
 }
 
 async function readParts(
@@ -119,7 +119,7 @@ async function readParts(
   const texts: PartText[] = []
   let pending = 0
   for (;;) {
-    const found = await balanceRows.nextOf(row, ofNobody)
+    const found = await balanceRows.nextOf(row, rejectOrphan)
     if (found === undefined) break
     const { token_id: tokenId } = found
     const place = PLACES.balance(shardId, ref, tokenId)
@@ -131,7 +131,7 @@ async function readParts(
     )
   }
   for (;;) {
-    const found = await holdRows.nextOf(row, ofNobody)
+    const found = await holdRows.nextOf(row, rejectOrphan)
     if (found === undefined) break
     const place = PLACES.hold(shardId, ref, found.hold_id)
     const text = found.document.length === 0 ? '' : vault.open(name, place, found.document)
@@ -142,31 +142,31 @@ async function readParts(
     }
     const hold = opened(place, () => JSON.parse(text) as Hold)
     if (holdRefOf(vault, document.accountId, holdId(hold)) !== found.hold_id) {
-      throw new UnreadableRow(place, 'it is of another hold')
+      throw new UnreadableRow(place, 'it belongs to another hold')
     }
     texts.push(['hold', holdId(hold), text])
     holds.push(hold)
   }
   if (document.status !== 'erased' && digestOfTexts(texts, vault, name) !== document.parts) {
-    throw new UnreadableRow(placeOfRow(row), 'its balances or holds are not those that were written with it')
+    throw new UnreadableRow(placeOfRow(row), 'its balances or holds do not match its digest')
   }
   return { row, document, balances, holds, pending }
 }
 
-function ofNobody({ account_id: ref }: OfAccount): void {
-  throw new UnreadableRow(`accounts ${ref}`, 'there are balances or holds of one that is not there')
+function rejectOrphan({ account_id: ref }: OfAccount): void {
+  throw new UnreadableRow(`accounts ${ref}`, 'balances or holds exist without their account')
 }
 
 function placeOfRow({ shard_id: shardId, account_id: ref, version }: AccountRow): ReturnType<typeof PLACES.account> {
   return PLACES.account(shardId, ref, Number(version))
 }
 
-/** No client's key begins so, but those of the ledger's own transactions, and of mints, whose keys are among operations. */
+/** Prefix of keys of the ledger's own transactions and of mints. Client keys cannot begin with it. */
 const OWN = '§'
 
 const HASHED_OPERATIONS: readonly SignedOperation[] = ['key_rotation', 'mint']
 
-/** What keys of accounts did, asked for in the order in which `readAccounts` gives them. */
+/** Used idempotency keys. Accounts must be queried in the order of `readAccounts`. */
 export class UsedKeys {
   private readonly sql: postgres.Sql
   private readonly vault: RowVault
@@ -188,7 +188,7 @@ export class UsedKeys {
     this.operations = new AccountRows(sql, operations)
   }
 
-  /** Throws UnreadableRow, or what the driver throws. */
+  /** Throws UnreadableRow or an error of the driver. */
   async *of({ row, document, holds }: ReadAccount): AsyncGenerator<UsedKey> {
     const { sql, vault } = this
     const skip = (): void => undefined
@@ -204,7 +204,7 @@ export class UsedKeys {
       if (!idempotencyKey.startsWith(OWN)) yield { operation: 'transaction', idempotencyKey }
     }
     if (decided !== document.completedCount + document.failedCount) {
-      throw new UnreadableRow(placeOfRow(row), 'it has not as many transactions as it counts')
+      throw new UnreadableRow(placeOfRow(row), 'its number of transactions does not match its counts')
     }
     for (;;) {
       const found = await this.operations.nextOf(row, skip)
@@ -226,7 +226,7 @@ export class UsedKeys {
     const text = this.vault.open(accountKeyName(ref), place, document)
     const { idempotencyKey } = opened(place, () => operationFrom(text))
     if (this.vault.keyRef(accountId, idempotencyKey) === keyRef) return idempotencyKey
-    throw new UnreadableRow(place, 'it is of another key')
+    throw new UnreadableRow(place, 'it belongs to another key')
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * Whether an export is whole and was signed by the ledger that it names, without asking anybody: line by line, in bounded
- * memory. Encrypted content is not looked into.
- *   C1. What is not as it was signed is found, and the first line that is not is named: each line is tied to the one before,
- *       and the signature is over all of them.
- *   C2. A file that ends before its proof, or goes on behind it, is not whole.
+ * Verifies offline, line by line and in bounded memory, that an export is complete and signed by the ledger it names.
+ * Encrypted content is not checked.
+ *   C1. Every change is found, and the first changed line is named. Each line contains the hash of the line before it, and
+ *       the signature covers all lines.
+ *   C2. A file that ends before its proof, or continues after it, is rejected.
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
@@ -22,12 +22,12 @@ import { verifiesText } from '../keys/service-signature.ts'
 import { signedProof } from './export-proof.ts'
 
 export interface ExportKeys {
-  /** The ledger whose keys these are; undefined: the document does not say. */
+  /** Ledger that published the keys; undefined: the document does not name it. */
   readonly ledgerId: string | undefined
   readonly keys: readonly AssertionKey[]
 }
 
-/** `line`: from 0, as the lines themselves say. */
+/** `line`: counted from 0, like the `line` member of records. */
 export interface ExportProblem {
   readonly line: number
   readonly problem: string
@@ -40,11 +40,11 @@ export interface ExportSummary {
   readonly counts: Readonly<Record<ExportRecord['record'], number>>
 }
 
-export type CheckedExport =
+export type ExportVerdict =
   | { readonly ok: true; readonly summary: ExportSummary }
   | { readonly ok: false; readonly problem: ExportProblem }
 
-/** Kinds in the order in which they come; accounts and their used keys take turns. */
+/** Order of kinds in the file. Accounts and their used keys alternate. */
 const RANKS: Readonly<Record<ExportRecord['record'], number>> = {
   ledger: 0,
   token: 1,
@@ -58,13 +58,13 @@ const RANKS: Readonly<Record<ExportRecord['record'], number>> = {
 
 type AnyLine = JsonObject & Pick<ExportRecord, 'record' | 'line' | 'previous_hash'>
 
-interface TakenLine {
+interface PreviousLine {
   readonly record: ExportRecord['record']
   readonly hash: string
 }
 
-/** Throws what `lines` throws. They come without their line feeds. */
-export async function checkExport(lines: AsyncIterable<string>, keys: ExportKeys): Promise<CheckedExport> {
+/** `lines`: without their line feeds. Throws only errors of `lines`. */
+export async function checkExport(lines: AsyncIterable<string>, keys: ExportKeys): Promise<ExportVerdict> {
   const check = new ExportCheck(keys)
   for await (const text of lines) {
     const problem = check.take(text)
@@ -79,9 +79,9 @@ export class ExportCheck {
   private readonly counts: Record<ExportRecord['record'], number>
   private ledger: LedgerRecord | undefined
   private proof: ProofRecord | undefined
-  private before: TakenLine | undefined
+  private before: PreviousLine | undefined
   private taken = 0
-  /** The last line does not fit to the one before it: which of the two was changed, the next one says. */
+  /** The last line does not contain the hash of the one before it. The next line shows which of the two was changed. */
   private torn = false
 
   constructor(keys: ExportKeys) {
@@ -98,17 +98,17 @@ export class ExportCheck {
     }
   }
 
-  /** The next line, without its line feed. The problem of it, or of the one before. */
+  /** Takes the next line without its line feed. Returns a problem of this line or of the one before. */
   take(text: string): ExportProblem | undefined {
     const number = this.taken
     const read = readLine(text)
     const torn = this.tornBy(read)
     if (torn !== undefined) return torn
     if (typeof read === 'string') return { line: number, problem: read }
-    if (this.proof !== undefined) return { line: number, problem: 'it comes behind the proof' }
-    if (read.line !== number) return { line: number, problem: `it is not in its place: line ${read.line} stands there` }
+    if (this.proof !== undefined) return { line: number, problem: 'it follows the proof' }
+    if (read.line !== number) return { line: number, problem: `it is out of order: this is line ${read.line}` }
     this.torn = read.previous_hash !== (this.before?.hash ?? NO_LINE)
-    if (this.torn && number === 0) return { line: 0, problem: 'it says that a line comes before it' }
+    if (this.torn && number === 0) return { line: 0, problem: 'it names a line before it' }
     const problem = this.misplaced(read) ?? (this.torn && read.record !== 'proof' ? undefined : this.see(read))
     if (problem !== undefined) return { line: number, problem }
     this.counts[read.record] += 1
@@ -118,8 +118,8 @@ export class ExportCheck {
     return read.record === 'proof' && this.torn ? changed(number - 1) : undefined
   }
 
-  /** All lines have been taken. */
-  end(): CheckedExport {
+  /** Call after the last line. */
+  end(): ExportVerdict {
     const { ledger, proof, counts } = this
     if (this.torn) return { ok: false, problem: changed(this.taken - 1) }
     if (ledger !== undefined && proof !== undefined) return { ok: true, summary: { ledger, proof, counts } }
@@ -129,42 +129,42 @@ export class ExportCheck {
 
   private tornBy(read: AnyLine | string): ExportProblem | undefined {
     if (!this.torn) return undefined
-    // Where the next line fits to the last one, that one is as it was, and the one before it is not.
+    // If the next line contains the last line's hash, the last line is intact and the one before it was changed.
     const isLastWhole = typeof read !== 'string' && read.previous_hash === this.before?.hash
     return changed(isLastWhole ? this.taken - 2 : this.taken - 1)
   }
 
   private misplaced({ record }: AnyLine): string | undefined {
-    if (this.before === undefined) return record === 'ledger' ? undefined : 'the first line must be the ledger’s'
+    if (this.before === undefined) return record === 'ledger' ? undefined : 'the first line must be the ledger record'
     if (record === 'ledger') return 'there is more than one ledger'
-    if (RANKS[record] < RANKS[this.before.record]) return `a record ${record} comes behind ${this.before.record}`
+    if (RANKS[record] < RANKS[this.before.record]) return `a record ${record} follows ${this.before.record}`
     const follows = this.before.record === 'account' || this.before.record === 'used_keys'
-    return record === 'used_keys' && !follows ? 'used keys of no account' : undefined
+    return record === 'used_keys' && !follows ? 'used keys without their account' : undefined
   }
 
-  /** What the first line and the last one say. */
+  /** Checks the content of the first line and the last one. */
   private see(read: AnyLine): string | undefined {
     if (read.record === 'ledger') {
       const ledger = read as LedgerRecord
       this.ledger = ledger
-      if (read['format'] !== EXPORT_FORMAT) return 'it is an export of another format'
+      if (read['format'] !== EXPORT_FORMAT) return 'its export format is not supported'
       const { ledgerId } = this.keys
       return ledgerId === undefined || ledger.ledger_id === ledgerId
         ? undefined
-        : 'it is of another ledger than the JWKS'
+        : 'its ledger is not the ledger of the JWKS'
     }
     if (read.record !== 'proof') return undefined
     this.proof = read as ProofRecord
-    if (read['proof_system'] !== PROOF_SYSTEM) return 'its proof_system is not known'
+    if (read['proof_system'] !== PROOF_SYSTEM) return 'its proof_system is unknown'
     return this.problemOfProof(this.proof)
   }
 
   private problemOfProof(proof: ProofRecord): string | undefined {
     const { ledger } = this
-    if (ledger?.ledger_id !== proof.ledger_id) return 'it is the proof of another ledger'
-    if (ledger.audience !== proof.audience) return 'it is for another ledger than the first line says'
+    if (ledger?.ledger_id !== proof.ledger_id) return 'its ledger_id is not that of the first line'
+    if (ledger.audience !== proof.audience) return 'its audience is not that of the first line'
     const problem = problemOfSignature(proof, this.keys.keys)
-    // What tells which line was changed says more than that their hash did.
+    // Naming the changed line is more useful than reporting the hash over all lines.
     if (problem !== undefined || this.torn) return problem
     const hash = `sha256:${this.hash.copy().digest('hex')}`
     return proof.proof_hash === hash ? undefined : 'its proof_hash is not that of the lines before it'
@@ -172,10 +172,10 @@ export class ExportCheck {
 }
 
 function changed(line: number): ExportProblem {
-  return { line, problem: 'it is not what was written' }
+  return { line, problem: 'it was changed' }
 }
 
-/** The line, or what is wrong with it. */
+/** The line, or its problem. */
 function readLine(text: string): AnyLine | string {
   let value: Json
   try {
@@ -183,7 +183,7 @@ function readLine(text: string): AnyLine | string {
   } catch {
     return 'it is not JSON'
   }
-  if (!isRecord(value)) return 'it is no record of an export'
+  if (!isRecord(value)) return 'it is not an export record'
   return canonicalJson(value) === text ? value : 'it is not canonical JSON'
 }
 
@@ -199,7 +199,7 @@ function isRecord(value: Json): value is AnyLine {
   )
 }
 
-/** Why the proof is not the ledger's; undefined when it is. */
+/** Why the proof's signature is invalid; undefined when it is valid. */
 export function problemOfSignature(proof: ProofRecord, keys: readonly AssertionKey[]): string | undefined {
   const key = keys.find(({ keyId }) => keyId === proof.key_id)
   if (key === undefined) return 'the key that it names is not in the JWKS'

@@ -1,17 +1,17 @@
-/** A file of lines, read from its beginning in bounded memory. */
+/** Reads a file line by line in bounded memory. */
 import { createReadStream } from 'node:fs'
 
-/** What a line of a file may have: more than any record of an export. */
+/** Longer than any record of an export. */
 const LONGEST_LINE_BYTES = 1_048_576
 
-/** The file is none that was written as lines. The message names the line, from 0. */
+/** The file is not a sequence of UTF-8 lines. The message names the line, counted from 0. */
 export class LinesBroken extends Error {
   override readonly name = 'LinesBroken'
 }
 
 const LINE_FEED = 0x0a
 
-/** Without their line feeds, which each has, the last one too. Throws LinesBroken, and what the file system throws. */
+/** Yields lines without their line feeds. The last line needs one, too. Throws LinesBroken or a file system error. */
 export async function* linesOf(path: string): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   const parts: Buffer[] = []
@@ -40,5 +40,5 @@ export async function* linesOf(path: string): AsyncGenerator<string, void, undef
       from = end + 1
     }
   }
-  if (heldBytes > 0) throw new LinesBroken(`line ${number} was cut off: it has no end`)
+  if (heldBytes > 0) throw new LinesBroken(`line ${number} is cut off: it has no line feed`)
 }

@@ -1,12 +1,12 @@
-/** The lines of an export as they are written: each numbered and tied to the one before, and one hash over all of them. */
+/** Writes export lines: numbered, each with the hash of the line before, and one hash over all lines. */
 import { createHash } from 'node:crypto'
 import { type ExportRecord, lineHash, lineOf, NO_LINE, type ProofRecord } from '../../api/schemas/export-record.ts'
 
-/** A record as it is before it is a line of a file. */
-export type RecordBody = Bodied<ExportRecord>
-type Bodied<Of> = Of extends unknown ? Omit<Of, 'line' | 'previous_hash'> : never
+/** A record without its line number and previous hash. */
+export type RecordBody = BodyOf<ExportRecord>
+type BodyOf<Of> = Of extends unknown ? Omit<Of, 'line' | 'previous_hash'> : never
 
-/** Bytes that a record may have, so that one that is sent on fits into a request with its envelope. */
+/** Bytes. A record must fit into an import request together with its envelope. */
 export const LONGEST_RECORD = 900_000
 
 export class RecordTooLong extends Error {
@@ -28,12 +28,12 @@ export class ExportLines {
     return `${text}\n`
   }
 
-  /** Over all lines so far: `sha256:` and 64 hexadecimal digits. */
+  /** Hash over all lines so far: `sha256:` and 64 hexadecimal digits. */
   proofHash(): string {
     return `sha256:${this.hash.copy().digest('hex')}`
   }
 
-  /** `body` with what makes it the next line; nothing is added yet. */
+  /** `body` as the next line, without adding it. */
   recordOf<Body extends RecordBody>(body: Body): Body & Pick<ProofRecord, 'line' | 'previous_hash'> {
     return { ...body, line: this.line, previous_hash: this.previousHash }
   }

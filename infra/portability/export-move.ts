@@ -1,8 +1,8 @@
 /**
- * Accounts that go to another ledger: all of them are looked at before anything leaves, then each is emptied and closed, by
- * its own home. Done again it goes on where it ended.
- *   V1. Nothing leaves that nobody would take: a token whose issuer was erased is refused by every ledger.
- *   V2. Who is refused once the move has begun is told that part of what was to go may have left.
+ * Moves accounts to another ledger. All accounts are checked first; then each account's actor empties and closes it.
+ * The operation is idempotent and resumes where it stopped.
+ *   V1. A token whose issuer was erased cannot leave, because every ledger would refuse it.
+ *   V2. A refusal after the move has begun says that some accounts may have left already.
  */
 import { accountAddress } from '../../actors/address.ts'
 import { isErasedName } from '../../actors/identifiers.ts'
@@ -16,27 +16,27 @@ import { readAccounts, type ReadAccount } from './export-accounts.ts'
 import { conflict, fieldOf, type Refused } from './export-selection.ts'
 import { readTokens } from './export-things.ts'
 
-/** What is still to leave. */
-export interface Departing {
+/** An account that has yet to leave, and its tokens. */
+export interface Departure {
   readonly accountId: string
   readonly tokenIds: readonly string[]
 }
 
-export type Unmoved = Exclude<BegunExport, { readonly kind: 'begun' | 'busy' }>
+export type MoveRefusal = Exclude<BegunExport, { readonly kind: 'begun' | 'busy' }>
 
-/** Accounts that leave at the same time. */
+/** Accounts that leave concurrently. */
 const AT_ONCE = 32
-/** Value may come in between two looks at an account, as often as somebody sends some. */
+/** Value may arrive after each check of an account, so the check is repeated. */
 const MAX_ROUNDS = 8
 
-/** Why not all of them can go; or those that have not gone yet. Throws UnreadableRow, or what the driver throws. */
-export async function lookAtDepartures(
+/** The accounts that have yet to leave, or a refusal. Throws UnreadableRow or an error of the driver. */
+export async function checkDepartures(
   sql: postgres.Sql,
   vault: RowVault,
   places: readonly AccountPlace[],
   order: ExportOrder,
-): Promise<readonly Departing[] | Refused> {
-  const departing: Departing[] = []
+): Promise<readonly Departure[] | Refused> {
+  const departing: Departure[] = []
   for await (const read of readAccounts(sql, { name: 'departing', vault, places })) {
     const { accountId } = read.document
     const problem = problemOfDeparture(read, order.audience)
@@ -45,7 +45,9 @@ export async function lookAtDepartures(
   }
   const lost = await issuedByErased(sql, vault, new Set(departing.flatMap(({ tokenIds }) => tokenIds)))
   const stuck = departing.find(({ tokenIds }) => tokenIds.some((tokenId) => lost.has(tokenId)))
-  return stuck === undefined ? departing : immovable(order, stuck.accountId, 'the issuer of what it holds was erased.')
+  return stuck === undefined
+    ? departing
+    : immovable(order, stuck.accountId, 'it holds a token whose issuer was erased.')
 }
 
 /** V1. */
@@ -65,26 +67,26 @@ async function issuedByErased(
 
 function problemOfDeparture({ document, balances, holds, pending }: ReadAccount, audience: string): string | undefined {
   const { moved, status, nftCount, nftRoom } = document
-  if (moved !== undefined && moved.audience !== audience) return 'it has gone, or is going, to another ledger.'
+  if (moved !== undefined && moved.audience !== audience) return 'it has moved, or is moving, to another ledger.'
   if (moved !== undefined && status === 'closed') return undefined
   if (status !== 'frozen') return `it is ${status}, and must be frozen.`
-  if (nftCount > 0 || nftRoom > 0) return 'it has NFTs, or is promised some.'
+  if (nftCount > 0 || nftRoom > 0) return 'it owns NFTs or is about to receive some.'
   const isBusy = [...balances.values()].some(
     ({ reserved, incoming, room }) => reserved !== 0n || incoming !== 0n || room !== 0n,
   )
-  return isBusy || holds.length > 0 || pending > 0 ? 'something of it is under way.' : undefined
+  return isBusy || holds.length > 0 || pending > 0 ? 'it has pending transactions or holds.' : undefined
 }
 
 function heldBy({ balances }: ReadAccount): readonly string[] {
   return [...balances].flatMap(([tokenId, { balance }]) => (balance === 0n ? [] : [tokenId]))
 }
 
-/** Empties and closes them. `look`: which of them have not gone, and what they have. */
+/** Empties and closes all accounts. `look` finds those that have yet to leave. */
 export async function departAll(
   gateway: LedgerGateway,
   order: ExportOrder,
-  look: () => Promise<readonly Departing[] | Refused>,
-): Promise<Unmoved | undefined> {
+  look: () => Promise<readonly Departure[] | Refused>,
+): Promise<MoveRefusal | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const departing = await look()
     if ('kind' in departing) return round === 0 ? departing : onTheWay(departing)
@@ -92,24 +94,24 @@ export async function departAll(
     const refused = await departTogether(gateway, order, departing)
     if (refused !== undefined) return onTheWay(refused)
   }
-  return onTheWay(conflict('Value keeps coming in at an account that is to be moved.', null))
+  return onTheWay(conflict('An account to be moved keeps receiving value.', null))
 }
 
 /** V2. */
-function onTheWay<T extends Unmoved>(unmoved: T): T {
-  if (unmoved.kind !== 'refused') return unmoved
+function onTheWay<T extends MoveRefusal>(refusal: T): T {
+  if (refusal.kind !== 'refused') return refusal
   return {
-    ...unmoved,
-    detail: `${unmoved.detail} What was to go may have left in part: asked again, the move goes on.`,
+    ...refusal,
+    detail: `${refusal.detail} Some accounts may have left already. Repeat the request to continue the move.`,
   }
 }
 
 async function departTogether(
   gateway: LedgerGateway,
   order: ExportOrder,
-  departing: readonly Departing[],
-): Promise<Unmoved | undefined> {
-  let refused: Unmoved | undefined
+  departing: readonly Departure[],
+): Promise<MoveRefusal | undefined> {
+  let refused: MoveRefusal | undefined
   const waiting = departing[Symbol.iterator]()
   const work = async (): Promise<void> => {
     for (const one of waiting) {
@@ -121,12 +123,12 @@ async function departTogether(
   return refused
 }
 
-/** What came in meanwhile is no refusal: the next look sees it. */
+/** Value that arrived meanwhile is not a refusal: the next round finds it. */
 async function departOne(
   gateway: LedgerGateway,
   order: ExportOrder,
-  { accountId, tokenIds }: Departing,
-): Promise<Unmoved | undefined> {
+  { accountId, tokenIds }: Departure,
+): Promise<MoveRefusal | undefined> {
   const { caller, trail, audience } = order
   for (const tokenId of [...tokenIds, null]) {
     const outcome = await gateway.ask({
@@ -142,12 +144,16 @@ async function departOne(
   return undefined
 }
 
-function refusalOf(outcome: GatewayOutcome, order: ExportOrder, accountId: string): Unmoved | 'not_empty' | undefined {
-  // Others may have left before it.
+function refusalOf(
+  outcome: GatewayOutcome,
+  order: ExportOrder,
+  accountId: string,
+): MoveRefusal | 'not_empty' | undefined {
+  // The outcome is unknown because other accounts may have left.
   if (outcome.kind === 'unavailable') return { kind: 'unavailable', reason: outcome.reason, outcome: 'unknown' }
   const { answer } = outcome
   if (answer.kind === 'departed') return undefined
-  if (answer.kind !== 'refused') throw new Error(`a departure was answered ${answer.kind}`)
+  if (answer.kind !== 'refused') throw new Error(`unexpected reply to a departure: ${answer.kind}`)
   if (answer.code === 'account_not_empty') return 'not_empty'
   return immovable(order, accountId, answer.detail)
 }

@@ -1,8 +1,8 @@
 /**
  * Exports of a ledger in PostgreSQL. Invariants X1 to X3 of the port.
- *   E1. One export at a time: a second one is told so, and waits for nothing.
- *   E2. What can be read of an account by another ledger than the audience is what the interface says of keys and names;
- *       quantities, and the salt of hashes of used keys, are encrypted to it.
+ *   E1. One export runs at a time. A second request is refused at once.
+ *   E2. Quantities and the salt of the used keys' hashes are encrypted to the audience. Only names and public keys are
+ *       readable by others.
  */
 import { createHmac } from 'node:crypto'
 import { usedKeyHash } from '../../actors/account/used-key.ts'
@@ -25,10 +25,10 @@ import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { encryptKeySalt } from '../keys/balance-jwe.ts'
 import { type AccountsQuery, readAccounts, type ReadAccount, UsedKeys } from './export-accounts.ts'
 import { ExportLines } from './export-lines.ts'
-import { departAll, lookAtDepartures } from './export-move.ts'
+import { departAll, checkDepartures } from './export-move.ts'
 import { proofLine } from './export-proof.ts'
 import { accountRecord } from './export-records.ts'
-import { exportedAccount, isLeftOut, type Selected, type Selection, select } from './export-selection.ts'
+import { exportedAccount, isLeftOut, type SelectionResult, type Selection, select } from './export-selection.ts'
 import { openSnapshot, type Snapshot } from './export-snapshot.ts'
 import { contentOf } from './export-stream.ts'
 import { readAttestations, readClasses, readInstances, readTokens } from './export-things.ts'
@@ -38,18 +38,18 @@ export interface ExportsOptions {
   readonly ledgerId: string
   readonly shardOf: (accountId: string) => number
   readonly vault: RowVault
-  /** 32 secret bytes, the same for the life of the ledger: salts of hashes of used keys are derived from it. */
+  /** 32 secret bytes, constant for the life of the ledger. Salts of the used keys' hashes are derived from it. */
   readonly saltKey: Buffer
   readonly serviceKeys: ServiceKeys
   readonly gateway: LedgerGateway
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
-  /** How long one look at the ledger may take. */
+  /** Longest life of one snapshot, in milliseconds. */
   readonly longestMs?: number
 }
 
 export interface PostgresExports extends LedgerExports {
-  /** Breaks off what is under way. */
+  /** Aborts running exports. */
   readonly close: () => void
 }
 
@@ -67,40 +67,40 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
     return { ...opened, close: () => (open.delete(opened), opened.close()) }
   }
 
-  const looking = async <T>(work: (looked: Snapshot) => Promise<T>): Promise<T> => {
-    const looked = await snapshot()
+  const withSnapshot = async <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
+    const opened = await snapshot()
     try {
-      return await work(looked)
+      return await work(opened)
     } finally {
-      looked.close()
+      opened.close()
     }
   }
 
   const begin = async (order: ExportOrder, done: () => void): Promise<BegunExport> => {
     if (order.mode === 'move') {
-      const unmoved = await move(options, order, looking)
-      if (unmoved !== undefined) return unmoved
+      const refused = await move(options, order, withSnapshot)
+      if (refused !== undefined) return refused
     }
-    const looked = await snapshot()
+    const opened = await snapshot()
     try {
-      const selected = await selectIn(options, order, looked)
+      const selected = await selectIn(options, order, opened)
       if (!selected.ok) {
-        looked.close()
+        opened.close()
         return selected.refused
       }
       const { caller, mode, audience, trail } = order
       log.info('export_begun', { ...fieldsOf(trail), clientId: caller.clientId, mode, audience })
-      const lines = linesOf(options, order, selected.selection, looked)
+      const lines = linesOf(options, order, selected.selection, opened)
       const ended = (failure: unknown): void => {
-        looked.close()
+        opened.close()
         done()
-        const fields = { ...fieldsOf(order.trail), ...(failure === undefined ? {} : told(failure)) }
+        const fields = { ...fieldsOf(order.trail), ...(failure === undefined ? {} : failureFields(failure)) }
         if (failure === undefined) log.info('export_done', fields)
         else log.warn('export_broken_off', fields)
       }
-      return { kind: 'begun', content: contentOf(lines, looked, ended) }
+      return { kind: 'begun', content: contentOf(lines, opened, ended) }
     } catch (cause) {
-      looked.close()
+      opened.close()
       throw cause
     }
   }
@@ -118,7 +118,7 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
         return begun
       } catch (cause) {
         done()
-        log.warn('export_failed', { ...fieldsOf(order.trail), ...told(cause) })
+        log.warn('export_failed', { ...fieldsOf(order.trail), ...failureFields(cause) })
         throw new ExportsUnavailable('The ledger could not be read.', { cause })
       }
     },
@@ -128,36 +128,36 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
   }
 }
 
-/** What of a failure may be in a log. */
-function told(failure: unknown): Readonly<Record<string, string>> {
+/** Fields that a log may contain: no other messages, because they may quote data. */
+function failureFields(failure: unknown): Readonly<Record<string, string>> {
   if (failure instanceof UnreadableRow) return { failure: failure.name, row: failure.message }
   return { failure: failure instanceof Error ? failure.name : typeof failure }
 }
 
-/** Undefined once all of them have gone. */
+/** Undefined once all accounts have left. */
 async function move(
   { vault, shardOf, gateway }: ExportsOptions,
   order: ExportOrder,
-  looking: <T>(work: (looked: Snapshot) => Promise<T>) => Promise<T>,
+  withSnapshot: <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>,
 ) {
-  // Before anything leaves: what speaks against the export speaks against the move.
-  const selected = await looking((looked) => selectIn({ vault, shardOf }, order, looked))
+  // An export that would be refused must not move anything.
+  const selected = await withSnapshot((snapshot) => selectIn({ vault, shardOf }, order, snapshot))
   if (!selected.ok) return selected.refused
   const places = selected.selection.places ?? []
-  return departAll(gateway, order, () => looking(({ sql }) => lookAtDepartures(sql, vault, places, order)))
+  return departAll(gateway, order, () => withSnapshot(({ sql }) => checkDepartures(sql, vault, places, order)))
 }
 
 async function selectIn(
   { vault, shardOf }: Pick<ExportsOptions, 'vault' | 'shardOf'>,
   order: ExportOrder,
   { sql }: Snapshot,
-): Promise<Selected> {
+): Promise<SelectionResult> {
   return select({ sql, vault, shardOf }, order)
 }
 
 const SALT_BYTES = 16
 
-/** 32 hexadecimal digits: two exports to one audience have the same. */
+/** 32 hexadecimal digits, the same in every export to one audience. */
 function keySaltOf(saltKey: Buffer, audience: string): string {
   return createHmac('sha256', saltKey).update(audience, 'utf8').digest().subarray(0, SALT_BYTES).toString('hex')
 }
@@ -199,7 +199,7 @@ async function* linesOf(
   yield await proofLine(lines, order, options)
 }
 
-/** At most so many at a time. */
+/** Hashes in parts of at most MAX_USED_KEYS. */
 async function* hashesOf(
   usedKeys: UsedKeys,
   read: ReadAccount,

@@ -1,4 +1,4 @@
-/** The last line of an export: who asked for what, and the signature of the ledger over all lines before it. */
+/** The last line of an export: requester, audience, and the ledger's signature over all lines before it. */
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { PROOF_SYSTEM, type ProofRecord } from '../../api/schemas/export-record.ts'
@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/ports/clock.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { ExportLines } from './export-lines.ts'
 
-/** What its signature is over. */
+/** The text that the signature covers. */
 export function signedProof({ signature: _signature, ...signed }: ProofRecord): string {
   return canonicalJson(signed satisfies JsonObject)
 }
@@ -17,7 +17,7 @@ export interface ProofMaker {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** The line with its line feed. Throws when there is no key to sign with. */
+/** The line with its line feed. Throws when no key can sign. */
 export async function proofLine(
   lines: ExportLines,
   { audience, requester }: { readonly audience: string; readonly requester: string },

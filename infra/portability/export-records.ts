@@ -1,4 +1,4 @@
-/** What of the ledger becomes which record of an export. Whatever only the receiver may read is encrypted here. */
+/** Makes export records from the ledger's state. Content that only the audience may read is encrypted here. */
 import { showHash } from '../../actors/audit-chain.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { formatQuantity, parseQuantity } from '../../actors/money.ts'
@@ -42,12 +42,12 @@ export function classRecord(nftClass: ClassState, issuer: string): BodyOf<'nft_c
   }
 }
 
-/** One that is held for something counts as active: whoever owns it owns it still. Throws UnreadableRow. */
+/** An instance with a hold is exported as active: its owner has not changed. Throws UnreadableRow. */
 export function instanceRecord(instance: InstanceState, history: readonly NftEvent[]): BodyOf<'nft_instance'> {
   const name = nftNameOf(instance.id)
   const isWhole = history.length === instance.events && history.at(-1)?.eventHash === instance.tip
   if (name === undefined || !isWhole) {
-    throw new UnreadableRow(`nft_events ${instance.id}`, 'the history is not what the NFT says of it')
+    throw new UnreadableRow(`nft_events ${instance.id}`, 'the history does not match the NFT')
   }
   return {
     record: 'nft_instance',
@@ -79,13 +79,12 @@ export function attestationRecord(attestation: Attestation): BodyOf<'attestation
   return { record: 'attestation', attestation: attestationMembers(attestation) as JsonObject }
 }
 
-/** An account, and what it has of each token that it has anything of. */
 export interface ExportedAccount {
   readonly account: Pick<
     AccountDocument,
     'accountId' | 'status' | 'incoming' | 'key' | 'completedCount' | 'tip' | 'createdAtMs' | 'updatedAtMs'
   >
-  /** By token ID, in minimal form; none is zero. */
+  /** Decimal strings in minimal form by token ID. None is zero. */
   readonly balances: ReadonlyMap<string, string>
 }
 

@@ -1,6 +1,4 @@
-/**
- * What an export will have, looked at before its first line: whatever speaks against it is found here (X2 of the port).
- */
+/** Selects the content of an export, and finds every reason for refusal before the first line (X2 of the port). */
 import type postgres from 'postgres'
 import type { AccountScope } from '../../actors/account-scope.ts'
 import { BASE_UNIT, formatQuantity } from '../../actors/money.ts'
@@ -19,17 +17,17 @@ import { openInstances, OWNED, withHistories } from './export-things.ts'
 export type Refused = Extract<BegunExport, { readonly kind: 'refused' }>
 
 export interface Selection {
-  /** Whether accounts are left out. */
+  /** Some accounts are left out. */
   readonly partial: boolean
-  /** null: all there are. */
+  /** null: all accounts. */
   readonly places: readonly AccountPlace[] | null
   /** References of the same accounts. */
   readonly owners: readonly string[] | null
-  /** What they hold, without the ledger's own unit; null: all there are. */
+  /** Tokens that these accounts hold, without the base unit; null: all tokens. */
   readonly tokenIds: ReadonlySet<string> | null
 }
 
-export type Selected =
+export type SelectionResult =
   | { readonly ok: true; readonly selection: Selection }
   | { readonly ok: false; readonly refused: Refused }
 
@@ -39,26 +37,25 @@ export interface SelectionContext {
   readonly shardOf: (accountId: string) => number
 }
 
-/** Of a scope that names them by how they begin; they are kept in memory while they are exported. */
+/** Accounts selected by prefix. They are kept in memory during the export. */
 const MAX_SCOPED = 100_000
 
-/** Throws UnreadableRow, or what the driver throws. */
-export async function select(context: SelectionContext, order: ExportOrder): Promise<Selected> {
+/** Throws UnreadableRow or an error of the driver. */
+export async function select(context: SelectionContext, order: ExportOrder): Promise<SelectionResult> {
   const selected = await selectAccounts(context, order)
   if (!selected.ok) return selected
   const refused = await problemOfNfts(context, selected.selection.owners)
   return refused === undefined ? selected : { ok: false, refused }
 }
 
-async function selectAccounts(context: SelectionContext, order: ExportOrder): Promise<Selected> {
+async function selectAccounts(context: SelectionContext, order: ExportOrder): Promise<SelectionResult> {
   const { accountIds, scope } = order
   if (accountIds !== null) return selectNamed(context, order, accountIds)
   if (scope.whole) return selectAll(context, order)
-  if (scope.ids !== null) {
-    const look = await lookAt(context, order, placesOf(context, scope.ids))
-    return look.refused === undefined ? selectionOf(look) : { ok: false, refused: look.refused }
-  }
-  const look = await lookAt(context, order, null, scope)
+  const look =
+    scope.ids === null
+      ? await lookAt(context, order, null, scope)
+      : await lookAt(context, order, placesOf(context, scope.ids))
   return look.refused === undefined ? selectionOf(look) : { ok: false, refused: look.refused }
 }
 
@@ -66,7 +63,7 @@ async function selectNamed(
   context: SelectionContext,
   order: ExportOrder,
   accountIds: readonly string[],
-): Promise<Selected> {
+): Promise<SelectionResult> {
   const { sql, vault } = context
   const inside = accountIds.filter((accountId) => order.scope.includes(accountId))
   const look = await lookAt(context, order, placesOf(context, inside))
@@ -82,7 +79,7 @@ async function selectNamed(
   return {
     ok: false,
     refused: isErased
-      ? conflict('The account was erased: there is nothing of it to be exported.', field)
+      ? conflict('The account was erased and cannot be exported.', field)
       : { kind: 'refused', code: 'not_found', detail: 'There is no such account.', field },
   }
 }
@@ -101,11 +98,11 @@ interface Look {
   readonly refused: Refused | undefined
 }
 
-function selectionOf({ places, tokenIds }: Look): Selected {
+function selectionOf({ places, tokenIds }: Look): SelectionResult {
   return { ok: true, selection: { partial: true, places, owners: places.map(({ ref }) => ref), tokenIds } }
 }
 
-/** Those of the places that are there. `scope`: of all there are those that it includes. */
+/** Finds the accounts that exist. `places` is null: all accounts, filtered by `scope`. */
 async function lookAt(
   { sql, vault }: SelectionContext,
   order: ExportOrder,
@@ -127,37 +124,40 @@ async function lookAt(
     if (isLeftOut(read, mode)) {
       if (order.accountIds === null) continue
       return refusing(
-        `Account ${accountId} has gone, or is going, to another ledger: it can be exported to that one only, as a move.`,
+        `Account ${accountId} has moved, or is moving, to another ledger. Export it to that ledger, in the mode \`move\`.`,
         accountId,
       )
     }
     if (found.length === MAX_SCOPED) {
-      return refusing(`The scope has more than ${MAX_SCOPED} accounts: they must be exported in parts.`)
+      return refusing(`The scope has more than ${MAX_SCOPED} accounts. Export them in parts.`)
     }
     found.push({ accountId, shardId: read.row.shard_id, ref: read.row.account_id })
     const { balances } = exportedAccount(read, mode === 'move' ? audience : null)
     for (const tokenId of balances.keys()) if (tokenId !== BASE_UNIT) tokenIds.add(tokenId)
     if (balances.size * entryBytes > LONGEST_RECORD) {
-      return refusing(`Account ${accountId} holds more assets than a record has room for.`, accountId)
+      return refusing(
+        `Account ${accountId} holds too many assets: its record would exceed ${LONGEST_RECORD} bytes.`,
+        accountId,
+      )
     }
   }
   return { places: found, tokenIds, refused: undefined }
 }
 
-/** A balance as it stands in a record, with a token ID of the longest. */
+/** Size of a balance in a record, for the longest token ID. */
 function bytesOfBalance(recipient: ExportOrder['recipient']): number {
   const longest = 'X'.repeat(64)
   const encrypted = encryptBalance(recipient, { accountId: 'x', tokenId: longest }, '1')
   return JSON.stringify({ token_id: longest, encrypted_balance: encrypted }).length + 1
 }
 
-/** As many balances do not make a record too long; those with more are looked at. */
+/** Accounts with at most this many balances always fit into a record. */
 const FEW_BALANCES = 500
 const MANY_BALANCES = `
 SELECT b.shard_id, b.account_id FROM balances b GROUP BY b.shard_id, b.account_id HAVING count(*) > ${FEW_BALANCES}
  LIMIT 1000`
 
-async function selectAll(context: SelectionContext, order: ExportOrder): Promise<Selected> {
+async function selectAll(context: SelectionContext, order: ExportOrder): Promise<SelectionResult> {
   const rows = await context.sql.unsafe<{ shard_id: number; account_id: string }[]>(MANY_BALANCES)
   const places = rows.map(({ shard_id: shardId, account_id: ref }) => ({ accountId: '', shardId, ref }))
   if (places.length > 0) {
@@ -167,12 +167,12 @@ async function selectAll(context: SelectionContext, order: ExportOrder): Promise
   return { ok: true, selection: { partial: false, places: null, owners: null, tokenIds: null } }
 }
 
-/** What has moved, or has begun to, goes where it went or nowhere: a copy would arrive there empty, in its place. */
+/** A moved or moving account is only exported to its new ledger: a copy would take its place there, empty. */
 export function isLeftOut({ document }: ReadAccount, mode: ExportOrder['mode']): boolean {
   return mode === 'copy' && document.moved !== undefined
 }
 
-/** `movedTo`: of an account that went there, what it had, and as it was before it closed; null: as it is. */
+/** `movedTo`: show an account that moved there as it was before it closed; null: as it is. */
 export function exportedAccount({ document, balances }: ReadAccount, movedTo: string | null): ExportedAccount {
   const { moved, status } = document
   const hasMoved = movedTo !== null && status === 'closed' && moved?.audience === movedTo
@@ -195,9 +195,9 @@ function eventsOf(owners: readonly string[] | null): { readonly from: string; re
 }
 
 const ERASED = `(SELECT account_id FROM accounts WHERE status = 'erased')`
-/** What an event is in a record beside its payload, whose quotes are escaped there. */
+/** Bytes of an event in a record, without its payload. */
 const EVENT_BYTES = 600
-/** Metadata, escaped. */
+/** Longest metadata, with escapes. */
 const METADATA_BYTES = 200_000
 
 async function problemOfNfts(
@@ -211,21 +211,22 @@ async function problemOfNfts(
         AND (e.from_account_id IN ${ERASED} OR e.to_account_id IN ${ERASED}) LIMIT 1`,
     [...parameters],
   )
-  if (named !== undefined) return conflict(`The history of NFT ${named.nft_id} names an account that was erased.`, null)
+  if (named !== undefined) return conflict(`The history of NFT ${named.nft_id} names an erased account.`, null)
   const long = await sql.unsafe<{ nft_id: string; bytes: number }[]>(
     `SELECT e.nft_id, sum(octet_length(e.payload))::float8 AS bytes FROM ${from} GROUP BY e.nft_id
      HAVING sum(2 * octet_length(e.payload) + ${EVENT_BYTES}) > ${LONGEST_RECORD - METADATA_BYTES}`,
     [...parameters],
   )
   for (const { nft_id: nftId, bytes } of long) {
-    // What is sealed is at most a quarter longer than what it says.
+    // Sealing makes a text at most a quarter longer.
     const isTooLong = bytes > 2 * LONGEST_RECORD || (await bytesOfInstance(sql, vault, nftId)) > LONGEST_RECORD
-    if (isTooLong) return conflict(`The history of NFT ${nftId} is longer than a record has room for.`, null)
+    if (isTooLong)
+      return conflict(`The history of NFT ${nftId} is too long: its record would exceed ${LONGEST_RECORD} bytes.`, null)
   }
   return undefined
 }
 
-/** Number and hash of a line. */
+/** Bytes of a line's number and hash. */
 const LINE_BYTES = 200
 
 async function bytesOfInstance(sql: postgres.Sql, vault: RowVault, nftId: string): Promise<number> {
@@ -244,7 +245,7 @@ export function conflict(detail: string, field: string | null): Refused {
   return { kind: 'refused', code: 'conflict', detail, field }
 }
 
-/** Of the order, where the account is named; null: it is not. */
+/** Field of the order that names the account; null: none does. */
 export function fieldOf({ accountIds }: Pick<ExportOrder, 'accountIds'>, accountId: string): string | null {
   const index = accountIds?.indexOf(accountId) ?? -1
   return index < 0 ? null : `account_ids[${index}]`

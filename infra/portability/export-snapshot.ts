@@ -1,7 +1,7 @@
 /**
- * One look at the ledger, on a connection of its own: a transaction that only reads and sees one moment throughout.
- *   S1. It ends within its time, whoever waits for whom: a reader who does not read holds nothing up for longer.
- *   S2. Rows come a few at a time: what is read does not grow with what there is.
+ * A read-only snapshot of the ledger, on its own connection.
+ *   S1. It ends at its deadline, even if the consumer has stopped reading.
+ *   S2. Rows come in batches. Memory does not grow with the ledger.
  */
 import type postgres from 'postgres'
 import { connect, type Connection } from '../postgres/connection/connection.ts'
@@ -11,9 +11,9 @@ export interface Snapshot {
   readonly sql: postgres.Sql
   /** By PostgreSQL's clock, milliseconds since 1970. */
   readonly atMs: number
-  /** Calls back when it has ended before it was closed: its time is over, or the connection is gone. */
+  /** Calls `run` if the snapshot ends before it is closed: at its deadline, or with its connection. */
   readonly onLost: (run: () => void) => void
-  /** What is in flight is rejected. */
+  /** Rejects queries in flight. */
   readonly close: () => void
 }
 
@@ -39,25 +39,25 @@ export async function openSnapshot(url: string, longestMs: number): Promise<Snap
 
 async function begin({ sql }: Connection): Promise<number> {
   await sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
-  // All rows of a cursor are wanted, not the first ones soon.
+  // The cursors read all rows, so plan for the total time.
   await sql`SET LOCAL cursor_tuple_fraction = 1`
-  // The first statement that looks: nothing of what it sees is later than what it says.
+  // The first query takes the snapshot: no visible commit is later than this time.
   const [row] = await sql<{ at: number }[]>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`
-  if (row === undefined) throw new Error('the database does not say what time it is')
+  if (row === undefined) throw new Error('the database returned no time')
   return Math.floor(row.at)
 }
 
 export interface CursorQuery {
-  /** Of one snapshot, each once. */
+  /** Unique within the snapshot. */
   readonly name: string
-  /** Without user input in it. */
+  /** Must not contain user input. */
   readonly text: string
   readonly parameters: readonly (string | number)[]
-  /** Rows that are in memory at a time. */
+  /** Rows per batch. */
   readonly rowsEach: number
 }
 
-/** S2. Never an empty batch. */
+/** S2. No batch is empty. */
 export async function* batchesOf<Row extends object>(
   sql: postgres.Sql,
   { name, text, parameters, rowsEach }: CursorQuery,
@@ -71,21 +71,21 @@ export async function* batchesOf<Row extends object>(
   await sql.unsafe(`CLOSE ${name}`)
 }
 
-/** Whose row it is. */
+/** Account that a row belongs to. */
 export interface OfAccount {
   readonly shard_id: number
   /** The reference. */
   readonly account_id: string
 }
 
-/** Below zero: `a` comes before `b`, in the order that rows of accounts are asked for in. */
+/** Order of accounts in the queries: by shard and reference. */
 export function compareAccounts(a: OfAccount, b: OfAccount): number {
   if (a.shard_id !== b.shard_id) return a.shard_id - b.shard_id
   if (a.account_id === b.account_id) return 0
   return a.account_id < b.account_id ? -1 : 1
 }
 
-/** Rows of accounts, in their order, taken account by account. */
+/** Reads rows of accounts account by account, in their order. */
 export class AccountRows<Row extends OfAccount> {
   private readonly batches: AsyncGenerator<readonly Row[], void, undefined>
   private held: readonly Row[] = []
@@ -96,7 +96,7 @@ export class AccountRows<Row extends OfAccount> {
     this.batches = batchesOf<Row>(sql, query)
   }
 
-  /** The next row of the account. `skipped`: is given rows of accounts before it, which nobody asked for. */
+  /** The next row of the account. `skipped` receives rows of accounts before it. */
   async nextOf(account: OfAccount, skipped: (row: Row) => void): Promise<Row | undefined> {
     for (;;) {
       const row = await this.peek()
@@ -108,7 +108,7 @@ export class AccountRows<Row extends OfAccount> {
     }
   }
 
-  /** Those of no account that was asked for. */
+  /** Passes all remaining rows to `skipped`. */
   async rest(skipped: (row: Row) => void): Promise<void> {
     for (let row = await this.peek(); row !== undefined; row = await this.peek()) {
       this.at += 1

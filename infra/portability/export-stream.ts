@@ -1,23 +1,23 @@
 /**
- * Lines as bytes, at the pace of whoever reads them.
- *   B1. It ends once: when all was given, when the reader has had enough, or when it broke; then it is an error to the reader,
- *       also to one who is not reading at that moment.
+ * A byte stream of lines, at the pace of its reader.
+ *   B1. It ends exactly once: after the last line, when the reader cancels, or with a failure. A failure reaches the reader
+ *       even if it is not reading at that moment.
  */
 import { setImmediate } from 'node:timers/promises'
 import { ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
 import type { Snapshot } from './export-snapshot.ts'
 
-/** Lines are gathered up to here. */
+/** Characters per chunk. */
 const CHUNK_LENGTH = 65_536
-/** Rows are in memory many at a time, and each is work: what else the process has to do must not wait for all of them. */
+/** Longest time between two yields to the event loop. */
 const LONGEST_TURN_MS = 5
 
-/** The reader has had enough. */
+/** The reader cancelled the stream. */
 export class ExportCancelled extends Error {
   override readonly name = 'ExportCancelled'
 }
 
-/** `ended`: undefined, or what broke it off. It must close the snapshot. */
+/** `ended` gets the failure, or undefined after the last line. It must close the snapshot. */
 export function contentOf(
   lines: AsyncGenerator<string, void, undefined>,
   snapshot: Pick<Snapshot, 'onLost'>,
@@ -35,7 +35,7 @@ export function contentOf(
     start: (controller) =>
       snapshot.onLost(() => {
         if (isOver) return
-        const failure = new ExportsUnavailable('The look at the ledger was lost, or took too long.')
+        const failure = new ExportsUnavailable('The snapshot of the ledger was lost or reached its deadline.')
         end(failure)
         controller.error(failure)
       }),
@@ -53,7 +53,7 @@ export function contentOf(
         controller.error(failure)
       }
     },
-    cancel: () => end(new ExportCancelled('Nobody reads the export any more.')),
+    cancel: () => end(new ExportCancelled('The client closed the export.')),
   })
 }
 
@@ -71,7 +71,7 @@ async function gather(
   return { text, isLast: false }
 }
 
-/** Lets others have their turn once one of ours has been long. */
+/** Yields to the event loop after LONGEST_TURN_MS. */
 function createTurns(): () => Promise<void> {
   let beganMs = performance.now()
   return async () => {

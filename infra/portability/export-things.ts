@@ -1,4 +1,4 @@
-/** Tokens, NFT classes, NFTs with their history, and attestations of a snapshot, as records of an export. */
+/** Export records of a snapshot's tokens, NFT classes, NFT instances and attestations. */
 import type postgres from 'postgres'
 import { tokenAddress } from '../../actors/address.ts'
 import { classFactsOf } from '../../actors/nft-class/state.ts'
@@ -27,21 +27,21 @@ import { batchesOf } from './export-snapshot.ts'
 export interface ThingsQuery {
   readonly sql: postgres.Sql
   readonly vault: RowVault
-  /** References of the accounts whose things these are; null: all there are. */
+  /** References of the owners; null: all. */
   readonly owners: readonly string[] | null
-  /** Which tokens; null: all there are. */
+  /** null: all tokens. */
   readonly tokenIds: ReadonlySet<string> | null
 }
 
 const SMALL_ROWS_EACH = 200
-/** Metadata and schemas have up to 64 KiB each; histories as much as a record may have. */
+/** Metadata and schemas have up to 64 KiB each; a history may fill a record. */
 const LARGE_ROWS_EACH = 20
 
 const ACTORS = `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = `
-/** Of NFTs: those that are burned are nobody's. */
+/** Burned NFTs have no owner. */
 export const OWNED = `a.kind = 'instance' AND a.owner = ANY($1::text[])`
 
-/** Throws UnreadableRow, or what the driver throws; so do all that follow. */
+/** All functions below throw UnreadableRow or an error of the driver. */
 export async function* readTokens({ sql, vault, tokenIds }: ThingsQuery): AsyncGenerator<RecordBody> {
   const ids = tokenIds === null ? null : [...tokenIds].map((tokenId) => tokenAddress(tokenId).id)
   const query = {
@@ -63,7 +63,7 @@ export async function* readTokens({ sql, vault, tokenIds }: ThingsQuery): AsyncG
     }
   }
   if (tokenIds !== null && found !== tokenIds.size) {
-    throw new UnreadableRow('actors', 'there are balances of a token that is not there')
+    throw new UnreadableRow('actors', 'balances exist of a token that does not')
   }
 }
 
@@ -87,7 +87,7 @@ export async function* readClasses({ sql, vault, owners }: ThingsQuery): AsyncGe
   }
 }
 
-/** As the interface names accounts that were erased. */
+/** Names for the export: an erased account has a pseudonym. */
 async function namesOf(
   sql: postgres.Sql,
   vault: RowVault,
@@ -115,19 +115,19 @@ export async function* readInstances({ sql, vault, owners }: ThingsQuery): Async
   for await (const rows of batchesOf<ActorRow>(sql, query)) {
     const instances = await openInstances(sql, vault, rows)
     if (known !== null && instances.some(({ state }) => !known.has(vault.accountRef(state.owner)))) {
-      throw new UnreadableRow('actors', 'an NFT says that another owns it')
+      throw new UnreadableRow('actors', 'an NFT names another owner than its row')
     }
     for await (const record of withHistories(sql, vault, instances)) yield record
   }
 }
 
-/** An NFT, and the shard that is its home. */
+/** An NFT and its shard. */
 export interface HomedInstance {
   readonly shardId: number
   readonly state: InstanceState
 }
 
-/** Those that were minted. */
+/** Instances whose mint has completed. */
 export async function openInstances(
   sql: postgres.Sql,
   vault: RowVault,
@@ -168,7 +168,7 @@ export async function* withHistories(
   for (const { state } of instances) yield instanceRecord(state, histories.get(state.id) ?? [])
 }
 
-/** What an account stated that was erased is left out: its name is part of what was signed. */
+/** Attestations of erased accounts are left out: the signed text contains the account's name. */
 export async function* readAttestations({ sql, vault, owners }: ThingsQuery): AsyncGenerator<RecordBody> {
   const columns = ATTESTATION_COLUMNS.map((column) => `t.${column}`).join(', ')
   const ofOwners = `JOIN actors a ON a.actor_id = t.subject_class || '/' || t.subject_instance AND ${OWNED}`

@@ -1,8 +1,7 @@
 /**
- * Attestations that come from another ledger: with their ID, under the signature of this one. They have no home; nobody but an
- * import writes one that is there already under its ID.
- *   A1. What this ledger shows and exports it vouches for: whoever knows its keys can check it, also of a third ledger's.
- *   A2. Clients of the other ledger are nobody here: what one of them submitted is no client's own.
+ * Attestations imported from another ledger. They keep their IDs and are signed again by this ledger.
+ *   A1. This ledger signs every attestation that it shows or exports, so its own keys are enough to verify it.
+ *   A2. Clients of the other ledger do not exist here. An imported attestation belongs to no client.
  */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
@@ -17,9 +16,9 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { timeMsOf } from './import-history.ts'
 
 export interface ImportedAttestations {
-  /** `other`: the ID is taken by something else. */
+  /** `other`: another attestation has this ID. */
   readonly look: (shown: JsonObject) => Promise<'absent' | 'present' | 'other'>
-  /** One that is there stays as it is. `ledgerId`: of the ledger that it comes from. */
+  /** Idempotent. `ledgerId`: the exporting ledger. */
   readonly add: (shown: JsonObject, ledgerId: string) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -64,19 +63,19 @@ export function createImportedAttestations(options: {
   }
 }
 
-/** Also when it was taken back here since. */
+/** True also if the attestation was revoked here after its import. */
 function isSame(here: Attestation, shown: JsonObject): boolean {
   const texts = [here, { ...here, revocation: null }].map((one) => statedIn(attestationMembers(one) as JsonObject))
   return texts.includes(statedIn(shown))
 }
 
-/** Without what each ledger says for itself. */
+/** Canonical text without the members that each ledger sets itself. */
 function statedIn(shown: JsonObject): string {
   const { key_id: _key, signature: _signature, submitted_by: _by, imported_at: _at, ...stated } = shown
   return canonicalJson(stated)
 }
 
-/** From what `attestationMembers` makes of it. */
+/** The inverse of `attestationMembers`. */
 async function attestationOf(
   shown: JsonObject,
   ledgerId: string,

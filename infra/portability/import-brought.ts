@@ -1,7 +1,7 @@
 /**
- * How much of each token an import brings to accounts that were not here, and that it is not more than there is: with what
- * the imports of the same ledger have brought before. Within one file the survey sees to that; but who was copied may pay
- * somebody who is copied or moved later, and what was paid would arrive twice.
+ * Sums the quantity of each token that an import brings to new accounts. Together with earlier imports of the same ledger it
+ * must not exceed the token's supply. The survey checks a single file. Across files, value could arrive twice: a copied
+ * account may later pay an account that is copied or moved in a second file.
  */
 import { BASE_UNIT, formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
@@ -12,7 +12,7 @@ import type { ImportHead } from './import-documents.ts'
 export interface BroughtToken {
   readonly tokenId: string
   readonly quantity: string
-  /** What there was of it, as the file says. */
+  /** Total supply according to the file. */
   readonly supply: string
 }
 
@@ -25,7 +25,7 @@ interface TokenInFile {
 export class BroughtSums {
   private readonly tokens = new Map<string, TokenInFile>()
 
-  /** Tokens come before accounts. `isHere`: it was here already, and brings nothing. */
+  /** Tokens come before accounts. `isHere`: the record existed here before, and brings nothing. */
   see({ line, arrival }: Pick<Homecoming, 'line' | 'arrival'>, isHere: boolean): void {
     if (arrival.kind === 'token') {
       const { tokenId, totalSupply } = arrival.token
@@ -34,7 +34,7 @@ export class BroughtSums {
     if (arrival.kind !== 'account' || isHere) return
     for (const [tokenId, quantity] of Object.entries(arrival.account?.balances ?? {})) {
       const token = this.tokens.get(tokenId)
-      if (token === undefined && tokenId !== BASE_UNIT) throw new Error('a balance of no token was to be taken in')
+      if (token === undefined && tokenId !== BASE_UNIT) throw new Error('an imported balance has no token')
       if (token !== undefined) token.quantity += parseQuantity(quantity)
     }
   }
@@ -47,7 +47,7 @@ export class BroughtSums {
     }))
   }
 
-  /** Why it cannot be taken after what the ledger's imports have brought that were decided before; undefined: it can. */
+  /** Why the import must be refused after `earlier` imports of the same ledger; undefined: it is accepted. */
   refusal(earlier: readonly Pick<ImportHead, 'brought'>[]): ImportRefusal | undefined {
     for (const [tokenId, { line, quantity, supply }] of this.tokens) {
       const before = earlier.flatMap(({ brought }) => brought?.filter((token) => token.tokenId === tokenId) ?? [])
@@ -55,8 +55,8 @@ export class BroughtSums {
       const most = before.reduce((so, token) => larger(so, parseQuantity(token.supply)), supply)
       if (quantity === 0n || sum <= most) continue
       const detail =
-        `line ${line}: with what came of ${tokenId} before, ${formatQuantity(sum)} would have come, and there are ` +
-        `${formatQuantity(most)}: accounts of this file were paid by ones that were copied here before.`
+        `line ${line}: all imports together would bring ${formatQuantity(sum)} ${tokenId}, but its supply is ` +
+        `${formatQuantity(most)}. Accounts of this file were paid by accounts that were copied here before.`
       return { kind: 'exists', field: `lines[${line}].total_supply`, detail }
     }
     return undefined

@@ -1,4 +1,4 @@
-/** From the records of an import to what their homes are asked. */
+/** Makes the operations for actors from the records of an import. */
 import { accountAddress, type ActorAddress, classAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
 import type { Arrival, ArrivedFrom } from '../../actors/arrival.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
@@ -16,14 +16,14 @@ import type { ImportSource, OpenedBalances, StagedPart } from './import-document
 import { eventsOf, hashOf, timeMsOf } from './import-history.ts'
 import { type ImportIndex, recordsOf } from './import-survey.ts'
 
-/** Something that a home takes in. */
+/** A record that an actor imports. */
 export interface Homecoming {
   readonly line: number
   readonly kind: 'token' | 'nft_class' | 'nft_instance' | 'account'
   readonly actor: ActorAddress
   readonly from: ArrivedFrom
   readonly arrival: Arrival
-  /** Who issued it, where nothing else of that account comes: it is only to be there. */
+  /** Its issuer, if the file has no account record of it. The account is then created empty. */
   readonly issuer: Issuer | null
 }
 
@@ -32,7 +32,7 @@ export interface Issuer {
   readonly from: ArrivedFrom
 }
 
-/** Of one part. */
+/** Operations of one part. */
 export interface PartWork {
   readonly homecomings: readonly Homecoming[]
   readonly usedKeys: readonly UsedKeysRecord[]
@@ -45,7 +45,8 @@ export interface WorkContext {
   readonly index: ImportIndex
 }
 
-export const NOBODY_ELSE: Arrival = { kind: 'account', account: null }
+/** Creates an empty account for an issuer without an account record. */
+export const BARE_ACCOUNT: Arrival = { kind: 'account', account: null }
 
 export function workOf(part: StagedPart, context: WorkContext): PartWork {
   const homecomings: Homecoming[] = []
@@ -64,13 +65,13 @@ export function workOf(part: StagedPart, context: WorkContext): PartWork {
 
 type Balances = Readonly<Record<string, string>>
 
-/** `opened`: of an account. */
+/** `opened`: balances of an account record. */
 function homecomingOf(
   record: ExportRecord,
   opened: OpenedBalances | undefined,
   context: WorkContext,
 ): Homecoming | undefined {
-  // Members of its own, whatever tokens are called.
+  // fromEntries makes own members, even for a token named `__proto__`.
   const balances: Balances = Object.fromEntries(opened ?? [])
   const common = (): Pick<Homecoming, 'line' | 'from'> => ({
     line: record.line,
@@ -126,7 +127,7 @@ function homecomingOf(
 function instanceOf(record: InstanceRecord, { index }: WorkContext): Pick<Homecoming, 'actor' | 'arrival'> {
   const { class_id: classId, instance_id: instanceId, owner, status, metadata } = record
   const issuer = index.issuers.get(classId)
-  if (issuer === undefined) throw new Error('an NFT of no class was to be taken in')
+  if (issuer === undefined) throw new Error('an imported NFT has no class')
   return {
     actor: instanceAddress(nftId({ classId, instanceId })),
     arrival: {
@@ -151,7 +152,7 @@ function accountOf(
 ): Pick<Homecoming, 'actor' | 'arrival'> {
   const { account_id: accountId, public_key: jwk } = record
   const key = jwk === null ? null : readPublicKey(jwk)
-  if (key === undefined) throw new Error('an account with a key that is none was to be taken in')
+  if (key === undefined) throw new Error('an imported account has an invalid key')
   return {
     actor: accountAddress(accountId),
     arrival: {
@@ -182,8 +183,8 @@ function cameFrom(content: JsonObject, { importId, source }: WorkContext): Arriv
 }
 
 /**
- * What a record says, wherever in whichever file it stands: two exports of the same are the same. Of balances what they are,
- * because each is encrypted another way each time.
+ * Content of a record, independent of its file and line: two exports of the same state give the same content. Balances are
+ * decrypted, because each encryption differs.
  */
 function contentOf(record: ExportRecord, balances: Balances): JsonObject {
   const { line: _line, previous_hash: _previous, ...content } = record

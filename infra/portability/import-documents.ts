@@ -1,7 +1,7 @@
 /**
- * Imports at rest: one sealed text a head, a part, and what was found of a part.
- *   D1. A head is sealed for the status, the next part and the position that its columns say: whoever can write rows and has
- *       no key can neither skip a check nor go back to a status that was left.
+ * Stored imports: one sealed text for the head, for each part, and for the records of a part that existed before.
+ *   D1. A head is sealed with the status, next part and position of its columns as associated data. Without the key,
+ *       write access to the table cannot skip a check or restore an earlier status.
  */
 import * as v from 'valibot'
 import { ROLES, type Caller } from '../../actors/account/commands.ts'
@@ -16,19 +16,19 @@ import type { BroughtToken } from './import-brought.ts'
 export const IMPORT_STATUSES = ['staging', 'checking', 'applying', 'taking', 'done', 'refusing', 'refused'] as const
 export type HeadStatus = (typeof IMPORT_STATUSES)[number]
 
-/** Where a file ends so far: what the next line must go on from. */
+/** Current end of a file. The next line must continue from it. */
 export interface FileEnd {
-  /** How many lines there are. */
+  /** Number of lines. */
   readonly lines: number
-  /** `lineHash` of the last. */
+  /** `lineHash` of the last line. */
   readonly tip: string
-  /** By the order of kinds. */
+  /** Rank of the last kind in the order of kinds. */
   readonly rank: number
-  /** Whose used keys may follow, and which part of them. */
+  /** Account whose used keys may follow, and the number of the next part of them. */
   readonly account: { readonly accountId: string; readonly usedParts: number } | null
 }
 
-/** Who exported it, and for what. */
+/** Content of the file's first line. */
 export interface ImportSource {
   readonly ledgerId: string
   readonly partial: boolean
@@ -39,17 +39,17 @@ export interface ImportHead {
   readonly importId: string
   readonly status: HeadStatus
   readonly nextPart: number
-  /** Steps of its phase that are done. */
+  /** Steps completed. */
   readonly position: number
-  /** How many steps there are; 0 until they were counted. */
+  /** Number of all steps; 0 until they are counted. */
   readonly total: number
   readonly source: ImportSource
   readonly end: FileEnd
-  /** Who sent the last part; before that, the first. */
+  /** Sender of the newest part. */
   readonly caller: Caller
   readonly summary: ImportSummary | null
   readonly refusal: ImportRefusal | null
-  /** Of tokens, to accounts that were not here; null until it is decided that it is taken. */
+  /** Tokens brought to new accounts; null until the import is accepted. */
   readonly brought: readonly BroughtToken[] | null
 }
 
@@ -62,6 +62,7 @@ export interface HeadRow {
 }
 
 const FORMAT = 1
+const MALFORMED = 'its document does not match its schema'
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const fieldAndDetail = { field: v.string(), detail: v.string() }
 
@@ -108,7 +109,7 @@ const headSchema = v.object({
     }),
   ),
   refusal: v.nullable(refusalSchema),
-  // Of imports that were decided before it was noted it is not known.
+  // Unknown for imports that were accepted before this member existed.
   brought: v.optional(
     v.nullable(v.array(v.object({ tokenId: v.string(), quantity: v.string(), supply: v.string() }))),
     null,
@@ -127,7 +128,7 @@ function placeOfPresent(importId: string, part: number): Place {
   return placeOf('import_parts', importId, part, 'present')
 }
 
-/** As hexadecimal digits. */
+/** In hexadecimal digits. */
 export function sealedHead(head: ImportHead, vault: RowVault): string {
   const { importId, status, nextPart, position, total, source, end, caller, summary, refusal, brought } = head
   const document: v.InferInput<typeof headSchema> = {
@@ -150,23 +151,22 @@ export function openHead(row: HeadRow, vault: RowVault): ImportHead {
   const read = v.safeParse(headSchema, openJson<unknown>(vault, LEDGER_KEY_NAME, place, row.document))
   const status = IMPORT_STATUSES.find((known) => known === named)
   if (!read.success || status === undefined) {
-    throw new UnreadableRow(place, 'its document does not say what such a document says')
+    throw new UnreadableRow(place, MALFORMED)
   }
   const { format: _, ...head } = read.output
   return { importId, status, nextPart, position, ...head }
 }
 
-/** What is staged of a part. */
 export interface StagedPart {
-  /** The number of its first line in the file. */
+  /** Number of its first line in the file. */
   readonly firstLine: number
   /** Its lines, each with its line feed. */
   readonly text: string
-  /** What was encrypted in it, opened: by line. */
+  /** Decrypted balances by line. */
   readonly balances: ReadonlyMap<number, OpenedBalances>
 }
 
-/** By token, which may be called as what every object has. */
+/** Decimal strings by token. A Map, because a token may be named `__proto__`. */
 export type OpenedBalances = ReadonlyMap<string, string>
 
 const partSchema = v.object({ firstLine: count, text: v.string(), balances: v.unknown() })
@@ -183,12 +183,12 @@ export function openPart(importId: string, part: number, document: Buffer, vault
   const read = v.safeParse(partSchema, openJson<unknown>(vault, LEDGER_KEY_NAME, place, document))
   const balances = read.success ? balancesIn(read.output.balances) : undefined
   if (!read.success || balances === undefined) {
-    throw new UnreadableRow(place, 'its document does not say what such a document says')
+    throw new UnreadableRow(place, MALFORMED)
   }
   return { ...read.output, balances }
 }
 
-/** No schema of a library: theirs leave out members whose names every object has. */
+/** Checked by hand: valibot drops members such as `__proto__`. */
 function balancesIn(value: unknown): ReadonlyMap<number, OpenedBalances> | undefined {
   const lines = new Map<number, OpenedBalances>()
   const members = membersOf(value)
@@ -210,7 +210,7 @@ function membersOf(value: unknown): readonly (readonly [string, unknown])[] | un
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : undefined
 }
 
-/** Lines of a part whose record, or whose issuer, was here already: nothing of the import is held there. */
+/** Lines of a part whose record or issuer existed here before the import. Nothing is staged for them. */
 export interface Present {
   readonly records: readonly number[]
   readonly issuers: readonly number[]
@@ -226,6 +226,6 @@ export function sealedPresent(importId: string, part: number, present: Present, 
 export function openPresent(importId: string, part: number, document: Buffer, vault: RowVault): Present {
   const place = placeOfPresent(importId, part)
   const read = v.safeParse(presentSchema, openJson<unknown>(vault, LEDGER_KEY_NAME, place, document))
-  if (!read.success) throw new UnreadableRow(place, 'it does not say what it must say')
+  if (!read.success) throw new UnreadableRow(place, MALFORMED)
   return read.output
 }

@@ -1,12 +1,12 @@
 /**
- * Takes an import to its end: checks all of it, has every home hold what is its own, decides, and has every home take it, or
- * drop it. Whoever drives may stop anywhere, and any number may drive at once.
- *   E1. That everything is taken is decided by one change of status, after every part was held; nothing can refuse after it.
- *   E2. That nothing is taken is decided by another change of the same status: of the two one takes place.
- *   E3. An NFT comes with the account that owns it, or both were here: an account counts what it owns as it comes.
- *   E4. What was asked of homes before they were told to drop it may arrive after: whoever asked drops it once more, and so
- *       does somebody after everything that was on its way has expired.
- *   E5. Of no token more is taken, in all imports of a ledger together, than that ledger ever said that there is.
+ * Completes an import: checks all parts, stages every record at its actor, decides, and applies or drops the records.
+ * A drive may stop at any point, and several drives may run concurrently.
+ *   E1. One change of status accepts the import, after all records are staged. No actor can refuse afterwards.
+ *   E2. Another change of the same status refuses it. Only one of the two can take place.
+ *   E3. An NFT is imported together with its owner, or both existed before. An account counts its NFTs as it is imported.
+ *   E4. A request to stage a record may arrive after the request to drop it. Every drive therefore drops its records once
+ *       more, and another drive does so after all requests have expired.
+ *   E5. All imports of a ledger together bring no more of a token than that ledger's stated supply.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { UsedKeysRecord } from '../../api/schemas/export-record.ts'
@@ -24,7 +24,7 @@ export interface DriverOptions extends Omit<HomesOptions, 'store'> {
   readonly log: Log
 }
 
-/** What is done with a part once everything is held, in this order over all parts. */
+/** Passes over all parts once everything is staged, in this order. */
 const PASSES = ['used_keys', 'registries', 'accounts', 'instances', 'attestations'] as const
 type Pass = 'hold' | (typeof PASSES)[number]
 
@@ -35,19 +35,19 @@ interface Step {
 
 interface Plan {
   readonly index: ImportIndex
-  /** Holding first. */
+  /** Steps of the pass `hold` come first. */
   readonly steps: readonly Step[]
   readonly holds: number
 }
 
-/** One attempt to bring one import to its end. */
+/** One attempt to complete one import. */
 export class ImportDrive {
   private readonly options: DriverOptions
   private readonly importId: string
   private plan: Plan | undefined
-  /** Homes were asked to hold something: what became of it may not be known (E4). */
-  private asked = false
-  /** Of the accounts that used keys were seen of last, whether they were here already. */
+  /** This drive has asked actors to stage records, and some outcomes may be unknown (E4). */
+  private hasStaged = false
+  /** Whether each account of the last used keys existed before the import. */
   private present: ReadonlyMap<string, boolean> = new Map()
 
   constructor(options: DriverOptions, importId: string) {
@@ -55,21 +55,21 @@ export class ImportDrive {
     this.importId = importId
   }
 
-  /** Returns once the import has ended, or nobody has to do anything for it. Throws what stands in its way. */
+  /** Returns once the import has ended or waits for parts. Throws the error that stops it. */
   async run(): Promise<void> {
     for (;;) {
       if (this.options.stopping()) throw new DriveStopped('the edge stops')
       const head = await this.options.store.head(this.importId)
       if (head === undefined) return
       try {
-        if (await this.goOn(head)) return
+        if (await this.step(head)) return
       } catch (error) {
         if (!(error instanceof ImportMovedOn)) throw error
       }
     }
   }
 
-  /** What was on its way when it was refused has expired: drops what it may have left, for good. */
+  /** Drops staged records of a refused import for good. Call it after all its requests have expired (E4). */
   async settle(): Promise<void> {
     const { store } = this.options
     const head = await store.head(this.importId)
@@ -78,8 +78,8 @@ export class ImportDrive {
     await store.settle(this.importId)
   }
 
-  /** Whether it has ended. */
-  private async goOn(head: ImportHead): Promise<boolean> {
+  /** Whether the drive is over. */
+  private async step(head: ImportHead): Promise<boolean> {
     switch (head.status) {
       case 'staging':
       case 'done':
@@ -93,8 +93,8 @@ export class ImportDrive {
       case 'refusing':
         return this.refuse(head)
       case 'refused':
-        if (this.asked) await this.drop(head)
-        this.asked = false
+        if (this.hasStaged) await this.drop(head)
+        this.hasStaged = false
         return true
     }
   }
@@ -107,7 +107,7 @@ export class ImportDrive {
       await store.advance(head, { ...head, status: 'applying', position: 0, total: steps.length })
       return false
     }
-    // No home has heard of it.
+    // No actor has staged anything yet, so there is nothing to drop.
     await store.finish(head, { ...head, status: 'refused', refusal: surveyed.refusal })
     return false
   }
@@ -117,21 +117,21 @@ export class ImportDrive {
     const plan = await this.planFor(head)
     const step = plan.steps[head.position]
     if (step === undefined || head.position >= plan.holds) {
-      const { parted, sums } = await this.whatCame(head, plan)
+      const { parted, sums } = await this.findArrivals(head, plan)
       if (parted !== undefined) await this.decideAgainst(head, parted)
       else await store.decide(head, (taken) => decided(head, sums, taken))
       return false
     }
     const work = await this.workFor(head, step.part)
-    this.asked = true
+    this.hasStaged = true
     const held = await this.homes(head).hold(work)
     if (held.kind === 'refused') await this.decideAgainst(head, held.refusal)
     else await store.advance(head, { ...head, position: head.position + 1 }, { part: step.part, present: held.present })
     return false
   }
 
-  /** `parted`: E3, why it cannot be taken; undefined when no NFT is parted from its owner. `sums`: E5. */
-  private async whatCame(
+  /** `parted`: refusal of an NFT that is separated from its owner (E3), or undefined. `sums`: for E5. */
+  private async findArrivals(
     head: ImportHead,
     { steps, holds }: Plan,
   ): Promise<{ readonly parted: ImportRefusal | undefined; readonly sums: BroughtSums }> {
@@ -156,7 +156,7 @@ export class ImportDrive {
     return { parted: { kind: 'exists', field: `lines[${line}].owner`, detail: `line ${line}: ${detail}.` }, sums }
   }
 
-  /** E2. Whoever has gone on meanwhile has not decided. */
+  /** E2. Retries if another drive has advanced the position meanwhile. */
   private async decideAgainst(seen: ImportHead, refusal: ImportRefusal): Promise<void> {
     const { store } = this.options
     let head: ImportHead | undefined = seen
@@ -202,7 +202,7 @@ export class ImportDrive {
     }
   }
 
-  /** Used keys may follow their account over many parts. */
+  /** Used keys may be many parts after their account. */
   private async presentAccounts(head: ImportHead, part: number, used: readonly UsedKeysRecord[]) {
     const { store } = this.options
     const sought = new Set(used.map((record) => record.account_id))
@@ -228,7 +228,7 @@ export class ImportDrive {
 
   private async refuse(head: ImportHead): Promise<boolean> {
     await this.drop(head)
-    this.asked = false
+    this.hasStaged = false
     await this.options.store.advance(head, { ...head, status: 'refused' })
     return false
   }
@@ -242,7 +242,7 @@ export class ImportDrive {
     }
   }
 
-  /** Somebody else has brought it to its end meanwhile; else something is lost that must not be. */
+  /** Another drive may have ended the import and removed its parts. Otherwise the data is lost. */
   private async isGone({ status }: ImportHead, part: number): Promise<never> {
     const now = await this.options.store.head(this.importId)
     if (now?.status === status) throw new Error(`part ${part} of an import is gone`)
@@ -260,11 +260,11 @@ export class ImportDrive {
     return workOf(staged, { importId: this.importId, source: head.source, index })
   }
 
-  /** Throws when what was checked does not hold any more. */
+  /** Throws when a checked import no longer passes the survey. */
   private async planFor(head: ImportHead): Promise<Plan> {
     if (this.plan !== undefined) return this.plan
     const surveyed = await this.survey(head)
-    if (!surveyed.ok) throw new Error('what was staged of an import is not what was checked')
+    if (!surveyed.ok) throw new Error('the staged parts of an import fail a check that they passed before')
     return this.planOf(head, surveyed.index)
   }
 

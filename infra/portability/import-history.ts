@@ -1,8 +1,8 @@
 /**
- * The history of an NFT as it was exported.
- *   H1. It goes from the mint to who has it now, without a gap: each entry covers the one before, says what stands beside it,
- *       and passes the NFT on from its owner.
- * Whether the transactions that it names took place is for the ledger to say that signed it.
+ * Checks the history of an exported NFT.
+ *   H1. It leads from the mint to the current owner without a gap. Each entry contains the hash of the one before, matches
+ *       its columns, and transfers the NFT from its owner.
+ * The exporting ledger vouches for the transactions that the history names.
  */
 import { ProvenanceWalk, type WalkedEvent } from '../../runtime/audit/provenance-walk.ts'
 import { nftId } from '../../actors/nft-id.ts'
@@ -12,16 +12,16 @@ import type { EventRecord, InstanceRecord } from '../../api/schemas/export-recor
 
 const HASH_PREFIX = 'sha256:'
 
-/** What each comes from, where its ledger has it. */
+/** Type of transaction behind each event. */
 const TRANSACTION_TYPES: Readonly<Record<NftEventType, string>> = { mint: 'mint', transfer: 'transfer', burn: 'burn' }
-/** Nobody's ID: an export does not say who minted. */
+/** Stands for the unknown minter: an export does not name it. */
 const MINTER = ''
 
 export function eventsOf({ history }: InstanceRecord): readonly NftEvent[] {
   return history.map(eventOf)
 }
 
-/** Milliseconds since 1970 of a time that is one. */
+/** Milliseconds since 1970 of a valid timestamp. */
 export function timeMsOf(text: string): number {
   return Math.floor(parseTimestamp(text) ?? 0)
 }
@@ -44,7 +44,7 @@ function eventOf(event: EventRecord, number: number): NftEvent {
   }
 }
 
-/** The first field of the record that H1 does not hold of; undefined when it holds. */
+/** The first field that violates H1; undefined when none does. */
 export function historyFault(record: InstanceRecord): { readonly field: string; readonly message: string } | undefined {
   const id = nftId({ classId: record.class_id, instanceId: record.instance_id })
   const walk = new ProvenanceWalk(id, MINTER)
@@ -56,7 +56,7 @@ export function historyFault(record: InstanceRecord): { readonly field: string; 
   const last = events.at(-1)
   if (last?.to !== record.owner) return { field: 'owner', message: 'its history ends with another owner' }
   if ((last.type === 'burn') !== (record.status === 'burned')) {
-    return { field: 'status', message: 'its history ends otherwise' }
+    return { field: 'status', message: 'its history ends with another status' }
   }
   return undefined
 }

@@ -1,9 +1,9 @@
 /**
- * What homes are asked of one part of an import, a bounded number at a time. Every question may be asked again, so that one
- * whose outcome is not known is.
- *   H1. While nothing is decided, who asks makes sure again and again that nothing is: whoever was held up asks nothing
- *       that would be held for nobody.
- *   H2. It returns once nothing that it asked is unanswered.
+ * Sends the operations of one part of an import to actors, with bounded concurrency. All operations are idempotent, and one
+ * with an unknown outcome is repeated.
+ *   H1. The import's status is read again every few seconds. A drive that was delayed therefore stages no records for an
+ *       import that has moved on.
+ *   H2. Every call returns only after all its requests have been answered.
  */
 import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import type { ArrivalState } from '../../actors/arrival.ts'
@@ -14,16 +14,16 @@ import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportedAttestations } from './import-attestations.ts'
-import { type Homecoming, NOBODY_ELSE, type PartWork } from './import-commands.ts'
+import { BARE_ACCOUNT, type Homecoming, type PartWork } from './import-commands.ts'
 import type { ImportHead, Present } from './import-documents.ts'
 import type { ImportStore } from './import-store.ts'
 
-/** The import is not where it was: whoever works for it looks anew. */
+/** The import's status has changed; the drive must read it again. */
 export class ImportMovedOn extends Error {
   override readonly name = 'ImportMovedOn'
 }
 
-/** Whoever works for it is to stop. */
+/** The edge is stopping. */
 export class DriveStopped extends Error {
   override readonly name = 'DriveStopped'
 }
@@ -36,31 +36,31 @@ export interface HomesOptions {
   readonly stopping: () => boolean
 }
 
-export type Held =
+export type HoldResult =
   | { readonly kind: 'held'; readonly present: Present }
   | { readonly kind: 'refused'; readonly refusal: ImportRefusal }
 
 const AT_ONCE = 64
-/** H1. What is asked is judged, or dropped, within the deadline of the gateway, which is longer. */
-const SURE_MS = 5_000
+/** H1. Shorter than the gateway's deadline, within which every request is answered or expires. */
+const CONFIRMED_FOR_MS = 5_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
 export class ImportHomes {
   private readonly options: HomesOptions
   private readonly head: ImportHead
-  private sureAt: number
-  private making: Promise<void> | undefined
+  private confirmedAt: number
+  private confirming: Promise<void> | undefined
 
-  /** `head`: as it was just read. */
+  /** `head`: just read from the store. */
   constructor(options: HomesOptions, head: ImportHead) {
     this.options = options
     this.head = head
-    this.sureAt = options.clock.monotonic()
+    this.confirmedAt = options.clock.monotonic()
   }
 
-  /** Ends early with the first refusal. */
-  async hold({ homecomings, attestations }: PartWork): Promise<Held> {
+  /** Stages all records. Ends early with the first refusal. */
+  async hold({ homecomings, attestations }: PartWork): Promise<HoldResult> {
     const present: { records: number[]; issuers: number[] } = { records: [], issuers: [] }
     let refusal: ImportRefusal | undefined
     const refuse = (found: ImportRefusal): void => void (refusal ??= found)
@@ -68,7 +68,7 @@ export class ImportHomes {
     await this.each(homecomings, isRefused, async ({ line, actor, from, arrival, issuer }) => {
       if (issuer !== null) {
         const home = accountAddress(issuer.accountId)
-        const state = await this.ask(home, { kind: 'hold_arrival', from: issuer.from, arrival: NOBODY_ELSE })
+        const state = await this.ask(home, { kind: 'hold_arrival', from: issuer.from, arrival: BARE_ACCOUNT })
         if (typeof state !== 'string') return refuse(refusalOf(line, 'issuer', state))
         if (state === 'present') present.issuers.push(line)
       }
@@ -87,7 +87,7 @@ export class ImportHomes {
     return refusal === undefined ? { kind: 'held', present } : { kind: 'refused', refusal }
   }
 
-  /** Parts of one account in order. */
+  /** The parts of one account are sent in order. */
   async noteUsedKeys(used: readonly UsedKeysRecord[], isPresent: (accountId: string) => boolean): Promise<void> {
     const byAccount = new Map<string, UsedKeysRecord[]>()
     for (const record of used) {
@@ -129,17 +129,17 @@ export class ImportHomes {
     })
   }
 
-  /** What nobody may refuse any more. Throws when somebody does. */
+  /** For operations that no actor may refuse. Throws on a refusal. */
   private async demand(actor: ActorAddress, operation: Operation): Promise<void> {
     const state = await this.ask(actor, operation)
-    if (typeof state !== 'string') throw new Error(`a home refused ${operation.kind}: ${state.code}`)
+    if (typeof state !== 'string') throw new Error(`an actor refused ${operation.kind}: ${state.code}`)
   }
 
   private async ask(actor: ActorAddress, operation: Operation): Promise<ArrivalState | Refused> {
     const { gateway, clock, stopping } = this.options
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (stopping()) throw new DriveStopped('the edge stops')
-      await this.makeSure()
+      await this.confirmStatus()
       const outcome = await gateway.ask({ actor, caller: this.head.caller, operation })
       if (outcome.kind === 'answered') return stateOf(outcome.answer)
       await delay(clock, pauseMs)
@@ -147,23 +147,23 @@ export class ImportHomes {
   }
 
   /** H1. */
-  private makeSure(): Promise<void> {
+  private confirmStatus(): Promise<void> {
     const { clock, store } = this.options
-    if (clock.monotonic() - this.sureAt < SURE_MS) return Promise.resolve()
-    this.making ??= (async () => {
+    if (clock.monotonic() - this.confirmedAt < CONFIRMED_FOR_MS) return Promise.resolve()
+    this.confirming ??= (async () => {
       const askedAt = clock.monotonic()
       try {
         const status = await store.touch(this.head.importId)
         if (status !== this.head.status) throw new ImportMovedOn('the import has moved on')
-        this.sureAt = askedAt
+        this.confirmedAt = askedAt
       } finally {
-        this.making = undefined
+        this.confirming = undefined
       }
     })()
-    return this.making
+    return this.confirming
   }
 
-  /** H2. `ended`: nothing more is begun. */
+  /** H2. No further item is begun once `ended` returns true. */
   private async each<Item>(
     items: readonly Item[],
     ended: () => boolean,
@@ -193,7 +193,7 @@ type Refused = Extract<Answer, { kind: 'refused' }>
 function stateOf(answer: Answer): ArrivalState | Refused {
   if (answer.kind === 'arrival') return answer.state
   if (answer.kind === 'refused') return answer
-  throw new Error(`a home gave an answer of the kind ${answer.kind} to an import`)
+  throw new Error(`unexpected reply to an import: ${answer.kind}`)
 }
 
 function refusalOf(line: number, field: string | null, refused: Refused): ImportRefusal {

@@ -1,7 +1,7 @@
 /**
- * Imports as the edge takes them in: parts one after the other, then the drive to the end, for as long as a request waits.
- *   T1. A part is judged by what the file was before it, and stored only if the file still is that.
- *   T2. The same part again, as long as anything of its import is known, gets an answer that is true then, and stores nothing.
+ * Accepts the parts of an import in order. After the last part the request waits while the import is applied.
+ *   T1. A part is checked against the file before it, and stored only if the file has not changed meanwhile.
+ *   T2. A repeated part is not stored again. The reply describes the import's current state.
  */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type {
@@ -22,9 +22,9 @@ export interface IntakeOptions {
   readonly context: PartContext
   readonly keys: Pick<ImportKeys, 'current'>
   readonly clock: Clock
-  /** Brings the import to its end. */
+  /** Completes the import. */
   readonly drive: (importId: string) => Promise<void>
-  /** How long a request waits for the end. */
+  /** Longest wait of a request for the end, in milliseconds. */
   readonly waitMs?: number
 }
 
@@ -56,20 +56,20 @@ class ImportIntake {
       const head = await store.head(part.importId)
       const beginsAnew = head?.status === 'refused' && part.part === 0
       if (head === undefined || beginsAnew) {
-        if (part.part > 0) return conflict('The import has not begun: part 0 comes first.')
+        if (part.part > 0) return conflict('The import has not begun. Send part 0 first.')
         const outcome = await this.begin(part, head)
         if (outcome !== 'moved') return outcome
         continue
       }
       if (part.part < head.nextPart) return this.repeat(head, part)
-      if (head.status !== 'staging') return conflict(`The import has ${head.nextPart} parts: no other follows.`)
+      if (head.status !== 'staging') return conflict(`The import is complete with ${head.nextPart} parts.`)
       if (part.part > head.nextPart) return conflict(`Part ${head.nextPart} comes next.`)
       const outcome = await this.append(head, part)
       if (outcome !== 'moved') return outcome
     }
   }
 
-  /** T1. `refused`: what was refused under the ID before. */
+  /** T1. `refused`: an earlier import with this ID that was refused. */
   private async begin(part: ImportPart, refused: ImportHead | undefined): Promise<ImportOutcome | 'moved'> {
     const { store, context } = this.options
     const verdict = await checkPart(part.records, part.last, undefined, context)
@@ -79,9 +79,9 @@ class ImportIntake {
       case 'begun':
         return part.last ? this.end(part.importId) : staged(head.nextPart, head.end.lines)
       case 'full':
-        return conflict('Too many imports are being staged: end them, or wait until they are dropped after a day.')
+        return conflict('Too many imports are being staged. Complete them, or wait until they are dropped after a day.')
       case 'taken':
-        // What was asked for it before may still be on its way.
+        // The refused import has not settled: requests of it may still arrive at actors.
         return refused?.refusal ?? 'moved'
     }
   }
@@ -91,7 +91,7 @@ class ImportIntake {
     if (part.part >= MAX_PARTS) return conflict(`An import has at most ${MAX_PARTS} parts.`)
     const verdict = await checkPart(part.records, part.last, before, context)
     if (!verdict.ok) {
-      // What is wrong in the part itself can be sent again as it should be.
+      // A fault in the last part itself can be corrected and the part sent again.
       const isOwn = verdict.refusal === 'ill_formed' || verdict.refusal.kind === 'invalid'
       if (part.last && !isOwn) await store.discard(before)
       return refusalOf(verdict.refusal)
@@ -115,7 +115,7 @@ class ImportIntake {
     const { store } = this.options
     const { importId } = head
     if ((await store.contentOf(importId, part.part)) !== this.contentOf(part)) {
-      return conflict(`Part ${part.part} is there, with another content.`)
+      return conflict(`Part ${part.part} exists with different content.`)
     }
     if (head.status !== 'staging') return this.end(importId)
     const first = part.records[0]?.record['line']
@@ -129,7 +129,7 @@ class ImportIntake {
     await Promise.race([drive(importId), waited])
     timer?.cancel()
     const head = await store.head(importId)
-    if (head === undefined) return conflict('The import is gone.')
+    if (head === undefined) return conflict('The import no longer exists.')
     return outcomeOf(statusOf(head))
   }
 }

@@ -1,9 +1,8 @@
 /**
- * What can be checked of one part of an import by itself, and by where the file ended before it. Nothing is stored here.
- *   P1. Everything that is wrong is told at once, each with the record and its field; of lines that do not follow each other
- *       the first one.
- *   P2. What is encrypted to this ledger is opened here, once: as what its record says it is, or not at all.
- *   P3. Whose file it is, and who signed it, is judged last: what is wrong in it is wrong whoever sent it.
+ * Checks one part of an import by itself and against the end of the file before it. Nothing is stored here.
+ *   P1. All faults are reported at once, with record and field. Of the lines out of order only the first is reported.
+ *   P2. Content encrypted to this ledger is decrypted once, here. Decryption fails unless it belongs to its record.
+ *   P3. Trust and the signature are checked last, after all faults of content.
  */
 import { setImmediate } from 'node:timers/promises'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
@@ -45,7 +44,7 @@ export type PartVerdict =
   | { readonly ok: true; readonly part: CheckedPart }
   | { readonly ok: false; readonly refusal: ImportRefusal | 'ill_formed' }
 
-/** What comes before the part; undefined: it is the first. */
+/** The file before the part. */
 export interface Before {
   readonly source: ImportSource
   readonly end: FileEnd
@@ -53,7 +52,7 @@ export interface Before {
 
 const NOTHING: FileEnd = { lines: 0, tip: NO_LINE, rank: 0, account: null }
 
-/** The order of kinds; accounts and their used keys take turns. */
+/** Order of kinds in the file. Accounts and their used keys alternate. */
 const RANKS: Readonly<Record<RecordKind, number>> = {
   ledger: 0,
   token: 1,
@@ -65,10 +64,10 @@ const RANKS: Readonly<Record<RecordKind, number>> = {
   proof: 6,
 }
 
-/** Decryptions and checks of signatures between which others get their turn. */
+/** Decryptions and signature checks between two yields to the event loop. */
 const AT_ONCE = 16
 
-/** `ill_formed`: nothing more is wrong than what the shapes of its records are. */
+/** `before` is undefined for the first part. `ill_formed`: the only faults are malformed records, reported elsewhere. */
 export async function checkPart(
   given: readonly GivenRecord[],
   last: boolean,
@@ -106,7 +105,7 @@ class PartCheck {
     this.firstLine = this.end.lines
   }
 
-  /** Whether enough was done to let others have a turn. */
+  /** Whether to yield to the event loop. */
   worked(): boolean {
     if (this.work < AT_ONCE) return false
     this.work = 0
@@ -150,12 +149,11 @@ class PartCheck {
     if (this.torn || typeof line !== 'number' || typeof previous !== 'string') return
     if (line !== expected) {
       this.torn = true
-      const what = line > expected ? `line ${expected} is missing` : `line ${line} stands twice or in another place`
+      const what = line > expected ? `line ${expected} is missing` : `line ${line} is repeated or out of order`
       this.fault('field', `${at}.line`, `is ${line} where line ${expected} must be: ${what}`)
     } else if (previous !== this.end.tip) {
       this.torn = true
-      const which =
-        line === 0 ? 'line 0 has none before it' : `line ${line - 1}, or line ${line}, is not what was signed`
+      const which = line === 0 ? 'line 0 has none before it' : `line ${line - 1} or line ${line} was changed`
       this.fault('field', `${at}.previous_hash`, `is not the hash of the line before: ${which}`)
     }
   }
@@ -165,14 +163,14 @@ class PartCheck {
     const { lines, account } = this.end
     const say = (message: string): void => this.fault('field', `${at}.record`, `line ${lines}: ${message}`)
     if (lines === 0 && kind !== 'ledger') say('the first record must be the ledger')
-    else if (lines > 0 && kind === 'ledger') say('there is one record of the ledger, the first')
-    else if (rank < this.end.rank) say('it stands behind kinds that must follow it')
-    else if (this.proof !== undefined) say('nothing comes behind the proof')
-    if (kind === 'proof' && !this.last) say('the proof belongs to the last part')
+    else if (lines > 0 && kind === 'ledger') say('only the first record may be the ledger')
+    else if (rank < this.end.rank) say('it comes after kinds that must follow it')
+    else if (this.proof !== undefined) say('nothing may follow the proof')
+    if (kind === 'proof' && !this.last) say('the proof must be in the last part')
     if (kind === 'used_keys') {
       const { account_id: accountId, part } = record
       if (account === null || account.accountId !== accountId || account.usedParts !== part) {
-        say('used keys follow their account, their parts in order')
+        say('used keys must follow their account, with their parts in order')
       } else this.end = { ...this.end, account: { ...account, usedParts: account.usedParts + 1 } }
     } else {
       const accountId = record['account_id']
@@ -182,7 +180,7 @@ class PartCheck {
     this.end = { ...this.end, rank: Math.max(rank, this.end.rank) }
   }
 
-  /** P2. Of a record whose shape is not good, too: as far as it can be read. */
+  /** P2. A malformed record is decrypted as far as it can be read. */
   private openBalances(at: string, { account_id: accountId, balances }: JsonObject): void {
     if (typeof accountId !== 'string' || !Array.isArray(balances)) return
     const opened = new Map<string, string>()
@@ -199,7 +197,7 @@ class PartCheck {
       if (quantity !== undefined) opened.set(tokenId, quantity)
       else {
         const line = `line ${this.end.lines - 1}`
-        const message = `${line}: it does not open as a balance of this account in this token`
+        const message = `${line}: it cannot be decrypted as a balance of this account and token`
         this.fault('balance', `${at}.balances[${index}].encrypted_balance`, message)
       }
     }
@@ -232,7 +230,7 @@ class PartCheck {
       this.fault('wrong_ledger', `${at}.audience`, `must be this ledger, ${this.context.ledgerId}`)
     }
     const keySalt = this.context.keys.openKeySalt(jwe)
-    if (keySalt === undefined) this.fault('field', `${at}.encrypted_key_salt`, 'line 0: it does not open')
+    if (keySalt === undefined) this.fault('field', `${at}.encrypted_key_salt`, 'line 0: it cannot be decrypted')
     if (this.isFirst) this.source = { ledgerId, partial, keySalt: keySalt ?? '' }
   }
 
@@ -243,7 +241,7 @@ class PartCheck {
   }
 
   private seeAttestation(at: string, { line, attestation }: AttestationRecord): void {
-    // Of a ledger that nothing is taken from, that is what is told.
+    // For an untrusted ledger, the refusal names the ledger instead.
     if (!this.context.trusted.has(this.source?.ledgerId ?? '')) return
     this.work += 1
     const problem = problemOfAttestation(attestation, this.pinned())
@@ -267,7 +265,7 @@ class PartCheck {
   /** P3. */
   private trustFault(ledgerId: string): ImportRefusal | undefined {
     if (this.context.trusted.has(ledgerId)) return undefined
-    const detail = 'This ledger takes nothing from the ledger that exported this: it is not among those that it trusts.'
+    const detail = 'The exporting ledger is not among the trusted ledgers of this ledger.'
     return { kind: 'untrusted', field: 'records[0].ledger_id', detail }
   }
 
@@ -280,23 +278,23 @@ class PartCheck {
   }): ImportRefusal | undefined {
     const problem = problemOfSignature(record, this.pinned())
     if (problem === undefined) return undefined
-    const detail = `line ${record.line}: of the proof, ${problem}.`
+    const detail = `line ${record.line}: the proof is invalid: ${problem}.`
     if (!problem.includes('does not verify')) return { kind: 'untrusted', field: `records[${index}].key_id`, detail }
     const signed = { keyId: record.key_id, payloadHash: sha256Hex(signedProof(record)) }
     return { kind: 'mismatch', field: `records[${index}].signature`, detail, signed }
   }
 }
 
-/** Why the exporting ledger did not sign it; undefined when it did. As it is shown: all members but the signature are signed. */
+/** Why the signature is invalid; undefined when it is valid. It covers all members but itself. */
 function problemOfAttestation(shown: JsonObject, keys: readonly PinnedKey[]): string | undefined {
   const { signature, ...signed } = shown
   const key = keys.find(({ keyId }) => keyId === signed['key_id'])
-  if (key === undefined || key.purpose !== 'attestation') return 'the key that it names is none for attestations'
+  if (key === undefined || key.purpose !== 'attestation') return 'the key that it names is not for attestations'
   if (key.revokedAtMs !== null) return 'the key that it names is revoked'
   const times = ['created_at', 'imported_at', 'revoked_at'].flatMap((name) => signed[name] ?? [])
   const atMs = Math.max(...times.map((at) => (typeof at === 'string' ? parseTimestamp(at) : undefined) ?? Number.NaN))
   if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
-    return 'the key that it names was not in use then'
+    return 'the key that it names was not in use at that time'
   }
   return typeof signature === 'string' && verifiesText(key, canonicalJson(signed), signature)
     ? undefined

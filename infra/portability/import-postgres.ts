@@ -1,4 +1,4 @@
-/** Imports over PostgreSQL and the homes of what they bring: Z1 to Z4 of the port. */
+/** Imports over PostgreSQL and the actors of their records: Z1 to Z4 of the port. */
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
@@ -13,7 +13,7 @@ import { createImportStore } from './import-store.ts'
 import { createImportTakeup } from './import-takeup.ts'
 
 export interface PostgresLedgerImports extends LedgerImports {
-  /** Looks from now on after what others have left. */
+  /** Begins to take over imports that no edge drives. */
   readonly start: () => void
   readonly close: () => Promise<void>
 }

@@ -1,10 +1,9 @@
 /**
- * Imports in PostgreSQL, their content sealed.
- *   S1. A head changes only from exactly the status, next part and position that were read (compare and set): of two who go
- *       on at once, one does.
- *   S2. A part is stored in the transaction that makes the next one due.
- *   S3. What an import has staged is gone once it has ended, and once nobody has gone on with it for a day.
- *   S4. Whether imports are taken is decided one after the other: whoever decides sees all that was decided before.
+ * Imports in PostgreSQL, with sealed content.
+ *   S1. A head changes only if its status, next part and position are those that were read (compare and set).
+ *   S2. A part is stored in the transaction that advances the next part's number.
+ *   S3. Staged content is deleted when the import ends, or after a day without a new part.
+ *   S4. Imports are accepted one at a time. Each decision sees all earlier ones.
  */
 import type postgres from 'postgres'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
@@ -27,37 +26,37 @@ import {
 export interface ImportStore {
   readonly head: (importId: string) => Promise<ImportHead | undefined>
   /**
-   * A new import with its first part; what was refused under its ID, and has settled, makes way. `taken`: there is one.
-   * `full`: too many are being staged.
+   * Stores a new import with its first part. It replaces a refused and settled import with the same ID. `taken`: the ID
+   * is in use. `full`: too many imports are being staged.
    */
   readonly begin: (head: ImportHead, part: NewPart) => Promise<'begun' | 'taken' | 'full'>
-  /** The next part (S2). False: the head is no longer `before`. */
+  /** Stores the next part (S2). False: the head is no longer `before`. */
   readonly append: (before: ImportHead, after: ImportHead, part: NewPart) => Promise<boolean>
-  /** S1. False: the head is no longer `before`. `found`: what homes said of a part. */
+  /** S1. False: the head is no longer `before`. `found`: lines of a part that existed before. */
   readonly advance: (before: ImportHead, after: ImportHead, found?: FoundPresent) => Promise<boolean>
-  /** S1, S4. `next`: of those of the same ledger that are taken. False: the head is no longer `before`. */
+  /** S1, S4. `next` gets the accepted imports of the same ledger. False: the head is no longer `before`. */
   readonly decide: (before: ImportHead, next: (taken: readonly ImportHead[]) => ImportHead) => Promise<boolean>
-  /** `content` of a part that there is; undefined: there is none. */
+  /** Content reference of a stored part. */
   readonly contentOf: (importId: string, part: number) => Promise<string | undefined>
-  /** What tells a part's content from any other's. */
+  /** Keyed hash of a part's content. */
   readonly contentRef: (importId: string, text: string) => string
-  /** undefined: it is not there, or not any more. */
+  /** undefined: it was never stored, or is deleted (S3). */
   readonly part: (importId: string, part: number) => Promise<StagedPart | undefined>
-  /** undefined: homes have not answered for it. */
+  /** undefined: the part has not been staged completely. */
   readonly present: (importId: string, part: number) => Promise<Present | undefined>
-  /** Says that somebody is at it; the status, undefined when it is gone. */
+  /** Marks the import as driven now. Returns its status; undefined when it does not exist. */
   readonly touch: (importId: string) => Promise<string | undefined>
-  /** Drops all of it, if it is still `before`: of one that is refused while it is staged. */
+  /** Deletes an import that is refused while it is staged, if its head is still `before`. */
   readonly discard: (before: ImportHead) => Promise<void>
-  /** S1, and S3: `after` is the end, and nothing is or can be on its way to a home. */
+  /** S1, S3. Ends the import. No request of it may be in flight. */
   readonly finish: (before: ImportHead, after: ImportHead) => Promise<boolean>
-  /** S3: of one that was refused, nothing can be on its way to a home any more. */
+  /** S3. Settles a refused import. No request of it may be in flight. */
   readonly settle: (importId: string) => Promise<void>
-  /** Those that nobody has driven for so long: the caller has taken them over. */
+  /** Takes over the unfinished imports that no edge has driven for `forMs`. */
   readonly unattended: (forMs: number) => Promise<readonly string[]>
-  /** Refused, not settled, and nobody was at them for so long: the caller has taken them over. */
+  /** Takes over the refused and unsettled imports that no edge has driven for `forMs`. */
   readonly unsettled: (forMs: number) => Promise<readonly string[]>
-  /** S3. How many were dropped. */
+  /** S3. Returns the number of deleted imports. */
   readonly dropStale: (forMs: number) => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -73,13 +72,12 @@ export interface FoundPresent {
   readonly present: Present
 }
 
-/** At once, by all. */
+/** Imports being staged in the whole ledger. */
 export const MAX_STAGED = 8
 const STATEMENT_TIMEOUT_MS = 15_000
 const POOL_SIZE = 4
-/** 'ledger imports' in a key of 64 bits that no session's hash is made from. */
+/** Advisory locks: arbitrary, and different from every session's key. */
 const BEGIN_LOCK = '7810198402634810726'
-/** And 'ledger import decisions'. */
 const DECIDE_LOCK = '7810198402634810727'
 
 export function createImportStore(options: { readonly url: string; readonly vault: RowVault }): ImportStore {
@@ -194,7 +192,7 @@ async function changed(sql: Sql, before: ImportHead, after: ImportHead, vault: R
   return count > 0
 }
 
-/** S3. Together, so that whoever begins anew under the ID begins behind both. */
+/** S3. In one transaction, so that a new import with this ID sees both changes. */
 async function settle(sql: Sql, importId: string): Promise<void> {
   const { count } = await sql`
     UPDATE imports SET settled = true WHERE import_id = ${importId} AND status IN ('done', 'refused') AND NOT settled`
@@ -280,6 +278,6 @@ async function inTransaction<T>(run: Run, work: (sql: postgres.TransactionSql) =
       result = { value: await work(transaction) }
     }),
   )
-  if (result === undefined) throw new LedgerImportsUnavailable('The database gave nothing.')
+  if (result === undefined) throw new LedgerImportsUnavailable('The transaction returned no result.')
   return result.value
 }

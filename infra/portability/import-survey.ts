@@ -1,9 +1,9 @@
 /**
- * What of an import can be checked only when all of it is there, in one walk through its parts; and what must be known of all
- * of it to take it in. Memory is bounded by the number of its records, not by what is in them.
- *   Q1. It is what was signed: the hash of the proof is that of all lines.
- *   Q2. Nothing stands in it twice; what records name is in it.
- *   Q3. Nobody brings more of a token than its ledger says there is, and exactly what was opened of it.
+ * Checks a complete import in one pass over its parts, and builds the index for applying it. Memory grows with the number
+ * of records, not with their content.
+ *   Q1. The proof's hash is the hash of all lines.
+ *   Q2. No record occurs twice, and every record that another one names is in the file.
+ *   Q3. The balances of a token do not exceed its supply, and every balance was decrypted.
  */
 import { createHash } from 'node:crypto'
 import type { Json } from '../../actors/canonical-json.ts'
@@ -24,14 +24,14 @@ import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/po
 import type { OpenedBalances, StagedPart } from './import-documents.ts'
 import { SeenHashes } from './seen-hashes.ts'
 
-/** Of all of it. */
+/** Index of a complete import. */
 export interface ImportIndex {
-  /** Which kinds of records each part has. */
+  /** Kinds of records in each part. */
   readonly kinds: readonly ReadonlySet<RecordKind>[]
   readonly accounts: ReadonlySet<string>
   /** By class ID. */
   readonly issuers: ReadonlyMap<string, string>
-  /** How many NFTs that are not burned each account has. */
+  /** Number of unburned NFTs by account. */
   readonly owned: ReadonlyMap<string, number>
   readonly counts: Omit<ImportSummary, 'present'>
 }
@@ -54,7 +54,8 @@ function linesIn(text: string): readonly string[] {
 }
 
 const NOTHING_OPENED: OpenedBalances = new Map()
-const UNLIKE = 'what was opened of it is not what the record has'
+const UNLIKE = 'the decrypted balances do not match the record'
+const REPEATED = 'it occurs twice in the file'
 
 export class ImportSurvey {
   private readonly hash = createHash('sha256')
@@ -68,11 +69,10 @@ export class ImportSurvey {
   private readonly owned = new Map<string, { count: number; readonly line: number }>()
   private readonly faults: ImportFault[] = []
   private readonly hashes = new SeenHashes()
-  /** The last one. */
+  /** The last account record. */
   private account: { readonly line: number } | undefined
   private proof: ProofRecord | undefined
 
-  /** The next part. */
   take(part: StagedPart): void {
     const kinds = new Set<RecordKind>()
     this.kinds.push(kinds)
@@ -84,18 +84,18 @@ export class ImportSurvey {
     }
   }
 
-  /** The hashes of an account stand right behind it. */
+  /** The used keys of an account directly follow it. */
   private endAccount(): void {
     const { account } = this
     if (account === undefined || this.hashes.endsWithoutRepeat()) return
-    this.fault('field', account.line, 'account_id', 'the hash of a used key of the account stands in the file twice')
+    this.fault('field', account.line, 'account_id', 'the hash of a used key of the account occurs twice in the file')
   }
 
-  /** After the last part. */
+  /** Call after the last part. */
   end(): { readonly ok: true; readonly index: ImportIndex } | { readonly ok: false; readonly refusal: ImportRefusal } {
     const proofHash = `sha256:${this.hash.digest('hex')}`
     const { proof } = this
-    if (proof === undefined) throw new Error('an import without its proof was to be taken in')
+    if (proof === undefined) throw new Error('a complete import has no proof')
     if (proof.proof_hash !== proofHash) {
       this.fault('proof_hash', proof.line, 'proof_hash', 'is not the hash of the lines before it')
     }
@@ -116,7 +116,7 @@ export class ImportSurvey {
   }
 
   private fault(code: ImportFault['code'], line: number, field: string, message: string): void {
-    // One more than is told says that there are more.
+    // One more than is reported shows that there are more.
     if (this.faults.length > MAX_ERRORS) return
     this.faults.push({ code, field: `lines[${line}].${field}`, message: `line ${line}: ${message}` })
   }
@@ -150,20 +150,21 @@ export class ImportSurvey {
   private once(seen: Set<string>, id: string, code: ImportFault['code'], line: number, field: string): boolean {
     const isNew = !seen.has(id)
     seen.add(id)
-    if (!isNew) this.fault(code, line, field, 'it stands in the file twice')
+    if (!isNew) this.fault(code, line, field, REPEATED)
     return isNew
   }
 
   private seeToken({ line, symbol, decimals, total_supply: supply }: TokenRecord): void {
     const key = symbol.toLowerCase()
-    if (this.tokens.has(key)) return this.fault('symbol', line, 'symbol', 'it stands in the file twice')
-    if (key === BASE_UNIT.toLowerCase()) return this.fault('symbol', line, 'symbol', 'it is the unit of every ledger')
+    if (this.tokens.has(key)) return this.fault('symbol', line, 'symbol', REPEATED)
+    if (key === BASE_UNIT.toLowerCase())
+      return this.fault('symbol', line, 'symbol', 'it is the base unit of every ledger')
     this.tokens.set(key, { line, tokenId: symbol, decimals, total: parseQuantity(supply), sum: ZERO })
   }
 
   private seeClass({ line, class_id: classId, name, issuer }: ClassRecord): void {
     this.once(this.names, foldedName(name), 'class_id', line, 'name')
-    if (this.issuers.has(classId)) return this.fault('class_id', line, 'class_id', 'it stands in the file twice')
+    if (this.issuers.has(classId)) return this.fault('class_id', line, 'class_id', REPEATED)
     this.issuers.set(classId, issuer)
   }
 
@@ -195,7 +196,7 @@ export class ImportSurvey {
       }
       const quantity = parseQuantity(text)
       if (fractionalDigits(quantity) > token.decimals) {
-        this.fault('balance', line, `balances[${index}].encrypted_balance`, 'it is finer than its token')
+        this.fault('balance', line, `balances[${index}].encrypted_balance`, 'it has more decimals than its token')
       }
       token.sum += quantity
     }
@@ -207,10 +208,10 @@ export class ImportSurvey {
     }
   }
 
-  /** Q3. What was on its way between accounts as it was exported is in no balance. */
+  /** Q3. The sum may be below the supply: value in transit during the export is in no balance. */
   private checkSums(): void {
     for (const { line, sum, total } of this.tokens.values()) {
-      if (sum > total) this.fault('total_supply', line, 'total_supply', 'accounts have more than there is')
+      if (sum > total) this.fault('total_supply', line, 'total_supply', 'the balances exceed the supply')
     }
   }
 }

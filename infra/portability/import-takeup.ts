@@ -1,9 +1,9 @@
 /**
- * Who drives imports at this edge: whoever asks for one, and this edge for those that nobody has driven for a while.
- *   U1. An import is driven once at a time here; that others drive it elsewhere is harmless.
- *   U2. None waits for another: one whose homes do not answer keeps nothing but its own place.
- *   U3. What was tried and failed rests for a while, whoever asks for it.
- *   U4. What was begun is ended although nobody asks again; what nobody goes on with is dropped after a day.
+ * Drives imports at this edge: on request, and by taking over imports that no edge has driven for a while.
+ *   U1. This edge runs one drive per import. Drives at other edges are harmless.
+ *   U2. Imports do not wait for each other. One whose actors do not reply occupies only its own slot.
+ *   U3. After a failure an import is not driven for a while, even on request.
+ *   U4. Complete imports end without further requests. Incomplete ones are dropped after a day without a new part.
  */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -13,7 +13,7 @@ import { DriveStopped } from './import-homes.ts'
 
 export interface ImportTakeup {
   readonly drive: (importId: string) => Promise<void>
-  /** One look for what is to be done, which is then begun. Never rejects. */
+  /** Finds imports to take over, and begins to drive them. Never rejects. */
   readonly look: () => Promise<void>
   readonly start: () => void
   readonly stop: () => Promise<void>
@@ -21,16 +21,16 @@ export interface ImportTakeup {
 
 const LOOK_MS = 10_000
 const UNATTENDED_MS = 30_000
-/** Longer than anything that is asked of a home can be on its way, and than its asker may not have made sure (H1). */
+/** Longer than a request to an actor can be in flight, plus the time between two checks of H1. */
 const SETTLED_MS = 60_000
-/** That this edge drives, or settles, of its own accord, each; more wait for a later look, of whichever edge. */
+/** Imports that this edge has taken over to drive, and as many to settle. Others wait for a later look of any edge. */
 const AT_ONCE = 64
 const STALE_MS = 86_400_000
 
 export function createImportTakeup(options: Omit<DriverOptions, 'stopping'>): ImportTakeup {
   const { store, clock, log } = options
   const running = new Map<string, Promise<void>>()
-  /** U3. Until when, by the monotonic clock. */
+  /** U3. End of the pause by import, by the monotonic clock. */
   const resting = new Map<string, number>()
   const own = { settling: new Set<string>(), driving: new Set<string>() }
   let stopped = false
@@ -45,7 +45,7 @@ export function createImportTakeup(options: Omit<DriverOptions, 'stopping'>): Im
       .then(
         () => void resting.delete(importId),
         (error: unknown) => {
-          if (isAnError(error)) resting.set(importId, clock.monotonic() + UNATTENDED_MS)
+          if (isImportError(error)) resting.set(importId, clock.monotonic() + UNATTENDED_MS)
           report(log, importId, error)
         },
       )
@@ -90,12 +90,12 @@ export function createImportTakeup(options: Omit<DriverOptions, 'stopping'>): Im
   }
 }
 
-/** Of the import: not that the edge stops, nor that the database is away. */
-function isAnError(error: unknown): boolean {
+/** Whether the import itself failed: not a stopping edge, nor an unavailable database. */
+function isImportError(error: unknown): boolean {
   return !(error instanceof DriveStopped) && !(error instanceof LedgerImportsUnavailable)
 }
 
-/** Names and no messages: those may quote what an import holds. */
+/** Logs names only: messages may quote content of an import. */
 function report(log: Log, importId: string | null, error: unknown): void {
   if (error instanceof DriveStopped) return
   const fields = { importId, because: error instanceof Error ? error.name : 'unknown' }
@@ -108,7 +108,7 @@ interface Repeating {
   readonly stop: () => void
 }
 
-/** Again `LOOK_MS` after the look before has ended. */
+/** The next look begins `LOOK_MS` after the end of the last one. */
 function repeat(clock: Clock, look: () => Promise<void>): Repeating {
   let timer: Timer | undefined
   let stopped = false

@@ -1,6 +1,6 @@
 /**
- * Whether a hash stands twice among those of one account. Eight bytes of each are kept: that two of some millions share them
- * by chance is less likely than one in a million, and then the file is refused for nothing.
+ * Finds a repeated hash among those of one account. Eight bytes of each hash are kept. Among millions of hashes, the chance
+ * of a collision, which would refuse a correct file, is below one in a million.
  */
 
 const FIRST_CAPACITY = 4_096
@@ -20,7 +20,7 @@ export class SeenHashes {
     this.count += 1
   }
 
-  /** Of all since the last time; then it begins anew. */
+  /** Checks all hashes since the last call, then clears them. */
   endsWithoutRepeat(): boolean {
     const all = this.prefixes.subarray(0, this.count).sort()
     this.count = 0

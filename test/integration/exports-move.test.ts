@@ -89,7 +89,7 @@ describe('accounts that are moved', () => {
     const accountIds = [rich.accountId]
     await received({ accountIds })
     expect(codeOf(await begin({ accountIds, audience: OTHER_LEDGER }))).toBe(
-      `conflict account_ids[0]: Account ${rich.accountId} cannot be moved: it has gone, or is going, to another ledger.`,
+      `conflict account_ids[0]: Account ${rich.accountId} cannot be moved: it has moved, or is moving, to another ledger.`,
     )
     const copied = codeOf(await begin({ accountIds: [poor.accountId, ...accountIds], mode: 'copy' }))
     expect(copied).toBe(
@@ -124,7 +124,7 @@ describe('accounts that are moved', () => {
     await parties.mint(told.alice, told.classId, `of-${serial}`, owner.accountId)
     await parties.atRest()
     await parties.changeStatus(owner, 'frozen')
-    await cannot(owner.accountId, 'it has NFTs, or is promised some.')
+    await cannot(owner.accountId, 'it owns NFTs or is about to receive some.')
     const busy = await parties.open(`busy-${serial}`)
     await parties.submit(busy, { type: 'credit', amount: '1' })
     await parties.atRest()
@@ -135,7 +135,7 @@ describe('accounts that are moved', () => {
     await parties.submit(busy, { ...fields, ...agreed })
     await parties.delivered()
     await parties.changeStatus(busy, 'frozen')
-    await cannot(busy.accountId, 'something of it is under way.')
+    await cannot(busy.accountId, 'it has pending transactions or holds.')
     expect(await balancesOf(rich.accountId)).toEqual({ BASE: '12.5', 'GOLD-told': '3' })
     expect(await ledger().reads.account(rich.accountId)).toMatchObject({ status: 'frozen' })
     await parties.revert(String(agreed['group_id']))
@@ -236,7 +236,7 @@ describe('accounts that were erased', () => {
     expect(await exports.begin({ ...ORDER, accountIds: [told.bob.accountId, 'gone'] })).toEqual({
       kind: 'refused',
       code: 'conflict',
-      detail: 'The account was erased: there is nothing of it to be exported.',
+      detail: 'The account was erased and cannot be exported.',
       field: 'account_ids[1]',
     })
   })
@@ -252,7 +252,7 @@ describe('accounts that were erased', () => {
     await erase('founder')
     const order = { ...ORDER, mode: 'move', accountIds: [holder.accountId] } as const
     expect(codeOf(await exports.begin(order))).toBe(
-      'conflict account_ids[0]: Account holder cannot be moved: the issuer of what it holds was erased.',
+      'conflict account_ids[0]: Account holder cannot be moved: it holds a token whose issuer was erased.',
     )
     expect(await reads.account(holder.accountId)).toMatchObject({ status: 'frozen' })
     expect((await reads.balances(holder.accountId))?.map(({ balance }) => balance)).toContain('5')
@@ -274,7 +274,7 @@ describe('accounts that were erased', () => {
     })
     await parties.atRest()
     await erase('passing')
-    const refused = `conflict -: The history of NFT ${nft} names an account that was erased.`
+    const refused = `conflict -: The history of NFT ${nft} names an erased account.`
     expect(codeOf(await exports.begin(ORDER))).toBe(refused)
     expect(codeOf(await exports.begin({ ...ORDER, accountIds: [told.bob.accountId] }))).toBe(refused)
     const alice = await Received.of(ledger(), await contentOf(exports, { accountIds: [told.alice.accountId] }))

@@ -1,7 +1,7 @@
 /** Verifies a file of `ledger export` and summarizes its content. */
 import { openSync, closeSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { checkExport, type CheckedExport, type ExportSummary } from '../../portability/export-check.ts'
+import { checkExport, type ExportVerdict, type ExportSummary } from '../../portability/export-check.ts'
 import { LinesBroken, linesOf } from '../../portability/export-file.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { CommandIo } from '../common/command.ts'
@@ -45,7 +45,7 @@ export async function verifyExport(name: string, keys: ReceiptKeys, io: CommandI
 
 /** Throws CommandFailed if the file cannot be read. `name`: for messages. */
 export async function checkExportFile(path: string, name: string, keys: ReceiptKeys): Promise<CheckedFile> {
-  let checked: CheckedExport
+  let checked: ExportVerdict
   let last = ''
   async function* remembered(): AsyncGenerator<string, void, undefined> {
     for await (const line of linesOf(path)) {

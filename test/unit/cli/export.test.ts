@@ -46,8 +46,8 @@ describe('ledger verify of an export', () => {
     }
     const damaged = lines.map((line, at) => (at === 2 ? line.replace('"txn_count":3', '"txn_count":4') : line))
     const of = 'TAMPERED: export.ndjson: line'
-    expect(await verify(fileOf(damaged))).toBe(`${of} 2: it is not what was written\n`)
-    expect(await verify(fileOf(lines).slice(0, -1))).toBe(`${of} 6 was cut off: it has no end\n`)
+    expect(await verify(fileOf(damaged))).toBe(`${of} 2: it was changed\n`)
+    expect(await verify(fileOf(lines).slice(0, -1))).toBe(`${of} 6 is cut off: it has no line feed\n`)
     expect(await verify(fileOf([lines[0] ?? '', 'x'.repeat(2_000_000)]))).toMatch(/line 1 is longer than any record/)
   })
 

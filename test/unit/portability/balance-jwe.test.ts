@@ -25,13 +25,13 @@ async function joseJwe(text: string, header: object = {}): Promise<string> {
 }
 
 describe('a balance for another ledger', () => {
-  test('opens with the private key of the thumbprint it names, as what it was', () => {
+  test('decrypts with the private key that it names', () => {
     for (const balance of ['1', '0.000000000000000001', '999999999999999999.999999999999999999']) {
       expect(decryptBalance(ours, GOLD, encryptBalance(key, GOLD, balance))).toBe(balance)
     }
   })
 
-  test('is a JWE that another library reads, and one of another library is read', async () => {
+  test('is a JWE that other libraries read and write', async () => {
     const jwe = encryptBalance(key, GOLD, '12.5')
     const { plaintext, protectedHeader } = await compactDecrypt(jwe, privateKey)
     expect(Buffer.from(plaintext).toString()).toBe(balanceText('acc-alice', 'GOLD', '12.5'))
@@ -39,7 +39,7 @@ describe('a balance for another ledger', () => {
     expect(decryptBalance(ours, GOLD, await joseJwe(balanceText('acc-alice', 'GOLD', '7')))).toBe('7')
   })
 
-  test('has an ephemeral key of its own each time, and a length that says nothing (J1)', () => {
+  test('has a new ephemeral key each time, and a length independent of the balance (J1)', () => {
     const [small, large, again] = ['1', '123456789012345678.123456789012345678', '1'].map((balance) =>
       encryptBalance(key, GOLD, balance),
     )
@@ -47,14 +47,14 @@ describe('a balance for another ledger', () => {
     expect(decodeProtectedHeader(small ?? '')['epk']).not.toEqual(decodeProtectedHeader(again ?? '')['epk'])
   })
 
-  test('does not open as that of another account or token (J2)', () => {
+  test('cannot be decrypted for another account or token (J2)', () => {
     const jwe = encryptBalance(key, GOLD, '5')
     expect(decryptBalance(ours, { ...GOLD, accountId: 'acc-mallory' }, jwe)).toBeUndefined()
     expect(decryptBalance(ours, { ...GOLD, tokenId: 'SILVER' }, jwe)).toBeUndefined()
     expect(decryptBalance(ours, GOLD, jwe)).toBe('5')
   })
 
-  test('does not open with another key, nor when any part of it was changed (J3)', () => {
+  test('cannot be decrypted with another key, nor after any change (J3)', () => {
     const jwe = encryptBalance(key, GOLD, '5')
     const other = createRecipient()
     expect(decryptBalance(() => other.privateKey, GOLD, jwe)).toBeUndefined()
@@ -79,7 +79,7 @@ describe('a balance for another ledger', () => {
     expect(decryptBalance(ours, GOLD, jwe ?? '')).toBeUndefined()
   })
 
-  test('is not a JWE that another reader would take otherwise: parties, compression, a point beside the curve', async () => {
+  test('is refused with parties, compression or a point off the curve', async () => {
     const text = balanceText('acc-alice', 'GOLD', '5')
     expect(decryptBalance(ours, GOLD, await joseJwe(text, { typ: 'JWT' }))).toBeUndefined()
     expect(decryptBalance(ours, GOLD, await joseJwe(text, { zip: 'DEF' }))).toBeUndefined()
@@ -96,7 +96,7 @@ describe('a balance for another ledger', () => {
     },
   )
 
-  test('is not what has another shape, whoever encrypted it', async () => {
+  test('is refused in any other form, even if it is encrypted correctly', async () => {
     const text = balanceText('acc-alice', 'GOLD', '5')
     for (const other of [text.trim(), `${text} `, text.replace('"5"', '5'), '{"balance":"5"}', '[]', 'null', '']) {
       expect(decryptBalance(ours, GOLD, await joseJwe(other)), other).toBeUndefined()
@@ -104,7 +104,7 @@ describe('a balance for another ledger', () => {
   })
 })
 
-test('a salt of used keys opens for its receiver alone, and only as 32 hexadecimal digits', () => {
+test('only its receiver can decrypt a salt of used keys, and only as 32 hexadecimal digits', () => {
   expect(decryptKeySalt(ours, encryptKeySalt(key, SALT))).toBe(SALT)
   expect(decryptKeySalt(() => createRecipient().privateKey, encryptKeySalt(key, SALT))).toBeUndefined()
   expect(decryptKeySalt(ours, encryptKeySalt(key, SALT.toUpperCase()))).toBeUndefined()

@@ -28,7 +28,7 @@ function changed(lines: readonly string[], number: number, members: JsonObject):
   )
 }
 
-/** As somebody does it who cannot sign: numbers and hashes fit again, and so does the proof's hash. */
+/** Forges a file without the signing key: numbers and all hashes are consistent again. */
 function retied(lines: readonly string[]): readonly string[] {
   const tied: string[] = []
   for (const [line, text] of lines.entries()) {
@@ -47,7 +47,7 @@ function retied(lines: readonly string[]): readonly string[] {
 }
 
 describe('lines of an export', () => {
-  test('are canonical JSON, numbered, each with the hash of the one before, and the proof has the hash over all', async () => {
+  test('are numbered canonical JSON with the previous hash, and the proof has the hash over all', async () => {
     const { lines } = await makeExport()
     const records = lines.map((line) => JSON.parse(line) as JsonObject)
     expect(lines).toEqual(records.map(canonicalJson))
@@ -60,7 +60,7 @@ describe('lines of an export', () => {
     expect(records.at(-1)).toMatchObject({ record: 'proof', proof_hash: sha256(before.join('')) })
   })
 
-  test('are refused when they are longer than what can be sent on', () => {
+  test('are refused when they exceed the longest record', () => {
     const lines = new ExportLines()
     const hashes = Array.from({ length: LONGEST_RECORD / 40 }, () => 'A'.repeat(43))
     expect(() => lines.add({ record: 'used_keys', account_id: 'a', part: 0, hashes })).toThrow(RecordTooLong)
@@ -68,7 +68,7 @@ describe('lines of an export', () => {
 })
 
 describe('an export that is checked', () => {
-  test('is whole as it was written, and says what it holds', async () => {
+  test('is accepted unchanged, and its content is counted', async () => {
     const { lines, keys } = await makeExport()
     const checked = await check(lines, jwksOf(keys))
     expect(checked).toMatchObject({
@@ -106,14 +106,14 @@ describe('an export that is checked', () => {
     expect(await check(swapped, jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
   })
 
-  test('names a line that is of another export', async () => {
+  test('names a line from another export', async () => {
     const { lines, keys } = await makeExport()
     const other = await makeExport(BODIES.map((body, at) => (at === 1 ? { ...TOKEN_BODY, decimals: 3 } : body)))
     const mixed = lines.map((line, at) => (at === 4 ? (other.lines[4] ?? '') : line))
     expect(await check(mixed, jwksOf(keys))).toMatchObject({ ok: false, problem: { line: 4 } })
   })
 
-  test('names a line that is no JSON, or not as it is written, or no record', async () => {
+  test('names a line that is not JSON, not canonical, or not a record', async () => {
     const { lines, keys } = await makeExport()
     for (const text of ['{', `${lines[3]} `, '[]', '{"line":3,"previous_hash":"x","record":"other"}', 'null']) {
       const damaged = lines.map((line, at) => (at === 3 ? text : line))
@@ -121,7 +121,7 @@ describe('an export that is checked', () => {
     }
   })
 
-  test('names a proof that says the same in other words', async () => {
+  test('names a proof that is not canonical', async () => {
     const { lines, keys } = await makeExport()
     const spaced = lines.map((line, at) => (at === 6 ? line.replace('{', '{ ') : line))
     const checked = await check(spaced, jwksOf(keys))
@@ -133,13 +133,13 @@ describe('an export that is checked', () => {
     expect(await check(lines.slice(0, number), jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
   })
 
-  test('is not whole when something comes behind its proof', async () => {
+  test('is refused when a line follows its proof', async () => {
     const { lines, keys } = await makeExport()
     const checked = await check([...lines, lines[6] ?? ''], jwksOf(keys))
-    expect(checked).toEqual({ ok: false, problem: { line: 7, problem: 'it comes behind the proof' } })
+    expect(checked).toEqual({ ok: false, problem: { line: 7, problem: 'it follows the proof' } })
   })
 
-  test('does not verify when somebody who cannot sign wrote it all again', async () => {
+  test('does not verify when it was forged without the signing key', async () => {
     const { lines, keys } = await makeExport()
     const forged = retied(lines.filter((_, at) => at !== 4))
     const checked = await check(forged, jwksOf(keys))
@@ -156,14 +156,14 @@ describe('an export that is checked', () => {
     }
   })
 
-  test('does not verify under keys of another ledger, nor under keys for other things', async () => {
+  test('does not verify under keys of another ledger or with another purpose', async () => {
     const { lines, keys } = await makeExport()
     const problemWith = async (published: ReturnType<typeof keys.published>, ledgerId = SOURCE): Promise<string> => {
       const checked = await check(lines, { ledgerId, keys: published })
       return checked.ok ? '' : checked.problem.problem
     }
     expect(await problemWith(createKeys().published())).toBe('the key that it names is not in the JWKS')
-    expect(await problemWith(keys.published(), AUDIENCE)).toBe('it is of another ledger than the JWKS')
+    expect(await problemWith(keys.published(), AUDIENCE)).toBe('its ledger is not the ledger of the JWKS')
     const all = keys.published()
     expect(await problemWith(all.map((key) => ({ ...key, purpose: 'receipt' })))).toBe(
       'the key that it names is not for assertions',
@@ -174,10 +174,10 @@ describe('an export that is checked', () => {
     expect(await problemWith(all.map((key) => ({ ...key, activeFromMs: key.activeFromMs + 3_600_000 })))).toBe(late)
   })
 
-  test('is none when its first line and its proof are not of one ledger for one other', async () => {
+  test('is refused when ledger or audience of the first line and the proof differ', async () => {
     const { lines, keys } = await makeExport(BODIES, createKeys(), AUDIENCE)
     const checked = await check(lines, jwksOf(keys, undefined))
-    expect(checked).toEqual({ ok: false, problem: { line: 6, problem: 'it is the proof of another ledger' } })
+    expect(checked).toEqual({ ok: false, problem: { line: 6, problem: 'its ledger_id is not that of the first line' } })
   })
 
   test.for([
@@ -185,7 +185,7 @@ describe('an export that is checked', () => {
     ['used keys behind no account', [ledgerBody(), TOKEN_BODY, USED_KEYS_BODY], 2],
     ['a second ledger', [ledgerBody(), TOKEN_BODY, ledgerBody()], 2],
     ['no ledger', [TOKEN_BODY, anAccount('alice', { GOLD: '5' })], 0],
-  ] as const)('is none with %s, whoever signed it', async ([, bodies, line]) => {
+  ] as const)('is refused with %s, even if it is signed', async ([, bodies, line]) => {
     const { lines, keys } = await makeExport(bodies)
     expect(await check(lines, jwksOf(keys))).toMatchObject({ ok: false, problem: { line } })
   })

@@ -1,10 +1,10 @@
-/** A whole export, made as the ledger makes it, and what becomes of it in hands that change it. */
+/** A complete export as the ledger makes it, and functions that forge it. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { AssertionKey } from '../../../api/endpoint/assertion.ts'
 import { type PublicKey, readPublicKey } from '../../../infra/keys/public-key.ts'
 import { encryptBalance, encryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
-import { type ExportKeys, checkExport, type CheckedExport } from '../../../infra/portability/export-check.ts'
+import { type ExportKeys, checkExport, type ExportVerdict } from '../../../infra/portability/export-check.ts'
 import { ExportLines, type RecordBody } from '../../../infra/portability/export-lines.ts'
 import { proofLine } from '../../../infra/portability/export-proof.ts'
 import { createFakeServiceKeys, type FakeServiceKeys } from '../api/fake-service-keys.ts'
@@ -113,7 +113,7 @@ export function jwksOf(keys: FakeServiceKeys, ledgerId: string | undefined = SOU
   return { ledgerId, keys: keys.published() satisfies readonly AssertionKey[] }
 }
 
-export function check(lines: readonly string[], keys: ExportKeys): Promise<CheckedExport> {
+export function check(lines: readonly string[], keys: ExportKeys): Promise<ExportVerdict> {
   return checkExport(given(lines), keys)
 }
 

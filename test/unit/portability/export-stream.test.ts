@@ -18,7 +18,7 @@ async function read(content: ReadableStream<Uint8Array>): Promise<number> {
 
 const NEVER_LOST = { onLost: () => undefined }
 
-test('an export leaves the process its turns, however much is at hand (B1)', async () => {
+test('an export yields to the event loop while it has lines to write (B1)', async () => {
   const failures: unknown[] = []
   let turns = 0
   let isOver = false
@@ -33,7 +33,7 @@ test('an export leaves the process its turns, however much is at hand (B1)', asy
   expect(failures).toEqual([undefined])
 })
 
-test('an export ends once, with what broke it off', async () => {
+test('B1: an export ends once, with its failure', async () => {
   const failures: unknown[] = []
   let lose: (() => void) | undefined
   const lost = { onLost: (run: () => void) => void (lose = run) }
@@ -42,6 +42,6 @@ test('an export ends once, with what broke it off', async () => {
   expect((await reader.read()).done).toBe(false)
   lose?.()
   lose?.()
-  await expect(reader.closed).rejects.toThrow('took too long')
+  await expect(reader.closed).rejects.toThrow('reached its deadline')
   expect(failures).toEqual([expect.objectContaining({ name: 'ExportsUnavailable' })])
 })

@@ -1,6 +1,6 @@
 /**
- * Homes that take in an import, held to what `ArrivalState` says, and nothing more: what is held by one import is held by no
- * other; each thing is said again when it is asked again. What comes between an edge and them is open to tests.
+ * Actors that import records, with exactly the states of `ArrivalState`. A record is staged for one import at a time, and
+ * all operations are idempotent. Tests decide the fate of each request.
  */
 import { actorKey } from '../../../actors/address.ts'
 import type { ArrivalState, ArrivedFrom } from '../../../actors/arrival.ts'
@@ -15,15 +15,15 @@ interface Home {
   noted: number
 }
 
-/** `lost`: it is done, and nobody hears of it. `dropped`: it is not done, and nobody knows that. */
+/** `lost`: the request is executed, but the reply is lost. `dropped`: the request is lost. */
 export type Fate = 'answered' | 'lost' | 'dropped' | 'refused'
 
 export interface FakeHomes extends LedgerGateway {
   readonly homes: Map<string, Home>
   readonly asked: GatewayRequest[]
-  /** What becomes of a request. */
+  /** Decides the fate of a request. */
   fate: (request: GatewayRequest) => Fate | Promise<Fate>
-  /** A request that arrives, whoever sent it. */
+  /** Executes a request. */
   readonly deliver: (request: GatewayRequest) => Answer
 }
 

@@ -1,4 +1,4 @@
-/** Goal: what came of a token, over all imports of its ledger, is never more than that ledger ever said that there is. */
+/** Tests that all imports of a ledger together bring no more of a token than its supply. */
 import { describe, expect, test } from 'vitest'
 import type { Arrival } from '../../../actors/arrival.ts'
 import { BroughtSums, type BroughtToken } from '../../../infra/portability/import-brought.ts'
@@ -24,7 +24,7 @@ function account(balances: Readonly<Record<string, string>>): Arrival {
   }
 }
 
-/** A file with so much of GOLD, in which these accounts come. */
+/** A file with this supply of GOLD and these accounts. */
 function sumsOf(totalSupply: string, ...quantities: readonly string[]): BroughtSums {
   const sums = new BroughtSums()
   sums.see({ line: 1, arrival: { kind: 'token', token: { ...TOKEN, totalSupply } } }, true)
@@ -36,14 +36,14 @@ function before(quantity: string, supply: string): { readonly brought: readonly 
   return { brought: [{ tokenId: 'GOLD', quantity, supply }] }
 }
 
-test('it is summed up by token, without the unit of every ledger and without what was here', () => {
+test('sums by token, without the base unit and without records that existed before', () => {
   const sums = sumsOf('100', '10.5', '2')
   sums.see({ line: 9, arrival: account({ GOLD: '7' }) }, true)
   sums.see({ line: 10, arrival: { kind: 'account', account: null } }, false)
   expect(sums.brought()).toEqual([{ tokenId: 'GOLD', quantity: '12.5', supply: '100' }])
 })
 
-describe('with what came before', () => {
+describe('with earlier imports', () => {
   test.for([
     ['nothing', '100', [], undefined],
     ['as much as is left', '100', [before('40', '100'), before('50', '100')], undefined],
@@ -54,16 +54,18 @@ describe('with what came before', () => {
     ['what was decided before it was noted', '10', [{ brought: null }], undefined],
   ] as const)('%s', ([, supply, earlier, sum]) => {
     const refusal = sumsOf(supply, '4', '6').refusal(earlier)
-    const [, told] = / before, ([0-9.]+) would have come/.exec(JSON.stringify(refusal) ?? '') ?? []
+    const [, told] = / would bring ([0-9.]+) /.exec(JSON.stringify(refusal) ?? '') ?? []
     expect([refusal?.kind, told]).toEqual(sum === undefined ? [undefined, undefined] : ['exists', sum])
   })
 })
 
-test('a file that brings nothing of a token is not refused for what came before', () => {
+test('a file that brings nothing of a token is not refused because of earlier imports', () => {
   expect(sumsOf('10').refusal([before('11', '10')])).toBeUndefined()
 })
 
-test('a balance of a token that is not in the file was never checked', () => {
+test('a balance of a token outside the file is an error', () => {
   const sums = sumsOf('10')
-  expect(() => sums.see({ line: 3, arrival: account({ SILVER: '1' }) }, false)).toThrow('a balance of no token')
+  expect(() => sums.see({ line: 3, arrival: account({ SILVER: '1' }) }, false)).toThrow(
+    'an imported balance has no token',
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * Goal: E1 to E5 of the drive of an import: all or nothing, taken once, whatever ends on the way. Homes are held to what the
- * types say of them (fake-homes.ts).
+ * Tests E1 to E5 of import-driver.ts: all or nothing, exactly once, despite crashes at any point. The actors are
+ * simulated (fake-homes.ts).
  */
 import { describe, expect, test, vi } from 'vitest'
 import { foldedName } from '../../../actors/nft-class/state.ts'
@@ -21,14 +21,14 @@ import {
   type World,
 } from './import-world.ts'
 
-/** What is waited for comes when the machine gets to it. */
+/** Waits on real time: the duration depends on the machine. */
 const PATIENTLY = { timeout: 180_000 }
 const file = await fileOf()
 const ANOTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
 const THIRD = 'bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50'
 
 describe('the drive of an import', () => {
-  test('everything is held before anything is taken, used keys are noted before their account, and it is done', async () => {
+  test('stages everything before applying anything, and notes used keys before their account', async () => {
     const world = await stagedWorld(file)
     await world.edge().drive()
     expectAllTaken(world)
@@ -53,7 +53,7 @@ describe('the drive of an import', () => {
     })
   })
 
-  test('what a home is told is what the record says', async () => {
+  test('the arrival at an actor is the content of its record', async () => {
     const world = await stagedWorld(file)
     await world.edge().drive()
     const held = (name: string) =>
@@ -81,7 +81,7 @@ describe('the drive of an import', () => {
     })
   })
 
-  test('E1: it is all or nothing wherever its driver dies and another takes up', async () => {
+  test('E1: it is all or nothing wherever a driver crashes and another continues', async () => {
     const whole = dyingAt(Number.POSITIVE_INFINITY)
     await (await stagedWorld(file)).edge(whole.step).drive()
     expect(whole.steps()).toBeGreaterThan(40)
@@ -93,7 +93,7 @@ describe('the drive of an import', () => {
     }
   })
 
-  test('E1: nor does it matter where a second one dies', async () => {
+  test('E1: it is all or nothing when the second driver crashes, too', async () => {
     for (let first = 0; first < 60; first += 7) {
       for (let second = 0; second < 60; second += 11) {
         const world = await stagedWorld(file)
@@ -111,7 +111,7 @@ describe('the drive of an import', () => {
     }
   })
 
-  test('E2: a refusal of any home drops everything, wherever the driver dies', async () => {
+  test('E2: a refusal by any actor drops everything, wherever the driver crashes', async () => {
     const refusing =
       (name: string) =>
       (request: GatewayRequest): Fate =>
@@ -143,7 +143,7 @@ describe('the drive of an import', () => {
     })
   })
 
-  test('answers that are lost and requests that are dropped change nothing', async () => {
+  test('lost replies and lost requests change nothing', async () => {
     for (let seed = 1; seed < 12; seed += 1) {
       const world = await stagedWorld(file)
       let count = seed
@@ -156,7 +156,7 @@ describe('the drive of an import', () => {
     }
   })
 
-  test('two who drive at once, and one who dies beside them, take everything once', async () => {
+  test('two concurrent drivers and a crashed one apply everything once', async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const world = await stagedWorld(file)
       const dying = dyingAt(seed)
@@ -173,7 +173,7 @@ describe('the drive of an import', () => {
     }
   })
 
-  test('E2: of two who drive at once, of whom one is refused, either all is taken or nothing', async () => {
+  test('E2: two concurrent drivers, one of them refused, apply all or nothing', async () => {
     const ends = new Set<string | undefined>()
     for (let seed = 1; seed <= 60; seed += 1) {
       const world = await stagedWorld(file)
@@ -192,7 +192,7 @@ describe('the drive of an import', () => {
     expect([...ends]).toContain('refused')
   })
 
-  test('E4: what was on its way when it was refused is dropped once it has arrived', async () => {
+  test('E4: a request in flight at the refusal is dropped after its arrival', async () => {
     const world = await stagedWorld(file)
     let late: GatewayRequest | undefined
     world.homes.fate = (request) => {
@@ -219,14 +219,14 @@ describe('the drive of an import', () => {
     expectNothingTaken(world)
   })
 
-  test('E4: who was held up while it was refused holds nothing more, and drops what it had asked for', async () => {
+  test('E4: a driver delayed past the refusal stages nothing more and drops its records', async () => {
     const world = await stagedWorld(file)
     let heldUp = false
     let asked = 0
     world.homes.fate = async ({ operation, actor }): Promise<Fate> => {
       if (operation.kind !== 'hold_arrival' || heldUp || actor.id !== 'alice') return 'answered'
       heldUp = true
-      // Meanwhile somebody else is refused, and drops everything.
+      // Meanwhile another driver is refused, and drops everything.
       const other = world.edge()
       world.homes.fate = (request) =>
         request.operation.kind === 'hold_arrival' && request.actor.id === 'bob' ? 'refused' : 'answered'
@@ -242,7 +242,7 @@ describe('the drive of an import', () => {
     expect([...new Set(kinds)]).toEqual(['drop_arrival'])
   })
 
-  test('the same, exported again, changes nothing under another import and says so', async () => {
+  test('a second export of the same state changes nothing and is counted as present', async () => {
     const world = await stagedWorld(file)
     await world.edge().drive()
     const exportedAgain = await fileOf(wholeFile, file.keys)
@@ -253,7 +253,7 @@ describe('the drive of an import', () => {
     expectAllTaken(world)
   })
 
-  test('other content under an ID that is here is refused, whole', async () => {
+  test('a record with an existing ID and other content refuses the import', async () => {
     const world = await stagedWorld(file)
     await world.edge().drive()
     const other = await fileOf(
@@ -266,7 +266,7 @@ describe('the drive of an import', () => {
     expect(world.homes.homes.get('alice')?.taken).toBe(1)
   })
 
-  test('E3: an NFT whose owner is here without it is refused, whole', async () => {
+  test('E3: an NFT whose owner existed here without it refuses the import', async () => {
     const alone = await fileOf(() => [ledgerBody(), anAccount('alice')], file.keys)
     const world = await stagedWorld(alone)
     await world.edge().drive()
@@ -281,7 +281,7 @@ describe('the drive of an import', () => {
     expect(world.homes.homes.get('alice')?.taken).toBe(1)
   })
 
-  test('E3: an NFT that is here is not given to an owner who is not', async () => {
+  test('E3: an existing NFT is not given to a new owner', async () => {
     const bodies = [aClass(), anInstance('milkmaid', ['alice'])]
     const first = await fileOf(() => [ledgerBody(), ...bodies, anAccount('alice')], file.keys)
     const world = await stagedWorld(first)
@@ -293,7 +293,7 @@ describe('the drive of an import', () => {
     expect(world.homes.homes.get('alice')).toMatchObject({ held: null, taken: 0 })
   })
 
-  describe('E5: of the 1,000 GOLD that there are', () => {
+  describe('E5: with a supply of 1,000 GOLD', () => {
     const bring = (quantities: Readonly<Record<string, string>>) =>
       fileOf(
         () => [
@@ -317,31 +317,31 @@ describe('the drive of an import', () => {
       return world
     }
 
-    test('who was copied may not have paid who comes later', async () => {
+    test('a copied account must not have paid an account that comes later', async () => {
       const world = await broughtBefore({ alice: '970', bob: '30' })
       expect(await sent(world, { carol: '5' }, ANOTHER)).toEqual({
         kind: 'exists',
         field: 'lines[1].total_supply',
         detail:
-          'line 1: with what came of GOLD before, 1005 would have come, and there are 1000: ' +
-          'accounts of this file were paid by ones that were copied here before.',
+          'line 1: all imports together would bring 1005 GOLD, but its supply is 1000. ' +
+          'Accounts of this file were paid by accounts that were copied here before.',
       })
       expect(world.homes.homes.get('carol')).toMatchObject({ held: null, taken: 0 })
     })
 
-    test('all of it may come, account by account; of who was here already nothing comes', async () => {
+    test('the whole supply may come account by account; existing accounts bring nothing', async () => {
       const world = await broughtBefore({ alice: '600' })
       expect(await sent(world, { alice: '600', bob: '400' }, ANOTHER)).toMatchObject({ kind: 'done' })
       expect(await sent(world, { carol: '0.01' }, THIRD)).toMatchObject({ kind: 'exists' })
     })
 
-    test('what was refused has brought nothing', async () => {
+    test('a refused import has brought nothing', async () => {
       const world = await broughtBefore({ alice: '600' })
       expect(await sent(world, { bob: '500' }, ANOTHER)).toMatchObject({ kind: 'exists' })
       expect(await sent(world, { bob: '400' }, THIRD)).toMatchObject({ kind: 'done' })
     })
 
-    test('of two that come at once and are too much together, one is taken', async () => {
+    test('of two concurrent imports that exceed the supply together, one is accepted', async () => {
       for (let seed = 1; seed <= 30; seed += 1) {
         const world = await broughtBefore({ alice: '600' })
         const files = [await bring({ bob: '300' }), await bring({ carol: '300' })]
@@ -358,7 +358,7 @@ describe('the drive of an import', () => {
     })
   })
 
-  test('an import that nobody has driven for half a minute is taken up, and not before', async () => {
+  test('an import is taken over after half a minute without a driver, not earlier', async () => {
     const world = await stagedWorld(file)
     const { takeup } = world.edge()
     world.clock.elapse(29_999)
@@ -369,7 +369,7 @@ describe('the drive of an import', () => {
     await vi.waitFor(() => expectAllTaken(world), PATIENTLY)
   })
 
-  test('a staging that nobody goes on with is dropped after a day', async () => {
+  test('an incomplete import is dropped after a day', async () => {
     const world = await stagedWorld(file, partsOf(file.records, PART_LINES).slice(0, 2))
     const { takeup } = world.edge()
     world.clock.elapse(86_399_999)
@@ -380,11 +380,11 @@ describe('the drive of an import', () => {
     expect(world.store.imports.size).toBe(0)
   })
 
-  test('what a home refuses although it is decided is an error, and is asked for again', async () => {
+  test('a refusal after the decision is an error, and is retried', async () => {
     const world = await stagedWorld(file)
     let broken = true
     world.homes.fate = ({ operation }) => (operation.kind === 'take_arrival' && broken ? 'refused' : 'answered')
-    await expect(world.edge().drive()).rejects.toThrow('a home refused take_arrival')
+    await expect(world.edge().drive()).rejects.toThrow('an actor refused take_arrival')
     expect(world.store.imports.get(IMPORT_ID)?.head.status).toBe('taking')
     broken = false
     await world.edge().drive()

@@ -1,4 +1,4 @@
-/** Goal: T1 and T2 of the taking in of parts. */
+/** Tests T1 and T2 of import-intake.ts. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_STAGED } from '../../../infra/portability/import-store.ts'
 import type { ImportPart, LedgerImports } from '../../../runtime/ports/ledger-imports.ts'
@@ -24,7 +24,7 @@ beforeEach(() => {
   imports = intakeOf(file.keys, { store, clock, drive: (importId) => drive(importId) })
 })
 
-/** Of an import that is under way, its head. */
+/** Head of a running import. */
 async function become(status: 'done' | 'refused' | 'taking', settled = true): Promise<void> {
   const head = await store.head(IMPORT_ID)
   if (head === undefined) throw new Error('there is no import')
@@ -41,7 +41,7 @@ async function become(status: 'done' | 'refused' | 'taking', settled = true): Pr
 }
 
 describe('the parts of an import', () => {
-  test('come one after the other, and each says what comes next', async () => {
+  test('arrive in order, and each reply names the next part', async () => {
     expect(await imports.take(first)).toEqual({ kind: 'staged', nextPart: 1, lines: 4 })
     expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
     expect(await imports.take(second)).toEqual({ kind: 'staged', nextPart: 2, lines: 8 })
@@ -50,7 +50,7 @@ describe('the parts of an import', () => {
     expect(await imports.status('none')).toBeUndefined()
   })
 
-  test('T2: the same part again gets the same answer and is stored once', async () => {
+  test('T2: a repeated part gets the same reply and is stored once', async () => {
     await imports.take(first)
     await imports.take(second)
     expect(await imports.take(first)).toEqual({ kind: 'staged', nextPart: 1, lines: 4 })
@@ -61,23 +61,23 @@ describe('the parts of an import', () => {
     expect(driven).toEqual([IMPORT_ID, IMPORT_ID])
   })
 
-  test('T2: another content under a part that is there, and a gap, change nothing and say what comes', async () => {
+  test('T2: other content for a stored part, and a gap, are refused and change nothing', async () => {
     await imports.take(first)
     const changed = { ...first, records: first.records.slice(0, 3) }
     expect(await imports.take(changed)).toMatchObject({
       kind: 'conflict',
-      detail: expect.stringContaining('another content'),
+      detail: expect.stringContaining('different content'),
     })
     expect(await imports.take({ ...first, last: true })).toMatchObject({ kind: 'conflict' })
     expect(await imports.take(last)).toMatchObject({ kind: 'conflict', detail: 'Part 1 comes next.' })
     expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
     expect(await imports.take({ ...second, importId: 'bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50' })).toMatchObject({
       kind: 'conflict',
-      detail: expect.stringContaining('part 0 comes first'),
+      detail: expect.stringContaining('Send part 0 first'),
     })
   })
 
-  test('T1: of two that send the same part at once both are answered, and it is stored once', async () => {
+  test('T1: a part that is sent twice concurrently is stored once', async () => {
     await Promise.all([imports.take(first), imports.take(first), imports.take(first)])
     expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
     const [one, other] = await Promise.all([imports.take(second), imports.take(second)])
@@ -85,7 +85,7 @@ describe('the parts of an import', () => {
     expect(other).toEqual(one)
   })
 
-  test('a part that is refused is not stored, and the one before stays', async () => {
+  test('a refused part is not stored, and the one before stays', async () => {
     await imports.take(first)
     const damaged = { ...second, records: second.records.slice(1) }
     expect(await imports.take(damaged)).toMatchObject({ kind: 'invalid' })
@@ -93,7 +93,7 @@ describe('the parts of an import', () => {
     expect(await imports.take(second)).toMatchObject({ kind: 'staged' })
   })
 
-  test('a last part whose signature is refused takes all that was staged with it', async () => {
+  test('a last part with a wrong signature deletes the import', async () => {
     await imports.take(first)
     await imports.take(second)
     const records = last.records.map(({ record }) =>
@@ -111,7 +111,7 @@ describe('the parts of an import', () => {
     expect(driven).toEqual([])
   })
 
-  test('a last part that is wrong in itself takes nothing with it: the right one may follow', async () => {
+  test('a malformed last part deletes nothing: the correct one may follow', async () => {
     await imports.take(first)
     await imports.take(second)
     const before = await imports.status(IMPORT_ID)
@@ -123,7 +123,7 @@ describe('the parts of an import', () => {
     expect(await imports.take(last)).toMatchObject({ kind: 'under_way' })
   })
 
-  test('records whose shape is wrong are never stored', async () => {
+  test('malformed records are never stored', async () => {
     const records = first.records.map((one) => ({ ...one, wellFormed: false }))
     expect(await imports.take({ ...first, records })).toEqual({ kind: 'invalid', faults: [] })
     expect(await imports.status(IMPORT_ID)).toBeUndefined()
@@ -134,14 +134,14 @@ describe('the parts of an import', () => {
     expect(await imports.take({ ...second, part: 3 })).toMatchObject({ kind: 'conflict' })
   })
 
-  test('no more imports are staged at once than may be', async () => {
+  test('the number of imports being staged is limited', async () => {
     for (let at = 0; at < MAX_STAGED; at += 1) {
       expect(await imports.take({ ...first, importId: `import ${at}` })).toMatchObject({ kind: 'staged' })
     }
     expect(await imports.take(first)).toMatchObject({ kind: 'conflict', detail: expect.stringContaining('Too many') })
   })
 
-  test('whoever sent the last part waits for the end, and no longer than 25 seconds', async () => {
+  test('the request with the last part waits for the end, at most 25 seconds', async () => {
     drive = async () => become('done')
     await imports.take(first)
     await imports.take(second)
@@ -158,7 +158,7 @@ describe('the parts of an import', () => {
     expect(await waiting).toEqual({ kind: 'under_way', phase: 'checking', done: 0, total: 0 })
   })
 
-  test('T2: after the end every part that was there gets what became of it', async () => {
+  test('T2: after the end every repeated part gets the outcome', async () => {
     for (const part of parts) await imports.take(part)
     await become('done')
     for (const part of parts) expect(await imports.take(part)).toMatchObject({ kind: 'done' })
@@ -166,7 +166,7 @@ describe('the parts of an import', () => {
     expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'done', lines: 11, summary: { accounts: 2 } })
   })
 
-  test('what was refused is told again, and begins anew with part 0 once it has settled', async () => {
+  test('a refusal is repeated, and part 0 begins anew once it has settled', async () => {
     for (const part of parts) await imports.take(part)
     await become('refused', false)
     expect(await imports.take(last)).toMatchObject({ kind: 'exists', field: 'lines[9]' })
@@ -177,7 +177,7 @@ describe('the parts of an import', () => {
     expect(await imports.take(first)).toMatchObject({ kind: 'staged', nextPart: 1 })
   })
 
-  test('how far an import is can be seen', async () => {
+  test('the status shows the progress', async () => {
     for (const part of parts) await imports.take(part)
     await become('taking')
     expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'taking', nextPart: 3, lines: 11, done: 3, total: 9 })

@@ -1,4 +1,4 @@
-/** Goal: what users call things is kept as it is called, also what every object has: in a part, at rest, and on its way home. */
+/** Tests that names such as `__proto__` survive: in a part, in storage, and in commands to actors. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import {
@@ -42,12 +42,12 @@ function surveyed(part: StagedPart): ReturnType<ImportSurvey['end']> {
 
 const LINE = NAMES.length + 1
 
-describe('tokens that are called as what every object has', () => {
+describe('tokens named like a member of every object', () => {
   const vault = sealingVault([LEDGER_KEY_NAME])
   const reread = (part: StagedPart): StagedPart =>
     openPart(IMPORT_ID, 0, Buffer.from(sealedPart(IMPORT_ID, 0, part, vault), 'hex'), vault)
 
-  test('are opened, and are at rest what they were', async () => {
+  test('are decrypted and stored unchanged', async () => {
     const part = await staged()
     expect(Object.fromEntries(part.balances.get(LINE) ?? [])).toEqual(HELD)
     const again = reread(part)
@@ -55,7 +55,7 @@ describe('tokens that are called as what every object has', () => {
     expect(Object.fromEntries(again.balances.get(LINE + 1) ?? [])).toEqual({ prototype: '1' })
   })
 
-  test('come home whole', async () => {
+  test('arrive at their actors unchanged', async () => {
     const part = reread(await staged())
     const end = surveyed(part)
     if (!end.ok) throw new Error(JSON.stringify(end.refusal))
@@ -82,7 +82,7 @@ describe('tokens that are called as what every object has', () => {
   )
 })
 
-describe('what was opened of an account', () => {
+describe('the decrypted balances of an account', () => {
   const without = (opened: OpenedBalances, name: string): OpenedBalances =>
     new Map([...opened].filter(([tokenId]) => tokenId !== name))
   const faultsOf = async (change: (opened: OpenedBalances) => OpenedBalances): Promise<readonly string[]> => {
@@ -93,7 +93,7 @@ describe('what was opened of an account', () => {
     return end.refusal.faults.map(({ code, field }) => `${code} ${field}`)
   }
 
-  test('is what its record has, each token and no other, or the import is refused', async () => {
+  test('must match its record, or the import is refused', async () => {
     expect(await faultsOf((opened) => opened)).toEqual([])
     expect(await faultsOf((opened) => new Map([...opened, ['GOLD', '1']]))).toEqual([`balance lines[${LINE}].balances`])
     expect(await faultsOf((opened) => without(opened, 'prototype'))).toEqual([

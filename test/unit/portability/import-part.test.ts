@@ -1,4 +1,4 @@
-/** Goal: P1 to P3 of the check of a part. */
+/** Tests P1 to P3 of import-part.ts. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { lineHash } from '../../../api/schemas/export-record.ts'
@@ -18,7 +18,7 @@ import {
   wholeFile,
 } from './import-scene.ts'
 
-/** Field and code of everything that is wrong; or what it is refused for. */
+/** Code and field of all faults, or the refusal. */
 function told(verdict: PartVerdict): readonly string[] {
   if (verdict.ok) return []
   if (verdict.refusal === 'ill_formed') return ['ill_formed']
@@ -44,7 +44,7 @@ function withLine(records: readonly JsonObject[], line: number, changes: JsonObj
 }
 
 describe('the check of a part', () => {
-  test('a whole file is taken, its balances opened under their accounts', async () => {
+  test('a whole file is accepted, and its balances are decrypted', async () => {
     const verdict = await judge(wholeFile)
     expect(told(verdict)).toEqual([])
     if (!verdict.ok) throw new Error('refused')
@@ -58,7 +58,7 @@ describe('the check of a part', () => {
     expect(end.lines).toBe(11)
   })
 
-  test('a file in parts comes to the same end as in one', async () => {
+  test('a file in parts ends like one in a single part', async () => {
     const { keys, records } = await fileOf()
     const whole = await checkPart(given(records), true, undefined, contextOf(keys))
     let before: Before | undefined
@@ -88,7 +88,7 @@ describe('the check of a part', () => {
     expect(found.slice(0, expected.length)).toEqual(expected)
   })
 
-  test('P1: the message says which line of the file it is', async () => {
+  test('P1: the message names the line of the file', async () => {
     const verdict = await judge(wholeFile, (all) => all.toSpliced(4, 1))
     const refusal = verdict.ok || verdict.refusal === 'ill_formed' ? undefined : verdict.refusal
     expect(refusal?.kind === 'invalid' && refusal.faults[0]?.message).toContain('line 4 is missing')
@@ -97,7 +97,7 @@ describe('the check of a part', () => {
   test.for<[string, (keys: FakeServiceKeys) => readonly RecordBody[], readonly string[]]>([
     ['a token behind an account', () => [ledgerBody(), anAccount('bob'), TOKEN_BODY], ['field records[2].record']],
     ['two ledgers', () => [ledgerBody(), ledgerBody()], ['field records[1].record']],
-    ['used keys of nobody', () => [ledgerBody(), usedKeys('bob', 0)], ['field records[1].record']],
+    ['used keys without their account', () => [ledgerBody(), usedKeys('bob', 0)], ['field records[1].record']],
     ['used keys of another', () => [ledgerBody(), anAccount('bob'), usedKeys('eve', 0)], ['field records[2].record']],
     [
       'used keys with a gap',
@@ -108,7 +108,7 @@ describe('the check of a part', () => {
     expect(told(await judge(bodies))).toEqual(expected)
   })
 
-  test('the proof ends the last part and no other', async () => {
+  test('the proof must end the last part', async () => {
     const { keys, records } = await fileOf()
     expect(told(await checkPart(given(records), false, undefined, contextOf(keys)))).toEqual([
       'field records[10].record',
@@ -118,7 +118,7 @@ describe('the check of a part', () => {
     ])
   })
 
-  test('P2: a balance that was encrypted for another account, or another token, or by nobody, does not open', async () => {
+  test('P2: a balance encrypted for another account or token, or not at all, is refused', async () => {
     const [alice, bob] = [anAccount('alice', { GOLD: '1', BASE: '2' }), anAccount('bob', { GOLD: '1' })]
     if (alice.record !== 'account' || bob.record !== 'account') throw new Error('no accounts')
     const [gold, base] = alice.balances
@@ -132,7 +132,7 @@ describe('the check of a part', () => {
     ])
   })
 
-  test('P1: of a proof whose shape is wrong nothing else is said', async () => {
+  test('P1: a malformed proof has no further faults', async () => {
     const { keys, records } = await fileOf()
     const proof = { record: { ...records.at(-1), requester: '' }, wellFormed: false }
     const parts = [...given(records.slice(0, -1)), proof]
@@ -148,7 +148,7 @@ describe('the check of a part', () => {
     ])
   })
 
-  test('P1: what is wrong with a record whose shape is wrong, too, is told', async () => {
+  test('P1: other faults of a malformed record are reported, too', async () => {
     const { keys, records } = await fileOf(() => [ledgerBody(), anAccount('alice')])
     const damaged = { ...records[1], balances: [{ token_id: 'GOLD', encrypted_balance: 'e30..a.b.c' }] }
     const verdict = await checkPart(
@@ -162,7 +162,7 @@ describe('the check of a part', () => {
     expect(told(await checkPart(alone, false, undefined, contextOf(keys)))).toEqual(['ill_formed'])
   })
 
-  test('an export to another ledger, or one that this one cannot open, is refused', async () => {
+  test('an export to another ledger, or one that cannot be decrypted, is refused', async () => {
     const elsewhere = { ...ledgerBody(), audience: SOURCE } as RecordBody
     expect(told(await judge(() => [elsewhere, anAccount('bob')]))).toContain('wrong_ledger records[0].audience')
     const unread = { ...ledgerBody(), encrypted_key_salt: 'e30..a.b.c' } as RecordBody
@@ -184,7 +184,7 @@ describe('the check of a part', () => {
     expect(told(await judge(() => [ledgerBody(), aClass(), damaged]))).toEqual([`field records[2].${field}`])
   })
 
-  test('an attestation that the exporting ledger did not sign as it stands is refused', async () => {
+  test('an attestation that the exporting ledger did not sign is refused', async () => {
     const changed = (keys: FakeServiceKeys): RecordBody => {
       const body = anAttestation(keys)
       return body.record === 'attestation'
@@ -204,7 +204,7 @@ describe('the check of a part', () => {
     ])
   })
 
-  test('an attestation that came to the exporting ledger counts from when it came, not from when it was made', async () => {
+  test('the key of an imported attestation must have been in use at its import, not its creation', async () => {
     const OLD = '2001-01-01T00:00:00.000Z'
     const AT = '2025-10-09T08:53:20.000Z'
     const of = (changes: JsonObject) => judge((keys) => [ledgerBody(), anAttestation(keys, changes)])
@@ -218,7 +218,7 @@ describe('the check of a part', () => {
     expect(told(await of({ created_at: OLD, imported_at: 'once', submitted_by }))).toEqual(refused)
   })
 
-  test('P3: what a ledger exported that is not trusted is refused, once nothing else is wrong', async () => {
+  test('P3: an export of an untrusted ledger is refused, once there are no other faults', async () => {
     const untrusting = (context: PartContext): PartContext => ({ ...context, trusted: new Map() })
     expect(told(await judge(wholeFile, undefined, untrusting))).toEqual(['untrusted records[0].ledger_id'])
     const missing = await judge(wholeFile, (all) => all.toSpliced(2, 1), untrusting)
@@ -237,13 +237,13 @@ describe('the check of a part', () => {
     expect(told(verdict)).toEqual(['untrusted records[2].key_id'])
   })
 
-  test('P3: a proof that was changed is refused as a signature that does not fit', async () => {
+  test('P3: a changed proof is refused as a signature mismatch', async () => {
     const bodies = () => [ledgerBody(), anAccount('bob')]
-    const verdict = await judge(bodies, (all) => withLine(all, 2, { requester: 'Somebody Else' }))
+    const verdict = await judge(bodies, (all) => withLine(all, 2, { requester: 'Another Requester' }))
     expect(told(verdict)).toEqual(['mismatch records[2].signature'])
   })
 
-  test('a proof of another ledger or for another one is refused', async () => {
+  test('a proof with another ledger or audience is refused', async () => {
     const bodies = () => [ledgerBody(), anAccount('bob')]
     const changes = { ledger_id: AUDIENCE, audience: SOURCE }
     expect(told(await judge(bodies, (all) => withLine(all, 2, changes)))).toEqual([
@@ -252,7 +252,7 @@ describe('the check of a part', () => {
     ])
   })
 
-  test('who changes a record and all hashes after it is found by the signature', async () => {
+  test('the signature reveals a change of a record and all hashes after it', async () => {
     const { keys, records } = await fileOf(() => [ledgerBody(), TOKEN_BODY, anAccount('bob')])
     const forged: JsonObject[] = records.map((record) => ({ ...record }))
     forged[1] = { ...forged[1], total_supply: '1000' }

@@ -1,4 +1,4 @@
-/** A whole export to be imported: every kind of record, signed by a ledger that is trusted. */
+/** A complete export to be imported: every kind of record, signed by a trusted ledger. */
 import { chainHash, ENTRY_FORMAT, GENESIS, showHash } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { Caller } from '../../../actors/account/commands.ts'
@@ -138,7 +138,7 @@ export function usedKeys(accountId: string, part: number, letter = 'A'): RecordB
   return { record: 'used_keys', account_id: accountId, part, hashes: [letter.repeat(43)] }
 }
 
-/** `mint`, who issued GOLD, is not among the accounts. */
+/** The issuer of GOLD, `mint`, is not among the accounts. */
 export function wholeFile(keys: FakeServiceKeys): readonly RecordBody[] {
   return [
     ledgerBody(),
@@ -171,7 +171,7 @@ export function given(records: readonly JsonObject[]): readonly GivenRecord[] {
   return records.map((record) => ({ record, wellFormed: true }))
 }
 
-/** The file cut into parts of so many lines. */
+/** The file in parts of `size` lines. */
 export function partsOf(records: readonly JsonObject[], size: number, importId = IMPORT_ID): readonly ImportPart[] {
   const count = Math.ceil(records.length / size)
   return Array.from({ length: count }, (_, part) => ({
@@ -183,7 +183,7 @@ export function partsOf(records: readonly JsonObject[], size: number, importId =
   }))
 }
 
-/** What takes in parts of files of a ledger with these keys. `drive`: left out, nothing is driven. */
+/** An intake that trusts a ledger with these keys. Without `drive`, no import is driven. */
 export function intakeOf(
   keys: FakeServiceKeys,
   options: Pick<IntakeOptions, 'store' | 'clock'> & Partial<Pick<IntakeOptions, 'drive'>>,

@@ -1,4 +1,4 @@
-/** Goal: Q1 to Q3 of what is checked once all of an import is there. */
+/** Tests Q1 to Q3 of import-survey.ts. */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
@@ -33,7 +33,7 @@ async function faultsOf(bodies: readonly RecordBody[]): Promise<readonly string[
 }
 
 describe('the survey of an import', () => {
-  test('a whole file is counted, with who has how many NFTs and who is in it', async () => {
+  test('counts a whole file, its accounts and their NFTs', async () => {
     const end = await survey(wholeFile)
     expect(end).toMatchObject({
       ok: true,
@@ -45,7 +45,7 @@ describe('the survey of an import', () => {
     expect([...end.index.issuers]).toEqual([[CLASS_ID, 'alice']])
   })
 
-  test('Q1: lines that are not those that were signed are refused, although each was taken', async () => {
+  test('Q1: lines that differ from the signed ones are refused, although each part was accepted', async () => {
     const end = await survey(wholeFile, (record) =>
       record['record'] === 'token' ? { ...record, decimals: 4 } : record,
     )
@@ -98,7 +98,7 @@ describe('the survey of an import', () => {
     expect(await faultsOf(bodies)).toEqual(expected)
   })
 
-  test('Q2: the class that an attestation is of is in it', async () => {
+  test('Q2: the class of an attestation must be in the file', async () => {
     const keys = createKeys()
     const { records } = await fileOf(() => [ledgerBody(), anAttestation(keys)], keys)
     const checked = await checkPart(given(records), true, undefined, contextOf(keys))
@@ -108,7 +108,7 @@ describe('the survey of an import', () => {
     expect(walk.end()).toMatchObject({ refusal: { faults: [{ field: 'lines[1].attestation.subject_class' }] } })
   })
 
-  test('Q2: no used key of an account stands in it twice, in whichever parts', async () => {
+  test('Q2: a used key of an account must not occur twice, in any parts', async () => {
     const used = (accountId: string, part: number, ...keys: readonly string[]): RecordBody => ({
       record: 'used_keys',
       account_id: accountId,
@@ -129,7 +129,7 @@ describe('the survey of an import', () => {
     expect(await faultsOf(alice(...many, used('alice', 3, 'k4999')))).toEqual(twice)
   })
 
-  test('Q3: accounts have no more of a token than there is of it, and nothing finer than it', async () => {
+  test('Q3: balances must not exceed the supply nor the decimals of their token', async () => {
     const fifteen = [ledgerBody(), TOKEN_BODY, anAccount('bob', { GOLD: '14.99' }), anAccount('eve', { GOLD: '0.01' })]
     expect(await faultsOf(fifteen)).toEqual([])
     const more = [...fifteen, anAccount('mallory', { GOLD: '0.01' })]
@@ -138,7 +138,7 @@ describe('the survey of an import', () => {
     expect(await faultsOf(finer)).toEqual(['balance lines[2].balances[0].encrypted_balance'])
   })
 
-  test('the unit of every ledger is no token that a ledger can bring', async () => {
+  test('the base unit cannot be imported as a token', async () => {
     const base = { ...TOKEN_BODY, symbol: 'base' } as RecordBody
     expect(await faultsOf([ledgerBody(), base])).toEqual(['symbol lines[1].symbol'])
   })

@@ -1,4 +1,4 @@
-/** Goal: U1 to U4 of who drives imports: none waits for another, and what fails rests. */
+/** Tests U1 to U4 of import-takeup.ts. */
 import { expect, test, vi } from 'vitest'
 import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
 import { LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
@@ -9,7 +9,7 @@ import { createFakeHomes } from './fake-homes.ts'
 import { fileOf, IMPORT_ID, intakeOf, partsOf } from './import-scene.ts'
 import { anAccount, createKeys, ledgerBody } from './export-scene.ts'
 
-/** What is waited for comes when the machine gets to it. */
+/** Waits on real time: the duration depends on the machine. */
 const PATIENTLY = { timeout: 180_000 }
 const keys = createKeys()
 
@@ -34,7 +34,7 @@ function setUp(change: (store: MemoryImportStore) => Partial<MemoryImportStore> 
 
 const OTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
 
-test('U2: one that was refused and whose home does not answer keeps no other from its end', async () => {
+test('U2: a refused import whose actor does not reply delays no other', async () => {
   const { clock, memory, homes, takeup, stage, statusOf } = setUp()
   await stage(IMPORT_ID, 'silent')
   await stage(OTHER, 'alice')
@@ -56,7 +56,7 @@ test('U2: one that was refused and whose home does not answer keeps no other fro
   expect(homes.asked.filter(({ actor }) => actor.id === 'silent')).toHaveLength(1)
 })
 
-test('U2: no more than a bounded number is begun at once', async () => {
+test('U2: the number of imports taken over is limited', async () => {
   let begun = 0
   const heads = Array.from({ length: 100 }, (_, at) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`)
   const { takeup } = setUp(() => ({
@@ -71,7 +71,7 @@ test('U2: no more than a bounded number is begun at once', async () => {
   expect(begun).toBe(64)
 })
 
-test('U3: what cannot be surveyed is told, and is looked at again after half a minute, whoever asks', async () => {
+test('U3: an unreadable import is logged, and retried after half a minute even on request', async () => {
   let looked = 0
   const { clock, log, takeup, stage, statusOf } = setUp((memory) => ({
     part: async (importId, part) => {
@@ -97,7 +97,7 @@ test('U3: what cannot be surveyed is told, and is looked at again after half a m
   await vi.waitFor(() => expect(statusOf(IMPORT_ID)).toBe('done'), PATIENTLY)
 })
 
-test('U3: a database that was away for a moment is asked again at once', async () => {
+test('U3: after an unavailable database there is no pause', async () => {
   let failures = 1
   const { takeup, stage, statusOf } = setUp((memory) => ({
     head: async (importId) => {

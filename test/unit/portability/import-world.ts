@@ -1,6 +1,6 @@
 /**
- * An import that is staged, the homes that it goes to, and edges that bring it to its end: each step that an edge takes outside
- * of itself can be watched, put off, or be its last.
+ * A staged import, its actors, and the edges that drive it. Tests can watch, delay or crash each external step of an
+ * edge.
  */
 import { expect } from 'vitest'
 import type { ImportedAttestations } from '../../../infra/portability/import-attestations.ts'
@@ -14,11 +14,11 @@ import { createMemoryImportStore, type MemoryImportStore } from '../../support/i
 import { createFakeHomes, type FakeHomes } from './fake-homes.ts'
 import { IMPORT_ID, intakeOf, partsOf, type SentFile } from './import-scene.ts'
 
-/** What of the file has a home: GOLD and its issuer, a class, two NFTs, two accounts. */
+/** Actors of the file: GOLD and its issuer, a class, two NFTs, two accounts. */
 const HOMES = ['alice', 'bob', 'class paintings', `instance`, 'mint', 'token gold']
 export const PART_LINES = 3
 
-/** Time passes when somebody waits for it, and then at once. */
+/** Waits end immediately and advance the clock. */
 function createHastyClock(): Clock & { elapse: (ms: number) => void } {
   let elapsedMs = 0
   return {
@@ -45,7 +45,7 @@ export interface World {
   readonly attestedBy: Set<string>
   readonly clock: ReturnType<typeof createHastyClock>
   readonly log: string[]
-  /** What an edge does; `step` is called before everything that it does outside of itself, and may throw. */
+  /** Makes an edge. `step` is called before each of its external steps, and may throw. */
   readonly edge: (step?: () => void | Promise<void>) => Edge
 }
 
@@ -93,7 +93,7 @@ function createWorld(file: SentFile): World {
       log: quiet,
     }
     const takeup = createImportTakeup(options)
-    // Whoever sends waits for the end.
+    // The sender waits for the end.
     const patient = { ...clock, after: () => ({ cancel: () => undefined }) }
     const intake = intakeOf(file.keys, { store: watched, clock: patient, drive: takeup.drive })
     return {
@@ -118,7 +118,7 @@ function watchedStore(store: MemoryImportStore, step: () => void | Promise<void>
   }
 }
 
-/** Everything is staged, nothing driven. */
+/** An import with all parts, not driven yet. */
 export async function stagedWorld(file: SentFile, parts = partsOf(file.records, PART_LINES)): Promise<World> {
   const world = createWorld(file)
   const never = intakeOf(file.keys, world)
@@ -151,13 +151,13 @@ export function expectNothingTaken(world: World): void {
   expect(world.attested.size).toBe(0)
 }
 
-/** The one or the other, and no status but those that lead there. */
+/** Checks that the import is done or refused, and passed only through the statuses before. */
 export function expectAllOrNothing(world: World): void {
   if (world.store.imports.get(IMPORT_ID)?.head.status === 'done') expectAllTaken(world)
   else expectNothingTaken(world)
 }
 
-/** Dies before its step of this number. */
+/** Crashes before the step with this number. */
 export function dyingAt(number: number): { readonly step: () => void; readonly steps: () => number } {
   let count = 0
   return {
@@ -169,7 +169,7 @@ export function dyingAt(number: number): { readonly step: () => void; readonly s
   }
 }
 
-/** Everybody is put off at random, always in the same way for one seed. */
+/** Delays every step at random, deterministically by seed. */
 export function hesitating(seed: number): () => Promise<void> {
   let state = seed * 2_654_435_761 + 1
   return async () => {
