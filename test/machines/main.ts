@@ -19,7 +19,7 @@ const OPTIONS = {
   workers: { type: 'string' },
   /** Seeds of the simulation for a mutation that the tests do not notice. */
   seeds: { type: 'string', default: '60' },
-  /** Where verdicts are kept. What is there already is not judged again. */
+  /** The file of verdicts. Changes with a verdict are not run again. */
   results: { type: 'string', default: 'dist/machines.jsonl' },
 } as const
 

@@ -18,7 +18,7 @@ const OPTIONS = {
   workers: { type: 'string' },
   /** Leaves out what takes minutes for each mutation that nothing else notices: above all tests of running ledgers. */
   quick: { type: 'boolean', default: false },
-  /** Where verdicts are kept. What is there already is not judged again. */
+  /** The file of verdicts. Mutations with a verdict are not run again. */
   results: { type: 'string', default: 'dist/mutations.jsonl' },
   /** Writes into the sample what noticed each mutation. */
   record: { type: 'boolean', default: false },

@@ -1,6 +1,6 @@
 /**
- * The fixed sample: mutations by the text that they change, so that it stays the same while lines move. What it no longer
- * finds is stale, and the sample is to be completed.
+ * The fixed sample: mutations by the text that they change, so that it stays the same while lines move. A mutation whose
+ * text is no longer found is stale: complete the sample then.
  */
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -24,7 +24,7 @@ function exampleOf(operation: string, name: string): unknown {
   return structuredClone(example.answer.body)
 }
 
-/** What the OpenAPI document shows of one ledger. */
+/** The examples of one ledger in the OpenAPI document. */
 function savedWith(receipt: 'completed' | 'failed') {
   return {
     chain: exampleOf('listAuditChain', 'alice') as { readonly entries: [Fields, Fields] },
@@ -35,7 +35,7 @@ function savedWith(receipt: 'completed' | 'failed') {
 
 type Saved = ReturnType<typeof savedWith>
 
-/** What the client finds in each: of the chain, then of the receipt. */
+/** The findings of the client: of the chain, then of the receipt. */
 async function problemsOf(all: readonly Saved[]): Promise<readonly unknown[]> {
   const calls = all.flatMap(({ chain, receipt, jwks }) => [
     ['chain_problem', chain],

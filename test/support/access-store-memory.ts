@@ -13,7 +13,7 @@ export interface MemoryFamily extends RefreshFamily {
   readonly revokedAtMs: number | null
 }
 
-/** What every store made from it shares. Each call takes effect in one turn, so none sees half of another. */
+/** State that all stores made from it share. Each call takes effect in one turn, so none sees half of another. */
 export interface MemoryAccessState {
   readonly clients: Map<string, ClientRecord>
   /** IDs of clients that are not what was written of them. */

@@ -1,4 +1,4 @@
-/** Rows of attestations, and of the NFTs that they are about, written as somebody does who has the ledger's keys. */
+/** Writes rows of attestations, and of their NFTs, with the ledger's keys. */
 import type postgres from 'postgres'
 import { type ActorAddress, classAddress } from '../../actors/address.ts'
 import { nftId, type NftName } from '../../actors/nft-id.ts'
@@ -66,7 +66,7 @@ interface PutInstance extends NftName {
   readonly events: readonly NftEvent[]
 }
 
-/** With a class of its own. Nobody reads the document of an instance here. */
+/** With a class of its own. The document of an instance is not read here. */
 export async function putInstance(rows: NftRows, instance: PutInstance, status: string): Promise<void> {
   const { sql, vault, homeOf } = rows
   const { classId, issuer } = instance

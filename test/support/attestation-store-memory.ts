@@ -21,7 +21,7 @@ export interface MemoryInstance {
   readonly events: readonly NftEvent[]
 }
 
-/** What every store made from it shares. Each call takes effect in one turn, so none sees half of another. */
+/** State that all stores made from it share. Each call takes effect in one turn, so none sees half of another. */
 export interface MemoryAttestationState {
   /** By ID. */
   readonly attestations: Map<string, Attestation>

@@ -23,7 +23,7 @@ export interface AuditedLedger {
   readonly node: LoneNode
   /** How its rows are written and read. */
   readonly vault: RowVault
-  /** An operator's connection, that may do what nobody should. */
+  /** An operator's connection, with all privileges. */
   readonly sql: postgres.Sql
   /** Stops the node and leaves the database to itself. */
   readonly leave: () => Promise<void>
@@ -82,7 +82,7 @@ export interface PartiesLedger {
   readonly sql: postgres.Sql
 }
 
-/** What clients do, and how to wait for its end. */
+/** Actions of clients, and waiting for their end. */
 export class Parties {
   private readonly ledger: PartiesLedger
 
@@ -180,7 +180,7 @@ export class Parties {
     return this.untilNot(`${unfinished} OR ${ON_ITS_WAY}`)
   }
 
-  /** Nothing is on its way: what is pending waits for somebody. */
+  /** No message is in transit: pending transactions wait for a client. */
   delivered(): Promise<void> {
     return this.untilNot(ON_ITS_WAY)
   }

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { projectRoot } from './cluster-process.ts'
 
-/** What makes them is a program of the deployment, without types. Arguments: the directory, the server, the hosts. */
+/** Made by a program of the deployment, which has no types. Arguments: the directory, the server, the hosts. */
 const CERTIFY = `
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'

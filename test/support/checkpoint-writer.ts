@@ -1,4 +1,4 @@
-/** Somebody who writes checkpoints, whose clock is moved by hand. */
+/** A writer of checkpoints with a clock that the test moves. */
 import { Checkpointer } from '../../infra/checkpoints/checkpointer.ts'
 import { readLedgerAt } from '../../infra/postgres/migrations/migrate.ts'
 import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/access/service-keys-postgres.ts'

@@ -4,7 +4,7 @@ import { type Holder, type HttpReply, type LedgerClient, textOf } from './client
 import { canonical, type Members } from './client-keys.ts'
 import { WAITING } from './client-moves.ts'
 
-/** What the interface has for a registration that names no time. */
+/** The default timeout of a registration. */
 const DEFAULT_TIMEOUT_SECONDS = 900
 
 export interface Agreement {
@@ -13,7 +13,7 @@ export interface Agreement {
   readonly timeoutSeconds: number
   /** `sha256:<hex>` of the canonical {group_id in lower case, legs as sent, timeout_seconds in force}. */
   readonly termsHash: string
-  /** What is posted. */
+  /** The body. */
   readonly body: Members
 }
 
@@ -88,7 +88,7 @@ export function payment(from: Holder, to: Holder, amount: string, tokenId = 'BAS
   ]
 }
 
-/** What became of each transaction that was undone: its ID -> that of what undid it. */
+/** The compensated transactions: ID -> ID of the compensating transaction. */
 export function compensationsOf(group: Members): ReadonlyMap<string, string> {
   const compensations = group['compensations'] as readonly Members[]
   return new Map(compensations.map((one) => [textOf(one, 'compensates'), textOf(one, 'txn_id')]))

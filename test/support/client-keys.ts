@@ -42,7 +42,7 @@ export function signed(fields: Members, privateKey: KeyObject): Members {
   return { ...fields, signature: signatureBytes(fields, privateKey).toString('base64url') }
 }
 
-/** What the ledger calls `submission_hash`: the digest that the signature is over. */
+/** The ledger's `submission_hash`: the digest that is signed. */
 export function submissionHash(fields: Members): string {
   return `sha256:${createHash('sha256').update(canonical(fields)).digest('hex')}`
 }

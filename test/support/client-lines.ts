@@ -15,7 +15,7 @@ export async function readLines(client: LedgerClient, path: string): Promise<rea
   return lines
 }
 
-/** What had arrived when the client hung up, once so many bytes had: the last line may be a part of one. */
+/** The text that arrived before the client hung up, after that many bytes: the last line may be incomplete. */
 export function readSome({ origin, ...client }: LedgerClient, path: string, bytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${client.token}`, ...AS_LINES }

@@ -63,7 +63,7 @@ export interface Holding {
   readonly incoming: string
 }
 
-/** What the account holds of the asset; nothing before its first movement. */
+/** The account's balance in the asset; undefined before its first movement. */
 export async function holdingOf(client: LedgerClient, accountId: string, tokenId = 'BASE'): Promise<Holding> {
   const reply = await client.get(`/v1/accounts/${accountId}/balances/${tokenId}`)
   if (reply.status === 404) return NOTHING_HELD

@@ -80,7 +80,7 @@ export async function ownedBy(client: LedgerClient, { accountId }: Holder): Prom
   return nfts.map((nft) => textOf(nft, 'instance_id'))
 }
 
-/** An NFT leg of a group: it goes to somebody. */
+/** An NFT leg of a group, with a receiver. */
 export function handing(from: Holder, to: Holder, nft: Nft): Members {
   return { account_id: from.accountId, type: 'transfer', to_account_id: to.accountId, ...nft }
 }

@@ -71,7 +71,7 @@ function keptConnections(): Agent {
   return new Agent({ keepAlive: true, timeout: IDLE_TIMEOUT_MS })
 }
 
-/** Sees each reply before whoever asked does; what it throws, they get. */
+/** Sees each reply before the caller does; the caller gets its errors. */
 export type Witness = (what: HttpRequest, reply: HttpReply) => void
 
 export class LedgerClient {

@@ -1,4 +1,4 @@
-/** What a scene has started and must end: the last begun ends first, and one that cannot end leaves none of the others. */
+/** Ends all that a scene has started, the last first. A failure to end one does not keep the others. */
 export class Closing {
   private readonly ends: (() => Promise<unknown> | void)[] = []
 

@@ -34,7 +34,7 @@ export interface Cluster {
   readonly isReady: () => Promise<boolean>
   /** Of the embedded PostgreSQL, with its password: for looks behind the interface. */
   readonly databaseUrl: () => string
-  /** What it printed and logged last, for messages. */
+  /** The end of its output and log, for messages. */
   readonly lastLines: () => string
   /** Ends everything and removes the data. */
   readonly stop: () => Promise<void>
@@ -60,7 +60,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ...withoutLedger(process.env),
       LEDGER_PORT: String(ports[0]),
       LEDGER_DATA_DIR: dataDir,
-      // What is not about the auditor leaves the processors to the rest.
+      // Only tests of the auditor give it processor time.
       LEDGER_AUDITOR_SHARE: '2',
       LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(
         Object.entries(clients).map(([role, { clientId, clientSecret }]) => ({

@@ -1,4 +1,4 @@
-/** What opens the rows of a ledger that runs in processes of its own: its master key lies in its data directory. */
+/** Opens the rows of a ledger that runs as processes: its master key is in its data directory. */
 import { join } from 'node:path'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
 import type { LedgerSecrets } from '../../infra/ledger/ledger-secrets.ts'

@@ -1,5 +1,5 @@
 /**
- * What the OpenAPI document promises, held against what is answered. Objects of answers may have no member that the
+ * Compares answers with the OpenAPI document. Objects of answers may have no member that the
  * document does not know: a client must ignore what it does not know, and a test must not.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
@@ -57,7 +57,7 @@ export class DocumentedInterface {
     return found
   }
 
-  /** What of the answer is not as the document says; empty is good. */
+  /** Differences of the answer from the document; empty is good. */
   faultsOfAnswer(operation: DocumentedOperation, answer: Answer): readonly string[] {
     const { status, headers, body } = answer
     const documented = operation.members.responses[status]
@@ -84,13 +84,13 @@ export class DocumentedInterface {
     return [...faults, ...inLines]
   }
 
-  /** What of a body is not as the document says it must be. */
+  /** Differences of a request body from the document. */
   faultsOfBody(operation: DocumentedOperation, body: Json): readonly string[] {
     const pointer = ['paths', operation.path, operation.method.toLowerCase(), 'requestBody', 'content']
     return this.faultsOfValue([...pointer, 'application/json', 'schema'], body)
   }
 
-  /** What of a value is not as a schema of the document says. `keys`: where the schema stands. */
+  /** Differences of a value from a schema of the document. `keys`: the place of the schema. */
   faultsOfValue(keys: readonly string[], value: Json): readonly string[] {
     return this.faultsUnder(OPEN, keys, value)
   }

@@ -1,6 +1,6 @@
 /**
  * The keys behind the examples of the OpenAPI document. Published with the standards that they are taken from, so that
- * everybody can make the signatures of the examples, and nobody should use them for anything else.
+ * everybody can make the signatures of the examples. Never use them for anything else.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 

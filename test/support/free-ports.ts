@@ -49,7 +49,7 @@ function nextRow(count: number): readonly number[] {
 }
 
 /**
- * Undefined: it is claimed already. A claim is a UDP socket with the port's number, in nobody's way who listens by TCP;
+ * Undefined: it is claimed already. A claim is a UDP socket with the port's number, which no TCP listener conflicts with;
  * the kernel gives it up when this process ends, however that may be.
  */
 function claim(port: number): Promise<Socket | undefined> {

@@ -1,4 +1,4 @@
-/** What becomes of an account at its end, as rows: it gives away what it has, is closed, and is erased. */
+/** The rows of an account's end: it transfers its holdings, is closed, and is erased. */
 import { Balances } from '../../actors/account/balances.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { BASE_UNIT, ZERO } from '../../actors/money.ts'

@@ -57,7 +57,7 @@ export function instanceState(changes: Partial<InstanceState> = {}): InstanceSta
   }
 }
 
-/** The next version of an instance, which somebody owns. */
+/** The next version of an instance with an owner. */
 export function ownedBy(before: InstanceState, owner: string, changes: Partial<InstanceState> = {}): InstanceState {
   return { ...before, version: before.version + 1, status: 'active', owner, hold: null, ...changes }
 }

@@ -94,7 +94,7 @@ export async function startLoneNode(
   }
 }
 
-/** There is one node, and nobody else to tell. */
+/** There is only one node: no peer to notify. */
 function aloneLeases(): LeaseStore {
   let held: { readonly record: SessionRecord; readonly revision: number } | undefined
   return {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is looked for, by what it is. */
+/** Texts to search for, by kind. */
 export type Needles = Readonly<Record<string, string>>
 
 /** Names of the needles that are in the bytes: as UTF-8, in hexadecimal digits, in base64, or as PostgreSQL's `numeric`. */

@@ -1,4 +1,4 @@
-/** All that a database holds, opened with every key that is left: what whoever has the master key, too, can learn of it. */
+/** All rows of a database, opened with every key that is left: the knowledge of an operator with the master key. */
 import postgres from 'postgres'
 import type { FailureCode, Transaction } from '../../actors/account/transaction.ts'
 import { openAttestation } from '../../infra/postgres/rows/attestation-document.ts'

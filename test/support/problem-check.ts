@@ -1,4 +1,4 @@
-/** What the interface promises of every 'no' (D14), checked of many replies at once. */
+/** Checks the guarantees of every problem (D14), for many replies at once. */
 import { type HttpReply, membersOf } from './client.ts'
 import type { Members } from './client-keys.ts'
 
@@ -9,7 +9,7 @@ export interface ExpectedProblem {
   readonly code: string
 }
 
-/** What no problem may show: a stack, a statement, a place in our files. */
+/** Internals that no problem may show: a stack, a statement, a place in our files. */
 const LEAK = /\bat \S+:\d+|node_modules|SELECT|\.ts\b|\.js\b/
 
 /** RFC 3986, 3.3. */

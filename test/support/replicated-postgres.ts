@@ -18,7 +18,7 @@ import { type SeverableWire, startWire } from './severable-wire.ts'
 
 export interface ReplicatedPostgres {
   readonly standby: EmbeddedServer
-  /** What the standby follows the primary by. */
+  /** The replication slot of the standby. */
   readonly wire: SeverableWire
   /** The primary's machine is gone: nothing of it answers any more. */
   readonly killPrimary: () => Promise<void>

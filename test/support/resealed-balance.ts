@@ -1,4 +1,4 @@
-/** A balance changed behind the ledger's back by somebody who has its keys: the account's row says the same. */
+/** Changes a balance with the ledger's keys, past its owners, and the digest in the account's row with it. */
 import type postgres from 'postgres'
 import type { AccountState } from '../../actors/account/state.ts'
 import { balanceOf } from '../../actors/account/state.ts'

@@ -1,4 +1,4 @@
-/** Rows as somebody writes and changes them who has the ledger's keys, and goes past its owners. */
+/** Writes and changes rows with the ledger's keys, past the owners of its shards. */
 import type postgres from 'postgres'
 import type { ActorState } from '../../actors/actor-state.ts'
 import {

@@ -32,7 +32,7 @@ const START_TIMEOUT_MS = 180_000
 const CONFIG = 'infra/deploy/nats/nats.conf'
 const LINES_KEPT = 500
 
-/** What the script makes, in a directory of its own. */
+/** The files that the script makes, in a directory of its own. */
 export function makeSecrets(natsServers: readonly string[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'ledger-secrets-'))
   const script = join(projectRoot(), 'infra', 'deploy', 'make-secrets.mjs')

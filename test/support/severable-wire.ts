@@ -7,11 +7,11 @@ import net from 'node:net'
 export interface SeverableWire {
   readonly port: number
   readonly sever: () => void
-  /** What was held back passes, if both ends are still there. */
+  /** Releases delayed data, if both ends are still open. */
   readonly restore: () => void
-  /** What is sent from now on takes half of this in each direction, milliseconds; in order, as ever. */
+  /** Round-trip delay of data from now on, milliseconds, half in each direction; the order stays. */
   readonly delay: (roundTripMs: number) => void
-  /** What is connected is cut off at both ends; what connects from now on reaches the server on that port. */
+  /** Cuts all connections at both ends; new ones reach the server on that port. */
   readonly leadTo: (port: number) => void
   readonly close: () => Promise<void>
 }
@@ -20,7 +20,7 @@ export interface SeverableWire {
 interface Lane {
   readonly from: net.Socket
   readonly to: net.Socket
-  /** What is on its way, oldest first. */
+  /** Data in transit, oldest first. */
   readonly chunks: { readonly chunk: Buffer; readonly dueMs: number }[]
   timer: NodeJS.Timeout | undefined
 }

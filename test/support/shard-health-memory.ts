@@ -11,11 +11,11 @@ export interface MemoryShard {
   updatedAtMs: number
 }
 
-/** What every one made from it shares. */
+/** State that all made from it share. */
 export interface MemoryShardState {
   readonly shards: Map<number, MemoryShard>
   readonly draining: Set<number>
-  /** Who said something last, by shard; a shard of which nothing was ever said is not there. */
+  /** The last recorder, by shard; a shard without a record is absent. */
   readonly recordedBy: Map<number, string>
   nowMs: number
 }

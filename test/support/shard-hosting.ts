@@ -56,22 +56,22 @@ export interface Logged {
   readonly fields: unknown
 }
 
-/** What a test may change of the store and the network. */
+/** Hooks of a test into the store and the network. */
 export interface Control {
-  /** What is said of a commit. */
+  /** The outcome of a commit. */
   commit: Commit
   raises: boolean
-  /** What was read is answered once this has resolved. */
+  /** Reads are answered once this has resolved. */
   lookUps: Promise<void>
   acknowledges: (channels: readonly AcknowledgedChannel[]) => Promise<void>
-  /** What becomes of a message between nodes. */
+  /** The fate of a message between nodes. */
   carry: (subject: string, message: string) => Fate
   maxMessageBytes: number
 }
 
 const NETWORK_MS = 1
 
-/** Shards that nobody serves yet, with their records and rows. */
+/** Shards without an owner, with their records and rows. */
 export function createLedger(shardIds: readonly number[]) {
   const clock = createManualClock(START_MS)
   const rows = new Rows()
@@ -240,7 +240,7 @@ export function startHost(
     ...watched,
   })
   transport.serve(deliverySubject(session), (message, reply) => host.receiveDeliveries(message, reply))
-  /** Takes the shard, whoever has it. */
+  /** Takes the shard from any owner. */
   const serve = async (shardId: number) => {
     const token = give(shardId, session)
     host.serve(token, await store.openShard(shardId))
@@ -258,7 +258,7 @@ export function hosting(shardIds: readonly number[] = [0, 1], limits: Limits = {
   const ledger = createLedger(shardIds)
   const started = startHost(ledger, 's', shardIds, limits, watched)
   const { rows, batches } = ledger
-  /** What a commit does to the ledger when nothing is heard of it. */
+  /** The effect of a commit whose outcome is unknown. */
   const keep = ({ shards }: CommitBatch): void => {
     const refused = rows.check(shards)
     if (refused !== undefined) throw new Error(refused.detail)
@@ -363,7 +363,7 @@ export const marksIn = (batches: readonly CommitBatch[], target: number, source:
   batches
     .flatMap(({ shards }) => shards.filter(({ token }) => token.shardId === target))
     .flatMap(({ marks }) => marks.filter((mark) => mark.source === source).map(({ mark }) => mark))
-/** What is there of an account's holdings. */
+/** The holdings of an account. */
 export const balanceIn = (rows: Rows, accountId: string, tokenId = 'BASE'): string => {
   const shardId = homeOf({ kind: 'account', id: accountId })
   return formatQuantity(rows.account({ shardId, accountId })?.balances.get(tokenId)?.balance ?? ZERO)

@@ -1,5 +1,5 @@
 /**
- * As somebody who has the keys: rows are opened, changed and sealed again, with their columns, so that nothing but what they
+ * An attacker with the keys: rows are opened, changed and sealed again, with their columns, so that nothing but what they
  * say is wrong. Each throws where it changed nothing: that would show nothing.
  */
 import type postgres from 'postgres'
@@ -126,7 +126,7 @@ export function changeOf(previous: AccountState, after: AccountState): AccountCh
   return { previous, tokenIds: of(previous.balances, after.balances), holdIds: of(previous.holds, after.holds) }
 }
 
-/** What the account has of the base unit. */
+/** The account's balance in the base unit. */
 export function changeBase(accountId: string, change: (balance: Balance) => Partial<Balance>) {
   return changeAccount(accountId, (account) => {
     const before = account.balances.get(BASE_UNIT)
@@ -283,7 +283,7 @@ export type Crossings = readonly (readonly [
   readonly { readonly tokenId: string; readonly credited: string; readonly debited: string }[],
 ])[]
 
-/** What came over the boundary, a row a commit. */
+/** Value that entered the ledger, a row a commit. */
 export function changeCrossings(change: (crossings: Crossings) => Crossings | Left) {
   return async (copy: Target): Promise<void> => {
     const { sql, open, seal } = await keyed(copy)

@@ -1,4 +1,4 @@
-/** As somebody who may do anything to the database and has no key; and what an audit then says. */
+/** An attacker with full access to the database and no key; and the findings of an audit afterwards. */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { vaultOf } from './ledger-database.ts'
 import { runAll, type Tamper, type Tampered, walkLedger } from './tampering.ts'
@@ -12,7 +12,7 @@ export function withoutKeys(tampered: () => Tampered) {
     })
   }
 
-  /** What is said to be wrong, each once: accounts by their names, and `txn`, `class`, `leg` for what is numbered anew each time. */
+  /** The findings, each once: accounts by their names, and `txn`, `class`, `leg` for IDs that differ in each run. */
   function namesOf(findings: readonly { readonly subject: string; readonly place: string }[]): readonly string[] {
     const { refOf, told } = tampered()
     const named = findings.map(({ subject, place }) =>

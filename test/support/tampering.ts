@@ -17,7 +17,7 @@ export interface DatabaseCopy {
 export interface Tampered {
   readonly told: Told
   readonly ledgerId: string
-  /** What stands for an account in rows and in findings. */
+  /** The keyed hash of an account in rows and in findings. */
   readonly refOf: (accountId: string) => string
   readonly onCopy: <T>(work: (copy: DatabaseCopy) => Promise<T>) => Promise<T>
   /** Both kinds of pass together. */
@@ -26,7 +26,7 @@ export interface Tampered {
 }
 
 export type Tamper = (copy: DatabaseCopy) => Promise<unknown>
-/** What is damaged, everything that is then said to be wrong, and how it is damaged. */
+/** The damage in words, all expected findings, and the function that does the damage. */
 export type Case = readonly [what: string, found: readonly Subject[], tamper: Tamper]
 
 /** `more`: what happens after everything has happened once. */
@@ -37,7 +37,7 @@ export async function createTampered(
   const parties = new Parties(ledger)
   const told = await everythingOnce(parties, 'one')
   await more(ledger, parties, told)
-  // A copy is made of what nobody is connected to.
+  // PostgreSQL copies only a database without connections.
   await ledger.leave()
   const { ledgerId, vault } = ledger
   return {
@@ -72,7 +72,7 @@ export function failedOf({ failed }: SpotResult): readonly Subject[] {
   return SUBJECTS.filter((subject) => (failed[subject] ?? 0) > 0)
 }
 
-/** What is said to be wrong with a copy that was damaged so. */
+/** The findings of an audit of a damaged copy. */
 export function foundBy({ onCopy, audit }: Tampered, tamper: Tamper): Promise<readonly Subject[]> {
   return onCopy(async (copy) => {
     await tamper(copy)
@@ -104,7 +104,7 @@ export async function walkLedger(url: string, ledgerId: string, vault: RowVault)
   return { findings, places }
 }
 
-/** As somebody who has no keys, but may do anything to the database. */
+/** An attacker without keys, with full access to the database. */
 export function run(statement: string): Tamper {
   return async ({ sql }) => {
     const changed = await sql.unsafe(statement)

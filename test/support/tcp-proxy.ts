@@ -13,9 +13,9 @@ export interface TcpProxy {
   readonly cutClients: () => void
   /** Cuts what is open and lets nothing through from now on. */
   readonly close: () => Promise<void>
-  /** What is sent next down the connection for commits is thrown away, and the connection cut. */
+  /** Drops the next data on the connection for commits, and cuts the connection. */
   readonly loseNextCommit: () => void
-  /** What was sent next is answered, and the answer thrown away: `cut`, the connection then ends; `silence`, it does not. */
+  /** Forwards the next data and drops the answer: `cut`, the connection then ends; `silence`, it does not. */
   readonly loseNextAnswer: (how: 'cut' | 'silence') => void
   /** How often a fault of the two above has happened. */
   readonly lost: () => number

@@ -44,9 +44,9 @@ export interface WiredLedger extends PartiesLedger {
   readonly traffic: readonly string[]
   readonly logLines: readonly string[]
   readonly metrics: () => Promise<string>
-  /** Lets everything that was sent arrive at whoever keeps it. */
+  /** Waits until all sent messages have arrived. */
   readonly settle: () => Promise<void>
-  /** From a link of its own, as whoever got into NATS would. */
+  /** Sends over a link of its own, as an intruder in NATS would. */
   readonly inject: (subject: string, body: string) => void
   readonly close: () => Promise<void>
 }

@@ -32,9 +32,9 @@ export interface DraftingOptions {
   readonly random: Random
 }
 
-/** Who registers and submits everything. */
+/** The client of all registrations and submissions. */
 const CALLER = { clientId: 'loader', role: 'transactor', boundary: true } as const
-/** Nobody waits. */
+/** No client waits. */
 const SILENT = { send: () => undefined }
 
 export class AccountDrafts {
@@ -55,7 +55,7 @@ export class AccountDrafts {
     }
   }
 
-  /** What has been drafted since it was taken last. */
+  /** Drafts since the last `take`. */
   take(): readonly ShardDraft[] {
     const taken = [...this.drafts.values()]
     this.drafts.clear()

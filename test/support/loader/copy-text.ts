@@ -11,7 +11,7 @@ import { createRowSealer } from '../../../infra/postgres/rows/row-sealer.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 
-/** What is summed over a whole load and written at its end. */
+/** Sums over a whole load, written at its end. */
 const NO_ROWS: ReadonlySet<SectionName> = new Set(['new_channels', 'sent', 'marks'])
 
 const SPECIAL = /[\\\t\n\r]/

@@ -1,6 +1,6 @@
 /**
  * Fills a migrated ledger that is empty with accounts, as the ledger itself would have written them: for tests and
- * benchmarks. Nobody may serve the ledger meanwhile.
+ * benchmarks. No node may serve the ledger meanwhile.
  *   L1. Every row is made by the ledger's own code: commands read and stepped, entries hashed, receipts signed with its
  *       receipt key, columns described as for commits. Only the way into the tables is another.
  *   L2. A ledger that has anything in it, or whose shards have owners, is refused.
@@ -43,7 +43,7 @@ export interface LoadOptions extends Partial<LoadShape> {
 export interface LoadedLedger {
   /** Those of the accounts, by turns. */
   readonly keys: readonly SharedKey[]
-  /** What is in the ledger now. */
+  /** The contents of the ledger. */
   readonly sums: LoadSums
   readonly tookMs: number
 }

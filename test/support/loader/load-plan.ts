@@ -44,7 +44,7 @@ export function accountIdOf(number: number): string {
   return `account-${number}@load`
 }
 
-/** What an account submits at the ledger's boundary, in the base unit. */
+/** A credit or debit of an account, in the base unit. */
 export interface Order {
   readonly type: 'credit' | 'debit'
   readonly amount: string
@@ -68,7 +68,7 @@ const OVERDRAWN = 1 / 32
 /** Fractions are drawn as two numbers of nine digits. */
 const NINE_DIGITS = 1_000_000_000
 
-/** What one account orders, one after another; what is paid out follows from `available`, asked each time. */
+/** The orders of one account, one after another; a debit depends on `available`, which is read each time. */
 export function* ordersOf(
   shape: LoadShape,
   number: number,

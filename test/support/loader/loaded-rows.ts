@@ -1,4 +1,4 @@
-/** What is in a loaded ledger, opened: for tests that look at rows behind the ledger's back. */
+/** The opened rows of a loaded ledger, for tests that read rows directly. */
 import type postgres from 'postgres'
 import type { AccountState } from '../../../actors/account/state.ts'
 import { accountAddress, actorKey } from '../../../actors/address.ts'

@@ -1,4 +1,4 @@
-/** The key pairs that loaded accounts share. They follow from the seed: whoever has it signs for every account. */
+/** The key pairs that loaded accounts share. They follow from the seed, which can therefore sign for every account. */
 import { createECDH, createHash, createPrivateKey } from 'node:crypto'
 import type { AccountKey } from '../../../actors/account/state.ts'
 import { readPublicKey } from '../../../infra/keys/public-key.ts'

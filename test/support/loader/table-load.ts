@@ -73,11 +73,11 @@ async function openTableLoad(url: string, table: string, columns: readonly strin
     const stream = await copying.writable()
     const refused = new Promise<never>((_resolve, reject) => {
       // The driver gives a refusal to the stream while there is one, and to the query after the last line; the query was
-      // answered with the stream, and nobody would hear of it.
+      // answered with the stream, and the refusal would be lost.
       void Object.assign(copying, { reject })
       stream.once('error', reject)
     })
-    // It may come while nobody waits.
+    // It may reject before a caller waits.
     refused.catch(() => undefined)
     return filling(connection, table, indexes, stream, refused)
   } catch (error) {

@@ -23,7 +23,7 @@ test.for([
   [`${LINES};q=0.5, */*;q=0.4`, true],
   [`${LINES}, application/json;q=0.9`, true],
   [`application/json; q=0.9 ,${LINES} ; q=0.95`, true],
-  // What is preferred to it, or named with the same weight.
+  // Another type is preferred, or has the same weight.
   [`${LINES}, application/json`, false],
   [`application/json, ${LINES}`, false],
   [`${LINES};q=0.4, */*;q=0.5`, false],

@@ -1,4 +1,4 @@
-/** Goal: assertions are signed for whoever asks, and only what this ledger has signed and stands by is valid (A1-A3, D12). */
+/** Goal: assertions are signed for any client; only those that this ledger signed under a valid key are valid (A1-A3, D12). */
 import { p256 } from '@noble/curves/nist.js'
 import { describe, expect, test } from 'vitest'
 import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
@@ -131,7 +131,7 @@ describe('what is asserted', () => {
 })
 
 describe('what is verified', () => {
-  test.for(TYPES)('an untouched %s is valid, whoever asks and in whatever order its members come', async (type) => {
+  test.for(TYPES)('an unchanged %s is valid, for any client and in any order of its members', async (type) => {
     const edge = createEdgeFixture()
     const { requester: _, ...assertion } = await asked(edge, type)
     const valid = { valid: true, verified_at: new Date(edge.clock.now()).toISOString() }

@@ -83,7 +83,7 @@ describe('POST /v1/attestations', () => {
     expect(revoked['revoked_at']).toBe(members['created_at'])
   })
 
-  test('D8: a 503 tells the outcome, also of a write that took effect and nobody was told of', async () => {
+  test('D8: a 503 has the outcome, also for a write that took effect without an answer', async () => {
     const { edge, stored, token } = await scene()
     const once = () => edge.post(PATH, BODY, token, { 'idempotency-key': 'once' })
     edge.attestations.lost = AWAY
@@ -157,7 +157,7 @@ describe('POST /v1/attestations/{id}/revoke', () => {
     expect(await bodyOf(await edge.get(`${PATH}/${String(before['attestation_id'])}`, token))).toEqual(revoked)
   })
 
-  test('again it is 200 and nothing new, whoever asks and whatever the reason', async () => {
+  test('a repeated revocation is 200 and changes nothing, for any client and reason', async () => {
     const { edge, token } = await scene()
     const { attestation_id: id } = await stated(edge, token)
     const text = await (await revoke(edge, id, await edge.tokenFor('admin'))).text()

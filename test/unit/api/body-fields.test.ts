@@ -124,7 +124,7 @@ const OPTIONAL = CASES.filter(({ absence }) => absence === 'right').map(
 /** An optional signature covers the whole body, and is none where it is null. */
 const isSigned = ({ body, field }: FieldCase): boolean => field !== 'signature' && 'signature' in body
 
-/** What a body comes to, at an edge of its own: IDs are made by chance. */
+/** The outcome of a body at an edge of its own: IDs are random. */
 async function effectOf({ id }: FieldCase, body: JsonObject): Promise<unknown> {
   const own = createEdgeFixture()
   const response = await own.post(WRITTEN[id].path, body, await own.tokenFor('admin'), { 'x-request-id': 'the-same' })

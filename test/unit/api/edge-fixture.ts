@@ -304,7 +304,7 @@ export function digestOf(payload: JsonObject): string {
   return `sha256:${createHash('sha256').update(canonicalJson(payload)).digest('hex')}`
 }
 
-/** What a refusal comes down to. */
+/** Status and codes of a refusal. */
 export async function refusalOf(response: Response): Promise<{ status: number; codes: unknown; fields: unknown }> {
   const body = await bodyOf(response)
   const errors = body['errors'] as { field: string }[] | undefined

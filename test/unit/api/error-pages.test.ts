@@ -1,5 +1,5 @@
 /**
- * Goal: whoever meets a problem finds a page that says what it is, which codes come with it and what to do, and on which
+ * Goal: each problem has a page with its meaning, its codes and its remedy, and on which
  * nothing runs (D14). Which code belongs to which page stands here once more, by hand, from the interface.
  */
 import { createHash } from 'node:crypto'
@@ -49,7 +49,7 @@ async function pageOf(
   return { html, policy: response.headers.get('content-security-policy') ?? '', text: textOf(html) }
 }
 
-/** What stands between tags, with entities undone. */
+/** The text between tags, with entities decoded. */
 function textOf(html: string): string {
   const text = html.replaceAll(/<style>[\s\S]*?<\/style>|<[^>]*>/g, '')
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')

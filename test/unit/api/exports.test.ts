@@ -53,7 +53,7 @@ test('an export is sent as it is made, one record a line', async () => {
   expect(await response.text()).toBe('{"line":0}\n{"line":1}\n')
 })
 
-test('what is asked for is what is exported, for whoever asks', async () => {
+test('the requested accounts are exported, for the requester', async () => {
   const edge = await edgeWith(BUSY)
   await edge.ask({ ...ASKED, account_ids: ['alice', 'bob', 'alice'], mode: 'move', audience: AUDIENCE.toUpperCase() })
   await edge.ask({ requester: 'x', all: true, audience: AUDIENCE, recipient_public_key: RECIPIENT })

@@ -9,13 +9,13 @@ export interface FakeAccess extends AccessStore {
   readonly families: MemoryFamily[]
   /** By its index among the families. */
   readonly revokeSession: (index: number) => void
-  /** What the next exchange says; null: what the store says. */
+  /** The result of the next exchange; null: that of the store. */
   refreshOutcome: RefreshOutcome | null
   /** Thrown by every call while it is set. */
   failure: Error | null
   /** While set, the reply with changes waits for `answer`. */
   hanging: boolean
-  /** What hangs is answered, and what is asked from now on. */
+  /** Answers hanging calls, and calls from now on. */
   readonly answer: () => void
   checked: number
 }

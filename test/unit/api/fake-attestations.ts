@@ -6,7 +6,7 @@ export interface FakeAttestations extends AttestationStore {
   readonly state: MemoryAttestationState
   /** Thrown by every call while it is set. */
   failure: Error | null
-  /** Thrown by writes after they took effect, while it is set: the outcome that nobody was told of. */
+  /** While set, writes throw it after they took effect: the outcome is unknown. */
   lost: Error | null
 }
 

@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import type { SchemaValidator, SchemaVerdict, ValueVerdict } from '../../../runtime/ports/schema-validator.ts'
 
 export interface FakeSchemaValidator extends SchemaValidator {
-  /** What every check says from now on. */
+  /** The result of every check from now on. */
   schemaVerdict: SchemaVerdict
-  /** What every validation says from now on. */
+  /** The result of every validation from now on. */
   valueVerdict: ValueVerdict
   readonly checked: JsonObject[]
   readonly validated: { readonly schema: JsonObject; readonly value: Json }[]

@@ -52,7 +52,7 @@ const whole = (least: number, most: number): FieldRule => ({
   right: [least, most],
   wrong: [least - 1, most + 1, 1.5, String(least), 1e300],
 })
-/** What another place of the request says, too. */
+/** A field whose value another place of the request repeats. */
 const same = (...wrong: readonly Json[]): FieldRule => ({ right: [], wrong, inWords: true })
 
 const ACCOUNT_ID: FieldRule = {

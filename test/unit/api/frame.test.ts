@@ -139,7 +139,7 @@ describe('outside /v1', () => {
     expect(body.keys[1]).not.toHaveProperty('exp')
   })
 
-  // What the others say: error-pages.test.ts.
+  // The other texts: error-pages.test.ts.
   test.for(['nothing', 'constructor', '__proto__', '%3Cscript%3E'])('/errors/%s is no page', async (slug) => {
     expect((await createEdgeFixture().get(`/errors/${slug}`)).status).toBe(404)
   })

@@ -51,7 +51,7 @@ describe('grants', () => {
     expect(edge.access.checked).toBe(1)
   })
 
-  test('G2: a copy is trusted for 30 s of failing renewals, then nobody is let in until one succeeds', async () => {
+  test('G2: a copy is trusted for 30 s of failing renewals, then no client is admitted until one succeeds', async () => {
     const { edge, token } = await scene()
     edge.access.failure = new AccessStoreUnavailable('away')
     await edge.clock.advance(29_000)

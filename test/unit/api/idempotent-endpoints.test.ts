@@ -25,7 +25,7 @@ const OVERLOADED = { kind: 'unavailable', reason: 'overloaded', outcome: 'not_ap
 
 type Sent = (path: string, body: object, key?: string) => Promise<Response>
 
-/** What an administrator sends to an edge whose ledger answers this. */
+/** An administrator's request to an edge whose ledger gives this answer. */
 async function sending(edge: EdgeFixture, outcome?: GatewayOutcome | Answer): Promise<Sent> {
   if (outcome !== undefined) {
     const isOutcome = outcome.kind === 'unavailable' || outcome.kind === 'answered'

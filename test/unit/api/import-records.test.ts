@@ -96,7 +96,7 @@ describe('records of an export', () => {
     expect(told(without(aRecord(kind), field))).toEqual([`records[0].${field} ${code}`])
   })
 
-  test.for([...RECORD_KINDS])('%s: a member that nobody knows is refused, because it was signed', (kind) => {
+  test.for([...RECORD_KINDS])('%s: an unknown member is refused, because it was signed', (kind) => {
     expect(told(aRecord(kind, { color: 'red' }))).toEqual(['records[0].color ERR_UNKNOWN_FIELD'])
   })
 

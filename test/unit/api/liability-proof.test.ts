@@ -1,4 +1,4 @@
-/** Goal: an account's holder gets the proof that it is counted in, of a run that is kept, and nobody gets one of what was erased. */
+/** Goal: an account's holder gets the proof of inclusion of a stored run; an erased account has no proof. */
 import { describe, expect, test } from 'vitest'
 import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
 import { accountView, bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
@@ -18,7 +18,7 @@ describe('GET /v1/accounts/{id}/liability-proof', () => {
     return edge
   }
 
-  test('shows the shares with their paths, all totals, and the assertion that signs them for whoever asks', async () => {
+  test('shows the shares with their paths, all totals, and the signed assertion, to any client', async () => {
     const edge = fixture()
     const response = await edge.get('/v1/accounts/alice/liability-proof', await edge.tokenFor('viewer'))
     expect(response.status).toBe(200)

@@ -23,7 +23,7 @@ const CHANGES: readonly (readonly [string, Partial<ClientRecord>, number, string
 
 interface Waited {
   readonly path: string
-  /** What is waited for: pending, and then it has come. */
+  /** The resource: pending, then final. */
   readonly show: (edge: EdgeFixture, done: boolean) => void
 }
 
@@ -52,7 +52,7 @@ const WAITED: readonly Waited[] = [
 ]
 
 describe.for(WAITED)('GET $path with Prefer: wait', ({ path, show }) => {
-  /** What is answered to who waits while the client is changed, 10 s before what is waited for has come. */
+  /** The response if the client is changed during the wait, 10 s before the end. */
   async function waited(change: Partial<ClientRecord>): Promise<Response> {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
@@ -135,7 +135,7 @@ describe('an export', () => {
     expect(source.left).toBe(true)
   })
 
-  test('breaks off with its source, also while nobody reads; who leaves ends the source', async () => {
+  test('breaks off with its source, also without a reader; a reader that leaves ends the source', async () => {
     const broken = await begun()
     expect(await broken.next()).toBe('{"line":1}\n')
     broken.source.fail?.(new Error('a row is damaged'))

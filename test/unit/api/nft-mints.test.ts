@@ -68,7 +68,7 @@ test('the size of metadata is what its canonical form has, not what was sent', a
   for (const body of [spaced, escaped]) expect((await mint(minting(), body)).status).toBe(201)
 })
 
-test('D1: what can be no class is 404 in the path; one that nobody knows is the ledger’s to say, in its order', async () => {
+test('D1: an ill-formed class ID in the path is 404; the ledger refuses an unknown class, in its order', async () => {
   const edge = minting({ kind: 'refused', code: 'signature_mismatch', detail: 'No.', field: 'signature' })
   for (const id of ['gems', CLASS_ID.toLowerCase(), 'cls_1']) {
     expect((await mint(edge, { ...BODY, class_id: id }, `/v1/nft-classes/${id}/instances`)).status).toBe(404)

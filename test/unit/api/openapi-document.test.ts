@@ -133,7 +133,7 @@ describe('the examples of the document', () => {
       const text = JSON.stringify(members.responses)
       return text.includes('"application/json":{"schema":{"$ref"') && !succeeding.has(id)
     })
-    // What they succeed with another ledger has to sign: the walk-through has one ledger.
+    // Their bodies need the signature of another ledger: the walk-through has one ledger.
     expect(wanting.map(({ id }) => id)).toEqual(['createImport', 'getImport'])
   })
 

@@ -1,5 +1,5 @@
 /**
- * Goal: the document and the routes of the edge cannot differ. What a route is, is seen from how it answers, so that
+ * Goal: the document and the routes of the edge cannot differ. The test calls the routes and looks at their answers, so that
  * nothing of this rests on what the route or the document says of itself.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -93,7 +93,7 @@ describe('the document and the routes', () => {
     const tokens = new Map<string, string | undefined>()
     for (const operation of guarded) tokens.set(operation.id, await tokenOf(edge, operation))
     edge.access.failure = new Error('away')
-    // What is remembered of clients is forgotten.
+    // Cached clients are forgotten.
     await edge.clock.advance(60_000)
     for (const operation of guarded) {
       const response = await ask(edge, operation, tokens.get(operation.id))

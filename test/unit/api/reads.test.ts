@@ -177,7 +177,7 @@ test.for([
   expect(text).not.toMatch(/ECONN|10\.0|outcome/)
 })
 
-/** What an ID of a kind is refused with where it can be none; none: as one that nobody has. `{}` stands for the ID. */
+/** The refusal of an ill-formed ID of a kind; none: like an unknown ID. `{}` is replaced by the ID. */
 const NO_ACCOUNT = { status: 400, codes: ['ERR_INVALID_ACCOUNT_ID'], fields: ['account_id'] }
 const NO_GROUP = { status: 400, codes: ['ERR_INVALID_GROUP_ID'], fields: ['group_id'] }
 const ABSENT = { status: 404, codes: ['ERR_NOT_FOUND'], fields: undefined }

@@ -1,4 +1,4 @@
-/** What is judged of accounts, tokens and classes of NFTs beyond their fields (body-fields.test.ts). */
+/** Rules of registrations beyond their fields (body-fields.test.ts). */
 import { describe, expect, test } from 'vitest'
 import { jwkOf } from '../../../infra/keys/public-key.ts'
 import { type LedgerReads, ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
@@ -44,7 +44,7 @@ describe('the size of a public key', () => {
     expect((await edge.post('/v1/accounts', body, await edge.tokenFor('admin'))).status).toBe(201)
   })
 
-  test.for(Object.entries(tooLarge))('%s: refused, and nobody is asked', async ([, publicKey]) => {
+  test.for(Object.entries(tooLarge))('%s: refused, and the ledger is not asked', async ([, publicKey]) => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('admin')
     const body = { account_id: 'alice', public_key: publicKey, idempotency_key: 'k', signature: 's' }

@@ -42,7 +42,7 @@ const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/fungible-tokens/{}': EVERYBODY,
   'POST /v1/settlement-groups': SUBMITTERS,
   'GET /v1/settlement-groups/{}': EVERYBODY,
-  // Who else than an administrator may revert this one follows from who registered it.
+  // Besides administrators, the client that registered a group may revert it.
   'POST /v1/settlement-groups/{}/revert': SUBMITTERS,
   // Also for an account: its key signs.
   'POST /v1/settlement-groups/{}/decline': SUBMITTERS,

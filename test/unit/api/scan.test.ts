@@ -8,7 +8,7 @@ interface Row {
   readonly mine: boolean
 }
 
-/** A list that says where it goes on in a way that nobody else can make up. */
+/** A list with cursors that cannot be guessed. */
 function listOf(mine: readonly boolean[], { feed = false } = {}) {
   const rows: Row[] = mine.map((own, number) => ({ number, mine: own }))
   const asked: number[] = []

@@ -118,7 +118,7 @@ describe.for(Object.entries(ABOUT_AN_ACCOUNT))('D17: %s', ([, about]) => {
     expect([reached || proof, response.status]).not.toContain(false)
   })
 
-  test.for(OUTSIDE)('is not there for %s, who is outside: as if nobody had this ID', async (accountId) => {
+  test.for(OUTSIDE)('is not there for %s, which is outside: like an unknown ID', async (accountId) => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'admin')
     const there = await ask(edge, about(accountId), token)
@@ -176,7 +176,7 @@ describe('D17: lists leave out what is outside', () => {
 
   test.for([
     ['one inside', SCOPE, '?account_id=alice', 'alice'],
-    ['one outside, as if nobody had the ID', SCOPE, '?account_id=bob', '.'],
+    ['one outside, like an unknown ID', SCOPE, '?account_id=bob', '.'],
     ['the only one that the client has, by its counters', ['alice'], '', 'alice'],
   ] as const)('transactions of %s', async ([, scope, query, accountId]) => {
     const edge = createLedger()

@@ -24,7 +24,7 @@ export interface Asked {
   readonly body?: object
 }
 
-/** What is asked about one account, by the route that it goes to. */
+/** Requests about one account, by route. */
 export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => Asked>> = {
   'GET /v1/accounts/{}': (id) => get(`/v1/accounts/${id}`),
   'GET /v1/accounts/{}/state': (id) => get(`/v1/accounts/${id}/state`),

@@ -51,7 +51,7 @@ describe('POST /v1/settlement-groups', () => {
     expect(payloads.map((payload) => payload['timeout_seconds'])).toEqual([900, 900])
   })
 
-  test('U1: the same client with the same Idempotency-Key asks for the same group, nobody else does', async () => {
+  test('U1: the same client with the same Idempotency-Key asks for the same group, another client does not', async () => {
     const edge = createEdgeFixture()
     edge.gateway.outcome = { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' }
     const [transactor, admin] = [await edge.tokenFor('transactor'), await edge.tokenFor('admin')]

@@ -8,7 +8,7 @@ const ODD = ['+1', '007', '00', '1.0', '1e2', '0x1', 'x', '%20', '7%20', '%D9%A3
 const NO_SHARDS = ['256', '65535', '65536', '99999', '-1', ...ODD]
 const HEALTH = '/v1/shards/7/health'
 
-/** All owned by one node, but shard 3, which nobody owns. */
+/** All owned by one node, except shard 3, which has no owner. */
 async function fixture(real?: Parameters<typeof createEdgeFixture>[0]) {
   const edge = createEdgeFixture(real)
   for (const [shardId, shard] of edge.shards.shards) {

@@ -61,7 +61,7 @@ test('it is the usual 202, byte for byte, when the time is up', async () => {
 
 test('without the preference nothing is read, and no header is added', async () => {
   const edge = accepting()
-  edge.reads.failure = new ReadsUnavailable('nobody asked')
+  edge.reads.failure = new ReadsUnavailable('not called')
   const response = await order(edge)
   const headers = ['preference-applied', 'vary'].map((name) => response.headers.get(name))
   expect([response.status, headers, edge.log]).toEqual([202, [null, null], []])

@@ -50,7 +50,7 @@ test.for([0, 1])('T2: who takes nothing for too long after %i texts is cut off',
   expect(scene.made()).toBe(taken)
 })
 
-test('T2: what is being made for its reader may take its time, and a body that has ended waits for nobody', async () => {
+test('T2: making a part may take long, and a body that has ended waits for no reader', async () => {
   let give: ((text: string) => void) | undefined
   const scene = streaming([new Promise<string>((resolve) => void (give = resolve))])
   const reading = next(scene)

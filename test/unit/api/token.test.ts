@@ -198,7 +198,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('whoever changed rows of clients or sessions', () => {
+describe('an attacker who changed rows of clients or sessions', () => {
   test('gets no token for a client that cannot be read, and takes nothing from others', async () => {
     const scene = tokenScene()
     scene.access.clients.set('bob', clientOf('bob', 'viewer'))

@@ -102,7 +102,7 @@ function ids(rows: readonly TransactionView[]): readonly string[] {
   return rows.map(({ txnId }) => txnId)
 }
 
-/** What a reader holds that was cut off behind so many lines: rows up to the last token, and the token. */
+/** The state of a reader that was cut off after that many lines: rows up to the last token, and the token. */
 function kept(lines: readonly Line[]): { readonly rows: readonly unknown[]; readonly token: string } {
   const place = lines.findLastIndex((line) => line['next_page_token'] !== undefined)
   return { rows: idsIn(lines.slice(0, place + 1)), token: String(lines[place]?.['next_page_token'] ?? '') }
@@ -133,7 +133,7 @@ describe('what is sent', () => {
     expect(edge.queries).toMatchObject([{ limit: 100, after: null, counted: false, order: 'desc' }])
   })
 
-  // What asks for lines: accept.test.ts.
+  // Which requests ask for lines: accept.test.ts.
   test('JSON is what everybody else gets, and says that there is something else', async () => {
     const edge = ledgerOf(1)
     const response = await edge.get('/v1/transactions', await edge.tokenFor('viewer'), { accept: '*/*' })

@@ -172,7 +172,7 @@ const SHOWN: readonly (readonly [path: string, shown: object])[] = [
   [`/v1/settlement-groups/${GROUP_ID.toUpperCase()}`, GROUP_SHOWN],
 ]
 
-/** What is shown of other states, each with what changes in the ledger. */
+/** Views of other states, each with the change in the ledger. */
 const OTHERWISE: readonly (readonly [path: string, change: (reads: FakeReads) => unknown, shown: object])[] = [
   [
     '/v1/accounts/alice',

@@ -183,7 +183,7 @@ export interface DecidedRequest extends WrittenRequest {
   readonly answer: Answer
 }
 
-/** What an actor decides. */
+/** The decision of an actor. */
 export const DECIDED: readonly DecidedRequest[] = Object.entries<WrittenRequest>(WRITTEN).flatMap(([id, request]) => {
   const { kind, answer } = request
   return kind === undefined || answer === undefined ? [] : [{ ...request, id: id as WrittenId, kind, answer }]

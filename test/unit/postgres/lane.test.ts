@@ -1,4 +1,4 @@
-/** Goal: what opening a connection took is never held against the connection, and nothing is asked that nobody waits for. */
+/** Goal: the time to open a connection does not count against it, and work without a waiting caller is not begun. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
 import type { Connection, Sql } from '../../../infra/postgres/connection/connection.ts'
@@ -62,7 +62,7 @@ test('one that does not answer in time is thrown away', async () => {
   expect(connections.map(({ isOpen }) => isOpen())).toEqual([false])
 })
 
-test('work that nobody waits for any more is not begun', async () => {
+test('work whose caller gave up is not begun', async () => {
   const { lanes, connections } = lanesThatOpenIn(TOO_LONG_MS)
   const work = vi.fn(() => Promise.resolve('done'))
   const first = expect(lanes.run(work)).rejects.toThrow(LedgerStoreUnavailable)

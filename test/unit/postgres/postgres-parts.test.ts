@@ -80,7 +80,7 @@ const FIRST: DatabaseIdentity = {
   recovering: false,
 }
 
-test('N3: a server that the ledger was not accepted on is refused by whoever has seen no other, too', () => {
+test('N3: a server that the ledger was not accepted on is refused also by a process that has seen no other', () => {
   const guard = createIdentityGuard()
   expect(() => guard.check({ ...FIRST, acceptance: null })).toThrow('not accepted')
   expect(() => guard.check(FIRST)).toThrow('not accepted')
@@ -105,7 +105,7 @@ test.for([
   expect(() => guard.check(FIRST)).toThrow(field)
 })
 
-test('N1: whoever is to end the process is told of the stop, once', () => {
+test('N1: the callback that ends the process is called once', () => {
   const told: string[] = []
   const guard = createIdentityGuard(undefined, (reason) => told.push(reason))
   guard.check(FIRST)

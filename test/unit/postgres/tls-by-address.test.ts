@@ -23,7 +23,7 @@ test.for(['verify-full', 'verify-ca', 'true', 'Require', 'unheard-of'])(
   },
 )
 
-test.for(['require', 'allow'])('T2: TLS that verifies nobody is told of the signal too (%s)', (mode) => {
+test.for(['require', 'allow'])('T2: TLS without verification gets the signal too (%s)', (mode) => {
   const expected = { ssl: { rejectUnauthorized: false, signal } }
   expect(tlsOptions(`postgres://u@10.0.0.1/ledger?sslmode=${mode}`, signal)).toEqual(expected)
   expect(tlsOptions(`postgres://u@db.example.com/ledger?ssl=${mode}`, signal)).toEqual(expected)

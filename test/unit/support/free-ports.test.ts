@@ -1,4 +1,4 @@
-/** Goal: test files and runs side by side never get the same port, nor one that somebody else takes before it is used. */
+/** Goal: test files and runs side by side never get the same port, nor one that another process takes before it is used. */
 import { createServer } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { isPortFree, LOOPBACK } from '../../../infra/embedded/free-port.ts'
@@ -6,7 +6,7 @@ import { isPortFree, LOOPBACK } from '../../../infra/embedded/free-port.ts'
 /** The lowest that the kernel gives to outgoing connections, ip(7). */
 const EPHEMERAL = 32_768
 
-// Whoever asks begins at the same place, so that all would get the same; it is near the end of the range.
+// All begin at the same place, near the end of the range, so that all would get the same port.
 vi.mock('node:crypto', async (original) => ({ ...(await original<object>()), randomInt: () => 980 }))
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -28,7 +28,7 @@ test('P1, P3: they are in a row, free, and below what outgoing connections take'
   expect(await Promise.all(row.map((port) => isPortFree(port)))).toEqual(row.map(() => true))
 })
 
-test('P2: nobody is given what another was given, in one process or several', async () => {
+test('P2: no two callers get the same port, in one process or several', async () => {
   const { freePorts } = await anotherAsker(12)
   const ports = [await freePorts(3), await freePorts(4)]
   for (let other = 0; other < 3; other += 1) ports.push(await (await anotherAsker(12)).freePorts(3))
@@ -45,7 +45,7 @@ test('P2: each worker has a range of its own, and goes on at its beginning from 
   await expect(one.freePorts(1_001)).rejects.toThrow('more than the 1000 of a range')
 })
 
-test('P3: a port that somebody listens on is passed over', async () => {
+test('P3: a port with a listener is skipped', async () => {
   const { freePort, freePorts } = await anotherAsker(16)
   const taken = (await freePort()) + 1
   const server = createServer()
