@@ -1,4 +1,4 @@
-/** Stored state of the actors that are not accounts: plain JSON with the version of its format. */
+/** Stored state of the actors other than accounts: plain JSON with the version of its format. */
 import type { ActorAddress } from './address.ts'
 import type { ExchangeState } from './exchange/state.ts'
 import type { GroupState } from './group/state.ts'

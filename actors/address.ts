@@ -1,7 +1,4 @@
-/**
- * Where an actor is found. Every fact has one home: the shard that its actor's key hashes to, which alone decides it;
- * all others send messages.
- */
+/** Address of an actor. Each fact has one home: the shard that its actor's key hashes to, which alone decides it. */
 import { foldedName } from './nft-class/state.ts'
 
 export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token', 'class', 'instance'] as const
@@ -16,7 +13,7 @@ export interface ActorAddress {
   readonly id: string
 }
 
-/** One string for an address. Account IDs have no space in them, so that no two addresses share one. */
+/** An address as one string. Account IDs have no spaces, so that no two addresses have the same string. */
 export function actorKey({ kind, id }: ActorAddress): string {
   return kind === 'account' ? id : `${kind} ${id}`
 }
@@ -33,12 +30,11 @@ export function exchangeAddress(groupId: string): ActorAddress {
   return { kind: 'exchange', id: groupId.toLowerCase() }
 }
 
-/** Symbols are unique without regard to case, and ASCII. */
 export function tokenAddress(tokenId: string): ActorAddress {
   return { kind: 'token', id: tokenId.toLowerCase() }
 }
 
-/** Classes are at the home of their name. */
+/** A class's home follows from its name. */
 export function classAddress(name: string): ActorAddress {
   return { kind: 'class', id: foldedName(name) }
 }

@@ -1,8 +1,7 @@
 /**
- * What another ledger signed over to this one, as its home takes it in. Two steps, so that of an import all is here or
- * nothing: first every home holds what is its own and can refuse it; once all hold theirs, every home takes it, and that none
- * can refuse. Until then nothing of it counts or is shown.
- * Plain JSON; quantities are decimal strings.
+ * Import of records from another ledger, at their homes. An import is applied whole or not at all: first each home
+ * stages its record, and may refuse it; once all are staged, each home applies its record, which cannot be refused. A
+ * staged record has no effect and is not shown. Plain JSON; quantities are decimal strings.
  */
 import type { Caller, CommandBase } from './account/commands.ts'
 import { type Answer, refusal } from './account/outcome.ts'
@@ -12,12 +11,12 @@ import type { JsonObject } from './canonical-json.ts'
 import type { Change } from './define-actor.ts'
 import type { NftEvent } from './nft-instance/state.ts'
 
-/** Where something came from, kept with it for as long as it is here. */
+/** The origin of an imported record, kept with it. */
 export interface ArrivedFrom {
-  /** The ledger that it was exported from. */
+  /** The ledger that exported it. */
   readonly ledgerId: string
   readonly importId: string
-  /** SHA-256 of what it was exported as, 64 hexadecimal digits: the same again changes nothing. */
+  /** SHA-256 of the exported record, 64 hexadecimal digits: importing the same record again changes nothing. */
   readonly recordHash: Hash
 }
 
@@ -27,11 +26,11 @@ export interface ArrivingAccount {
   readonly incoming: IncomingPolicy
   /** By token ID; none is zero. */
   readonly balances: { readonly [tokenId: string]: string }
-  /** How many NFTs of the same import are its own. */
+  /** Number of NFTs of the same import that the account owns. */
   readonly nfts: number
   /** Salt of the hashes of its used idempotency keys (`usedKeyHash`): 32 hexadecimal digits. */
   readonly keySalt: string
-  /** On its former ledger: completed transactions, the chain's last hash, RFC 3339 timestamps. */
+  /** On the source ledger: completed transactions, the chain's last hash, RFC 3339 timestamps. */
   readonly txnCount: number
   readonly tip: Hash
   readonly createdAt: string
@@ -56,13 +55,13 @@ export interface ArrivingClass {
 
 export interface ArrivingInstance {
   readonly issuer: string
-  /** Of one that is burned, the last. */
+  /** The last owner of a burned NFT. */
   readonly owner: string
   readonly status: 'active' | 'burned'
   readonly metadata: JsonObject
   readonly mintedAtMs: number
   readonly acquiredAtMs: number
-  /** Its whole history, from the mint on. */
+  /** The whole history, from the mint. */
   readonly events: readonly NftEvent[]
 }
 
@@ -74,15 +73,16 @@ export type Arrival =
   | { readonly kind: 'instance'; readonly instance: ArrivingInstance }
 
 /**
- * What its home says. `held`: by this import, until it is taken or dropped. `present`: the same is here already, nothing is to
- * be done. `noted`: hashes of used keys. Each is said again when it is asked again.
+ * The home's reply, idempotent. `held`: staged, until applied or dropped. `present`: the same record is already
+ * applied.
+ * `noted`: the hashes of used keys are stored.
  */
 export type ArrivalState = 'held' | 'present' | 'noted' | 'taken' | 'dropped'
 
-/** Hashes of used keys that one command brings. */
+/** Limit on used-key hashes in one command. */
 export const MAX_USED_KEYS = 2_000
 
-/** `arrival`: what is to be held. */
+/** `arrival`: the record to stage. */
 export interface HoldArrivalCommand<What> extends CommandBase {
   readonly type: 'hold_arrival'
   readonly from: ArrivedFrom
@@ -101,30 +101,30 @@ export interface DropArrivalCommand extends CommandBase {
 
 export type ArrivalCommand<What> = HoldArrivalCommand<What> | TakeArrivalCommand | DropArrivalCommand
 
-/** Whether both came in the same import as the same. */
+/** Whether both are the same record in the same import. */
 export function isSameArrival(a: ArrivedFrom, b: ArrivedFrom): boolean {
   return a.importId === b.importId && a.ledgerId === b.ledgerId && a.recordHash === b.recordHash
 }
 
-/** Whether both are the same thing of the same ledger, in whichever import they came. */
+/** Whether both are the same record of the same ledger, in any import. */
 export function isSameRecord(a: ArrivedFrom, b: ArrivedFrom): boolean {
   return a.ledgerId === b.ledgerId && a.recordHash === b.recordHash
 }
 
 export const NOT_HELD = {
   code: 'arrival_not_held',
-  detail: 'The import has no hold here.',
+  detail: 'The import has staged nothing here.',
   field: 'import_id',
 } as const
 
-/** undefined: whoever asks may. */
+/** undefined: the caller is an administrator. */
 export function ofAdministrators({ caller }: Pick<CommandBase, 'caller'>): Answer | undefined {
-  return caller.role === 'admin' ? undefined : refusal('not_allowed', 'This needs the role admin.')
+  return caller.role === 'admin' ? undefined : refusal('not_allowed', 'This operation requires the role admin.')
 }
 
 const ARRIVAL_TYPES: ReadonlySet<string> = new Set(['hold_arrival', 'take_arrival', 'drop_arrival', 'note_used_keys'])
 
-/** Accounts move, and come, by administrators alone. */
+/** Only administrators move accounts between ledgers. */
 export function authorizeArrival({
   type,
   caller,
@@ -142,21 +142,20 @@ const DONE = {
   drop_arrival: 'dropped',
 } as const satisfies Readonly<Record<string, ArrivalState>>
 
-/** Where it is done, or has been. */
 export function arrivalAnswer({ type }: { readonly type: keyof typeof DONE }): Answer {
   return { kind: 'arrival', state: DONE[type] }
 }
 
 type Asked = ArrivalCommand<never>
 
-/** Guards that every asset has. */
+/** Guards of every asset. */
 export const ARRIVAL_GUARDS = {
   isHeldBy: ({ arrived }: { readonly arrived?: ArrivedFrom }, { importId }: TakeArrivalCommand | DropArrivalCommand) =>
     arrived?.importId === importId,
   hasArrived: ({ arrived }: { readonly arrived?: ArrivedFrom }) => arrived !== undefined,
 }
 
-/** Actions that every asset has. */
+/** Actions of every asset. */
 export const ARRIVAL_ACTIONS = {
   forgetArrival: (_asset: object, command: Asked): Change<never> => ({ data: null, answer: arrivalAnswer(command) }),
   answerArrival: <Data>(data: Data, command: Asked): Change<Data> => ({ data, answer: arrivalAnswer(command) }),

@@ -2,12 +2,12 @@
  * The audit chain of an account: each entry's hash covers the hash before it and the entry's payload.
  *   C1. audit_hash = SHA-256(previous hash as 32 raw bytes || SHA-256(payload as UTF-8) as 32 raw bytes).
  *   C2. Entry 0 is the registration; its previous hash is 32 zero bytes.
- * Two levels, so that a payload can be erased and the chain still checked.
+ * The payload is hashed by itself first, so that it can be erased and the chain still verified.
  */
 import { hash } from 'node:crypto'
 import { canonicalJson, type JsonObject } from './canonical-json.ts'
 
-/** 64 lower-case hexadecimal digits, without the `sha256:` that the interface shows. */
+/** 64 lower-case hexadecimal digits, without the `sha256:` prefix that the API adds. */
 export type Hash = string
 
 export const GENESIS: Hash = '0'.repeat(64)
@@ -23,7 +23,7 @@ export function chainHash(previous: Hash, payload: string): Hash {
   return hash('sha256', Buffer.from(previous + hash('sha256', payload, 'hex'), 'hex'), 'hex')
 }
 
-/** One entry as it is stored and shown. `payload` is the exact string that was hashed. */
+/** A stored entry. `payload` is the exact string that was hashed. */
 export interface AuditEntry {
   readonly sequence: number
   readonly txnId: string | null
@@ -33,8 +33,8 @@ export interface AuditEntry {
 }
 
 /**
- * Members of every entry's payload. `salt`: 32 random hexadecimal digits; without them a payload could be guessed from its hash.
- * Written with its members in order, it is canonical as it stands.
+ * Members of every entry's payload, in canonical order. `salt`: 32 random hexadecimal digits; without it a payload
+ * could be guessed from its hash.
  */
 export type EntryFields = JsonObject & {
   readonly format: typeof ENTRY_FORMAT
@@ -43,14 +43,13 @@ export type EntryFields = JsonObject & {
   readonly txn_id: string | null
 }
 
-/** Appends to the chain whose last hash is `previous`. */
 export function appendEntry(previous: Hash, fields: EntryFields): AuditEntry {
   const payload = canonicalJson(fields)
   const { sequence, txn_id: txnId } = fields
   return { sequence, txnId, previousHash: previous, auditHash: chainHash(previous, payload), payload }
 }
 
-/** The form that the interface shows. */
+/** The hash as the API shows it. */
 export function showHash(hash: Hash): string {
   return `sha256:${hash}`
 }

@@ -1,16 +1,16 @@
 /**
- * RFC 8785 canonical JSON. JavaScript's own order of code units and printing of numbers are the ones that the RFC
- * prescribes, so this needs no more than sorted keys.
+ * RFC 8785 canonical JSON. JavaScript's order of code units and number format are those of the RFC, so that sorting the
+ * keys suffices.
  */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Deeper values are refused where text enters the ledger; recursion here is bounded by it. */
+/** Deeper values are refused on input; this bounds the recursion here. */
 export const MAX_JSON_DEPTH = 32
 
 export function canonicalJson(value: Json): string {
-  // JSON.stringify writes members in the order in which the object has them: where that is the canonical one already,
-  // as in the records that the ledger makes itself, one native call does it all.
+  // JSON.stringify keeps the order of members. The ledger's own records are already in canonical order: one native call
+  // suffices for them.
   return isOrdered(value) ? JSON.stringify(value) : ordered(value)
 }
 

@@ -1,14 +1,13 @@
 /**
- * An actor: a machine that alone knows its status, and the one way in which every kind of actor is stepped.
- *   1. `authorize`: rights that no state changes.
- *   2. A command that the machine's state takes in no case is refused, as `refusals` says for that state and command.
- *   3. `prepare`: verdicts on signatures and look-ups that the command needs before its account may judge it.
- *   4. The machine takes the command, or its guards do not: then 2 applies.
- *   5. The status of the new state is the state that the machine is in. Nothing else sets a status.
- * Pure: time, IDs and evidence arrive with the command, effects leave as data.
+ * Steps an actor, of any kind, by its machine, which alone knows its status:
+ *   1. `authorize` checks rights that do not depend on the state.
+ *   2. A command that the state does not take is refused as `refusals` defines for that state and command.
+ *   3. `prepare` demands signature verdicts and look-ups that the command still needs.
+ *   4. The machine takes the command; if no guard accepts it, 2 applies.
+ *   5. The machine's state is the new status. Nothing else sets a status.
  *
- * xstate's `transition()` builds a whole actor on each call (30 µs). `machine.transition` on a scope that executes nothing
- * gives the same result in a sixth of that; a test holds the two to each other.
+ * xstate's `transition()` builds a whole actor on each call (30 µs). `machine.transition` on an inert scope gives the
+ * same result in a sixth of that; a test compares the two.
  */
 import { type AnyStateMachine, assign, createActor, createMachine } from 'xstate'
 import type { AccountKey } from './account/state.ts'
@@ -18,10 +17,10 @@ import type { Stamp } from './message.ts'
 import type { RefusalCode } from './refusal.ts'
 import { invariant } from './result.ts'
 
-/** `deferred`: the request is under way; a later step of this actor concludes it. */
+/** `deferred`: a later step of this actor concludes the request. */
 export type ActorAnswer = Answer | 'deferred'
 
-/** The time that an actor waits for has come. `dueAtMs`: the time that was meant. */
+/** A timer of the actor is due. `dueAtMs`: the scheduled time. */
 export interface DueCommand extends Stamp {
   readonly type: 'due'
   readonly dueAtMs: number
@@ -31,7 +30,7 @@ export interface DueCommand extends Stamp {
 export type Heard<M extends { readonly type: string }> = M & Stamp
 
 export type StepResult<State> =
-  /** `state`: null where the actor does not exist afterwards. `answer`: null where nobody asked. */
+  /** `state`: null if the actor no longer exists. `answer`: null for messages and timers. */
   | {
       readonly kind: 'stepped'
       readonly state: State | null
@@ -40,21 +39,21 @@ export type StepResult<State> =
     }
   /** Nothing changes: a refusal, a replay, or a message that no longer matters. */
   | { readonly kind: 'answered'; readonly answer: ActorAnswer | null }
-  /** Verify this signature, then step the same command again. */
+  /** The caller must verify this signature, then step the same command again. */
   | { readonly kind: 'unverified'; readonly key: AccountKey; readonly signature: string }
   /** The look-up was made before its account needed it: the caller must ask again. */
   | { readonly kind: 'unlooked' }
 
 /** The result of a transition. */
 export interface Change<Data> {
-  /** null: the actor does not exist afterwards. */
+  /** null: the actor no longer exists. */
   readonly data: Data | null
   readonly effects?: readonly Effect[]
-  /** To the client that asked; absent for messages and timers. */
+  /** The reply to the client; absent for messages and timers. */
   readonly answer?: ActorAnswer
 }
 
-/** The actor's next version, with these changes. Its time never goes back. */
+/** The actor's next version with these changes. Its time never goes back. */
 export function written<Data extends { readonly version: number; readonly lastTimeMs: number }>(
   data: Data,
   { atMs }: Stamp,
@@ -63,18 +62,18 @@ export function written<Data extends { readonly version: number; readonly lastTi
   return { ...data, ...changes, version: data.version + 1, lastTimeMs: Math.max(atMs, data.lastTimeMs) }
 }
 
-/** Arguments of guards and actions beside the actor and the command. */
+/** Arguments of guards and actions, besides the actor and the command. */
 export interface Asked<Status, Evidence> {
   /** The actor's ID. */
   readonly id: string
-  /** For a guard the state that the machine is in, for an action the state that the transition leads to. */
+  /** A guard gets the current status, an action the status after the transition. */
   readonly status: Status
   readonly evidence: Evidence
   /** The result of the definition's `judge`. */
   readonly judgement: Answer | undefined
 }
 
-/** Written as methods, so that a step may name the one command that it is for. */
+/** Methods, whose parameters are bivariant, so that a step may take one type of command. */
 interface Steps<Data, Status, Command, Evidence> {
   guard(data: Data, command: Command, asked: Asked<Status, Evidence>): boolean
   action(data: Data, command: Command, asked: Asked<Status, Evidence>): Change<Data>
@@ -89,12 +88,12 @@ interface Transition<Status> {
 
 export type Transitions<Status> = Transition<Status> | readonly Transition<Status>[]
 
-/** The definition of an xstate machine whose context is the actor's data. Of several transitions the first is taken whose guard accepts the command. */
+/**
+ * Definition of an xstate machine with the actor's data as context. The first transition whose guard accepts is taken.
+ */
 export interface MachineDefinition<Data, Status extends string, Command extends { readonly type: string }, Evidence> {
   readonly guards: { readonly [name: string]: Steps<Data, Status, Command, Evidence>['guard'] }
-  /** Of an actor that exists. */
   readonly actions: { readonly [name: string]: Steps<Data, Status, Command, Evidence>['action'] }
-  /** Of an actor that does not exist yet. */
   readonly creations: { readonly [name: string]: Steps<Data, Status, Command, Evidence>['creation'] }
   readonly states: {
     readonly [State in Status | typeof ABSENT]: {
@@ -109,7 +108,7 @@ export interface Refusal {
   readonly field?: string
 }
 
-/** By state and command: how a command is refused that the state does not take. */
+/** Refusals by state and command, for commands that the state does not take. */
 export type Refusals<State, Status extends string, Type extends string> = {
   readonly [Name in Status | typeof ABSENT]: { readonly [Command in Type]?: Refusal | ((state: State) => Refusal) }
 }
@@ -122,14 +121,14 @@ export interface ActorDefinition<State extends Actor, Command extends { readonly
   readonly kind: ActorKind
   readonly machine: MachineDefinition<Omit<State, 'status'>, State['status'], Command, Evidence>
   readonly refusals: Refusals<State, State['status'], string>
-  /** Refuses callers that may not ask for this, whatever the state. */
+  /** Refuses callers without the right, in any state. */
   readonly authorize?: (command: Command) => Answer | undefined
   readonly prepare?: (
     state: State | null,
     command: Command,
     evidence: Evidence,
   ) => Exclude<StepResult<State>, { readonly kind: 'stepped' }> | undefined
-  /** The reply to a command that changes nothing (guard `isJudged`); undefined lets the transitions decide. */
+  /** The reply to a command that changes nothing (guard `isJudged`); undefined: the transitions decide. */
   readonly judge?: (state: State | null, command: Command, evidence: Evidence) => Answer | undefined
 }
 
@@ -208,7 +207,7 @@ class CommandEvent {
 
   readonly type: string
   readonly id: string
-  /** Of the machine, before the command. */
+  /** The machine's status before the command. */
   readonly status: string
   readonly command: unknown
   readonly evidence: unknown
@@ -230,13 +229,13 @@ class CommandEvent {
     this.judge = judge
   }
 
-  /** Computed once, and only if it is asked for. */
+  /** Computed at most once, on first use. */
   get judgement(): Answer | undefined {
     this.judged ??= { answer: this.judge?.() }
     return this.judged.answer
   }
 
-  /** As `Asked` for an action. */
+  /** The `StepContext` of an action. */
   leadingTo(status: string): Asked<string, unknown> {
     return { id: this.id, status, evidence: this.evidence, judgement: this.judged?.answer }
   }
@@ -249,7 +248,7 @@ interface Turn {
 
 type AnyGuard = (data: object | null, command: unknown, asked: CommandEvent) => boolean
 
-/** The definition as xstate takes it: each action is an `assign`, and is told where its transition leads. */
+/** The xstate machine of the definition: each action is an `assign`, with its transition's target as a parameter. */
 function machineOf<Data, Status extends string, Command extends { readonly type: string }, Evidence>(
   id: string,
   { guards, actions, creations, states }: MachineDefinition<Data, Status, Command, Evidence>,
@@ -287,7 +286,7 @@ function machineOf<Data, Status extends string, Command extends { readonly type:
         answerJudged: assign(answerJudged as never),
         ignore: assign({ effects: [], answer: null }),
       },
-      // The event is what a guard is told: it is `Asked`, for the state that the machine is in.
+      // A guard's context is the event itself: its status is the machine's current one.
       guards: mapValues<AnyGuard, unknown>({ ...guards, isJudged }, (guard) => {
         return ({ context: before, event }: Turn) => guard(before.data, event.command, event)
       }),
@@ -310,7 +309,7 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]))
 }
 
-/** Each state resolved once: actors differ by their context alone, and to resolve is as much work as most steps. */
+/** Each state is resolved once: resolving costs as much as most steps, and actors differ only in their context. */
 function stateOf(machine: AnyStateMachine, value: string) {
   const context: Context = { data: null, effects: NONE, answer: null }
   const { on: transitions = {} } = (machine.config.states?.[value] ?? {}) as { readonly on?: object }
@@ -319,7 +318,7 @@ function stateOf(machine: AnyStateMachine, value: string) {
 
 type Scope = Parameters<AnyStateMachine['transition']>[2]
 
-/** A scope for `machine.transition` that executes nothing: a step's effects are data. Making it costs as much as an actor. */
+/** A scope that executes nothing: a step's effects are data. Made once, since it costs as much as an actor. */
 function inertScope(machine: AnyStateMachine): Scope {
   const inert = createActor(machine)
   const scope: unknown = {

@@ -1,7 +1,7 @@
 /**
- * Identifiers. A ULID (github.com/ulid/spec) has 48 bits of time in milliseconds and 80 bits that are ours:
- * here 16 bits count within the millisecond, 16 carry the shard, 48 are random. So an ID tells its shard, and the
- * IDs that one shard gives grow in the order in which they were given.
+ * Identifiers. A ULID (github.com/ulid/spec) has 48 bits of time in milliseconds and 80 free bits: here 16 bits count
+ * within the millisecond, 16 are the shard, 48 are random. An ID thus names its shard, and the IDs of one shard
+ * increase.
  */
 import { hash } from 'node:crypto'
 
@@ -10,20 +10,20 @@ const ACCOUNT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const TRANSACTION_ID = /^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
-/** The most shards a ledger may have: the shard's number has 16 bits in an ID. */
+/** The shard's number has 16 bits in an ID. */
 export const MAX_SHARDS = 65_536
-/** The most IDs one shard gives within a millisecond. */
+/** The most IDs of one shard within a millisecond. */
 export const MAX_IDS_PER_MS = 65_536
 
 /** Placeholder for the ID of an erased account (D19). */
 const ERASED_NAME = /^erased:[0-9a-f]{12}$/
 
-/** D1: `.` and `..` are refused because URL normalization eats them. */
+/** D1: URL normalization removes `.` and `..`. */
 export function isAccountId(text: string): boolean {
   return ACCOUNT_ID.test(text) && text !== '.' && text !== '..' && !ERASED_NAME.test(text)
 }
 
-/** Whether others see an account that was erased under this name. */
+/** Whether the name is the placeholder of an erased account. */
 export function isErasedName(text: string): boolean {
   return ERASED_NAME.test(text)
 }
@@ -36,7 +36,7 @@ export function isPrintable(text: string): boolean {
   return !NOT_PRINTABLE.test(text)
 }
 
-/** D13: any printable name (the length counts code points) except the form that stands for erased accounts. */
+/** D13: any printable name (the length counts code points) but the placeholder of an erased account. */
 export function isAttester(text: string): boolean {
   return ATTESTER.test(text) && isPrintable(text) && !ERASED_NAME.test(text)
 }
@@ -71,7 +71,7 @@ function digits(value: number, length: number): string {
   return text
 }
 
-/** Reads a ULID of 26 characters; undefined when it is none. */
+/** Undefined unless the text is a ULID of 26 characters. */
 export function decodeUlid(text: string): UlidParts | undefined {
   if (text.length !== 26) return undefined
   let bits = 0n
@@ -89,17 +89,17 @@ export function decodeUlid(text: string): UlidParts | undefined {
   }
 }
 
-/** The shard that gave this transaction ID; undefined when it is no transaction ID. */
+/** The shard that issued this transaction ID; undefined for another text. */
 export function shardOfTransactionId(txnId: string): number | undefined {
   return isTransactionId(txnId) ? decodeUlid(txnId.slice(4))?.shardId : undefined
 }
 
-/** The time in a transaction ID, milliseconds since 1970; undefined when it is no transaction ID. */
+/** The time in a transaction ID, milliseconds since 1970; undefined for another text. */
 export function timeOfTransactionId(txnId: string): number | undefined {
   return isTransactionId(txnId) ? decodeUlid(txnId.slice(4))?.timeMs : undefined
 }
 
-/** The smallest transaction ID of a time, as a bound for ranges: times outside what an ID can hold are clamped. */
+/** The smallest transaction ID of a time, as a bound of a range; a time that IDs cannot hold is clamped. */
 export function transactionIdFloor(timeMs: number): string {
   return `txn_${ulidFloor(timeMs)}`
 }
@@ -114,7 +114,7 @@ function ulidFloor(timeMs: number): string {
   return encodeUlid({ timeMs: clamped, counter: 0, shardId: 0, random: 0 })
 }
 
-/** A UUID of version 8 (RFC 9562) made of a text that is unique and that nobody else can guess. */
+/** A UUID of version 8 (RFC 9562), derived from a unique and secret text. */
 export function uuidOf(text: string): string {
   const digits = hash('sha256', text, 'hex')
   const variant = '89ab'.charAt(Number.parseInt(digits.charAt(16), 16) % 4)

@@ -1,9 +1,9 @@
 /**
- * Messages between actors. A message takes effect exactly once, in the order in which its sender's shard sent it to
- * its receiver's. Its outcome is data, so that every message can be consumed.
+ * Messages between actors. A message takes effect exactly once. Messages between two shards take effect in the order of
+ * sending. The outcome of a message is data, so that every message can be consumed.
  *
- * Plain JSON: quantities are decimal strings. `carries` is what consuming the message will add to the balances and holds
- * of the ledger, so that value in transit can be counted from what is durable (I4).
+ * Plain JSON: quantities are decimal strings. `carries`: the change of the ledger's balances and holds by consuming the
+ * message, so that value in transit can be counted from durable data (I4).
  */
 import type { ActorAddress, ActorKind } from './address.ts'
 import type { JsonObject } from './canonical-json.ts'
@@ -23,12 +23,11 @@ export interface Carried {
 }
 
 /**
- * The side of a leg: its own account; the account that a transfer goes to; the token that a mint or burn changes; the NFT
- * that it moves.
+ * A side of a leg: its own account; the receiver of a transfer; the token of a mint or burn; the NFT.
  */
 export type LegRole = 'own' | 'receiver' | 'supply' | 'instance'
 
-/** A leg of a registered group, as it was agreed. */
+/** An agreed leg of a registered group. */
 export interface LegTerms {
   readonly accountId: string
   readonly type: 'debit' | 'credit' | 'transfer' | 'exchange' | 'mint' | 'burn'
@@ -36,14 +35,13 @@ export interface LegTerms {
   /** `BASE`, a token, or an NFT as `class/instance` (nft-id.ts); here and everywhere. */
   readonly tokenId: string
   readonly toAccountId: string | null
-  /** Its other side is the outside world, not another leg. */
+  /** Its other side is an external account, not another leg. */
   readonly boundary: boolean
 }
 
-/** Names one side of one leg of a group. */
 export interface LegName {
   readonly groupId: string
-  /** Its place in the registration, from 0. */
+  /** Its index in the registration, from 0. */
   readonly leg: number
   readonly role: LegRole
 }
@@ -55,9 +53,8 @@ export interface Refused {
   readonly keyId?: string
 }
 
-/** To an account. */
 export type AccountMessage =
-  /** Value that another account has reserved for this one: it decides, once and for good. */
+  /** Another account has reserved value for this one, which decides once. */
   | {
       readonly type: 'receive_transfer'
       readonly txnId: string
@@ -67,34 +64,34 @@ export type AccountMessage =
       readonly groupId: string | null
       readonly metadata: JsonObject | null
       readonly expiresAtMs: number | null
-      /** The transaction of this account that the transfer gives back; null for an ordinary one. */
+      /** The transaction of this account that the transfer returns; null for an ordinary transfer. */
       readonly compensates: string | null
     }
-  /** The receiver has decided. */
+  /** The receiver's decision. */
   | {
       readonly type: 'conclude_transfer'
       readonly txnId: string
       readonly failure: Failure | null
       readonly counterTxnId: string | null
     }
-  /** The group's home has paired an exchange, or given it up. */
+  /** The exchange was paired or refused. */
   | {
       readonly type: 'conclude_exchange'
       readonly txnId: string
       readonly failure: Failure | null
       readonly counterTxnId: string | null
     }
-  /** The token has decided on a mint or burn. */
+  /** The token's decision on a mint or burn. */
   | { readonly type: 'conclude_supply'; readonly txnId: string; readonly failure: Failure | null }
-  /** A token is being registered with this account as its issuer: open it if need be, judge, and reserve the room. */
+  /** Registers a token with this account as issuer: create the account if absent, judge, and reserve the room. */
   | {
       readonly type: 'prepare_issue'
       readonly tokenId: string
       readonly totalSupply: string
       readonly clientId: string
-      /** Whether the issuer, if it has a key, must have signed the registration. */
+      /** Whether an issuer with a key must have signed the registration. */
       readonly consentNeeded: boolean
-      /** The signed payload and the issuer's signature; empty where there is none. */
+      /** The signed payload and the issuer's signature; empty without a signature. */
       readonly payload: string
       readonly signature: string
     }
@@ -108,7 +105,7 @@ export type AccountMessage =
       readonly payload: string
       readonly signature: string
     }
-  /** An NFT that its home holds for this account: it decides, once and for good. `fromAccountId`: null for a mint to its issuer. */
+  /** An NFT's home holds it for this account, which decides once. `fromAccountId`: null for a mint to the issuer. */
   | {
       readonly type: 'receive_nft'
       readonly txnId: string
@@ -117,25 +114,25 @@ export type AccountMessage =
       readonly groupId: string | null
       readonly metadata: JsonObject | null
       readonly expiresAtMs: number | null
-      /** The transaction of this account that the transfer gives back; null for an ordinary one. */
+      /** The transaction of this account that the transfer returns; null for an ordinary transfer. */
       readonly compensates: string | null
     }
-  /** The NFT's home holds it for the transaction, or does not. */
+  /** The home's reply to `hold_nft`. */
   | {
       readonly type: 'nft_held'
       readonly txnId: string
       readonly leg: LegName | null
       readonly failure: Failure | null
     }
-  /** The NFT is free again. `leg`: the leg of the former hold; null for an exchange. */
+  /** The home released the NFT. `leg`: the leg of the former hold; null for an exchange. */
   | { readonly type: 'nft_released'; readonly txnId: string; readonly leg: LegName | null }
-  /** The NFT is minted, or is not. */
+  /** The home's decision on a mint. */
   | {
       readonly type: 'conclude_mint'
       readonly nftId: string
       readonly txnId: string
       readonly refused: Refused | null
-      /** null where it is refused. */
+      /** null for a refused mint. */
       readonly mintedAtMs: number | null
       /** The owner's transaction, where the owner is not the issuer. */
       readonly counterTxnId: string | null
@@ -152,21 +149,23 @@ export type AccountMessage =
       /** When the group reverts unless all its legs are in; milliseconds since 1970. */
       readonly dueAtMs: number
     })
-  /** The sender's value is on hold: the receiver reserves room or refuses. `incoming` includes it until the group settles. */
+  /**
+   * The sender's value is on hold: the receiver reserves room or refuses. `incoming` includes it until the group
+   * settles.
+   */
   | (LegName & { readonly type: 'credit_leg'; readonly counterTxnId: string; readonly metadata: JsonObject | null })
   | (LegName & { readonly type: 'settle_leg' })
-  /** Cancels a leg that is only expected, undoes one that is completed. */
+  /** Cancels an expectation, or undoes a completed leg. */
   | (LegName & { readonly type: 'revert_leg' })
-  /** An administrator undoes a transaction of a linked group. */
+  /** Compensates a transaction of a linked group. */
   | {
       readonly type: 'compensate'
       readonly groupId: string
-      /** The transaction to be undone, and the one that the administrator named. */
+      /** The transaction to undo, and the transaction that the administrator named. */
       readonly compensates: string
       readonly asked: string
     }
 
-/** To a settlement group. */
 export type GroupMessage =
   | (LegName & { readonly type: 'leg_expected'; readonly refused: Refused | null })
   /** `txnId`: the account's transaction; null for a token. */
@@ -174,7 +173,7 @@ export type GroupMessage =
   /** `txnId`: the account's failed transaction; null where it has none (a receiver, a token, a declined leg). */
   | (LegName & { readonly type: 'leg_failed'; readonly txnId: string | null; readonly failure: Failure })
   | (LegName & { readonly type: 'leg_settled' })
-  /** `compensation`: the transaction that undid the completed leg; null where there was nothing to undo. */
+  /** `compensation`: the transaction that undid the completed leg; null without one. */
   | (LegName & { readonly type: 'leg_reverted'; readonly compensation: Compensation | null })
   /** `asked`: the transaction that the administrator named. */
   | {
@@ -190,13 +189,12 @@ export interface Compensation {
 }
 
 export type CompensationOutcome =
-  /** More than one where both sides of a transfer were undone. */
+  /** Two compensations if both sides of a transfer were undone. */
   | { readonly kind: 'done'; readonly compensations: readonly Compensation[] }
-  /** Its other side must give the value back: the transaction there that is to be undone. */
+  /** The other side must return the value: its transaction to undo. */
   | { readonly kind: 'elsewhere'; readonly accountId: string; readonly txnId: string }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** To the home of the exchanges of a group ID. */
 export type ExchangeMessage = {
   readonly type: 'offer_exchange'
   readonly txnId: string
@@ -207,13 +205,12 @@ export type ExchangeMessage = {
   readonly expiresAtMs: number
 }
 
-/** To the same: the NFT that it has ordered to change hands has. */
+/** An NFT has changed hands as ordered. */
 export type ExchangeDeliveryMessage = { readonly type: 'nft_delivered'; readonly txnId: string }
 
-/** To an NFT class. */
 export type ClassMessage = { readonly type: 'issue_prepared'; readonly refused: Refused | null }
 
-/** To an NFT instance. `txnId`: the transaction of its owner; of a mint, the issuer's. */
+/** `txnId`: the owner's transaction, or the issuer's for a mint. */
 export type InstanceMessage =
   | {
       readonly type: 'mint_nft'
@@ -248,7 +245,7 @@ export type InstanceMessage =
       readonly accountId: string
       readonly leg: LegName | null
     }
-  /** An exchange is paired: it changes hands. */
+  /** The exchange is paired: hand the NFT over. */
   | {
       readonly type: 'deliver_nft'
       readonly txnId: string
@@ -256,7 +253,7 @@ export type InstanceMessage =
       /** The group ID of the exchange. */
       readonly exchangeId: string
     }
-  /** The receiver has decided. `counterTxnId`: its transaction; null where it has none, or refused. */
+  /** The receiver's decision. `counterTxnId`: its transaction; null without one. */
   | {
       readonly type: 'nft_received'
       readonly txnId: string
@@ -270,7 +267,6 @@ export interface ExchangeSide {
   readonly amount: string
 }
 
-/** To a token. */
 export type TokenMessage =
   | {
       readonly type: 'change_supply'
@@ -357,12 +353,12 @@ export function isMessageType(kind: ActorKind, type: string): boolean {
   return Object.hasOwn(MESSAGE_TYPES[kind], type)
 }
 
-/** Members of every command from its entry into the mailbox: a repeated step sees the same (N1). */
+/** Set when a command enters the mailbox: a repeated step sees the same values (N1). */
 export interface Stamp {
   /** Wall clock of the owner, milliseconds since 1970. */
   readonly atMs: number
   /** 32 hexadecimal digits. */
   readonly salt: string
-  /** The ID of the transaction that the command may make. */
+  /** The ID for the transaction that the command may create. */
   readonly newTxnId: string
 }

@@ -1,6 +1,6 @@
 /**
- * Quantities: exact decimals with 18 fractional digits, as bigints that count units of 10^-18. Sums have no bound; what
- * one account has is bounded by `LARGEST`.
+ * Quantities: exact decimals with 18 fractional digits, as bigints that count units of 10^-18. Sums are unbounded;
+ * `LARGEST` bounds an account's holdings.
  */
 export type Quantity = bigint
 
@@ -11,14 +11,14 @@ export const ZERO: Quantity = 0n
 /** The largest quantity an account may hold: 18 digits on each side of the point. */
 export const LARGEST: Quantity = 10n ** 36n - 1n
 
-/** The ledger's own unit, for transactions without a token. It has 18 decimals. */
+/** The ledger's own unit, for transactions without a token. */
 export const BASE_UNIT = 'BASE'
 export const BASE_DECIMALS = 18
-/** The most that a token may have. */
+/** Limit for tokens. */
 export const MAX_DECIMALS = 18
 
 const DECIMAL_STRING = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
-/** Sums may be negative, and longer. */
+/** Sums may be negative and longer. */
 const QUANTITY = /^-?[0-9]+(\.[0-9]{1,18})?$/
 const DIGIT_ZERO = 48
 
@@ -27,14 +27,17 @@ export function isDecimalString(text: string): boolean {
   return DECIMAL_STRING.test(text)
 }
 
-/** Reads a decimal string, or what `formatQuantity` wrote. Throws a RangeError, without the text, for anything else. */
+/**
+ * Reads a decimal string, or the output of `formatQuantity`. Throws a RangeError, which omits the text, for other
+ * input.
+ */
 export function parseQuantity(text: string): Quantity {
   const quantity = readQuantity(text)
   if (quantity === undefined) throw new RangeError('a quantity must be a decimal with at most 18 fractional digits')
   return quantity
 }
 
-/** As `parseQuantity`; undefined instead of an error. */
+/** As `parseQuantity`; undefined for other input. */
 export function readQuantity(text: string): Quantity | undefined {
   if (text === '0') return ZERO
   if (!QUANTITY.test(text)) return undefined
@@ -55,7 +58,7 @@ export function formatQuantity(quantity: Quantity): string {
   return end === point ? whole : `${whole}.${digits.slice(point, end)}`
 }
 
-/** Fractional digits that remain after trailing zeros are dropped. */
+/** Number of fractional digits, without trailing zeros. */
 export function fractionalDigits(quantity: Quantity): number {
   const text = formatQuantity(quantity)
   const point = text.indexOf('.')

@@ -1,6 +1,6 @@
 /**
- * NFTs as assets. What a transaction moves has one ID: `BASE`, a token's symbol, or `class/instance` for an NFT. No symbol
- * has a slash in it, so the ID says what kind of asset it is.
+ * NFTs as assets. An asset has one ID: `BASE`, a token's symbol, or `class/instance` for an NFT. Symbols have no slash,
+ * so the ID shows the kind of asset.
  */
 const CLASS_ID = /^cls_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
@@ -16,7 +16,6 @@ export function isClassId(text: string): boolean {
   return CLASS_ID.test(text)
 }
 
-/** The asset ID of an instance. */
 export function nftId({ classId, instanceId }: NftName): string {
   return `${classId}/${instanceId}`
 }
@@ -25,13 +24,13 @@ export function isNft(assetId: string): boolean {
   return assetId.includes('/')
 }
 
-/** undefined: the asset is fungible. */
+/** undefined for a fungible asset. */
 export function nftNameOf(assetId: string): NftName | undefined {
   const slash = assetId.indexOf('/')
   return slash < 0 ? undefined : { classId: assetId.slice(0, slash), instanceId: assetId.slice(slash + 1) }
 }
 
-/** An asset as the interface, entries and receipts name it: an NFT has no token ID. */
+/** An asset in the API, in entries and in receipts: an NFT has no token ID. */
 export function assetMembers(
   assetId: string,
 ): { readonly token_id: string } | { readonly class_id: string; readonly instance_id: string } {

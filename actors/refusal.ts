@@ -1,4 +1,4 @@
-/** Why a command was refused: nothing changed, and its key is free. */
+/** Causes of a refused command: nothing changed, and its idempotency key is free. */
 export const REFUSAL_CODES = [
   'account_not_found',
   'account_exists',

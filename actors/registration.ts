@@ -6,10 +6,10 @@ import type { Refused } from './message.ts'
 import { invariant } from './result.ts'
 
 export interface RegistrationCommand extends CommandBase {
-  /** The canonical body and the issuer's signature over it; `signature` is empty if the request has none. */
+  /** The canonical body, and the issuer's signature of it or an empty text. */
   readonly payload: string
   readonly signature: string
-  /** Whether the issuer must have signed if it has a key. */
+  /** Whether an issuer with a key must have signed. */
   readonly consentNeeded: boolean
   /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
   readonly registrationKey: string
@@ -24,12 +24,12 @@ interface IssuePrepared {
   readonly refused: Refused | null
 }
 
-/** Whether a repeated registration names the client's own key. */
+/** Whether the client gave the key itself. */
 export function isReplay({ registrationKey }: Pick<RegistrationCommand, 'registrationKey'>): boolean {
   return !registrationKey.startsWith('request ')
 }
 
-/** Members of the message that asks the issuer for its consent. */
+/** Members of the message that requests the issuer's consent. */
 export function consentOf({ caller: { clientId }, consentNeeded, payload, signature }: RegistrationCommand) {
   return { clientId, consentNeeded, payload, signature }
 }
@@ -46,7 +46,7 @@ export function registrationActions<Prepared extends IssuePrepared>() {
   return {
     defer: <Data>(data: Data): Change<Data> => ({ data, answer: 'deferred' }),
     giveUp: (_: object, { refused }: Prepared): Change<never> => {
-      invariant(refused !== null, 'an abandoned registration was refused')
+      invariant(refused !== null, 'an abandoned registration has a refusal')
       const { code, detail, keyId } = refused
       return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
     },

@@ -1,4 +1,4 @@
-/** An expected 'no' is a value: `E` is a closed union, handled exhaustively where it becomes visible. */
+/** An expected failure is a value: `E` is a closed union, handled exhaustively. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E }
 
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
@@ -9,7 +9,7 @@ export function refuse<E>(error: E): { readonly ok: false; readonly error: E } {
   return { ok: false, error }
 }
 
-/** Something that the code proves cannot happen has happened. Caught in one place, the shard host, which quarantines the shard. */
+/** A proven property does not hold. The shard host catches it and quarantines the shard. */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant'
 }

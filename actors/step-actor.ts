@@ -1,4 +1,3 @@
-/** Every kind of actor, and the one way to step any of them. */
 import { accountActor } from './account/actor.ts'
 import type { AccountCommand } from './account/commands.ts'
 import type { Evidence } from './account/evidence.ts'
@@ -31,7 +30,7 @@ export const ACTORS = {
 
 export type StepOutcome = StepResult<AnyState>
 
-/** `state`: null where there is no such actor. The command must be one that the kind of actor takes. */
+/** `state`: null if the actor does not exist. The actor's kind must take the command. */
 export type StepActor = (
   actor: ActorAddress,
   state: AnyState | null,
@@ -40,7 +39,7 @@ export type StepActor = (
 ) => StepOutcome
 
 export const stepActor: StepActor = ({ kind, id }, state, command, evidence) => {
-  // The address chooses the kind, and with it the types of its states and commands.
+  // The address determines the kind, and thereby the types of states and commands.
   const actor: { readonly step: (id: string, state: never, command: never, evidence: Evidence) => StepOutcome } =
     ACTORS[kind]
   return actor.step(id, state as never, command as never, evidence)

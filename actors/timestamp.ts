@@ -1,19 +1,19 @@
 /**
- * Instants as texts: ISO 8601 is written, RFC 3339 is read, by arithmetic: no clock, no leniency.
+ * Instants as texts: writes ISO 8601 and reads RFC 3339, strictly, without a clock.
  *   T1. A date that does not exist (30 February, 29 February of a common year, hour 24) is no timestamp.
  *   T2. An offset is required; `-00:00` is UTC.
  *   T3. A leap second (23:59:60 UTC at the end of June or December) is the moment after 23:59:59.999….
  *   T4. Fractions finer than a millisecond compare exactly against whole milliseconds.
- *   T5. What is before the year 1 or after 9999 in UTC is none: not every store can hold it.
- * The only place in this room that names `Date`: formatting a given instant is pure, reading the clock is not.
+ *   T5. A time before the year 1 or after 9999 in UTC is no timestamp: not every store can hold it.
+ * Only this file of actors/ names `Date`: formatting an instant is pure, reading the clock is not.
  */
 
 let lastMs = 0
 let lastText = new Date(0).toISOString()
 
 /**
- * ISO 8601 in UTC with milliseconds, from milliseconds since 1970. Throws a RangeError for a time that is none. What a
- * batch writes has few different times: the last is remembered.
+ * ISO 8601 in UTC with milliseconds, from milliseconds since 1970. Throws a RangeError for an invalid time. Caches the
+ * last text, since a batch has few different times.
  */
 export function isoTimestamp(timeMs: number): string {
   if (timeMs !== lastMs) {
@@ -25,22 +25,22 @@ export function isoTimestamp(timeMs: number): string {
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
-/** Longer texts are refused unread: no honest timestamp has as many digits. */
+/** Longer texts are refused unread: no real timestamp is so long. */
 const LONGEST_TEXT = 64
 
 const START_OF_TIME_MS = -62_135_596_800_000
 const END_OF_TIME_MS = 253_402_300_800_000
 
 const MINUTE_MS = 60_000
-/** The Gregorian calendar repeats itself after 400 years. */
+/** The Gregorian calendar repeats after 400 years. */
 const CALENDAR_YEARS = 400
 const CALENDAR_MS = 146_097 * 86_400_000
 /** The last minute of June or December. */
 const HALF_YEARS_END = /-(06-30|12-31)T23:59:/
 
 /**
- * Milliseconds since 1970 in UTC. A fraction finer than a millisecond adds one half: against whole milliseconds, which
- * is all the ledger has, every such fraction compares alike. Undefined when the text is no RFC 3339 timestamp.
+ * Milliseconds since 1970 in UTC. A fraction finer than a millisecond adds one half: compared with whole milliseconds,
+ * the ledger's precision, all such fractions are alike. Undefined if the text is no RFC 3339 timestamp.
  */
 export function parseTimestamp(text: string): number | undefined {
   if (text.length > LONGEST_TEXT) return undefined
@@ -49,7 +49,7 @@ export function parseTimestamp(text: string): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
   const offset = offsetMs(match[8], match[9], match[10])
   if (offset === undefined || hour > 23 || minute > 59 || second > 60) return undefined
-  // `Date.UTC` takes the years 0 to 99 for 1900 to 1999.
+  // `Date.UTC` maps the years 0 to 99 to 1900 to 1999.
   const date = new Date(Date.UTC(year + CALENDAR_YEARS, month - 1, day))
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
   const minuteMs = date.getTime() - CALENDAR_MS + (hour * 60 + minute) * MINUTE_MS - offset

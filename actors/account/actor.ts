@@ -1,9 +1,9 @@
 /**
  * Account.
  *   S1. A refused or repeated command changes nothing.
- *   S2. Judged in this order: the account, the signature, the replay, the rest.
- *   S3. A verdict on a signature counts only for the key that this step sees, or the one its original was accepted under.
- *   S4. Every message is consumed: what it cannot have is said in a message of its own.
+ *   S2. Checks run in this order: the account, the signature, the replay, the rest.
+ *   S3. A signature verdict counts only for the key that this step sees, or the key that accepted the original.
+ *   S4. Every message is consumed: the account reports a refusal of its content in a message of its own.
  */
 import { authorizeArrival, NOT_HELD, ofAdministrators } from '../arrival.ts'
 import { defineActor, type Refusals } from '../define-actor.ts'
@@ -15,7 +15,6 @@ import type { Evidence } from './evidence.ts'
 import { judgeCommand } from './judgement.ts'
 import { accountMachine } from './machine.ts'
 import type { AccountState, AccountStatus } from './state.ts'
-
 const NOT_FOUND = { code: 'account_not_found', detail: 'There is no such account.', field: 'account_id' } as const
 const CLOSED = { code: 'account_closed', detail: 'The account is closed.' } as const
 const OTHER_KEY = {
@@ -41,7 +40,7 @@ const notActive = ({ status }: AccountState) => ({
 })
 const notClosed = ({ status }: AccountState) => ({
   code: 'account_not_closed' as const,
-  detail: `The account is ${status}: only a closed one is erased.`,
+  detail: `The account is ${status}: only a closed account can be erased.`,
 })
 const notFrozen = ({ status, moved }: AccountState) =>
   moved === undefined
@@ -81,7 +80,7 @@ const REFUSALS = {
   erased: {
     register: {
       code: 'public_key_conflict',
-      detail: 'The ID was that of an account that was erased.',
+      detail: 'The ID belonged to an account that was erased.',
       field: 'account_id',
     },
     submit: CLOSED,

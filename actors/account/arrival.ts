@@ -1,9 +1,9 @@
 /**
- * An account that comes from another ledger.
- *   V1. While it is held nothing of it counts: it has no key, no value and no NFT of it, and room is kept for all of them.
- *   V2. It is taken once, in one entry, with all that it brings; that cannot be refused.
- *   V3. What its keys did where it comes from is known before anything can be signed with them here; and what they sign
- *       from then on says which ledger it is for.
+ * Import of an account from another ledger (D20).
+ *   V1. A staged account has no key, value or NFT yet; the account reserves room for all of them.
+ *   V2. The import is applied once, as one chain entry, and cannot be refused.
+ *   V3. The account records the keys used on the source ledger before it accepts any signature. From then on each
+ *       signed command names its ledger.
  */
 import type { ArrivingAccount } from '../arrival.ts'
 import { arrivalAnswer, isSameArrival, isSameRecord, NOT_HELD } from '../arrival.ts'
@@ -40,34 +40,34 @@ export function arrivalHoldOf(account: AccountData | null): ArrivalHold | undefi
   return hold?.kind === 'arrival' ? hold : undefined
 }
 
-/** Whether it comes as a closed account. One that was given something meanwhile cannot be closed. */
+/** Whether the account is imported as closed. An account that received value meanwhile cannot be closed. */
 export function arrivesClosed(account: AccountData): boolean {
   return arrivalHoldOf(account)?.account.status === 'closed' && isOtherwiseEmpty(account)
 }
 
-/** Whether it comes as a frozen account: as one, or as a closed one that cannot be closed here. */
+/** Whether the account is imported as frozen: also a closed account that cannot be closed here. */
 export function arrivesFrozen(account: AccountData): boolean {
   const status = arrivalHoldOf(account)?.account.status
   return status === 'frozen' || (status === 'closed' && !isOtherwiseEmpty(account))
 }
 
-/** Beside what is held: for what brings nothing no room is kept. */
+/** Ignores the staged import itself: an import without assets reserves no room. */
 function isOtherwiseEmpty(account: AccountData): boolean {
   return holdsNothing(account, { hold: ({ kind }) => kind === 'arrival' })
 }
 
-/** Whether it came in this import, with what it had. */
+/** Whether this import applied the account's record. */
 export function hasArrived(account: AccountData | null, importId: string): boolean {
   const arrived = account?.arrived
   return arrived !== undefined && arrived.keySalt !== null && arrived.importId === importId
 }
 
-/** Whether the account only stands for an issuer of whom nothing else has come. */
+/** Whether the account exists only as an issuer, without an imported record. */
 function standsForIssuer({ key, arrived }: AccountData): boolean {
   return key === null && arrived !== undefined && arrived.keySalt === null
 }
 
-/** Whether no import that is dropped can make it nobody's any more, as it must not once it is an issuer. */
+/** Whether the account must stay claimed after a dropped import, because it issues assets. */
 function isKnownIssuer({ issues, key, sequence }: AccountData): boolean {
   return issues === true || key !== null || sequence > 0
 }
@@ -89,7 +89,6 @@ export function judgeArrival(
   if (command.part < hold.keyParts) return arrivalAnswer(command)
   return refusal('arrival_out_of_order', `Part ${hold.keyParts} must come first.`, 'part')
 }
-
 function judgeHold(account: AccountData | null, command: HoldAccount): Answer | undefined {
   const { from, arrival } = command
   const assets = arrival === null ? 0 : Object.keys(arrival.balances).length + arrival.nfts
@@ -97,7 +96,7 @@ function judgeHold(account: AccountData | null, command: HoldAccount): Answer | 
     return refusal('arrival_not_empty', 'A closed account must have no balances or NFTs.')
   }
   if (assets > MAX_ASSETS) {
-    return refusal('asset_limit', 'It brings more assets than an account may hold.', 'balances')
+    return refusal('asset_limit', 'The imported account has more assets than an account may hold.', 'balances')
   }
   if (account === null || isUnclaimed(account)) return undefined
   // Another account of the issuer's ID could mint the issuer's token.
@@ -113,14 +112,14 @@ function judgeHold(account: AccountData | null, command: HoldAccount): Answer | 
   return isOpenTo ? lacking(new Turn(account, command), arrival) : exists()
 }
 
-/** Of one that is only to be there nothing is held. */
+/** A mere issuer has no record to stage. */
 export function heldAnswer({ arrival }: HoldAccount): Answer {
   return { kind: 'arrival', state: arrival === null ? 'present' : 'held' }
 }
 
 export const EXISTS = {
   code: 'account_exists',
-  detail: 'There is such an account already, as something else: an account is taken once.',
+  detail: 'The account already exists with other content: an account is imported once.',
   field: 'account_id',
 } as const
 
@@ -132,23 +131,23 @@ function lacking(turn: Turn, { balances, nfts }: ArrivingAccount): Answer | unde
   const { balances: held, nftCount, nftRoom } = turn.before
   const fresh = Object.keys(balances).filter((tokenId) => !held.has(tokenId)).length
   if (held.size + nftCount + nftRoom + fresh + nfts > MAX_ASSETS) {
-    return refusal('asset_limit', 'The account has no room for what it brings.', 'balances')
+    return refusal('asset_limit', 'The account has no room for the imported assets.', 'balances')
   }
   for (const [tokenId, balance] of Object.entries(balances)) {
     const code = turn.lacksRoom(tokenId, parseQuantity(balance))
-    if (code !== undefined) return refusal(code, 'The account has no room for what it brings.', 'balances')
+    if (code !== undefined) return refusal(code, 'The account has no room for the imported assets.', 'balances')
   }
   return undefined
 }
 
-/** It comes into being without a key. */
+/** Creates the account without a key. */
 export function openArriving(command: HoldAccount): AccountChange {
   const { accountId, shardId, caller } = command
   const opened = openAccount({ accountId, shardId, key: null, clientId: caller.clientId }, command)
   return inOneWrite(opened, holdArrival(opened.data, command))
 }
 
-/** V1. What was nobody's is the importing client's. */
+/** V1. An unclaimed account becomes the importing client's. */
 export function holdArrival(account: AccountData, command: HoldAccount): AccountChange {
   const { from, arrival, caller } = command
   const turn = new Turn(account, command)
@@ -182,7 +181,7 @@ function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotenc
   }
 }
 
-/** V2. An administrator that froze the account meanwhile, or had it refuse what comes in, had a reason. */
+/** V2. An administrator's freeze, or refusal of incoming value, in the meantime stays in force. */
 export function takeArrival(
   account: AccountData,
   command: Named<'take_arrival'>,
@@ -227,8 +226,8 @@ export function takeArrival(
 }
 
 /**
- * It stays, without a key and without anything: for whoever comes first if this import brought it into being and it is
- * nothing but a name, else as what it was before.
+ * Drops the staged import. The account stays, keyless. If this import created it and it is bare, it becomes unclaimed;
+ * else it is as before.
  */
 export function dropArrival(account: AccountData, command: Named<'drop_arrival'>): AccountChange {
   const hold = heldBy(account, command.importId)
@@ -244,23 +243,23 @@ export function dropArrival(account: AccountData, command: Named<'drop_arrival'>
 
 function heldBy(account: AccountData, importId: string): ArrivalHold {
   const hold = arrivalHoldOf(account)
-  invariant(hold?.from.importId === importId, 'V2: what was not held is taken or dropped')
+  invariant(hold?.from.importId === importId, 'V2: the import to apply or drop is not staged')
   return hold
 }
 
-/** V3: why what an account signed is not applied here; undefined where nothing speaks against it, `unlooked` where nobody knows. */
+/** V3: the refusal of a signed command; undefined if none, `unlooked` if the key's use was not looked up. */
 export function signedElsewhere(
   { arrived }: AccountData,
   command: SubmitCommand | RotateKeyCommand | MintCommand,
   usedElsewhere: boolean | undefined,
 ): Answer | 'unlooked' | undefined {
   if (arrived === undefined) return undefined
-  // The same keys may go on signing for the ledger that it came from: only what names this one is meant for it.
+  // The same keys may go on signing for the source ledger: only a command that names this ledger is meant for it.
   if (ledgerIdOf(command) === null) {
     return refusal('wrong_ledger', 'The account came from another ledger: ledger_id is required.', 'ledger_id')
   }
   if (arrived.keySalt === null) return undefined
-  // It came after the command had been looked up.
+  // The import was applied after the command's look-up.
   if (usedElsewhere === undefined) return 'unlooked'
   return usedElsewhere
     ? refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.', 'idempotency_key')

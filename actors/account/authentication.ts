@@ -40,7 +40,7 @@ export function authenticate(
 
 function authenticateSigned(account: AccountState, command: SignedCommand, evidence: Evidence): Unready | undefined {
   const { earlier } = evidence
-  // A mint that is under way is a repeat's original, too: it was accepted under the key that was in force then (D7).
+  // A pending mint is the original of its repeats: it was accepted under the key in force then (D7).
   const begun = command.type === 'mint' ? mintUnderWay(account, command.idempotencyKey) : undefined
   const keys = [account.key, earlier?.key ?? null, begun?.acceptedUnder ?? null].filter((key) => key !== null)
   if (keys.length === 0) return answered(keyless())
@@ -51,7 +51,7 @@ function authenticateSigned(account: AccountState, command: SignedCommand, evide
   return elsewhere === undefined ? undefined : answered(elsewhere)
 }
 
-/** The new key of a rotation signs it too. */
+/** The new key of a rotation also signs the payload. */
 function unverifiedProof({ newKey, proof }: RotateKeyCommand, { earlier, verdict }: Evidence): Unready | undefined {
   if (proof === null || earlier !== undefined || verdict(newKey.keyId, proof) !== undefined) return undefined
   return { kind: 'unverified', key: newKey, signature: proof }

@@ -1,6 +1,6 @@
 /**
- * The balances of an account, by token ID. A change costs the same however many there are. Token IDs that share a hash
- * are searched one by one: there are at most as many as an account may have assets.
+ * The balances of an account, by token ID. A change costs the same for any number of balances. Token IDs that share a
+ * hash are searched linearly; their number is at most the asset limit of an account.
  */
 import { Map as PersistentMap } from 'immutable'
 import { MapView } from './map-view.ts'
@@ -9,7 +9,7 @@ import type { Balance } from './state.ts'
 export class Balances extends MapView<Balance> {
   static readonly NONE = new Balances(PersistentMap(), 0)
 
-  /** Assets that count against the limit: those that it held once, and those that room is kept for. */
+  /** Assets that count against the limit: those once held, and those with reserved room. */
   readonly slots: number
 
   private constructor(map: PersistentMap<string, Balance>, slots: number) {

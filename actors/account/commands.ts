@@ -1,5 +1,5 @@
 /**
- * Commands of an account. Each has its time, IDs and salt from its entry into the mailbox: a repeated step sees the same.
+ * Commands of an account. Time, IDs and salt are set when a command enters the mailbox: a repeated step sees the same.
  */
 import type { ArrivalCommand, ArrivingAccount } from '../arrival.ts'
 import { sha256Hex } from '../audit-chain.ts'
@@ -10,7 +10,7 @@ import type { AccountKey, IncomingPolicy, WishedStatus } from './state.ts'
 export const TRANSACTION_TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 
-/** D5: an account that sends an asset and credits it under one group ID would have receipts for transactions that moved no value. */
+/** D5: an account that sends an asset and credits it under one group ID would get receipts though no value moved. */
 export function isSelfTransfer(one: TransactionType, other: TransactionType): boolean {
   const sends = one === 'credit' ? other : other === 'credit' ? one : undefined
   return sends === 'transfer' || sends === 'exchange'
@@ -23,7 +23,7 @@ export function withArticle(type: TransactionType): string {
 export const ROLES = ['viewer', 'transactor', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** The caller that the edge authenticated. `boundary`: true, or the tokens that it may bring in from external accounts. */
+/** The authenticated caller. `boundary`: true, or the tokens that it may bring in from external accounts. */
 export interface Caller {
   readonly clientId: string
   readonly role: Role
@@ -34,7 +34,7 @@ export interface Caller {
 export interface Submission {
   readonly accountId: string
   readonly type: TransactionType
-  /** As it was signed. */
+  /** The amount as signed. */
   readonly amount: string
   /** `BASE`, a token, or an NFT as `class/instance`. */
   readonly tokenId: string
@@ -45,7 +45,7 @@ export interface Submission {
   /** The asset and amount that an exchange receives. */
   readonly receive: ExchangeSide | null
   readonly metadata: JsonObject | null
-  /** 64 hexadecimal digits: the leg of a registered group, and nothing less. */
+  /** Hash of the group's terms, 64 hexadecimal digits: present exactly on a leg of a registered group. */
   readonly termsHash: string | null
   readonly ledgerId: string | null
   readonly expiresAtMs: number | null
@@ -82,9 +82,9 @@ export interface RotateKeyCommand extends SignedCommandBase {
   readonly type: 'rotate_key'
   readonly accountId: string
   readonly newKey: AccountKey
-  /** The ledger that it is for, if it says so. */
+  /** The ledger that the command names. */
   readonly ledgerId: string | null
-  /** Whether the new key signed the payload too; null when there was no proof. */
+  /** The new key's signature of the payload; null without one. */
   readonly proof: string | null
 }
 
@@ -96,7 +96,7 @@ export interface MintCommand extends SignedCommandBase {
   readonly instanceId: string
   readonly owner: string
   readonly metadata: JsonObject
-  /** Whether the metadata satisfies the class's schema; `unchecked`: nobody has looked. */
+  /** Whether the metadata satisfies the class's schema; `unchecked`: the edge has not validated it. */
   readonly metadataVerdict: MetadataVerdict
   readonly ledgerId: string | null
 }
@@ -127,62 +127,61 @@ export interface ChangeStatusCommand extends CommandBase {
   readonly registrationKey: string | null
 }
 
-/** Destroys what the ledger holds of a closed account. */
+/** Makes the ledger's data about a closed account unreadable. */
 export interface EraseCommand extends CommandBase {
   readonly type: 'erase'
   readonly accountId: string
   readonly reason: string
 }
 
-/** Stops what the account sends, or lets it go on: what is under way ends as usual. */
+/** Stops or resumes the account's outgoing transactions; pending ones end as usual. */
 export interface PauseCommand extends CommandBase {
   readonly type: 'pause' | 'resume'
   readonly accountId: string
   readonly reason: string
 }
 
-/** Asks how the actor is; changes nothing. */
+/** Shows the actor; changes nothing. */
 export interface ShowActorCommand extends CommandBase {
   readonly type: 'show_actor'
   readonly accountId: string
 }
 
-/** `arrival` null: the account is only to be there. */
+/** `arrival` null: the account is only created, as an issuer. */
 export type AccountArrivalCommand = ArrivalCommand<ArrivingAccount | null> & {
   readonly accountId: string
   readonly shardId: number
 }
 
-/** Hashes (`usedKeyHash`) of keys that an account used where it comes from, while it is held. */
+/** Hashes (`usedKeyHash`) of keys that a staged account used on its source ledger. */
 export interface NoteUsedKeysCommand extends CommandBase {
   readonly type: 'note_used_keys'
   readonly accountId: string
   readonly importId: string
-  /** From 0, one after another. */
+  /** Consecutive, from 0. */
   readonly part: number
   readonly hashes: readonly string[]
 }
 
-/** A frozen account goes to another ledger: what it has of a token leaves; with null, when it has nothing more, it closes. */
+/** Moves a frozen account to another ledger: one token's balance, or with null the empty account, which closes. */
 export interface DepartCommand extends CommandBase {
   readonly type: 'depart'
   readonly accountId: string
-  /** The ledger that it goes to. */
+  /** The target ledger. */
   readonly audience: string
   readonly tokenId: string | null
 }
 
-/** Commands that move accounts from ledger to ledger. */
+/** Commands that move accounts between ledgers. */
 export type PortageCommand = AccountArrivalCommand | NoteUsedKeysCommand | DepartCommand
 
-/** A message from another actor, stamped as it entered the mailbox. */
+/** A message from another actor, stamped on entry into the mailbox. */
 export type Received<M extends { readonly type: string }> = M &
   Stamp & { readonly accountId: string; readonly shardId: number }
 export type AccountMessageCommand = {
   [Type in AccountMessage['type']]: Received<Extract<AccountMessage, { readonly type: Type }>>
 }[AccountMessage['type']]
 
-/** One of these, by its type. */
 export type AccountMessageOf<Type extends AccountMessage['type']> = Extract<
   AccountMessageCommand,
   { readonly type: Type }
@@ -201,10 +200,7 @@ export type AccountClientCommand =
   | PortageCommand
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
 
-/**
- * The operations that an idempotency key is scoped to, beside the actor. `elsewhere`: what was done on the ledger that the
- * account came from; its key is a `usedKeyHash`.
- */
+/** The operations that scope an idempotency key. `elsewhere`: used on the source ledger, stored as a `usedKeyHash`. */
 export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'status_change' | 'mint' | 'elsewhere'
 
 export interface KeyUse {
@@ -216,7 +212,7 @@ export function accountOf(command: AccountCommand): string {
   return command.type === 'submit' ? command.submission.accountId : command.accountId
 }
 
-/** The idempotency key that a command carries; that of a registration or a change of status is the client's own, from a header. */
+/** The command's idempotency key; a registration's or status change's key is the client's, from a header. */
 export function keyUseOf(command: AccountCommand): KeyUse | undefined {
   switch (command.type) {
     case 'submit':
@@ -242,7 +238,7 @@ function headerKeyUse(
   return { operation, idempotencyKey: `${caller.clientId} ${registrationKey}` }
 }
 
-/** Distinguishes a replay from a payload mismatch; meaningless for a command without a key. */
+/** Tells a replay from a payload mismatch; meaningless for a command without a key. */
 export function payloadHashOf(command: AccountClientCommand): string {
   if ('payloadHash' in command) return command.payloadHash
   if (command.type === 'register') return sha256Hex(command.key.publicKey)

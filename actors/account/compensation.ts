@@ -1,6 +1,6 @@
 /**
- * Compensations in a linked group: an administrator undoes one transaction at a time. Nothing was reserved for it, so
- * it can fail, and replies with the failure. A transaction is undone at most once.
+ * Compensations in a linked group: an administrator undoes one transaction at a time. No value is reserved for it, so
+ * it can fail; the reply then names the failure. A transaction is undone at most once.
  */
 import { groupAddress } from '../address.ts'
 import type { CompensationOutcome } from '../message.ts'
@@ -15,13 +15,13 @@ import type { Turn } from './turn.ts'
 
 type Compensate = AccountMessageOf<'compensate'>
 
-/** `found`: the transaction that it names, as it is now; undefined when there is none. */
+/** `found`: the current state of the named transaction; undefined if there is none. */
 export function compensate(turn: Turn, command: Compensate, found: CompensableTransaction | undefined): void {
   const refused = refusesCompensation(turn.before, command, found)
   if (found === undefined || refused !== undefined) return ended(turn, command, refused ?? 'not_compensable')
   const { type, fromAccountId, toAccountId, counterTxnId } = found
   if (type === 'transfer' && toAccountId !== null && counterTxnId !== null) {
-    // The value is there: it must come back from there.
+    // The receiver has the value: it must return it.
     return answer(turn, command, { kind: 'elsewhere', accountId: toAccountId, txnId: counterTxnId })
   }
   if (type === 'credit' && fromAccountId !== null && counterTxnId !== null) {
@@ -53,7 +53,7 @@ export function refuseClosedCompensation(
   ended(turn, command, code)
 }
 
-/** Of an erased account nothing is there to be undone, even if it was when the look-up was made. */
+/** An erased account has no transaction to undo, even if the look-up still found one. */
 export function refuseErasedCompensation(turn: Turn, command: Compensate): void {
   ended(turn, command, 'not_compensable')
 }
@@ -75,7 +75,7 @@ function giveBack(
   sendTransfer(turn, transaction, toAccountId, { expiresAtMs: null, compensates: original.txnId }, reportsOn)
 }
 
-/** Value from an external account returns there, and value that left comes back. */
+/** Value from an external account returns there; value paid out there comes back. */
 function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): void {
   const { amount, tokenId, groupId, txnId: compensates } = found
   const takesBack = found.type === 'credit'

@@ -1,7 +1,7 @@
 /**
- * An account that goes to another ledger: what it has leaves, token by token, and then it closes for good.
- *   U1. It is frozen, and nothing of it is under way: what leaves is all that it has.
- *   U2. It goes to one ledger. What has left is kept with it, so that it can be said again.
+ * Export of an account to another ledger: its balances leave token by token, then it closes for good.
+ *   U1. The account is frozen and has nothing pending: its balances are all that it has.
+ *   U2. It moves to one ledger. The account keeps the moved amounts, so that the reply can be repeated.
  */
 import { formatQuantity, parseQuantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
@@ -15,7 +15,7 @@ import { type AccountChange, Turn } from './turn.ts'
 
 export const DEPARTING = {
   code: 'account_departing',
-  detail: 'The account has gone, or is going, to another ledger.',
+  detail: 'The account has moved, or is moving, to another ledger.',
   field: 'account_ids',
 } as const
 
@@ -32,7 +32,7 @@ export function judgeDeparture(account: AccountState, command: DepartCommand): A
   }
   // U1.
   if (!holdsNothing(account, { balances: true })) {
-    return refusal('account_not_empty', 'Something of the account is under way, or it has NFTs.', 'account_ids')
+    return refusal('account_not_empty', 'The account has pending operations or NFTs.', 'account_ids')
   }
   if (tokenId === null) {
     return holdsNothing(account)
@@ -46,7 +46,6 @@ export function departed(account: AccountData, status: AccountStatus): Answer {
   return { kind: 'departed', account: viewAs(account, status) }
 }
 
-/** Nothing is left of it. */
 export function departWhole(
   account: AccountData,
   command: DepartCommand,
@@ -78,12 +77,12 @@ export function departToken(
     amount: formatQuantity(balance),
     tokenId,
     groupId: null,
-    // The version makes it unique: value may come in before it closes.
+    // The version makes it unique: value may still come in before the account closes.
     cause: `moved ${audience} ${tokenId} ${account.version}`,
     metadata: { ledger_id: audience, reason: 'moved' },
   } as const
   carriedOut(turn, order)
-  // Tokens may be called as what every object has.
+  // A token may have the name of a member that every object has.
   const before = Object.hasOwn(moved.balances, tokenId) ? moved.balances[tokenId] : undefined
   const sum = (before === undefined ? ZERO : parseQuantity(before)) + balance
   const balances = { ...moved.balances, [tokenId]: formatQuantity(sum) }

@@ -6,15 +6,14 @@ import type { CompensableTransaction } from './transaction.ts'
 export interface Evidence extends SubmissionEvidence {
   /** The earlier use of the command's idempotency key. */
   readonly earlier: EarlierUse | undefined
-  /** Whether this key signed the command's payload with this signature; undefined while it is not verified. */
+  /** Whether this key made this signature of the command's payload; undefined while unverified. */
   readonly verdict: (keyId: string, signature: string) => boolean | undefined
   /** The transaction that a compensation names. */
   readonly transaction: CompensableTransaction | undefined
   /**
-   * Whether the command's key was used on the ledger that the account came from; undefined where it was not looked up, which
-   * is no answer once the account has come.
+   * Whether the command's key was used on the source ledger; undefined if not looked up. An imported account needs it.
    */
   readonly usedElsewhere: boolean | undefined
-  /** How the node has the actor: in its memory before the command came, and with so many commands waiting for it. */
+  /** Whether the actor was in memory before the command, and the length of its mailbox. */
   readonly residence: { readonly resident: boolean; readonly mailbox: number }
 }

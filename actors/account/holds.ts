@@ -1,6 +1,6 @@
 /**
- * The holds of an account, by `holdId`. A change, and each question below, costs the same however many there are.
- *   X1. The index has the IDs of holds by what they are asked for: it has no name that no hold has.
+ * The holds of an account, by `holdId`. A change, and each query below, costs the same for any number of holds.
+ *   X1. The index lists hold IDs by name; a name without holds is not in it.
  */
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
 import { MapView } from './map-view.ts'
@@ -52,7 +52,7 @@ export class Holds extends MapView<Hold> {
     return this.under(groupName(groupId)).flatMap((hold) => (hold.kind === 'leg' ? [hold] : []))
   }
 
-  /** How many legs a client has registered that lack a signature of the account. */
+  /** Number of unsigned legs of the account in groups that this client registered. */
   unsignedOf(clientId: string): number {
     return this.index.get(clientName(clientId))?.size ?? 0
   }
@@ -83,7 +83,6 @@ function mintsOf(hold: Hold | undefined): number {
 
 const NO_NAMES: readonly string[] = []
 
-/** Keys of the index, beside the hold's ID. */
 function namesOf(hold: Hold | undefined): readonly string[] {
   switch (hold?.kind) {
     case 'leg':
@@ -113,7 +112,7 @@ function compensationName(txnId: string): string {
   return `compensates ${txnId}`
 }
 
-/** X1. `before`, `after`: the hold of this ID. */
+/** X1. `before`, `after`: the hold with this ID. */
 function reindexed(index: Index, id: string, before: Hold | undefined, after: Hold | undefined): Index {
   const [old, now] = [namesOf(before), namesOf(after)]
   let next = index

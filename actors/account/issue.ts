@@ -1,6 +1,6 @@
 /**
- * The issuer's part in the registration of a token or an NFT class: it comes into being if need be, agrees, keeps room for the supply,
- * and is credited when the token exists.
+ * The issuer's part in the registration of a token or an NFT class. The account is created if absent, consents,
+ * reserves room for the supply, and is credited once the token exists.
  */
 import { type ActorAddress, tokenAddress } from '../address.ts'
 import type { Refused } from '../message.ts'
@@ -14,7 +14,7 @@ import { carriedOut } from './record.ts'
 import type { AccountData } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
-/** An issuer that nobody knows comes into being keyless: it can receive and cannot submit. */
+/** An unknown issuer is created without a key: it can receive and cannot submit. */
 export function openIssuer(command: AccountMessageOf<'prepare_issue'>): AccountChange {
   return opening(command, (account) => prepareIssue(account, command))
 }
@@ -32,7 +32,7 @@ function opening(
   return inOneWrite(opened, prepare(opened.data))
 }
 
-/** Nothing is credited: the issuer only has to be there, and not closed. */
+/** A class credits nothing: the issuer only has to exist and not be closed. */
 export function prepareClass(account: AccountData, command: AccountMessageOf<'prepare_class'>): AccountChange {
   const turn = new Turn(account, command)
   turn.send(registryOf(command), { type: 'issue_prepared', refused: null })
@@ -51,14 +51,14 @@ export function refuseClosedIssuer(turn: Turn, command: Prepare): void {
   turn.send(registryOf(command), { type: 'issue_prepared', refused })
 }
 
-/** Whether the issuer has a key, and it has not signed a registration that needs its signature. */
+/** Whether the issuer has a key, and did not sign a registration that needs its signature. */
 export function lacksConsent({ key }: AccountData, command: Prepare, verdict: Evidence['verdict']): boolean {
   const { consentNeeded, signature } = command
   if (!consentNeeded || key === null) return false
   return signature === '' || verdict(key.keyId, signature) !== true
 }
 
-/** The account is not changed, and not written. */
+/** The account is neither changed nor written. */
 export function refuseConsent(account: AccountData, command: Prepare): AccountChange {
   const detail = 'The issuer did not sign this registration.'
   const refused = { code: 'issuer_consent_missing', detail, keyId: account.key?.keyId ?? '' } as const
@@ -94,7 +94,7 @@ function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountMessageOf<'pr
 export function creditIssue(turn: Turn, command: AccountMessageOf<'credit_issue'>): void {
   const { tokenId, totalSupply: amount } = command
   const hold = turn.hold(`issue ${tokenId}`)
-  invariant(hold?.kind === 'issue', `the supply of ${tokenId} came to an account that does not expect it`)
+  invariant(hold?.kind === 'issue', `the supply of ${tokenId} was credited to an account without a hold for it`)
   const supply = parseQuantity(amount)
   turn.letGo(hold)
   turn.change(tokenId, { balance: supply, room: -supply })

@@ -7,7 +7,7 @@ import { type Answer, refusal } from './outcome.ts'
 import { type AccountState, isUnsigned } from './state.ts'
 import { judgeMint, judgeSubmission, wrongLedger } from './submission.ts'
 
-/** undefined where nothing speaks against a transition. */
+/** undefined: no objection; the transitions decide. */
 export function judgeCommand(
   account: AccountState | null,
   command: AccountCommand,
@@ -42,7 +42,7 @@ function judgeRotation(
   { ledgerId: own, production, verdict }: Evidence,
 ): Answer | undefined {
   if (ledgerId !== null && ledgerId !== own) {
-    return refusal('wrong_ledger', 'It was signed for another ledger.', 'ledger_id')
+    return refusal('wrong_ledger', 'The request was signed for another ledger.', 'ledger_id')
   }
   if (proof === null) {
     return production ? refusal('proof_missing', 'A signature by the new key is required.', 'proof') : undefined
@@ -51,7 +51,7 @@ function judgeRotation(
   return refusal('proof_mismatch', 'The new key did not sign this request.', 'proof', newKey.keyId)
 }
 
-/** Idempotent: a group reverts once, and a leg that has been declined stays so. */
+/** Idempotent: a group reverts once, and a declined leg stays declined. */
 function judgeDecline(account: AccountState, command: DeclineCommand, evidence: Evidence): Answer | undefined {
   const { groupId, termsHash, ledgerId } = command
   const foreign = wrongLedger(ledgerId, {

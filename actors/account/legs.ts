@@ -2,13 +2,14 @@
  * Legs of registered groups at an account. One hold is one side of one leg, from its expectation to its one terminal
  * order: settle or revert.
  *   L1. A leg is admitted by taking its own account's expectation in the same step, and by nothing else (I8).
- *   L2. Value that leaves stays the hold's; value that comes is `incoming`, mints and burns are held: until the group
- *       settles nobody can spend any of it.
- *   L3. An expectation reserves nothing and depends on no balance: the account has not signed it. The account reserves room
- *       once it signs an incoming leg, or once the sender's value is on hold. It can then refuse neither terminal order.
- *   L4. Settling and reverting end the hold; an order without a hold is a broken invariant.
- *   L5. An NFT stays its owner's until the group settles, held by its home for the leg; the leg is completed once it is.
- *       A reverting leg releases the NFT before it reports the revert.
+ *   L2. Value that leaves belongs to the hold; incoming value is `incoming`; mints and burns are reserved. No account
+ *       can spend any of it until the group settles.
+ *   L3. An expectation reserves nothing and depends on no balance: the account has not signed it. The account reserves
+ *       room once it signs an incoming leg, or once the sender's value is on hold. It can then refuse neither terminal
+ *       order.
+ *   L4. Settling and reverting end the hold; an order without a hold breaks an invariant.
+ *   L5. An NFT stays its owner's until the group settles; its home holds it for the leg, and the leg then completes. A
+ *       reverting leg releases the NFT before it reports the revert.
  */
 import { groupAddress, instanceAddress } from '../address.ts'
 import type { Compensation, GroupMessage, LegName, LegTerms, Refused } from '../message.ts'
@@ -48,7 +49,6 @@ export function expectLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): 
   tell(turn, command, { type: 'leg_expected', refused })
 }
 
-/** The account that is to expect the leg. */
 function accountIn({ role, terms }: AccountMessageOf<'expect_leg'>): string {
   return role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
 }
@@ -68,7 +68,7 @@ function refusesLeg(account: AccountData, command: AccountMessageOf<'expect_leg'
   if (account.holds.unsignedOf(clientId) < MAX_EXPECTATIONS) return null
   return {
     code: 'expectation_limit',
-    detail: `This client expects ${MAX_EXPECTATIONS} legs of the account ${named}, the limit. Wait until the account signs some, or their groups end.`,
+    detail: `The client has ${MAX_EXPECTATIONS} unsigned legs at the account ${named}, the limit. Retry once some are signed.`,
   }
 }
 
@@ -100,7 +100,7 @@ export function expectationsOf({ holds }: AccountData): readonly LegHold[] {
     .sort((one, other) => (one.groupId === other.groupId ? one.leg - other.leg : one.groupId < other.groupId ? -1 : 1))
 }
 
-/** The expectation that a submission would take; undefined when it is no agreed leg. */
+/** The expectation that a submission would take; undefined if it is no leg of a registered group. */
 export function expectationFor(account: AccountData, submission: Submission): LegHold | undefined {
   const { groupId, termsHash } = submission
   if (groupId === null) return undefined
@@ -123,7 +123,7 @@ function matches(terms: LegTerms, submission: Submission): boolean {
   )
 }
 
-/** L1. The step has made sure that the expectation is there. */
+/** L1. The step has checked that the expectation exists. */
 export function postLeg(turn: Turn, command: SubmitCommand): void {
   const hold = expectationOf(turn.before, command)
   const { terms } = hold
@@ -182,7 +182,7 @@ export function holdLeg(turn: Turn, command: AccountMessageOf<'nft_held'> & { re
   }
 }
 
-/** L5: the NFT's home refused the hold, or the group reverted before its reply. */
+/** L5: the NFT's home refused the hold, or the group reverted before the home's reply. */
 function finishFailed(turn: Turn, hold: LegHold, transaction: Transaction, code: FailureCode): void {
   const { transaction: _, reverting, ...rest } = hold
   const ended = failed(turn, transaction, failure(code))
@@ -217,7 +217,7 @@ export function failLeg(turn: Turn, command: SubmitCommand, code: FailureCode): 
 
 function expectationOf(account: AccountData, { submission }: SubmitCommand): LegHold {
   const hold = expectationFor(account, submission)
-  invariant(hold !== undefined, 'L1: a leg came without its expectation')
+  invariant(hold !== undefined, 'L1: a leg was submitted without its expectation')
   return hold
 }
 
@@ -247,11 +247,11 @@ export function creditLeg(turn: Turn, command: AccountMessageOf<'credit_leg'>): 
   tell(turn, hold, { type: 'leg_completed', txnId, metadata: null })
 }
 
-/** The group has settled: what was held is free, what has left is gone. */
+/** The group has settled: reserved value is free, and value that left is gone. */
 export function settleLeg(turn: Turn, command: AccountMessageOf<'settle_leg'>): void {
   const { groupId, leg } = command
   const hold = legHoldOf(turn, command)
-  invariant(hold.state === 'completed', `L4: leg ${leg} of ${groupId} is to settle and is ${hold.state}`)
+  invariant(hold.state === 'completed', `L4: leg ${leg} of ${groupId} cannot settle: it is ${hold.state}`)
   takeEffect(turn, hold)
   turn.letGo(hold)
   tell(turn, hold, { type: 'leg_settled' })
@@ -271,7 +271,7 @@ function takeEffect(turn: Turn, hold: LegHold): void {
   if (boundary) turn.note({ kind: 'boundary_crossed', tokenId, quantity: brings(hold) ? amount : -amount })
 }
 
-/** The group has failed: an expectation is cancelled, a completed leg is undone by a transaction of its own. */
+/** The group has failed: an expectation is cancelled; a transaction of its own undoes a completed leg. */
 export function revertLeg(turn: Turn, command: AccountMessageOf<'revert_leg'>): void {
   const hold = legHoldOf(turn, command)
   const holdsNft = hold.role === 'own' && isNft(hold.terms.tokenId)
@@ -291,7 +291,7 @@ function undo(turn: Turn, hold: LegHold): Compensation {
   const { tokenId, amount } = terms
   giveBack(turn, hold)
   const compensates = hold.txnId ?? ''
-  // A group that was refused frees its ID: the same leg may be undone again, of another life of it.
+  // A refused group frees its ID, so the same leg may be undone again in a later group with that ID.
   const cause = `revert ${groupId} ${leg} ${role} ${compensates}`
   const { txnId } = carriedOut(turn, { ...returned(hold), amount, tokenId, groupId, cause, compensates })
   return { compensates, txnId }

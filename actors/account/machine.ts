@@ -1,7 +1,6 @@
 /**
- * The life of an account: absent -> active <-> frozen -> closed -> erased. The machine alone knows an account's status:
- * which command it takes in which state, what then happens, and where that leads. The arithmetic is in postings.ts and its
- * neighbors; actor.ts says how a command is refused that a state does not take.
+ * The machine alone knows an account's status: it decides which commands each state takes and where they lead. The
+ * arithmetic is in postings.ts and its neighbors; actor.ts has the refusals of commands that a state does not take.
  */
 import { arrivalAnswer } from '../arrival.ts'
 import { type Asked, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
@@ -83,7 +82,6 @@ const GUARDS = {
 type Prepare = AccountMessageOf<'prepare_issue' | 'prepare_class'>
 type Compensate = AccountMessageOf<'compensate'>
 
-/** Nothing changes: the client is answered. */
 function answering<Command extends AccountCommand>(
   answer: (account: AccountData, command: Command, told: Told) => Answer | 'deferred',
 ) {
@@ -93,7 +91,7 @@ function answering<Command extends AccountCommand>(
   })
 }
 
-/** The account is written once, with all that is done in the turn. */
+/** Writes the account once, with all changes of the turn. */
 function inTurn<Command extends AccountCommand>(run: (turn: Turn, command: Command, told: Told) => void) {
   return (account: AccountData, command: Command, told: Told): AccountChange => {
     const turn = new Turn(account, command)
@@ -109,7 +107,7 @@ function accepting(run: (turn: Turn, command: SubmitCommand) => void) {
 
 const ACTIONS = {
   replay: answering((_account, command: KeyedCommand, { evidence: { earlier } }) => {
-    invariant(earlier !== undefined, 'a command is replayed that is new')
+    invariant(earlier !== undefined, 'a new command is replayed')
     return replayOf(earlier, command)
   }),
   defer: answering(() => 'deferred'),
@@ -185,7 +183,7 @@ const MINTING = { guard: 'isMinting', actions: 'defer' } as const
 const ARRIVED = { guard: 'hasArrived', actions: 'answerArrival' } as const
 const WITHOUT_CONSENT = { guard: 'lacksConsent', actions: 'refuseConsent' } as const
 
-/** Commands that an account takes while it is open, frozen or not. */
+/** Commands of an open account, frozen or not. */
 const OPEN = {
   register: [REPLAYED, { guard: 'mayClaim', actions: 'claim' }, { guard: 'hasThisKey', actions: 'showRegistered' }],
   decline_legs: [JUDGED, { actions: 'decline' }],
@@ -291,7 +289,7 @@ export const accountMachine = {
         depart: { guard: 'hasDepartedThere', actions: 'showDeparted' },
         show_actor: SHOWN,
         erase: [JUDGED, { target: 'erased', actions: 'erase' }],
-        // Legs that the account declined as it closed: their groups end them.
+        // The groups of legs that the account declined on closing end them.
         credit_leg: { actions: 'creditLeg' },
         revert_leg: { actions: 'revertLeg' },
         compensate: { actions: 'refuseClosedCompensation' },
@@ -302,7 +300,7 @@ export const accountMachine = {
         ...ENDED,
         show_actor: SHOWN,
         erase: { actions: 'showStatus' },
-        // Nothing is known any more of where it came from.
+        // An erased account no longer knows where it came from.
         take_arrival: { actions: 'answerArrival' },
         drop_arrival: { actions: 'answerArrival' },
         note_used_keys: { actions: 'answerArrival' },
@@ -312,7 +310,7 @@ export const accountMachine = {
   },
 } as const satisfies MachineDefinition<AccountData, AccountStatus, AccountCommand, Evidence>
 
-/** A client that could name an issuer could take what was issued to it; an account on its way brings its own key. */
+/** A client that could name an issuer could take its assets; a staged account brings its own key. */
 function mayClaim(account: AccountData, { caller: { clientId, role } }: RegisterCommand): boolean {
   if (account.key !== null || arrivalHoldOf(account) !== undefined) return false
   return account.registeredBy === clientId || role === 'admin' || isUnclaimed(account)
@@ -324,7 +322,7 @@ function keepsStatus(_account: AccountData, command: ChangeStatusCommand, { stat
 
 function showRegistered(account: AccountData, command: RegisterCommand, { status }: Told): Answer {
   const sameClient = account.registeredBy === command.caller.clientId
-  // This very command, stepped again because the outcome of its commit was unknown.
+  // The same command, stepped again because its commit outcome was unknown.
   const created = sameClient && account.version === 1 && account.createdAtMs === command.atMs
   return { kind: 'registered', account: viewAs(account, status), created, ...FIRST }
 }

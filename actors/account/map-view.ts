@@ -1,4 +1,4 @@
-/** A persistent map that is read as a `ReadonlyMap`: each change makes another, which shares what did not change. */
+/** A persistent map, read as a `ReadonlyMap`: a change makes a new map that shares the unchanged parts. */
 import type { Map as PersistentMap } from 'immutable'
 
 export abstract class MapView<V> implements ReadonlyMap<string, V> {
@@ -8,7 +8,7 @@ export abstract class MapView<V> implements ReadonlyMap<string, V> {
     this.map = map
   }
 
-  /** Tools that compare or print values know a map by it. */
+  /** Makes test and debug tools treat the object as a map. */
   get [Symbol.toStringTag](): string {
     return 'Map'
   }

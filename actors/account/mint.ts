@@ -1,7 +1,7 @@
 /**
- * Minting at the issuer's account: the order is the issuer's, whether the instance comes into being its home decides.
- *   B1. The key of a mint is held from its acceptance to its end: a repeat waits, a refusal frees it.
- *   B2. A mint is a transaction once it is completed, and never was one before.
+ * Minting at the issuer's account. The issuer orders a mint; the home of the instance decides it.
+ *   B1. The idempotency key of a mint is held from acceptance to the decision: a repeat waits, a refusal frees the key.
+ *   B2. A mint becomes a transaction only on completion.
  */
 import { instanceAddress } from '../address.ts'
 import type { JsonObject } from '../canonical-json.ts'
@@ -17,7 +17,7 @@ import { type AccountChange, Turn } from './turn.ts'
 
 type ConcludeMint = AccountMessageOf<'conclude_mint'>
 
-/** B1: the mint that this key is in use for, while it is not decided. */
+/** B1: the undecided mint that uses this key. */
 export function mintUnderWay({ holds }: AccountData, idempotencyKey: string): MintHold | undefined {
   const hold = holds.get(mintHoldId(idempotencyKey))
   return hold?.kind === 'mint' ? hold : undefined
@@ -48,7 +48,7 @@ function orderedMint(turn: Turn, command: MintCommand, keyId: string): Transacti
     groupId: null,
     origin: 'client',
     toAccountId: owner === turn.before.accountId ? null : owner,
-    // Mints have keys of their own (D7): what transactions are told apart by cannot meet them.
+    // Mints have keys of their own (D7): the prefix keeps them apart from those of transactions.
     idempotencyKey: `§mint ${idempotencyKey}`,
     payload,
     payloadHash,
@@ -89,7 +89,7 @@ export function concludeMint(turn: Turn, command: ConcludeMint): void {
   turn.note({ kind: 'concluded', answer: { kind: 'minted', ...answer, ...FIRST }, use })
 }
 
-/** The instance as it was when it was new: what it is was signed, and needs not be sent back. */
+/** The instance as minted: the reply repeats the signed metadata. */
 function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, mintedAtMs: number): InstanceView {
   const name = nftNameOf(tokenId)
   invariant(name !== undefined, `B1: ${tokenId} was minted, and is no NFT`)
@@ -99,6 +99,6 @@ function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, min
 
 function mintHoldOf({ before }: Turn, txnId: string): MintHold {
   const hold = before.holds.mintOf(txnId)
-  invariant(hold !== undefined, `B1: the mint ${txnId} was decided, and nobody waits for it`)
+  invariant(hold !== undefined, `B1: the mint ${txnId} was decided without a hold`)
   return hold
 }

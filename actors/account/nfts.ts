@@ -1,9 +1,8 @@
 /**
- * NFTs at an account. Whose an NFT is, its own home decides; an account writes its own entries and counts, and nobody
- * else's.
- *   F1. To send: the NFT's home holds it -> the receiver accepts and has its entry -> it changes hands -> the sender's
- *       transaction is completed; whatever was refused on the way, the NFT is free again before that is said.
- *   F2. The receiver accepts once and for good: the NFT is counted from then on.
+ * NFTs at an account. The NFT's home decides its ownership; an account writes only its own entries and counts.
+ *   F1. Order of a transfer: the home holds the NFT, the receiver accepts and writes its entry, the NFT changes hands,
+ *       the sender's transaction completes. After a refusal the home releases the NFT before it replies.
+ *   F2. The receiver accepts once and for good: it counts the NFT from then on.
  *   F3. An exchange is offered only once its NFT is held: nothing refuses its completion.
  */
 import { instanceAddress } from '../address.ts'
@@ -25,7 +24,7 @@ export function receiveNft(turn: Turn, command: AccountMessageOf<'receive_nft'>)
   const refused = refusesNft(turn, command)
   if (refused !== undefined) return answer(failure(refused), null)
   turn.changeNfts({ owned: 1 })
-  // An issuer that mints for itself has the mint's own entry.
+  // An issuer that mints to itself has the mint's own entry.
   if (fromAccountId === null) return answer(null, null)
   const credit = carriedOut(turn, {
     type: 'credit',
@@ -47,7 +46,7 @@ export function refuseClosedNft(turn: Turn, command: AccountMessageOf<'receive_n
   turn.send(instanceAddress(nftId), { type: 'nft_received', txnId, failure: refused, counterTxnId: null })
 }
 
-/** A give-back is not refused for the account's wishes. */
+/** The receiver cannot refuse a returned NFT by its incoming policy. */
 function refusesNft(turn: Turn, command: AccountMessageOf<'receive_nft'>): FailureCode | undefined {
   const { incoming } = turn.before
   if (isOverdue(command)) return 'expired'
@@ -60,7 +59,7 @@ export function nftHeld(turn: Turn, command: AccountMessageOf<'nft_held'>): void
   const { txnId, leg, failure: refused } = command
   if (leg !== null) return holdLeg(turn, { ...command, leg })
   const hold = pendingHoldOf(turn, txnId)
-  invariant(hold.nft?.state === 'holding', `F3: the NFT of ${txnId} is held, and nobody asked for it`)
+  invariant(hold.nft?.state === 'holding', `F3: the NFT of ${txnId} is held without a request`)
   if (refused !== null) return end(turn, hold, refused, null)
   turn.keep({ ...hold, nft: { ...hold.nft, state: 'held' } })
   offer(turn, hold.transaction, hold.nft.expiresAtMs)
@@ -71,6 +70,6 @@ export function nftReleased(turn: Turn, command: AccountMessageOf<'nft_released'
   const { leg } = command
   if (leg !== null) return releaseLeg(turn, { ...command, leg })
   const hold = pendingHoldOf(turn, command.txnId)
-  invariant(hold.nft?.state === 'releasing', `F1: the NFT of ${command.txnId} is free, and nobody let it go`)
+  invariant(hold.nft?.state === 'releasing', `F1: the NFT of ${command.txnId} was released without a request`)
   end(turn, hold, hold.nft.failure ?? failure('exchange_expired'), null)
 }

@@ -1,4 +1,3 @@
-/** Results of a step: replies to the caller, refusals, and the effects that are committed with them. */
 import type { ActorAddress } from '../address.ts'
 import type { ArrivalState } from '../arrival.ts'
 import type { AuditEntry } from '../audit-chain.ts'
@@ -13,7 +12,7 @@ import type { KeyUse } from './commands.ts'
 import type { AccountData, AccountKey, AccountState, AccountStatus } from './state.ts'
 import type { Transaction } from './transaction.ts'
 
-/** An idempotent operation that is no transaction: its original answer is kept whole. `keyId`: the key it was accepted under. */
+/** An idempotent operation that is no transaction: its whole original reply is stored. `keyId`: the accepting key. */
 export type RecordedOperation = {
   readonly accountId: string
   readonly idempotencyKey: string
@@ -25,32 +24,32 @@ export type RecordedOperation = {
 export type RecordedAnswer =
   | { readonly operation: 'registration' | 'key_rotation' | 'status_change'; readonly answer: AccountView }
   | { readonly operation: 'mint'; readonly answer: MintedNft }
-  /** It was answered on another ledger. */
+  /** An operation on the source ledger. */
   | { readonly operation: 'elsewhere'; readonly answer: null }
 
-/** `txnId`: the transaction that minted it. `payloadHash`: of what was signed. */
+/** `txnId`: the transaction that minted it. `payloadHash`: of the signed payload. */
 export interface MintedNft {
   readonly instance: InstanceView
   readonly txnId: string
   readonly payloadHash: string
 }
 
-/** The facts a step adds, besides the account's next state. */
+/** The facts that a step adds to the account's next state. */
 export type Effect =
   | { readonly kind: 'entry_appended'; readonly entry: AuditEntry }
-  /** New: pending, or final at once. */
+  /** New: pending or final. */
   | { readonly kind: 'transaction_entered'; readonly transaction: Transaction }
-  /** One that was pending is final. */
+  /** A pending transaction is final. */
   | { readonly kind: 'transaction_finished'; readonly transaction: Transaction }
   | { readonly kind: 'transaction_compensated'; readonly txnId: string; readonly by: string }
   | { readonly kind: 'balance_changed'; readonly tokenId: string }
   | { readonly kind: 'hold_changed'; readonly holdId: string }
-  /** Nothing sealed by the account's data key may be read again, including the additions of this step. */
+  /** Data sealed by the account's data key must not be readable again, including the additions of this step. */
   | { readonly kind: 'account_erased' }
-  /** Value came in from outside the ledger (positive) or left it. */
+  /** Value came in from an external account (positive) or left to one. */
   | { readonly kind: 'boundary_crossed'; readonly tokenId: string; readonly quantity: Quantity }
   | { readonly kind: 'message_sent'; readonly envelope: Envelope }
-  /** A `deferred` command is decided: the reply goes to its caller, found by the actor or by the use of a key. */
+  /** A `deferred` command is decided: the caller, found by the actor or by a key's use, gets the reply. */
   | { readonly kind: 'concluded'; readonly answer: Answer; readonly use?: KeyUse }
   | { readonly kind: 'nft_event'; readonly nftId: string; readonly event: NftEvent }
   | { readonly kind: 'key_registered'; readonly key: AccountKey; readonly fromSequence: number; readonly atMs: number }
@@ -73,7 +72,6 @@ export interface SubmissionReceipt {
   readonly groupId: string | null
 }
 
-/** An account as it is shown. */
 export interface AccountView {
   readonly accountId: string
   readonly status: AccountState['status']
@@ -93,15 +91,15 @@ export interface AccountActorView {
   /** The state of its machine. */
   readonly state: AccountStatus
   readonly paused: boolean
-  /** How often its row was written. */
+  /** Number of writes of the account's row. */
   readonly version: number
   /** Number of its holds. */
   readonly holds: number
-  /** Transactions among them that others decide on. */
+  /** Number of transactions among them that other actors decide. */
   readonly pending: number
-  /** Whether it was in its node's memory when it was asked for. */
+  /** Whether the actor was in its node's memory before the request. */
   readonly resident: boolean
-  /** Commands that waited for it. */
+  /** Number of commands waiting for the actor. */
   readonly mailbox: number
 }
 
@@ -109,7 +107,6 @@ export function viewOf(account: AccountState): AccountView {
   return viewAs(account, account.status)
 }
 
-/** As it is shown with this status. */
 export function viewAs(account: AccountData, status: AccountStatus): AccountView {
   return {
     accountId: account.accountId,
@@ -124,7 +121,7 @@ export function viewAs(account: AccountData, status: AccountStatus): AccountView
   }
 }
 
-/** `replayed`: the answer is the one that an earlier request got; `mismatch`: and this request's payload was another. */
+/** `replayed`: an earlier request got this reply; `mismatch`: that request's payload differs. */
 export interface Repeatable {
   readonly replayed: boolean
   readonly mismatch: boolean
@@ -139,17 +136,17 @@ export type Answer =
   | (Repeatable & { readonly kind: 'rotated'; readonly account: AccountView })
   | { readonly kind: 'status_changed'; readonly account: AccountView }
   | (Repeatable & { readonly kind: 'token_registered'; readonly token: TokenView })
-  /** `created`: it is new to its client. */
+  /** `created`: the client registered it with this request. */
   | (Repeatable & { readonly kind: 'group_registered'; readonly group: GroupView; readonly created: boolean })
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
   | { readonly kind: 'legs_declined'; readonly groupId: string }
   | { readonly kind: 'actor_shown'; readonly actor: AccountActorView }
   | (Repeatable & { readonly kind: 'class_registered'; readonly nftClass: ClassView })
   | { readonly kind: 'arrival'; readonly state: ArrivalState }
-  /** `account`: as it is afterwards. */
+  /** `account`: after the command. */
   | { readonly kind: 'departed'; readonly account: AccountView }
   | (Repeatable & MintedNft & { readonly kind: 'minted' })
-  /** `keyId`: the key expected to sign, if the signature is the cause. */
+  /** `keyId`: the key expected to sign, where the signature is the cause. */
   | {
       readonly kind: 'refused'
       readonly code: RefusalCode
@@ -181,7 +178,7 @@ export function refusal(code: RefusalCode, detail: string, field: string | null 
 /** The earlier use of an idempotency key, from memory or from the ledger. */
 export interface EarlierUse {
   readonly payloadHash: string
-  /** The key that the original was accepted under: a repeat may be signed by it. */
+  /** The key that accepted the original: it may also sign a repeat. */
   readonly key: AccountKey
   readonly answer: Answer
 }

@@ -1,4 +1,4 @@
-/** Pausing: an administrator stops what one account sends, without touching its shard. What is under way ends as usual. */
+/** Pausing: an administrator stops one account's outgoing transactions; pending ones end as usual. */
 import type { Change } from '../define-actor.ts'
 import type { PauseCommand, ShowActorCommand } from './commands.ts'
 import type { Evidence } from './evidence.ts'

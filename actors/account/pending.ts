@@ -1,9 +1,9 @@
 /**
- * Transactions that another actor decides: transfers to another account, exchanges, mints and burns. They begin by
- * reserving the value and the room for what comes, so that nothing can refuse their end.
- *   P1. A transfer: reserved here -> the receiver decides, once and for good, and credits -> completed or released here.
- *   P2. An exchange: both sides reserve what they give and the room for what they get; nothing can refuse its completion.
- *   P3. A mint or burn: the token decides. What an NFT takes part in, its own home decides (nfts.ts).
+ * Transactions that another actor decides: transfers to another account, exchanges, mints and burns. They first reserve
+ * the value and the room for incoming value, so that nothing can refuse their completion.
+ *   P1. A transfer: reserve here; the receiver decides once and credits; complete or release here.
+ *   P2. An exchange: both sides reserve the value they give and the room for what they receive.
+ *   P3. A mint or burn: the token decides. Where an NFT is involved, the NFT's home decides (nfts.ts).
  */
 import { accountAddress, exchangeAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { uuidOf } from '../identifiers.ts'
@@ -17,13 +17,13 @@ import { availableOf, type PendingHold } from './state.ts'
 import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
-/** How long an exchange waits for its mirror unless it says otherwise, and at most. */
+/** Default and longest time that an exchange waits for its mirror. */
 export const EXCHANGE_TIMEOUT_MS = 900_000
 export const LONGEST_EXCHANGE_MS = 30 * 86_400_000
 
 export function beginTransfer(turn: Turn, command: SubmitCommand, toAccountId: string): void {
   const { submission } = command
-  // A transfer without a group ID gets one of its own, under which both sides are found.
+  // A transfer without a group ID gets a new one, under which both sides can be found.
   const groupId = submission.groupId ?? uuidOf(`${command.newTxnId} ${command.salt}`)
   const transaction = submitted(turn, command, groupId)
   const reserved = reserve(turn, transaction)
@@ -31,7 +31,9 @@ export function beginTransfer(turn: Turn, command: SubmitCommand, toAccountId: s
   sendTransfer(turn, transaction, toAccountId, { expiresAtMs: submission.expiresAtMs, compensates: null })
 }
 
-/** To whom decides: the receiver of value, the home of an NFT. What is sent is reserved already, where it can be. */
+/**
+ * Sends the transfer to its decider: the receiver of value, or the NFT's home. Reservable value is already reserved.
+ */
 export function sendTransfer(
   turn: Turn,
   transaction: Transaction,
@@ -71,7 +73,7 @@ export function beginExchange(turn: Turn, command: SubmitCommand, receive: Excha
     command.atMs + LONGEST_EXCHANGE_MS,
   )
   if (isNft(transaction.tokenId)) {
-    // Offered once it is held.
+    // The exchange is offered once the NFT is held.
     const nft = { state: 'holding', expiresAtMs, failure: null } as const
     turn.keep({ ...pendingHold(transaction, false, receive), nft })
     const { txnId, accountId, tokenId } = transaction
@@ -85,12 +87,12 @@ function refusesExchange(turn: Turn, { tokenId, amount }: ExchangeSide): Failure
   return turn.before.incoming === 'refuse' ? 'incoming_refused' : turn.lacksRoom(tokenId, parseQuantity(amount))
 }
 
-/** P2: to the home that pairs it. What it gives is reserved, room for what it brings is kept. */
+/** P2: sends the exchange to the actor that pairs it. Its value and room are reserved. */
 export function offer(turn: Turn, transaction: TransactionRecord, expiresAtMs: number): void {
   const { txnId, accountId, tokenId, amount, groupId, toAccountId, receive } = transaction
   invariant(
     groupId !== null && toAccountId !== null && receive !== null,
-    'P2: an exchange names its group, its other side and what it brings',
+    'P2: an exchange has a group, a counterparty and an asset to receive',
   )
   turn.send(exchangeAddress(groupId), {
     type: 'offer_exchange',
@@ -140,7 +142,7 @@ export function receiveTransfer(turn: Turn, command: AccountMessageOf<'receive_t
   turn.send(
     accountAddress(fromAccountId),
     { type: 'conclude_transfer', txnId, failure: null, counterTxnId },
-    // It is credited here and still in its sender's balance until this is heard there.
+    // Credited here and still in the sender's balance until the sender handles this message.
     [{ tokenId, quantity: `-${amount}` }],
   )
 }
@@ -154,12 +156,12 @@ export function refuseClosedTransfer(turn: Turn, command: AccountMessageOf<'rece
   refusing(turn, command, isOverdue(command) ? 'expired' : 'account_closed')
 }
 
-/** Whether the time of what another account sends was over before it came. */
+/** Whether another account's message expired before it arrived. */
 export function isOverdue({ expiresAtMs, atMs }: { readonly expiresAtMs: number | null } & Stamp): boolean {
   return expiresAtMs !== null && expiresAtMs <= atMs
 }
 
-/** A give-back is not refused for the account's wishes. */
+/** The receiver cannot refuse a return by its incoming policy. */
 function refusesTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): FailureCode | undefined {
   const { incoming } = turn.before
   if (isOverdue(command)) return 'expired'
@@ -167,7 +169,7 @@ function refusesTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer
   return turn.lacksRoom(command.tokenId, parseQuantity(command.amount))
 }
 
-/** P1, P2, P3, at the end: completed or released. */
+/** P1, P2, P3: completes or releases. */
 export function conclude(
   turn: Turn,
   command:
@@ -187,11 +189,11 @@ export function conclude(
 
 export function pendingHoldOf(turn: Turn, txnId: string): PendingHold {
   const hold = turn.hold(txnId)
-  invariant(hold?.kind === 'pending', `a decision came for ${txnId}, which is not pending`)
+  invariant(hold?.kind === 'pending', `${txnId} was decided and is not pending`)
   return hold
 }
 
-/** The transaction is final, its hold is gone. */
+/** Makes the transaction final and removes its hold. */
 export function end(turn: Turn, hold: PendingHold, refused: Failure | null, counterTxnId: string | null): void {
   const { transaction, reserves, room, reportsOn } = hold
   const { tokenId, compensates } = transaction
@@ -228,7 +230,7 @@ function outcomeOf(
   }
 }
 
-/** Sets the amount aside, or says why it cannot. */
+/** Reserves the amount, or returns the failure. */
 export function reserve(turn: Turn, transaction: Transaction): FailureCode | undefined {
   const { tokenId, amount } = transaction
   const lacks = lacksValue(turn, transaction)
@@ -236,7 +238,7 @@ export function reserve(turn: Turn, transaction: Transaction): FailureCode | und
   return lacks
 }
 
-/** Of an NFT that is its home's to say. */
+/** An NFT's home decides whether it is available. */
 function lacksValue(turn: Turn, { tokenId, amount }: Transaction): FailureCode | undefined {
   if (isNft(tokenId)) return undefined
   return availableOf(turn.balance(tokenId)) < parseQuantity(amount) ? 'insufficient_funds' : undefined
@@ -251,7 +253,6 @@ export function pendingHold(
   return { kind: 'pending', transaction, reserves, room, reportsOn }
 }
 
-/** The transaction is final and failed. */
 export function failing(turn: Turn, transaction: Transaction, code: FailureCode): void {
   entered(turn, failed(turn, transaction, failure(code)))
 }

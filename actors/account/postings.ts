@@ -26,7 +26,7 @@ import { type AccountData, type AccountKey, type AccountStatus, availableOf } fr
 import type { FailureCode } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
-/** An account that nobody has the key of yet has none. */
+/** `key`: null for an account without a registered key. */
 export interface Opening {
   readonly accountId: string
   readonly shardId: number
@@ -34,7 +34,7 @@ export interface Opening {
   readonly clientId: string
 }
 
-/** A new account, with the entry that is its chain's first. */
+/** A new account with the first entry of its chain. */
 export function openAccount({ accountId, shardId, key, clientId }: Opening, stamp: Stamp): AccountChange {
   const { atMs, salt } = stamp
   const entry = appendEntry(GENESIS, {
@@ -73,7 +73,7 @@ export function openAccount({ accountId, shardId, key, clientId }: Opening, stam
   return { data, effects }
 }
 
-/** One write: the row is new, whatever happens to the account before it is written. */
+/** A created account has version 1, whatever the same command does to it. */
 export function inOneWrite(opened: AccountChange, { data, effects, ...rest }: AccountChange): AccountChange {
   return { data: { ...data, version: opened.data.version }, effects: [...opened.effects, ...effects], ...rest }
 }
@@ -84,7 +84,6 @@ export function open(command: RegisterCommand, to: Entered): AccountChange {
   return registered(data, effects, command, to)
 }
 
-/** A keyless account gets its first key. */
 export function claim(account: AccountData, command: RegisterCommand, to: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'key_registration', key_id: command.key.keyId, public_key: command.key.publicKey })
@@ -113,7 +112,7 @@ function registered(
   return { data, effects: [...effects, record], answer }
 }
 
-/** Applies a submission, fails it, or sends it to who decides. */
+/** Applies a submission, fails it, or sends it to its decider. */
 export function post(turn: Turn, command: SubmitCommand): void {
   const { submission } = command
   if (submission.termsHash !== null) return postLeg(turn, command)
@@ -134,7 +133,7 @@ export function post(turn: Turn, command: SubmitCommand): void {
   }
 }
 
-/** In from outside the ledger. */
+/** Value comes in from an external account. */
 function credit(turn: Turn, command: SubmitCommand): void {
   const { tokenId, amount } = command.submission
   const quantity = parseQuantity(amount)
@@ -142,7 +141,7 @@ function credit(turn: Turn, command: SubmitCommand): void {
   crossBoundary(turn, command, quantity, refused)
 }
 
-/** Out of the ledger. */
+/** Value leaves to an external account. */
 function debit(turn: Turn, command: SubmitCommand): void {
   const { tokenId, amount } = command.submission
   const quantity = parseQuantity(amount)
@@ -158,7 +157,7 @@ function crossBoundary(turn: Turn, command: SubmitCommand, quantity: Quantity, r
   entered(turn, completed(turn, submitted(turn, command)))
 }
 
-/** A leg of a registered group tells its group. */
+/** A failed leg of a registered group also notifies its group. */
 export function fail(turn: Turn, command: SubmitCommand, code: FailureCode): void {
   if (command.submission.termsHash !== null) failLeg(turn, command, code)
   else failing(turn, submitted(turn, command), code)
@@ -221,7 +220,7 @@ export function changeStatus(account: AccountData, command: ChangeStatusCommand,
   return statusChanged(turn, command, enterStatus(turn, command, to), to)
 }
 
-/** The status stays as it is; what the account takes in may change. */
+/** Keeps the status; the incoming policy may change. */
 export function keepStatus(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
   const turn = new Turn(account, command)
   const { incoming } = account
@@ -229,7 +228,6 @@ export function keepStatus(account: AccountData, command: ChangeStatusCommand, t
   return statusChanged(turn, command, isSame ? { incoming } : enterStatus(turn, command, to), to)
 }
 
-/** The status that a transition leads to. */
 interface Entered {
   readonly status: AccountStatus
 }
@@ -252,7 +250,7 @@ function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy,
   return { data, effects: [...effects, record], answer }
 }
 
-/** Removes all that identifies the holder. The balances of a closed account are zero. */
+/** Removes all data that identifies the holder. The balances of a closed account are zero. */
 export function erase(account: AccountData, command: EraseCommand, { status }: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'erasure', reason: command.reason })
@@ -263,7 +261,7 @@ export function erase(account: AccountData, command: EraseCommand, { status }: E
   return { data, effects, answer: { kind: 'status_changed', account: viewAs(data, status) } }
 }
 
-/** An entry that is no transaction. */
+/** Enters a chain entry that is no transaction. */
 export function enterFact(turn: Turn, fields: JsonObject): void {
   turn.enter((sequence) => ({
     ...fields,
@@ -276,7 +274,7 @@ export function enterFact(turn: Turn, fields: JsonObject): void {
   }))
 }
 
-/** With what the client is told: a transfer without a group ID was given one. */
+/** Adds the receipt; it shows the group ID that a transfer without one was given. */
 export function accepted({ data, effects }: AccountChange, command: SubmitCommand): AccountChange {
   const { accountId, shardId } = data
   const receipt: SubmissionReceipt = {

@@ -1,6 +1,6 @@
 /**
- * The receipt of a processed transaction: what the service signs. It is made anew from the transaction's fields
- * whenever it is shown, so that a field changed in the database no longer matches the signature.
+ * The receipt of a processed transaction, which the service signs. It is built from the stored fields on each read, so
+ * that a field changed in the database no longer matches the signature.
  */
 import { showHash } from '../audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../canonical-json.ts'
@@ -11,8 +11,8 @@ import type { TransactionRecord } from './transaction.ts'
 export const RECEIPT_FORMAT = 1
 
 /**
- * `keyId`: the service's receipt key. Absent optional fields are left out, so that adding fields later changes no old
- * receipt. Members in order: it is canonical as it stands.
+ * `keyId`: the service's receipt key. Absent optional fields are left out, so that new fields do not change old
+ * receipts. The members are in canonical order.
  */
 export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyId: string): JsonObject {
   const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, receive, toAccountId } = transaction

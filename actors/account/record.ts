@@ -1,7 +1,4 @@
-/**
- * Transactions as they are entered, completed and failed: one that completes gets its entry in the chain, whoever
- * ordered it.
- */
+/** Transactions as entered, completed and failed. Each completed transaction has one chain entry. */
 import { ENTRY_FORMAT, type EntryFields, sha256Hex } from '../audit-chain.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { formatQuantity } from '../money.ts'
@@ -12,7 +9,7 @@ import type { SubmitCommand } from './commands.ts'
 import type { EntryDetails, Failure, Transaction, TransactionRecord } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
-/** The members that each transaction has its own of; the others are null unless they are given. */
+/** Members without a default; all others are null unless given. */
 type Given = Pick<
   Transaction,
   | 'type'
@@ -74,18 +71,17 @@ export function submitted(turn: Turn, command: SubmitCommand, groupId = command.
   })
 }
 
-/** An order of the ledger itself on an account. */
+/** An order of the ledger itself, such as a credit or a return. */
 export interface Order
   extends
     Pick<Transaction, 'amount' | 'tokenId' | 'groupId'>,
     Partial<Pick<Transaction, 'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'counterTxnId'>> {
   /** A `transfer` returns an NFT. */
   readonly type: 'credit' | 'debit' | 'mint' | 'transfer'
-  /** Its cause, unique on the account; it becomes an idempotency key that no client's can equal. */
+  /** Unique on the account; becomes an idempotency key that no client can use. */
   readonly cause: string
 }
 
-/** A transaction of the ledger's own. */
 export function ordered(turn: Turn, { cause, ...order }: Order): Transaction {
   const { type, amount, tokenId, groupId } = order
   const payload = canonicalJson({
@@ -100,7 +96,7 @@ export function ordered(turn: Turn, { cause, ...order }: Order): Transaction {
   return pendingTransaction(turn, { ...order, ...own, payload, payloadHash: sha256Hex(payload) })
 }
 
-/** It is done at once, and is a transaction of the account. */
+/** Completes a ledger order at once. */
 export function carriedOut(turn: Turn, order: Order): Transaction {
   const transaction = completed(turn, ordered(turn, order))
   entered(turn, transaction)
@@ -109,7 +105,7 @@ export function carriedOut(turn: Turn, order: Order): Transaction {
   return transaction
 }
 
-/** The balances must be as the transaction leaves them: they stand in its entry. */
+/** The balances must already include the transaction: its entry records them. */
 export function completed<T extends TransactionRecord>(turn: Turn, transaction: T): T {
   const details = entryDetails(turn, transaction)
   const entry = turn.enter((sequence) => entryFields(transaction, details, { sequence, processedAtMs: turn.timeMs }))
@@ -125,13 +121,12 @@ export function completed<T extends TransactionRecord>(turn: Turn, transaction: 
   }
 }
 
-/** Nothing moves, the chain does not grow, the key is used up. */
+/** A failure moves no value, adds no chain entry, and uses the key up. */
 export function failed<T extends TransactionRecord>(turn: Turn, transaction: T, why: Failure): T {
   turn.count('failed')
   return { ...transaction, status: 'failed', failure: why, processedAtMs: turn.timeMs }
 }
 
-/** Final or pending, it is new. */
 export function entered(turn: Turn, transaction: Transaction): void {
   turn.note({ kind: 'transaction_entered', transaction })
 }
@@ -147,14 +142,14 @@ function entryDetails(turn: Turn, { tokenId, receive }: TransactionRecord): Entr
   }
 }
 
-/** The payload of a completed transaction's chain entry, as it was hashed. */
+/** The hashed payload of a completed transaction's chain entry. */
 export function entryPayload(transaction: TransactionRecord): string {
   const { entry, sequence, processedAtMs, txnId } = transaction
   invariant(entry !== null && sequence !== null && processedAtMs !== null, `${txnId} is not in a chain`)
   return canonicalJson(entryFields(transaction, entry, { sequence, processedAtMs }))
 }
 
-/** Members in order, but of NFTs: it is canonical as it stands. */
+/** The members are in canonical order, except those of NFTs. */
 function entryFields(
   transaction: TransactionRecord,
   { salt, balance, incoming, receivedBalance }: EntryDetails,

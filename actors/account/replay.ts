@@ -1,4 +1,4 @@
-/** The original answer to a command whose idempotency key was used before, whatever has become of the account since. */
+/** The original reply to a command whose idempotency key was used before, whatever the account's state now. */
 import {
   type ChangeStatusCommand,
   type MintCommand,
@@ -12,8 +12,8 @@ import type { Answer, EarlierUse } from './outcome.ts'
 export type KeyedCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | MintCommand | ChangeStatusCommand
 
 /**
- * A command that is stepped again after an unknown outcome is no replay to its client. Its time and its payload identify
- * it; the time alone does not, because a shard's clock may stand still.
+ * A command stepped again after an unknown outcome is no replay to its client. Time and payload identify it; the time
+ * alone does not, because a shard's clock may stand still.
  */
 export function replayOf({ answer, payloadHash }: EarlierUse, command: KeyedCommand): Answer {
   const mismatch = payloadHash !== payloadHashOf(command)

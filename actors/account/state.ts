@@ -1,4 +1,4 @@
-/** State of an account. Plain data: the codec writes it, the machine carries it. */
+/** State of an account: plain data that the codec writes and the machine carries. */
 import type { ArrivedFrom, ArrivingAccount } from '../arrival.ts'
 import type { Hash } from '../audit-chain.ts'
 import type { LegRole, LegTerms } from '../message.ts'
@@ -8,7 +8,7 @@ import type { Balances } from './balances.ts'
 import type { Holds } from './holds.ts'
 import type { Failure, Transaction } from './transaction.ts'
 
-/** `erased`: closed, and nothing that the ledger held of it can be read any more. */
+/** `erased`: closed, and the ledger's data about it is unreadable. */
 export type AccountStatus = 'active' | 'frozen' | 'closed' | 'erased'
 /** Statuses that a client may request. */
 export type WishedStatus = Exclude<AccountStatus, 'erased'>
@@ -21,8 +21,8 @@ export interface AccountKey {
 }
 
 /**
- * Holdings of one asset. `available` = balance - reserved; `incoming` is in neither. `room` is kept free for value that
- * may still come: nothing that was promised is ever refused for want of digits.
+ * Holdings of one asset. `available` = balance - reserved; `incoming` is in neither. `room` is reserved for promised
+ * value, which therefore never fails for want of digits.
  */
 export interface Balance {
   readonly balance: Quantity
@@ -33,26 +33,29 @@ export interface Balance {
   readonly updatedAtMs: number
 }
 
-/** Something unfinished at an account. Plain JSON. What is reserved and kept free stands in the balances too. */
+/** An unfinished operation at an account; plain JSON. The balances include its reserved value and room. */
 export type Hold = PendingHold | LegHold | IssueHold | MintHold | ArrivalHold
 
-/** A transaction that others decide on. */
+/** A transaction that another actor decides. */
 export interface PendingHold {
   readonly kind: 'pending'
   readonly transaction: Transaction
-  /** Set aside of the transaction's own asset: its amount, or nothing for a mint. */
+  /** Whether the transaction's amount is reserved; a mint reserves nothing. */
   readonly reserves: boolean
-  /** Room kept for what it brings. */
+  /** Reserved room for the incoming asset. */
   readonly room: { readonly tokenId: string; readonly amount: string } | null
-  /** When this undoes a transfer and its group waits to hear: what an administrator named, and the transfer itself. */
+  /**
+   * For the compensation of a transfer, which its group waits for: the transaction that the administrator named, and
+   * the transfer.
+   */
   readonly reportsOn: { readonly asked: string; readonly transfer: string } | null
-  /** Of an exchange that gives an NFT. */
+  /** For an exchange that gives an NFT. */
   readonly nft?: ExchangedNft
 }
 
 /**
- * `holding`: its home is asked to hold it; `held`: the exchange is offered; `releasing`: the exchange has failed, and its
- * home is to let the NFT go before that is said.
+ * `holding`: waiting for the home's hold; `held`: the exchange is offered; `releasing`: the exchange has failed, and
+ * the account waits for the home's release before it reports that.
  */
 export interface ExchangedNft {
   readonly state: 'holding' | 'held' | 'releasing'
@@ -102,7 +105,7 @@ export function bindsAccount({ registeredBy }: Pick<AccountData, 'registeredBy'>
   return !isUnsigned(hold) || (hold.kind === 'leg' && hold.clientId === registeredBy)
 }
 
-/** A token that is being registered with this account as its issuer: room for its supply. */
+/** Room for the supply of a token that is being registered with this account as issuer. */
 export interface IssueHold {
   readonly kind: 'issue'
   readonly tokenId: string
@@ -113,7 +116,7 @@ export interface IssueHold {
 export interface MintHold {
   readonly kind: 'mint'
   readonly idempotencyKey: string
-  /** Entered once it is completed: a mint that is refused never was. */
+  /** Entered only on completion: a refused mint is no transaction. */
   readonly transaction: Transaction
   /** The account's key that signed it. */
   readonly acceptedUnder: AccountKey
@@ -124,11 +127,11 @@ export interface ArrivalHold {
   readonly kind: 'arrival'
   readonly from: ArrivedFrom
   readonly account: ArrivingAccount
-  /** Parts of hashes of used keys that were noted. */
+  /** Number of received parts of used-key hashes. */
   readonly keyParts: number
 }
 
-/** Where an account came from. `keySalt`: null for one that only stands for what it issued there; nothing came with it. */
+/** The source ledger of an account. `keySalt`: null for a mere issuer, without an imported record. */
 export interface AccountOrigin extends ArrivedFrom {
   readonly keySalt: string | null
 }
@@ -139,7 +142,7 @@ export interface Departure {
   readonly balances: { readonly [tokenId: string]: string }
 }
 
-/** Everything of an account but its status, which its machine knows. */
+/** The whole account but its status, which the machine knows. */
 export interface AccountData {
   readonly kind: 'account'
   readonly accountId: string
@@ -156,20 +159,20 @@ export interface AccountData {
   readonly tip: Hash
   readonly balances: Balances
   readonly holds: Holds
-  /** NFTs that it took in, less those that it gave away; and places kept for those that are promised to it. */
+  /** NFTs accepted minus NFTs given away; and places reserved for promised NFTs. */
   readonly nftCount: number
   readonly nftRoom: number
   readonly completedCount: number
   readonly failedCount: number
-  /** The client whose request brought the account into being; empty: nobody's (`unclaimed`). */
+  /** The client that created the account; empty: unclaimed. */
   readonly registeredBy: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
   readonly arrived?: AccountOrigin
   readonly moved?: Departure
-  /** Something was issued in its name, here or where it comes from: whoever has its key may mint. */
+  /** An asset was issued in its name, here or on its source ledger. An unclaimed account must not be such an issuer. */
   readonly issues?: true
-  /** The time of the last command that had an effect: within an account time never goes back. */
+  /** The time of the last effective command: time within an account never goes back. */
   readonly lastTimeMs: number
 }
 
@@ -177,15 +180,15 @@ export interface AccountState extends AccountData {
   readonly status: AccountStatus
 }
 
-/** Whether it is a name and nothing else: it did nothing, nothing was done to it, and nothing was issued in its name. */
+/** Whether the account is only a name: it did nothing, received nothing, and issued nothing. */
 export function isBare(account: AccountData): boolean {
   const { key, sequence, issues } = account
   return key === null && sequence === 0 && !issues && holdsNothing(account, { hold: isUnsigned })
 }
 
 /**
- * Whether the account has no value and no NFT, and nothing that binds it, beside what is left out: its balances where
- * none of them is reserved, and such holds.
+ * Whether the account has no value, no NFT and no binding hold. `leftOut`: unreserved balances, or certain holds, to
+ * ignore.
  */
 export function holdsNothing(
   account: AccountData,
@@ -203,7 +206,7 @@ export function holdsNothing(
   return true
 }
 
-/** Of nobody: an import that opened it came to nothing, and whoever comes first may have it. */
+/** An account whose import was dropped: the next client to register it may have it. */
 export function unclaimed({ arrived: _arrived, ...account }: AccountData): AccountData {
   return { ...account, registeredBy: '' }
 }
@@ -238,7 +241,6 @@ export function holdId(hold: Hold): string {
   }
 }
 
-/** An account arrives once. */
 export const ARRIVAL_HOLD_ID = 'arrival'
 
 export function mintHoldId(idempotencyKey: string): string {
@@ -250,8 +252,8 @@ export function legHoldId({ groupId, leg, role }: Pick<LegHold, 'groupId' | 'leg
 }
 
 /**
- * Value that has left a balance and is the hold's until the group ends: what an outgoing leg took. Summed over all holds
- * it is part of what is in transit (I4).
+ * Value that left a balance for a leg and belongs to the hold until the group ends. The sum over all holds is part of
+ * the value in transit (I4).
  */
 export function valueOf(hold: Hold): { readonly tokenId: string; readonly quantity: Quantity } | undefined {
   if (hold.kind !== 'leg' || hold.state !== 'completed' || hold.role !== 'own' || !leavesBalance(hold.terms))
@@ -259,7 +261,7 @@ export function valueOf(hold: Hold): { readonly tokenId: string; readonly quanti
   return { tokenId: hold.terms.tokenId, quantity: parseQuantity(hold.terms.amount) }
 }
 
-/** Whether a leg takes its amount out of the balance when it is applied; a burn and an NFT are only held. */
+/** Whether a leg takes its amount out of the balance when applied; burned value and NFTs are only reserved. */
 export function leavesBalance({ type, tokenId }: LegTerms): boolean {
   if (isNft(tokenId)) return false
   return type === 'debit' || type === 'transfer' || type === 'exchange'

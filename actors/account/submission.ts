@@ -1,6 +1,6 @@
 /**
- * Rules that a submission must satisfy beyond its signature, in the order in which they are checked.
- * Undefined where nothing is wrong; a refusal uses no key up.
+ * Rules for a submission beyond its signature, in the order of the checks. undefined: no objection; a refusal does not
+ * use the idempotency key up.
  */
 import { BASE_DECIMALS, BASE_UNIT, fractionalDigits, parseQuantity } from '../money.ts'
 import type { ClassFacts } from '../nft-class/state.ts'
@@ -18,17 +18,16 @@ import { expectationFor } from './legs.ts'
 import { type Answer, refusal } from './outcome.ts'
 import type { AccountData } from './state.ts'
 
-/** The most transactions of an account that others have still to decide on. */
+/** The most undecided transactions of an account. */
 export const MAX_PENDING = 4_096
 
-/** The most mints of an account that are not decided: each is kept there with its metadata, which may be large. */
+/** The most undecided mints of an account: the account stores the metadata of each, which may be large. */
 export const MAX_MINTS_UNDER_WAY = 256
 
-/** Looked-up facts about assets. */
 export interface AssetEvidence {
-  /** Of a registered token. */
+  /** undefined: not registered. */
   readonly token: (tokenId: string) => TokenFacts | undefined
-  /** Of a registered class. */
+  /** undefined: not registered. */
   readonly nftClass: (classId: string) => ClassFacts | undefined
   /** Whether the NFT was ever minted. */
   readonly minted: (nftId: string) => boolean
@@ -36,11 +35,11 @@ export interface AssetEvidence {
 
 export interface SubmissionEvidence extends AssetEvidence {
   readonly ledgerId: string
-  /** In production the fields that the sandbox leaves optional are required. */
+  /** In production, fields that are optional in the sandbox are required. */
   readonly production: boolean
-  /** Whether an account exists, of those that the command names. */
+  /** Whether an account that the command names exists. */
   readonly exists: (accountId: string) => boolean
-  /** Earlier transactions of clients on this account under the submission's group ID. */
+  /** Earlier client transactions on this account under the submission's group ID. */
   readonly groupUses: readonly { readonly type: TransactionType; readonly tokenId: string }[]
 }
 
@@ -51,7 +50,7 @@ export function judgeSubmission(
 ): Answer | undefined {
   const { submission, caller } = command
   if (submission.type === 'credit' && submission.termsHash === null && !mayCross(caller.boundary, submission.tokenId)) {
-    return refusal('boundary_not_granted', 'This client may not bring value in from outside the ledger.')
+    return refusal('boundary_not_granted', 'This client may not bring in value from an external account.')
   }
   const foreign = wrongLedger(submission.ledgerId, evidence)
   if (foreign !== undefined) return foreign
@@ -66,7 +65,6 @@ export function judgeSubmission(
   )
 }
 
-/** The rest of what a mint must be, in the order in which it is judged. */
 export function judgeMint(
   account: AccountData,
   command: MintCommand,
@@ -79,7 +77,7 @@ export function judgeMint(
   if (facts === undefined) return refusal('class_not_found', 'There is no such NFT class.', 'class_id')
   if (facts.issuer !== account.accountId) return refusal('not_issuer', 'Only the issuer of the class may mint in it.')
   if (metadataVerdict === 'unchecked') {
-    return refusal('metadata_unchecked', 'The metadata was not held against the schema of the class.', 'metadata')
+    return refusal('metadata_unchecked', 'The metadata was not validated against the schema of the class.', 'metadata')
   }
   if (metadataVerdict === 'invalid') {
     return refusal('metadata_invalid', 'The metadata does not satisfy the schema of the class.', 'metadata')
@@ -99,7 +97,7 @@ export function wrongLedger(
   evidence: Pick<SubmissionEvidence, 'ledgerId' | 'production'>,
 ): Answer | undefined {
   if (ledgerId === null && evidence.production) {
-    return refusal('wrong_ledger', 'The field is required: it says for which ledger the order is.', 'ledger_id')
+    return refusal('wrong_ledger', 'The field is required: it names the ledger that the order is for.', 'ledger_id')
   }
   return ledgerId === null || ledgerId === evidence.ledgerId
     ? undefined
@@ -159,7 +157,7 @@ function wrongGroup(
   }
   if (groupId === null) return undefined
   if (account.holds.legsOf(groupId).length > 0) {
-    return refusal('group_registered', 'The group is registered: its legs carry terms_hash.', 'group_id')
+    return refusal('group_registered', 'The group is registered: its legs must have terms_hash.', 'group_id')
   }
   const opposite = groupUses.find((use) => use.tokenId === tokenId && isSelfTransfer(use.type, type))
   if (opposite === undefined) return undefined
@@ -169,7 +167,7 @@ function wrongGroup(
 
 function tooManyMints({ holds }: AccountData): Answer | undefined {
   if (holds.mints < MAX_MINTS_UNDER_WAY) return undefined
-  return refusal('pending_limit', 'Too many mints of this account are under way: try again when fewer are.')
+  return refusal('pending_limit', `The account has ${MAX_MINTS_UNDER_WAY} pending mints, the most it may. Retry later.`)
 }
 
 /** Legs that only other clients registered do not count. */

@@ -1,9 +1,8 @@
-/** A transaction as it is stored, and how it ended. */
 import type { JsonObject } from '../canonical-json.ts'
 import type { ExchangeSide } from '../message.ts'
 import type { TransactionType } from './commands.ts'
 
-/** Why an accepted transaction ended `failed`, or why a compensation did. Never reused, never renamed: clients store them. */
+/** Failure of an accepted transaction or of a compensation. Clients store the codes: never reuse or rename one. */
 export type FailureCode =
   | 'insufficient_funds'
   | 'balance_limit'
@@ -58,7 +57,7 @@ export function failure(code: FailureCode): Failure {
   return { code, detail: FAILURES[code] }
 }
 
-/** Everything of a transaction but what the client sent. Immutable once final, except that it may be compensated. */
+/** A transaction without the client's payload. Immutable once final, except that it may be compensated. */
 export interface TransactionRecord {
   readonly txnId: string
   readonly accountId: string
@@ -78,25 +77,25 @@ export interface TransactionRecord {
   readonly receive: ExchangeSide | null
   /** The transaction that this one undoes. */
   readonly compensates: string | null
-  /** The transaction of the other side, once it is decided. */
+  /** The counterparty's transaction, once decided. */
   readonly counterTxnId: string | null
   readonly createdAtMs: number
   /** null while pending. */
   readonly processedAtMs: number | null
-  /** The chain's fields are null unless completed: only what changed the account is in its chain. */
+  /** The chain's fields are null unless completed: only transactions that changed the account are in its chain. */
   readonly sequence: number | null
   readonly previousHash: string | null
   readonly auditHash: string | null
   readonly entry: EntryDetails | null
   readonly idempotencyKey: string
   readonly payloadHash: string
-  /** The account's key that it was accepted under; empty for the ledger's own. */
+  /** The account's key that accepted it; empty for the ledger's own. */
   readonly keyId: string
 }
 
 /**
- * Members of a completed transaction's chain entry that the transaction itself does not have. Quantities are decimal
- * strings, of the account after the transaction; null where the entry lacks the member.
+ * Members of a chain entry that the transaction itself lacks. Quantities are decimal strings, of the account after the
+ * transaction; null where the entry lacks the member.
  */
 export interface EntryDetails {
   /** 32 random hexadecimal digits. */
@@ -107,7 +106,7 @@ export interface EntryDetails {
 }
 
 export interface Transaction extends TransactionRecord {
-  /** The canonical payload that the client signed, or what the ledger did, and the signature as it came. */
+  /** The canonical payload, signed by the client or made by the ledger, and the signature as received. */
   readonly payload: string
   readonly signature: string
 }
@@ -129,6 +128,6 @@ export type CompensableTransaction = Pick<
   | 'counterTxnId'
 > & {
   readonly compensatedBy: string | null
-  /** Whether it was a leg of a registered group, which alone undoes it. */
+  /** Set for a leg of a registered group, which alone undoes it. */
   readonly termsHash: string | null
 }

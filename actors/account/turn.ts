@@ -1,8 +1,8 @@
 /**
- * One command's work on one account: changes gather here and become the next state and its effects, or nothing.
- *   A1. available = balance - reserved, and neither is ever negative; nor is incoming or room, nor the count of NFTs.
- *   A2. balance + incoming + room never leaves 18+18 digits.
- *   A3. What completes is one entry in the chain; what fails is none, and is counted all the same.
+ * One command's work on one account. Changes accumulate and become the next state and its effects, or nothing.
+ *   A1. available = balance - reserved. Neither is ever negative, nor are incoming, room and the number of NFTs.
+ *   A2. balance + incoming + room never exceeds 18+18 digits.
+ *   A3. A completed transaction is one chain entry; a failed one has none, but is counted.
  *   A4. Time within an account never goes back.
  */
 import type { ActorAddress } from '../address.ts'
@@ -20,7 +20,6 @@ import { type AccountData, type Balance, type Hold, holdId, NOTHING_HELD } from 
 /** The most assets that an account may hold or be promised. */
 export const MAX_ASSETS = 10_000
 
-/** An account after a command, and the facts that are new. */
 export interface AccountChange {
   readonly data: AccountData
   readonly effects: readonly Effect[]
@@ -33,7 +32,7 @@ export type BalanceChange = { readonly [Part in 'balance' | 'reserved' | 'incomi
 export class Turn {
   readonly before: AccountData
   readonly stamp: Stamp
-  /** The time at which whatever this turn does is processed. */
+  /** The processing time of everything in this turn. */
   readonly timeMs: number
   private readonly effects: Effect[] = []
   private balances: Balances
@@ -67,7 +66,7 @@ export class Turn {
     return this.holds.get(id)
   }
 
-  /** Why the account could not take so much more of an asset; undefined when it can. */
+  /** The reason why the account cannot take this amount more of an asset; undefined if it can. */
   lacksRoom(tokenId: string, amount: Quantity): 'balance_limit' | 'asset_limit' | undefined {
     if (!isNft(tokenId)) {
       const held = this.balance(tokenId)
@@ -79,38 +78,36 @@ export class Turn {
   }
 
   /**
-   * `owned`, `promised`: what is added to the NFTs that it owns and to the places kept for more. One that has changed hands
-   * may be given on before its new owner's account has heard of it: it is promised still, and is owed then.
+   * Adds to the NFTs owned and to the places reserved. An NFT may be sent on before the account has handled its
+   * receipt;
+   * `nftCount` is then negative while the place is still reserved.
    */
   changeNfts({ owned = 0, promised = 0 }: { readonly owned?: number; readonly promised?: number }): void {
     this.nftCount += owned
     this.nftRoom += promised
     invariant(
       this.nftRoom >= 0 && this.nftCount + this.nftRoom >= 0,
-      'A1: an account would give up an NFT that it does not have',
+      'A1: an account would lose an NFT that it does not have',
     )
   }
 
-  /** Keeps room for what may come, whatever it is. */
   keepRoom({ tokenId, amount }: ExchangeSide): void {
     if (isNft(tokenId)) this.changeNfts({ promised: 1 })
     else this.change(tokenId, { room: parseQuantity(amount) })
   }
 
-  /** It will not come. */
   freeRoom({ tokenId, amount }: ExchangeSide): void {
     if (isNft(tokenId)) this.changeNfts({ promised: -1 })
     else this.change(tokenId, { room: -parseQuantity(amount) })
   }
 
-  /** It has come. */
   fillRoom({ tokenId, amount }: ExchangeSide): void {
     const quantity = parseQuantity(amount)
     if (isNft(tokenId)) this.changeNfts({ owned: 1, promised: -1 })
     else this.change(tokenId, { balance: quantity, room: -quantity })
   }
 
-  /** Room alone is no movement: it does not make the account a holder of the asset. */
+  /** A change of room alone is no movement: it does not make the account a holder of the asset. */
   change(tokenId: string, { balance = ZERO, reserved = ZERO, incoming = ZERO, room = ZERO }: BalanceChange): void {
     const held = this.balance(tokenId)
     const moved = balance !== 0n || reserved !== 0n || incoming !== 0n
@@ -125,7 +122,7 @@ export class Turn {
       next.reserved >= 0n && next.balance >= next.reserved,
       'A1: an account would be left with less than it has reserved',
     )
-    invariant(next.incoming >= 0n && next.room >= 0n, 'A1: an account would release what it was not promised')
+    invariant(next.incoming >= 0n && next.room >= 0n, 'A1: an account would release room that it did not reserve')
     invariant(promised(next) <= LARGEST, 'A2: an account would be left with more than 18 integer digits')
     this.balances = this.balances.with(tokenId, next)
     this.effects.push({ kind: 'balance_changed', tokenId })
@@ -143,7 +140,7 @@ export class Turn {
     this.effects.push({ kind: 'hold_changed', holdId: id })
   }
 
-  /** Appends to the chain. `fieldsAt` makes the payload for the sequence it gets. */
+  /** Appends to the chain. `fieldsAt` builds the payload for its sequence number. */
   enter(fieldsAt: (sequence: number) => EntryFields): AuditEntry {
     this.sequence += 1
     const entry = appendEntry(this.tip, fieldsAt(this.sequence))
@@ -193,7 +190,7 @@ export class Turn {
   }
 }
 
-/** Present and promised value: A2 bounds it. */
+/** Present and promised value, which A2 bounds. */
 function promised({ balance, incoming, room }: Balance): Quantity {
   return balance + incoming + room
 }

@@ -1,11 +1,11 @@
 /**
- * Keys that an account used on the ledger that it came from: what was signed for them must not be applied again here. Only
- * hashes of them come along, under a salt that no third ledger knows.
+ * Keys used on the source ledger, whose commands must not be applied again here. Only salted hashes of them are
+ * imported.
  */
 import { hash } from 'node:crypto'
 import type { KeyedOperation } from './commands.ts'
 
-/** Operations whose keys travel: those that a signature of the account covers. */
+/** Operations whose used keys are exported: those that the account signs. */
 export type SignedOperation = Extract<KeyedOperation, 'transaction' | 'key_rotation' | 'mint'>
 
 export function isSignedOperation(operation: KeyedOperation): operation is SignedOperation {
@@ -17,7 +17,7 @@ export interface UsedKey {
   readonly idempotencyKey: string
 }
 
-/** 43 characters of base64url. `salt`: 32 hexadecimal digits, so that what is hashed can be read in one way only. */
+/** 43 characters of base64url. `salt`: 32 hexadecimal digits; its fixed length makes the hashed text unambiguous. */
 export function usedKeyHash(salt: string, accountId: string, { operation, idempotencyKey }: UsedKey): string {
   return hash('sha256', `${salt}\n${accountId}\n${operation}\n${idempotencyKey}`, 'base64url')
 }

@@ -1,4 +1,4 @@
-/** Exchanges of one group ID. Nobody but other actors and its own timer asks anything of it. */
+/** Exchanges of one group ID. Only other actors and its own timer send it commands. */
 import { defineActor } from '../define-actor.ts'
 import type { ExchangeCommand } from './commands.ts'
 import { exchangeMachine } from './machine.ts'

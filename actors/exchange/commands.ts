@@ -1,4 +1,4 @@
-/** Commands of the home of a group ID's exchanges. */
+/** Commands of the exchanges of one group ID. */
 import type { DueCommand, Heard } from '../define-actor.ts'
 import type { ExchangeDeliveryMessage, ExchangeMessage } from '../message.ts'
 

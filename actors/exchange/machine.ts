@@ -1,7 +1,4 @@
-/**
- * The life of the exchanges of one group ID: absent -> waiting (offers wait) <-> expired (only expired offers are remembered)
- * -> absent. Which of them follows is what pairing.ts leaves.
- */
+/** Transitions of the exchanges of one group ID; the offers and pairs that pairing.ts leaves choose the next state. */
 import { ABSENT, type Asked, IGNORED, type MachineDefinition } from '../define-actor.ts'
 import type { ExchangeCommand } from './commands.ts'
 import { exchanged, outcomeOf, timeOf } from './pairing.ts'

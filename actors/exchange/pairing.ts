@@ -1,11 +1,10 @@
 /**
- * Pairs the exchanges of one group ID: both sides complete in one decision, or both have failed.
- *   X1. What is offered here is reserved at its account or held by its NFT's home, with room for what it brings: nothing
- *       refuses a completion.
- *   X2. An offer is concluded once: paired, or given up when its time has come.
- *   X3. NFTs of a pair change hands before either side is told.
- *   X4. The mirror of an expired offer fails at once and reserves nothing: its pair can never be complete.
- * Pure: time and ids arrive in the command, effects leave as data.
+ * Pairs the exchanges of one group ID: both sides complete in one decision, or both fail.
+ *   X1. An offered asset is reserved at its account or held by its NFT's home, and its account has room for the asset
+ *       to receive: nothing refuses a completion.
+ *   X2. An offer is concluded once: paired or expired.
+ *   X3. The NFTs of a pair change hands before either side is notified.
+ *   X4. The mirror of an expired offer fails at once and reserves nothing: its pair can never complete.
  */
 import { type Effect, sent } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
@@ -18,13 +17,12 @@ import { invariant } from '../result.ts'
 import type { ExchangeCommand } from './commands.ts'
 import type { ExchangeData, ExchangeOffer, ExchangePair } from './state.ts'
 
-/** Offers that wait under one group ID, for their mirror or for an NFT to change hands. */
+/** Limit on offers that wait under one group ID, for a mirror or for the transfer of an NFT. */
 export const MAX_OFFERS = 64
 
-/** How long the mirror of an expired offer fails at once; after that it waits for another until it expires itself. */
+/** Time in which the mirror of an expired offer fails at once; later it waits for another mirror until it expires. */
 export const REMEMBERED_MS = 86_400_000
 
-/** Offers and pairs that wait, and offers that have expired. */
 interface Waiting {
   readonly offers: readonly ExchangeOffer[]
   readonly pairs: readonly ExchangePair[]
@@ -35,7 +33,7 @@ interface Outcome extends Waiting {
   readonly effects: readonly Effect[]
 }
 
-/** Offers and pairs after the command; `exchange`: null where nothing waited. */
+/** The offers and pairs after the command. */
 export function outcomeOf(exchange: ExchangeData | null, command: ExchangeCommand, id: string): Outcome {
   const timeMs = timeOf(exchange, command)
   const { offers = [], pairs = [], expired = [] } = exchange ?? {}
@@ -54,7 +52,7 @@ export function timeOf(exchange: ExchangeData | null, { atMs }: ExchangeCommand)
   return Math.max(atMs, exchange?.lastTimeMs ?? 0)
 }
 
-/** null where nothing is left. */
+/** `data` is null if nothing is left. */
 export function exchanged(exchange: ExchangeData | null, command: ExchangeCommand, id: string): Change<ExchangeData> {
   const { effects, ...left } = outcomeOf(exchange, command, id)
   const times = [...left.offers.map(({ expiresAtMs }) => expiresAtMs), ...left.expired.map(deletedAtMs)]
@@ -90,7 +88,7 @@ function heard(waiting: Waiting, id: string, command: ExchangeCommand, timeMs: n
   }
 }
 
-/** Pairs the offer, keeps it, or gives it up. */
+/** Pairs, keeps or refuses the offer. */
 function take(waiting: Waiting, id: string, offer: ExchangeOffer, timeMs: number, effects: Effect[]): Waiting {
   const { offers, pairs, expired } = waiting
   const { txnId, accountId, toAccountId, gives, receives, expiresAtMs } = offer
@@ -112,7 +110,7 @@ function take(waiting: Waiting, id: string, offer: ExchangeOffer, timeMs: number
   return { offers: [...offers, fresh], pairs, expired }
 }
 
-/** Completes both at once, or orders their NFTs to change hands first (X3). Returns what then waits. */
+/** Completes both sides, or first orders the transfer of their NFTs (X3). Returns the pair that then waits. */
 function paired(
   sides: readonly [ExchangeOffer, ExchangeOffer],
   id: string,
@@ -132,7 +130,7 @@ function paired(
 
 function delivered(pairs: readonly ExchangePair[], txnId: string, effects: Effect[]): readonly ExchangePair[] {
   const pair = pairs.find(({ delivering }) => delivering.includes(txnId))
-  invariant(pair !== undefined, `X3: the NFT of ${txnId} changed hands, and nobody had ordered it`)
+  invariant(pair !== undefined, `X3: the NFT of ${txnId} changed hands without an order`)
   const delivering = pair.delivering.filter((other) => other !== txnId)
   if (delivering.length === 0) complete(pair.sides, effects)
   return pairs.flatMap((other) => {

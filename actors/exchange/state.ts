@@ -1,10 +1,9 @@
-/** The exchanges that wait for their mirror under one group ID. Plain JSON. */
+/** The exchanges of one group ID. Plain JSON. */
 import type { ExchangeSide } from '../message.ts'
 
-/** `waiting`: offers wait, for their mirror or for an NFT; `expired`: none does, and the mirrors of expired offers fail. */
+/** `waiting`: offers wait for a mirror or an NFT; `expired`: none waits, and the mirrors of expired offers fail. */
 export type ExchangeStatus = 'waiting' | 'expired'
 
-/** Everything of the exchanges but their status, which their machine knows. */
 export interface ExchangeData {
   readonly kind: 'exchange'
   readonly format: 1
@@ -12,14 +11,14 @@ export interface ExchangeData {
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly offers: readonly ExchangeOffer[]
-  /** Paired, and waiting for their NFTs to change hands. */
+  /** Paired offers that wait for the transfer of their NFTs. */
   readonly pairs?: readonly ExchangePair[]
-  /** Offers that expired within REMEMBERED_MS: the mirror of one fails at once, since its other side has failed for good. */
+  /** Offers that expired within REMEMBERED_MS: their mirrors fail at once. */
   readonly expired?: readonly ExchangeOffer[]
   readonly lastTimeMs: number
-  /** When the next offer expires, or an expired one is deleted. */
+  /** When the next offer expires or is deleted. */
   readonly dueAtMs: number | null
 }
 
@@ -38,6 +37,6 @@ export interface ExchangeOffer {
 
 export interface ExchangePair {
   readonly sides: readonly [ExchangeOffer, ExchangeOffer]
-  /** Transactions whose NFTs have not changed hands yet. */
+  /** Transactions whose NFTs have not changed hands. */
   readonly delivering: readonly string[]
 }

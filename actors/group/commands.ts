@@ -16,7 +16,7 @@ export interface RevertGroupCommand extends CommandBase {
   readonly type: 'revert_group'
   readonly groupId: string
   readonly reason: string
-  /** Transactions of a linked group that the caller wants undone. */
+  /** Transactions of a linked group to compensate. */
   readonly transactions: readonly { readonly txnId: string; readonly accountId: string }[]
 }
 

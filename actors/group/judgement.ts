@@ -7,10 +7,10 @@ import type { GroupState } from './state.ts'
 
 export type GroupEvidence = AssetEvidence
 
-/** Transactions that may be named under one linked group ID, over all requests. */
+/** Limit on the transactions to compensate under one linked group ID, over all requests. */
 export const MAX_COMPENSATIONS = 1_000
 
-/** Of a group that does not exist, or is only linked. */
+/** Only for a group that is absent or linked. */
 export function judgeGroupCommand(
   group: GroupState | null,
   command: GroupCommand,
@@ -37,7 +37,11 @@ function refusesLeg(
   const wrong = wrongQuantity(tokenId, amount, evidence, `${at}.`)
   if (wrong !== undefined) return wrong
   if (boundary && !mayCross(grant, tokenId)) {
-    return refusal('boundary_not_granted', 'This client may not move value over the boundary.', `${at}.boundary`)
+    return refusal(
+      'boundary_not_granted',
+      'This client may not move value across an external account.',
+      `${at}.boundary`,
+    )
   }
   if (type === 'mint' && evidence.token(tokenId)?.issuer !== accountId) {
     return refusal('not_issuer', 'Only the issuer of the token may mint it.', `${at}.account_id`)
@@ -51,9 +55,14 @@ function refusesCompensations(group: GroupState | null, command: RevertGroupComm
   if (caller.role !== 'admin') {
     return refusal('not_allowed', 'Reverting transactions of a linked group needs the role admin.')
   }
-  if (transactions.length === 0) return refusal('transaction_not_found', 'Name what is to be undone.', 'txn_ids')
+  if (transactions.length === 0)
+    return refusal('transaction_not_found', 'txn_ids must name the transactions to revert.', 'txn_ids')
   const named = group?.compensationsAsked ?? {}
   const fresh = new Set(transactions.map(({ txnId }) => txnId).filter((txnId) => named[txnId] === undefined))
   if (Object.keys(named).length + fresh.size <= MAX_COMPENSATIONS) return undefined
-  return refusal('compensation_limit', 'Too many transactions of this group are being reverted.', 'txn_ids')
+  return refusal(
+    'compensation_limit',
+    `At most ${MAX_COMPENSATIONS} transactions may be reverted under one group ID.`,
+    'txn_ids',
+  )
 }

@@ -1,7 +1,6 @@
 /**
- * The life of a settlement group: registering -> open -> settling -> settled, or open -> reverting -> reverted; or
- * registering -> refusing -> absent. An ID that was never registered can only be `linked`. Once settling or reverting
- * the other is out of reach (I8). No clock in here: `due` says that the time has come.
+ * Transitions of a settlement group. Once it settles, it cannot revert, and vice versa (I8). An ID that was never
+ * registered can only be `linked`.
  */
 import { type Answer, refusal } from '../account/outcome.ts'
 import { ABSENT, type Asked, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
@@ -39,12 +38,11 @@ type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageComma
 type Due = Extract<GroupCommand, { readonly type: 'due' }>
 type Told = Asked<GroupStatus, GroupEvidence>
 
-/** An action that runs steps on the group. */
 function runs<Command extends GroupCommand>(stepsFor: (command: Command) => readonly Progress[]) {
   return (group: GroupData, command: Command): Change<GroupData> => turned(group, command, ...stepsFor(command))
 }
 
-/** Whether the command is the last reply, of those parts that are in these states. */
+/** Whether all parts have replied once this reply is counted. `replied`: the states of parts that have replied. */
 function completes(...replied: readonly LegPart['state'][]) {
   return (group: GroupData, command: GroupMessageCommand): boolean =>
     'leg' in command && isLastAnswer(group, command, replied)
@@ -67,12 +65,12 @@ function decides(verdict: ReturnType<typeof verdictOf>) {
   return (group: GroupData, command: Named<'leg_expected'>): boolean => verdictOf(group, command) === verdict
 }
 
-/** Legs may be submitted as soon as their own account expects them: one that failed fails the group as it opens. */
+/** An account may submit its leg before the group opens: if that leg failed, the group reverts on opening. */
 function hasFailed({ legs }: GroupData): boolean {
   return legs.some(({ parts }) => parts.some(({ failed }) => failed))
 }
 
-/** The same request of the same client, or the same terms of the same client. */
+/** A registration by the same client with the same key or the same terms. */
 function isRepeat(group: GroupData, command: RegisterGroupCommand): boolean {
   if (group.clientId !== command.caller.clientId) return false
   return group.registrationKey === command.registrationKey || group.termsHash === command.terms.termsHash
@@ -88,7 +86,7 @@ const GUARDS = {
   lastSettled: completes('settled'),
   lastReverted: completes('reverted'),
   lastCancelled: completes('unasked', 'refused', 'reverted'),
-  // A time that has been overtaken means nothing.
+  // A timer for a time that has since changed is stale.
   isDue: ({ dueAtMs }: GroupData, command: Due) => dueAtMs === command.dueAtMs && dueAtMs <= command.atMs,
   isForeign: ({ clientId }: GroupData, { caller }: RevertGroupCommand) =>
     caller.role !== 'admin' && caller.clientId !== clientId,
@@ -132,10 +130,7 @@ const CREATIONS = {
   beginLinked: (command: RevertGroupCommand, { status }: Told) => reverting(beginLinked(command), status),
 }
 
-const FOREIGN: Answer = refusal(
-  'not_allowed',
-  'Only the client that registered the group, or one with the role admin, may revert it.',
-)
+const FOREIGN: Answer = refusal('not_allowed', 'Only the client that registered the group, or an admin, may revert it.')
 
 const REPEATED = { guard: 'isRepeat', actions: 'defer' } as const
 const REGISTERED = { guard: 'isRepeat', actions: 'showRegistered' } as const
@@ -229,7 +224,7 @@ function reverting({ data, effects = [] }: Change<GroupData>, status: GroupStatu
   return { data, effects, answer: { kind: 'group_reverting', group: groupViewAs(data, shown(status)) } }
 }
 
-/** The original answer to the request that registered the group; how the group is now to another with the same terms. */
+/** The original reply to the registering request; the current group to another request with the same terms. */
 function showRegistered(data: GroupData, command: RegisterGroupCommand, { status }: Told): Change<GroupData> {
   const { registrationKey, terms } = command
   const isSameRequest = data.registrationKey === registrationKey
@@ -246,7 +241,7 @@ function showRegistered(data: GroupData, command: RegisterGroupCommand, { status
   }
 }
 
-/** As it was when it was new. */
+/** The group as registered. */
 function asNew(group: GroupData, view: GroupView): GroupView {
   const legs = group.legs.map(({ terms }) => ({ ...terms, status: 'expected', txnId: null }) as const)
   return { ...view, status: 'open', legs, compensations: [], partialFailures: [], finishedAtMs: null, failure: null }

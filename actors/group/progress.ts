@@ -1,8 +1,8 @@
 /**
- * The actions of a settlement group: its machine decides which of them run.
- *   G1. A part of a leg is told once to expect, once to settle or revert; which of the two is decided once, here (I8).
- *   G2. A final state is written only when every part has answered.
- *   G3. Nothing is undone twice: what was asked to be undone is remembered by the transaction that was named.
+ * Actions of a settlement group.
+ *   G1. A part of a leg gets one order to expect, and one to settle or revert; the group decides which, once (I8).
+ *   G2. A final state is written only after every part has replied.
+ *   G3. Nothing is undone twice: requested compensations are stored by the named transaction.
  */
 import { accountAddress, type ActorAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { type Effect, FIRST, refusal, sent } from '../account/outcome.ts'
@@ -19,7 +19,7 @@ type GroupChange = Change<GroupData>
 
 type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
 
-/** A step on its way: what one does, the next goes on from. */
+/** One change of the group; the next one continues from its result. */
 export type Progress = (group: GroupData, effects: Effect[]) => GroupData
 
 export function begin(command: RegisterGroupCommand): GroupChange {
@@ -105,7 +105,6 @@ function eachPart(group: GroupData, see: (name: LegName, leg: LegTerms, part: Le
   })
 }
 
-/** The named part with these changes. */
 function withPart(group: GroupData, { leg, role }: LegName, changes: Partial<LegPart>): GroupData {
   const named = group.legs[leg]
   invariant(named?.parts.some((part) => part.role === role) === true, `group ${group.id} has no ${role} of leg ${leg}`)
@@ -117,7 +116,6 @@ function withParts(group: GroupData, change: (part: LegPart) => LegPart): GroupD
   return { ...group, legs: group.legs.map((leg) => ({ ...leg, parts: leg.parts.map(change) })) }
 }
 
-/** Runs the steps one after another and counts the write. */
 export function turned(
   group: GroupData,
   stamp: Stamp,
@@ -137,15 +135,15 @@ export function noteExpected(command: Named<'leg_expected'>): Progress {
   }
 }
 
-/** Its time was over before everybody expected it. */
+/** The group timed out before all accounts expected their legs. */
 export const noteExpired: Progress = (group) => {
-  const expired: Refused = { code: 'group_expired', detail: 'The group was not registered before its time was over.' }
+  const expired: Refused = { code: 'group_expired', detail: 'The group timed out before all accounts had replied.' }
   return { ...group, refused: group.refused ?? expired, dueAtMs: null }
 }
 
-/** Everybody expects its legs. What was submitted before is in already. */
+/** All accounts expect their legs; some may already have submitted. */
 export const open: Progress = (group, effects) => {
-  // The client is told that it is registered, whatever became of it in the same step.
+  // The client gets the registered state, even if the same step already changes it.
   const view = groupViewAs(group, 'open')
   effects.push({ kind: 'concluded', answer: { kind: 'group_registered', group: view, created: true, ...FIRST } })
   return group.legs.reduce((next, { parts }, leg) => {
@@ -156,7 +154,9 @@ export const open: Progress = (group, effects) => {
   }, group)
 }
 
-/** The account has done its side of the leg: the receiver of a transfer, or the token of a mint or burn, is to do its own. */
+/**
+ * After the account's side of a leg: orders the receiver of a transfer, or the token of a mint or burn, to do its own.
+ */
 function orderCounterpart(
   group: GroupData,
   effects: Effect[],
@@ -179,7 +179,7 @@ function orderCounterpart(
   }, group)
 }
 
-/** Those that expect their legs, or have done them already, are told that it comes to nothing. */
+/** Cancels the legs that accounts already expect or completed. */
 export const refuse: Progress = (group, effects) => {
   const next = withParts(group, (part) => (isBound(part) ? { ...part, state: 'reverting' } : part))
   eachPart(next, (name, leg, part) => {
@@ -188,14 +188,14 @@ export const refuse: Progress = (group, effects) => {
   return { ...next, dueAtMs: null }
 }
 
-/** Whether somebody keeps something for this part. */
+/** Whether the part's home keeps a hold. */
 export function isBound({ state }: LegPart): boolean {
   return state === 'expected' || state === 'completed' || state === 'failed'
 }
 
-/** The ID is free again, and whoever asked is told why. */
+/** Frees the ID, and replies to the registering client. */
 export function forget({ refused }: GroupData): GroupChange {
-  invariant(refused !== null, 'a deleted group was refused for a reason')
+  invariant(refused !== null, 'a deleted group has a refusal')
   const { code, detail } = refused
   return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
 }
@@ -213,12 +213,11 @@ export function noteEarly(command: Named<'leg_completed'>): Progress {
   }
 }
 
-/** Of an open group. */
 export function proceed({ leg, role, txnId, metadata }: Named<'leg_completed'>): Progress {
   return (group, effects) => (role === 'own' ? orderCounterpart(group, effects, leg, txnId ?? '', metadata) : group)
 }
 
-/** A part that is reverting stays so: only its transaction is recorded. */
+/** A reverting part stays so: only its transaction is recorded. */
 export function noteLate(command: Named<'leg_completed'> | Named<'leg_failed'>): Progress {
   return (group) => withPart(group, command, { txnId: command.txnId, failed: command.type === 'leg_failed' })
 }
@@ -230,13 +229,13 @@ export function noteFailed(command: Named<'leg_failed'>): Progress {
   })
 }
 
-/** Whether nothing is missing once the named part is completed. */
+/** Whether every part is completed once this one is. */
 export function isComplete(group: GroupData, name: LegName): boolean {
   const { legs } = withPart(group, name, { state: 'completed' })
   return legs.every(({ parts }) => parts.every(isIn))
 }
 
-/** An NFT's home holds the NFT once the leg's own account has completed it. */
+/** The NFT's home already holds the NFT once the leg's own account has completed. */
 function isIn({ role, state }: LegPart): boolean {
   return state === 'completed' || role === 'instance'
 }
@@ -249,17 +248,19 @@ export const settle: Progress = (group, effects) => {
   return { ...next, dueAtMs: null }
 }
 
-/** The change of balances and holds by settling; the other side of an external account moves with it. */
+/**
+ * The change of the ledger's balances and holds by settling a part; none with an external account on the other side.
+ */
 function carriedBySettling(leg: LegTerms, role: LegRole): readonly Carried[] {
   const { tokenId, amount, type, boundary } = leg
   if (boundary || isNft(tokenId)) return []
   const comes = role === 'receiver' || type === 'credit' || type === 'mint'
-  // A mint's supply rises by what its account gets: until its token has heard of it, it is owed.
+  // A mint raises the supply only when its token settles: until then the account's value is owed.
   const adds = role === 'supply' ? type === 'burn' : comes
   return adds ? [{ tokenId, quantity: amount }] : [{ tokenId, quantity: `-${amount}` }]
 }
 
-/** Also to an account whose leg failed: it keeps its hold until this message. */
+/** An account whose leg failed also gets the order: it keeps its hold until then. */
 export function revert(why: FailureCode): Progress {
   return (group, effects) => {
     const next = withParts(group, (part) => ({ ...part, state: holdsNothing(part) ? 'reverted' : 'reverting' }))
@@ -270,7 +271,7 @@ export function revert(why: FailureCode): Progress {
   }
 }
 
-/** A token without an order, or that refused, holds nothing; the account that requested an NFT's hold releases it. */
+/** A token without an order, or one that refused, holds nothing; the account of an NFT's leg releases the NFT. */
 function holdsNothing({ role, state }: LegPart): boolean {
   return role === 'instance' || (role === 'supply' && state !== 'ordered' && state !== 'completed')
 }
@@ -290,7 +291,7 @@ export function noteReverted(command: Named<'leg_reverted'>): Progress {
   }
 }
 
-/** Whether the command is the answer of the last part that had not answered. */
+/** Whether all other parts have replied. */
 export function isLastAnswer(group: GroupData, { leg, role }: LegName, answered: readonly LegPart['state'][]): boolean {
   return group.legs.every(({ parts }, index) =>
     parts.every((part) => answered.includes(part.state) || (index === leg && part.role === role)),
@@ -299,13 +300,13 @@ export function isLastAnswer(group: GroupData, { leg, role }: LegName, answered:
 
 export const finish: Progress = (group) => ({ ...group, finishedAtMs: group.lastTimeMs, dueAtMs: null })
 
-/** An ID that was never registered, under which something is to be undone. */
+/** A linked group: an unregistered ID under which transactions are compensated. */
 export function beginLinked(command: RevertGroupCommand) {
   const group = { ...blank(command.groupId, command), version: 0 }
   return turned(group, command, ask(command))
 }
 
-/** G3: what failed before may be tried again. */
+/** G3: a failed compensation may be requested again. */
 export function ask(command: RevertGroupCommand): Progress {
   return (group, effects) => {
     const asked = { ...group.compensationsAsked }
@@ -325,7 +326,7 @@ function compensationOf(groupId: string, accountId: string, txnId: string, asked
 export function noteCompensation({ asked: named, outcome }: Named<'compensation_ended'>): Progress {
   return (group, effects) => {
     const asked = group.compensationsAsked[named]
-    invariant(asked !== undefined, `nobody asked for ${named} to be undone`)
+    invariant(asked !== undefined, `no request names ${named}`)
     switch (outcome.kind) {
       case 'elsewhere':
         effects.push(compensationOf(group.id, outcome.accountId, outcome.txnId, named))

@@ -4,9 +4,9 @@ import type { JsonObject } from '../canonical-json.ts'
 import type { Compensation, LegRole, LegTerms, Refused } from '../message.ts'
 
 /**
- * `registering`: not every account expects its legs yet; `refusing`: one would not, the others are being told;
- * `open`; `settling`, `reverting`: decided, not everybody has done it; `settled`, `reverted`: final.
- * `linked`: never registered, it only keeps what was compensated under its ID.
+ * `registering`: waiting for accounts to expect their legs; `refusing`: an account refused, the others must cancel;
+ * `open`; `settling`, `reverting`: decided, waiting for replies; `settled`, `reverted`: final; `linked`: never
+ * registered, stores only compensations under its ID.
  */
 export type GroupStatus =
   | 'registering'
@@ -18,7 +18,6 @@ export type GroupStatus =
   | 'reverted'
   | 'linked'
 
-/** Everything of a group but its status, which its machine knows. */
 export interface GroupData {
   readonly kind: 'group'
   readonly format: 1
@@ -32,18 +31,18 @@ export interface GroupData {
   readonly legs: readonly GroupLeg[]
   readonly clientId: string
   readonly registrationKey: string
-  /** Why it is being refused, while it is. */
+  /** The refusal, while the group is refusing. */
   readonly refused: Refused | null
-  /** Why the group reverts; null if it does not. */
+  /** The cause of the revert; null if the group does not revert. */
   readonly failure: Failure | null
   /** Requested compensations of a linked group, by transaction ID. */
   readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
   readonly compensations: readonly Compensation[]
   readonly partialFailures: readonly PartialFailure[]
   readonly createdAtMs: number
-  /** When it is reverted unless all legs are in. null once nothing is due. */
+  /** The time of reverting unless all legs are in; null once it no longer applies. */
   readonly dueAtMs: number | null
-  /** `dueAtMs` as it was agreed: shown for ever. */
+  /** The agreed `dueAtMs`, kept for display. */
   readonly timeoutAtMs: number | null
   readonly finishedAtMs: number | null
   readonly lastTimeMs: number
@@ -60,15 +59,16 @@ export interface GroupLeg {
 
 /**
  * One side of a leg, at its own home.
- *   `asked`: expectation sent; `expected`; `refused`: expectation refused; `unasked`: no message before the leg's account
- *   has signed; `ordered`: order to take a transfer's value, or to hold supply, sent; `completed`; `failed`; `settling`, `settled`;
+ *   `asked`: expectation sent; `expected`; `refused`: expectation refused; `unasked`: no message before the leg's
+ *   account has signed; `ordered`: order to take a transfer's value, or to hold supply, sent; `completed`; `failed`;
+ *   `settling`, `settled`;
  *   `reverting`, `reverted`.
  */
 export interface LegPart {
   readonly role: LegRole
   readonly state: PartState
   readonly txnId: string | null
-  /** Metadata for the receiver's message; null before the transaction, and once that message is sent. */
+  /** For the receiver's message; null before the transaction, and once that message is sent. */
   readonly metadata: JsonObject | null
   /** Whether the leg failed; later messages to it do not change that. */
   readonly failed: boolean
@@ -98,9 +98,8 @@ export interface PartialFailure extends Failure {
   readonly txnId: string
 }
 
-/** A group as it is shown. */
 export interface GroupView {
-  /** Why it reverts or has reverted; null for any other. */
+  /** The cause of the revert; null if the group does not revert. */
   readonly failure: Failure | null
   readonly groupId: string
   readonly status: 'open' | 'settled' | 'reverting' | 'reverted' | 'linked'
@@ -118,7 +117,7 @@ export interface GroupLegView extends LegTerms {
   readonly txnId: string | null
 }
 
-/** How a group of each status is shown; null until it is registered. */
+/** The public status; null before the registration is final. */
 const SHOWN = {
   registering: null,
   refusing: null,
@@ -130,18 +129,17 @@ const SHOWN = {
   linked: 'linked',
 } as const satisfies Readonly<Record<GroupStatus, GroupView['status'] | null>>
 
-/** For a status in which a group is shown. */
 export function shown(status: GroupStatus): GroupView['status'] {
   return SHOWN[status] ?? 'open'
 }
 
-/** undefined until it is registered. */
+/** undefined before the registration is final. */
 export function groupViewOf(group: GroupState): GroupView | undefined {
   const status = SHOWN[group.status]
   return status === null ? undefined : groupViewAs(group, status)
 }
 
-/** As it is shown with this status. Only a group that was never registered has no terms. */
+/** Only a linked group has no terms. */
 export function groupViewAs(group: GroupData, status: GroupView['status']): GroupView {
   const isRegistered = group.termsHash !== ''
   return {

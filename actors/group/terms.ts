@@ -1,7 +1,7 @@
 /**
  * The terms of a settlement group: its legs, and the time by which all must be submitted (D10).
- *   Legs net to zero per asset: a leg with a receiver stands for both sides, one marked `boundary` has its other side
- *   outside the ledger; mints and burns are outside the netting.
+ *   Legs net to zero per asset: a leg with a receiver counts for both sides; a `boundary` leg has an external account
+ *   on the other side; mints and burns do not count.
  */
 import { sha256Hex } from '../audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../canonical-json.ts'
@@ -51,7 +51,7 @@ export interface TermsProblem {
 const TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
 const TOKEN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Reads {group_id, legs, timeout_seconds}; all that is wrong is told at once. */
+/** Reads {group_id, legs, timeout_seconds}; returns all problems at once. */
 export function readTerms(fields: JsonObject): Result<Terms, readonly TermsProblem[]> {
   const problems: TermsProblem[] = []
   const { group_id: groupId, legs, timeout_seconds: timeout } = fields
@@ -107,7 +107,7 @@ function readLeg(leg: Json, at: string, problems: TermsProblem[]): LegTerms | un
   }
   if (typeof boundary !== 'boolean') wrong('boundary', 'boundary', 'must be true or false')
   else if (boundary && (type === 'mint' || type === 'burn' || to !== undefined)) {
-    wrong('boundary', 'boundary', 'stands on legs whose other side is outside the ledger')
+    wrong('boundary', 'boundary', 'is only for legs with an external account on the other side')
   }
   readReceiver(fields, type, wrong)
   const tokenId = readAsset(fields, type, wrong)
@@ -129,8 +129,8 @@ function readReceiver(fields: JsonObject, type: LegTerms['type'] | undefined, wr
   const { account_id: accountId, to_account_id: to } = fields
   if (to === undefined) return
   if (typeof to !== 'string' || !isAccountId(to)) wrong('to_account_id', 'receiver', 'must be an account ID')
-  else if (type !== 'transfer') wrong('to_account_id', 'receiver', 'stands in transfers only')
-  else if (to === accountId) wrong('to_account_id', 'self_transfer', 'is the account itself')
+  else if (type !== 'transfer') wrong('to_account_id', 'receiver', 'is only for transfers')
+  else if (to === accountId) wrong('to_account_id', 'self_transfer', 'must differ from account_id')
 }
 
 function readAsset(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: Wrong): string {
@@ -147,16 +147,16 @@ function readAsset(fields: JsonObject, type: LegTerms['type'] | undefined, wrong
   return tokenId
 }
 
-/** An NFT is handed over, or burned: nothing else of it nets to zero. */
+/** An NFT leg is a transfer to a receiver or a burn: no other type nets to zero. */
 function readNft(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: Wrong): string {
   const { class_id: classId, instance_id: instanceId, amount } = fields
   if (type !== undefined && type !== 'transfer' && type !== 'burn')
-    wrong('type', 'type', 'an NFT is transferred or burned')
+    wrong('type', 'type', 'must be transfer or burn for an NFT')
   if (type === 'transfer' && fields['to_account_id'] === undefined) {
-    wrong('to_account_id', 'receiver', 'is required where an NFT is transferred')
+    wrong('to_account_id', 'receiver', 'is required for the transfer of an NFT')
   }
-  if (fields['token_id'] !== undefined) wrong('token_id', 'asset', 'cannot stand beside class_id')
-  if (fields['boundary'] === true) wrong('boundary', 'boundary', 'an NFT does not leave the ledger')
+  if (fields['token_id'] !== undefined) wrong('token_id', 'asset', 'must be absent with class_id')
+  if (fields['boundary'] === true) wrong('boundary', 'boundary', 'must be false or absent for an NFT')
   if (amount !== NFT_AMOUNT) wrong('amount', 'amount', `must be "${NFT_AMOUNT}" for an NFT`)
   if (typeof classId !== 'string' || classId === '') wrong('class_id', 'class', 'must be the ID of an NFT class')
   if (typeof instanceId !== 'string' || !isAccountId(instanceId)) {
@@ -172,7 +172,7 @@ function selfTransfers(legs: readonly LegTerms[]): readonly TermsProblem[] {
       .slice(0, index)
       .find((leg) => leg.accountId === accountId && leg.tokenId === tokenId && isSelfTransfer(leg.type, type))
     if (opposite === undefined) return []
-    const message = `cannot stand beside ${withArticle(opposite.type)} of the same account and asset`
+    const message = `conflicts with ${withArticle(opposite.type)} of the same account and asset`
     return [{ field: `legs[${index}].type`, rule: 'self_transfer' as const, message }]
   })
 }
@@ -191,6 +191,6 @@ function unbalanced(legs: readonly LegTerms[]): readonly TermsProblem[] {
     .map(([tokenId, sum]) => ({
       field: 'legs',
       rule: 'net',
-      message: `do not net to zero in ${tokenId}: ${formatQuantity(sum)} is left`,
+      message: `do not net to zero in ${tokenId}: ${formatQuantity(sum)} remains`,
     }))
 }

@@ -1,4 +1,4 @@
-/** NFT class: the home of its name alone decides whose the name is. */
+/** NFT class. The home of its name decides who has the name. */
 import { authorizeArrival, NOT_HELD } from '../arrival.ts'
 import { defineActor, type Refusals } from '../define-actor.ts'
 import type { ClassCommand } from './commands.ts'
@@ -8,7 +8,7 @@ import type { ClassState, ClassStatus } from './state.ts'
 const TAKEN = { code: 'class_exists', detail: 'The name is taken.', field: 'name' } as const
 const EXISTS = {
   code: 'class_exists',
-  detail: 'There is such a class already, and it is another.',
+  detail: 'The name already belongs to a different class.',
   field: 'name',
 } as const
 

@@ -1,4 +1,4 @@
-/** An NFT class that comes from another ledger: held without being there, then there at once, under the ID that it has. */
+/** Import of an NFT class from another ledger, under its own ID. */
 import { arrivalAnswer } from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Change } from '../define-actor.ts'

@@ -7,7 +7,7 @@ import type { RegistrationCommand } from '../registration.ts'
 
 export interface RegisterClassCommand extends RegistrationCommand {
   readonly type: 'register_class'
-  /** Given as the command entered the mailbox: `cls_` and a ULID of the name's home. */
+  /** Set when the command enters the mailbox: `cls_` and a ULID of the name's home. */
   readonly newClassId: string
   readonly name: string
   readonly description: string

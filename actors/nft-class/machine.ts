@@ -1,7 +1,3 @@
-/**
- * The life of an NFT class: absent -> preparing (its issuer is asked) -> active; or absent again, when the issuer does not
- * agree.
- */
 import { FIRST, sent } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
 import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS, arrivalAnswer } from '../arrival.ts'
@@ -94,7 +90,7 @@ function showRegistered(data: ClassData, command: RegisterClassCommand): Change<
   }
 }
 
-/** Whether it is registered otherwise than is asked now. */
+/** Whether the class was registered with other fields. */
 function asksForAnother(
   nftClass: ClassData,
   { name, description, issuer, metadataSchema }: RegisterClassCommand,

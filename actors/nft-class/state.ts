@@ -4,19 +4,17 @@ import type { ArrivedFrom, ArrivingClass } from '../arrival.ts'
 import { foldCase } from '../case-folding.ts'
 import type { JsonObject } from '../canonical-json.ts'
 
-/** `preparing`: the issuer has not agreed, or it is held for an import. */
+/** `preparing`: waiting for the issuer's consent, or staged for an import. */
 export type ClassStatus = 'preparing' | 'active'
 
-/** Everything of a class but its status, which its machine knows. */
 export interface ClassData {
   readonly kind: 'class'
   readonly format: 1
-  /** The name, folded: see `foldedName`. */
+  /** The folded name: see `foldedName`. */
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
   readonly classId: string
-  /** As it was registered. */
   readonly name: string
   readonly description: string
   readonly issuer: string
@@ -24,7 +22,7 @@ export interface ClassData {
   readonly clientId: string
   /** Idempotency key of the registration: from a header, or of the request itself. */
   readonly registrationKey: string
-  /** Of a class that came from another ledger. */
+  /** For an imported class. */
   readonly arrived?: ArrivedFrom
   readonly createdAtMs: number
   readonly lastTimeMs: number
@@ -41,7 +39,6 @@ export interface ClassFacts {
   readonly issuer: string
 }
 
-/** A class as it is shown. */
 export interface ClassView extends ClassFacts {
   readonly name: string
   readonly description: string
@@ -49,7 +46,6 @@ export interface ClassView extends ClassFacts {
   readonly createdAtMs: number
 }
 
-/** A class when it is registered or imported. */
 export function newClass(
   { classId, name, description, issuer, metadataSchema }: ArrivingClass,
   { caller: { clientId }, atMs }: CommandBase,
@@ -73,7 +69,7 @@ export function newClass(
   }
 }
 
-/** undefined while the registration is not final. */
+/** undefined until the registration is final. */
 export function classFactsOf({ status, classId, issuer }: ClassState): ClassFacts | undefined {
   return status === 'active' ? { classId, issuer } : undefined
 }

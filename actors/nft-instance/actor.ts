@@ -1,4 +1,4 @@
-/** NFT instance: its home alone decides whose it is. */
+/** NFT instance. Its home alone decides its ownership. */
 import { authorizeArrival, NOT_HELD } from '../arrival.ts'
 import { defineActor, type Refusals } from '../define-actor.ts'
 import type { InstanceCommand } from './commands.ts'
@@ -7,7 +7,7 @@ import type { InstanceState, InstanceStatus } from './state.ts'
 
 const EXISTS = {
   code: 'instance_exists',
-  detail: 'The class has, or had, an instance of this ID, and it is another.',
+  detail: 'The class has, or had, a different instance with this ID.',
   field: 'instance_id',
 } as const
 

@@ -1,6 +1,6 @@
 /**
- * An NFT that comes from another ledger: held without being there, then there at once, with its whole history. Its owner's
- * account comes in the same import and counts it there.
+ * Import of an NFT from another ledger, with its history. Its owner's account is in the same import, and counts the NFT
+ * there.
  */
 import type { Effect } from '../account/outcome.ts'
 import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
@@ -36,7 +36,7 @@ export function holdArrival(command: Named<'hold_arrival'>, { id }: { readonly i
 
 export function takeArrival(instance: InstanceData, command: Named<'take_arrival'>): Change<InstanceData> {
   const { arriving, ...rest } = instance
-  invariant(arriving !== undefined, `${instance.id} is taken, and was not held`)
+  invariant(arriving !== undefined, `${instance.id} is imported and was not staged`)
   const { events } = arriving
   const history = { events: events.length, tip: events.at(-1)?.eventHash ?? GENESIS }
   const data: InstanceData = written(rest, command, history)

@@ -1,7 +1,4 @@
-/**
- * The life of an NFT: absent -> minting -> active <-> held -> burned; or absent again, when its owner refuses it. The
- * arithmetic is in possession.ts and arrival.ts.
- */
+/** Transitions of an NFT; the arithmetic is in possession.ts and arrival.ts. */
 import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
 import { ABSENT, type MachineDefinition } from '../define-actor.ts'
 import { hasSameRecord, holdArrival, isHeldBy, isSameHold, takeArrival } from './arrival.ts'

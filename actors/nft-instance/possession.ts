@@ -1,9 +1,8 @@
 /**
- * What commands do to an NFT, which its home alone decides.
+ * Actions on an NFT, whose home alone decides its ownership.
  *   O1. It has one owner, or is being minted, or is burned; it is minted once, and never again after a burn (I9).
- *   O2. Whoever is told that it is held can count on it: until it is let go or changes hands nobody else has it.
- *   O3. A change of owner is one entry of its history, whose hash covers the entry before.
- * Pure: time and ids arrive in the command, effects leave as data.
+ *   O2. A hold is exclusive: until it is released or the NFT changes hands, no other transaction gets the NFT.
+ *   O3. A change of owner is one entry of the history, whose hash covers the previous entry.
  */
 import { type Effect, sent } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
@@ -34,7 +33,7 @@ interface Told {
 
 type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
 
-/** O1: it is nobody's until its owner has accepted it. */
+/** O1: the NFT has no owner until its receiver accepts it. */
 export function mint(command: Named<'mint_nft'>, { id }: { readonly id: string }): InstanceChange {
   const { txnId, issuer, owner, atMs } = command
   const made = newInstance(id, { ...command, mintedAtMs: atMs, acquiredAtMs: atMs }, command)
@@ -52,9 +51,9 @@ function receive({ id }: InstanceData, accountId: string, fields: Receive): Effe
   return sent(accountAddress(accountId), { type: 'receive_nft', nftId: id, ...fields })
 }
 
-/** It exists, or is about to. */
+/** The instance exists or is being minted. */
 export function refuseMint(instance: InstanceData, { txnId, issuer }: Named<'mint_nft'>): InstanceChange {
-  const refused = { code: 'instance_exists', detail: 'The class has, or had, an instance of this ID.' } as const
+  const refused = { code: 'instance_exists', detail: 'The class has, or had, an instance with this ID.' } as const
   return { data: instance, effects: [mintConcluded(instance, issuer, { txnId, refused, counterTxnId: null })] }
 }
 
@@ -80,15 +79,15 @@ const REFUSALS: Readonly<Partial<Record<FailureCode, RefusalCode>>> = {
   asset_limit: 'asset_limit',
 }
 
-/** Its owner would not have it: it never was. */
+/** The owner refused it: the mint leaves no trace. */
 export function giveUp(instance: InstanceData, { txnId, failure: why }: Named<'nft_received'>): InstanceChange {
   holdOf(instance, txnId)
   const code = (why === null ? undefined : REFUSALS[why.code]) ?? 'owner_refused'
-  const refused = { code, detail: why?.detail ?? 'The owner did not accept it.' }
+  const refused = { code, detail: why?.detail ?? 'The owner refused the NFT.' }
   return { data: null, effects: [mintConcluded(instance, instance.issuer, { txnId, refused, counterTxnId: null })] }
 }
 
-/** The owner has accepted it: it exists. */
+/** The owner accepted it: the NFT exists. */
 export function begin(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, counterTxnId } = command
   holdOf(instance, txnId)
@@ -149,7 +148,7 @@ export function burn(instance: InstanceData, command: Named<'burn_nft'>): Instan
   return { data: burned.instance, effects: [...burned.effects, said] }
 }
 
-/** For an exchange, or for a leg that its owner has signed. */
+/** Holds the NFT for an exchange, or for a leg that its owner has signed. */
 export function hold(instance: InstanceData, command: Named<'hold_nft'>): InstanceChange {
   const { txnId, accountId, leg, toAccountId } = command
   const held = written(instance, command, { hold: { txnId, accountId, toAccountId, leg } })
@@ -164,7 +163,6 @@ export function release(instance: InstanceData, command: Named<'release_nft'>): 
   return { data: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId, leg })] }
 }
 
-/** The receiver has accepted it. */
 export function handOver(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, counterTxnId } = command
   const { accountId, toAccountId } = holdOf(instance, txnId)
@@ -173,7 +171,6 @@ export function handOver(instance: InstanceData, command: Named<'nft_received'>)
   return { data: moved.instance, effects: [...moved.effects, sent(accountAddress(accountId), said)] }
 }
 
-/** The receiver would not have it. */
 export function keep(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, failure: why } = command
   const { accountId } = holdOf(instance, txnId)
@@ -182,7 +179,7 @@ export function keep(instance: InstanceData, command: Named<'nft_received'>): In
   return { data: free, effects: [sent(accountAddress(accountId), said)] }
 }
 
-/** Its exchange is paired. */
+/** Hands the NFT over: its exchange is paired. */
 export function deliver(instance: InstanceData, command: Named<'deliver_nft'>): InstanceChange {
   const { txnId, toAccountId, exchangeId } = command
   holdOf(instance, txnId)
@@ -193,7 +190,7 @@ export function deliver(instance: InstanceData, command: Named<'deliver_nft'>): 
   }
 }
 
-/** The group has settled: it changes hands, or is burned. */
+/** The group has settled: hands the NFT over, or burns it. */
 export function settleLeg(instance: InstanceData, command: Named<'settle_leg'>): InstanceChange {
   const { txnId, toAccountId } = legHoldOf(instance, command)
   const { groupId, leg, role } = command
@@ -219,7 +216,7 @@ function legHoldOf({ hold: held, id }: InstanceData, { groupId, leg }: LegName):
 }
 
 function handing(instance: InstanceData, stamp: Stamp, to: string | null, txnId: string) {
-  invariant(to !== null, `O2: ${instance.id} is held for nobody`)
+  invariant(to !== null, `O2: ${instance.id} is held without a new owner`)
   const { owner: from } = instance
   const moved = written(instance, stamp, { hold: null, owner: to })
   const { instance: entered, effects } = entering(moved, stamp, { type: 'transfer', from, to, txnId })

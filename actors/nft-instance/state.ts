@@ -6,12 +6,11 @@ import type { LegName, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
 
 /**
- * `minting`: its owner has not accepted it, or it is held for an import; `held`: a transaction or a leg has it, its owner is
- * still the sender.
+ * `minting`: waiting for the owner's acceptance, or staged for an import; `held`: held for a transaction or a leg, and
+ * still owned by the sender.
  */
 export type InstanceStatus = 'minting' | 'active' | 'held' | 'burned'
 
-/** Everything of an instance but its status, which its machine knows. */
 export interface InstanceData {
   readonly kind: 'instance'
   readonly format: 1
@@ -20,20 +19,20 @@ export interface InstanceData {
   /** Counts every write (I1b). */
   readonly version: number
   readonly issuer: string
-  /** Of one that is burned, the last. */
+  /** The last owner of a burned NFT. */
   readonly owner: string
   readonly metadata: JsonObject
   /** Set while it is `minting` or `held`. */
   readonly hold: InstanceHold | null
-  /** Of its history: how many entries, and the hash of the last. */
+  /** Number of entries of the history, and the hash of the last. */
   readonly events: number
   readonly tip: Hash
-  /** Of one that came from another ledger. `events`: entries of its history that are from there. */
+  /** For an imported NFT. `events`: number of imported entries of the history. */
   readonly arrived?: ArrivedFrom & { readonly events: number }
-  /** While it is held for an import. */
+  /** While staged for an import. */
   readonly arriving?: ArrivingInstance
   readonly mintedAtMs: number
-  /** When it changed hands last. */
+  /** The time of the last change of owner. */
   readonly acquiredAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null
@@ -68,17 +67,16 @@ export interface InstanceState extends InstanceData {
 }
 
 export interface InstanceHold {
-  /** The transaction of its owner; of a mint, the issuer's. */
+  /** The owner's transaction; the issuer's for a mint. */
   readonly txnId: string
-  /** The account that has asked, and is told the end. */
+  /** The account that requested the hold, and gets the outcome. */
   readonly accountId: string
   /** The new owner; null for a burn, and for an exchange, whose home names it. */
   readonly toAccountId: string | null
-  /** The leg that it is held for. */
+  /** The leg that requested the hold. */
   readonly leg: LegName | null
 }
 
-/** An instance as it is shown. */
 export interface InstanceView {
   readonly classId: string
   readonly instanceId: string
@@ -106,7 +104,7 @@ export interface NftEvent {
   readonly payload: string
 }
 
-/** undefined until it is minted. */
+/** undefined while it is being minted. */
 export function instanceViewOf({ id, status, owner, metadata, mintedAtMs }: InstanceState): InstanceView | undefined {
   const name = nftNameOf(id)
   if (status === 'minting' || name === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Token: its home alone decides its name, its supply, its mints and burns. */
+/** Token. Its home alone decides its name, supply, mints and burns. */
 import { type Answer, refusal } from '../account/outcome.ts'
 import { authorizeArrival, NOT_HELD } from '../arrival.ts'
 import { defineActor, type Refusals } from '../define-actor.ts'
@@ -20,7 +20,7 @@ const REFUSALS = {
 function judge(token: TokenState | null, command: TokenCommand): Answer | undefined {
   if (command.type === 'hold_arrival' && token !== null) return judgeGrowth(token, command)
   if (command.type !== 'register_token' || command.tokenId.toUpperCase() !== BASE_UNIT) return undefined
-  return refusal('token_exists', 'The symbol is that of the ledger itself.', 'symbol')
+  return refusal('token_exists', 'The symbol is reserved for the base unit of the ledger.', 'symbol')
 }
 
 export const tokenActor = defineActor<TokenState, TokenCommand, unknown>({

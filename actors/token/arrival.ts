@@ -1,7 +1,7 @@
 /**
- * A token that comes from another ledger: held without being there, then there at once, with the supply that it has. What of
- * that supply accounts bring is credited with them; the rest is outside of this ledger, as value that left it would be. What
- * was minted there since is added when it comes again; what was burned there is not taken away from what is here.
+ * Import of a token from another ledger, with its supply. The imported accounts' shares are credited with them; the
+ * rest counts as value at external accounts. A later import adds what was minted on the source ledger since; burns
+ * there are not applied here.
  */
 import { type Answer, refusal } from '../account/outcome.ts'
 import { arrivalAnswer, type ArrivingToken, type DropArrivalCommand, type TakeArrivalCommand } from '../arrival.ts'
@@ -16,16 +16,16 @@ type Arriving = Extract<TokenCommand, { readonly type: 'take_arrival' | 'drop_ar
 
 export const EXISTS = {
   code: 'token_exists',
-  detail: 'There is such a token already, and it is another.',
+  detail: 'The symbol already belongs to a different token.',
   field: 'symbol',
 } as const
 
-/** Whether the import holds more of a token that is here. */
+/** Whether this import stages more supply of an existing token. */
 export function isGrownBy({ growing }: TokenData, { importId }: Arriving): boolean {
   return growing?.importId === importId
 }
 
-/** Whether it came here before, and no more of it is on its way. */
+/** Whether the token was imported, and no more supply is staged. */
 export function hasArrived({ arrived, growing }: TokenData): boolean {
   return arrived !== undefined && growing === undefined
 }
@@ -44,16 +44,16 @@ function isSameToken(token: TokenData, { from, arrival }: HoldToken): boolean {
   )
 }
 
-/** The reply of an active token to an import that adds no supply; undefined where it does. */
+/** The reply of an active token to an import that adds no supply; undefined if it does. */
 export function judgeGrowth(token: TokenData, command: HoldToken): Answer | undefined {
   const { growing } = token
   if (!isSameToken(token, command)) return refusal(EXISTS.code, EXISTS.detail, EXISTS.field)
   if (growing?.importId === command.from.importId) return arrivalAnswer(command)
   const by = grownBy(token, command.arrival)
   if (by <= ZERO) return { kind: 'arrival', state: 'present' }
-  if (growing !== undefined) return refusal('token_exists', 'Another import brings more of it.', 'symbol')
+  if (growing !== undefined) return refusal('token_exists', 'Another import of this token is staged.', 'symbol')
   return exceeds(token, by)
-    ? refusal('supply_limit', 'With what was minted there its supply has too many digits here.', 'total_supply')
+    ? refusal('supply_limit', 'The supply would exceed 18 integer digits.', 'total_supply')
     : undefined
 }
 
@@ -61,7 +61,7 @@ function grownBy({ arrived }: TokenData, { totalSupply }: ArrivingToken): Quanti
   return parseQuantity(totalSupply) - parseQuantity(arrived?.supply ?? totalSupply)
 }
 
-/** Room for it is kept (T1). */
+/** Reserves room for the added supply (T1). */
 export function holdGrowth(token: TokenData, command: HoldToken): TokenChange {
   const by = formatQuantity(grownBy(token, command.arrival))
   return { data: written(token, command, { growing: { ...command.from, by } }), answer: arrivalAnswer(command) }
@@ -69,7 +69,7 @@ export function holdGrowth(token: TokenData, command: HoldToken): TokenChange {
 
 export function takeGrowth(token: TokenData, command: TakeArrivalCommand): TokenChange {
   const { growing, arrived, ...rest } = token
-  invariant(growing !== undefined && arrived !== undefined, `${token.tokenId} grows, and nothing of it was held`)
+  invariant(growing !== undefined && arrived !== undefined, `${token.tokenId} grows without staged supply`)
   const by = parseQuantity(growing.by)
   const supply = formatQuantity(parseQuantity(arrived.supply) + by)
   const totalSupply = formatQuantity(parseQuantity(token.totalSupply) + by)

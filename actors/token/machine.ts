@@ -1,7 +1,4 @@
-/**
- * The life of a token: absent -> preparing (its issuer is asked) -> crediting (it exists, its supply is on the way) ->
- * active; or absent again, when the issuer does not agree. The arithmetic is in supply.ts and arrival.ts.
- */
+/** Transitions of a token; the arithmetic is in supply.ts and arrival.ts. */
 import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
 import { ABSENT, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import { parseQuantity } from '../money.ts'
@@ -120,7 +117,7 @@ export const tokenMachine = {
   },
 } as const satisfies MachineDefinition<TokenData, TokenStatus, TokenCommand, unknown>
 
-/** Whether it is registered otherwise than is asked now. */
+/** Whether the token was registered with other fields. */
 function asksForAnother(token: TokenData, { tokenId, decimals, issuer, totalSupply }: RegisterTokenCommand): boolean {
   return (
     token.tokenId !== tokenId ||

@@ -1,12 +1,14 @@
-/** State of a token: its supply and pending changes of it. Plain JSON, quantities as decimal strings. */
+/** State of a token, with pending changes of its supply. Plain JSON, quantities as decimal strings. */
 import type { CommandBase } from '../account/commands.ts'
 import type { ArrivedFrom, ArrivingToken } from '../arrival.ts'
 import { formatQuantity, parseQuantity } from '../money.ts'
 
-/** `preparing`: the issuer has not agreed, or it is held for an import; `crediting`: the token exists, its supply is on the way; `active`. */
+/**
+ * `preparing`: waiting for the issuer's consent, or staged for an import; `crediting`: its supply is on the way to the
+ * issuer.
+ */
 export type TokenStatus = 'preparing' | 'crediting' | 'active'
 
-/** Everything of a token but its status, which its machine knows. */
 export interface TokenData {
   readonly kind: 'token'
   readonly format: 1
@@ -14,20 +16,19 @@ export interface TokenData {
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** The symbol as it was registered. */
   readonly tokenId: string
   readonly decimals: number
   readonly issuer: string
   readonly totalSupply: string
   readonly initialSupply: string
-  /** Legs of open groups that will mint or burn when their group settles, by group ID and leg. */
+  /** Mints and burns of open groups, by group ID and leg. */
   readonly held: { readonly [leg: string]: HeldSupply }
   readonly clientId: string
   /** Idempotency key of the registration: from a header, or of the request itself. */
   readonly registrationKey: string
-  /** Of a token that came from another ledger: none of its supply was credited here when it came. */
+  /** For an imported token: its supply on the source ledger, none of which the import of the token credits. */
   readonly arrived?: ArrivedFrom & { readonly supply: string }
-  /** It comes again, with more supply: held for an import. */
+  /** More supply, staged for a later import. */
   readonly growing?: ArrivedFrom & { readonly by: string }
   readonly createdAtMs: number
   readonly lastTimeMs: number
@@ -52,13 +53,11 @@ export interface TokenFacts {
   readonly issuer: string
 }
 
-/** A token as it is shown. */
 export interface TokenView extends TokenFacts {
   readonly totalSupply: string
   readonly createdAtMs: number
 }
 
-/** A token when it is registered or imported. */
 export function newToken(
   { tokenId, decimals, issuer, totalSupply, initialSupply }: ArrivingToken,
   { caller: { clientId }, atMs }: CommandBase,
@@ -83,13 +82,13 @@ export function newToken(
   }
 }
 
-/** undefined while the registration is not final. */
+/** undefined until the registration is final. */
 export function tokenFactsOf(token: TokenState): TokenFacts | undefined {
   if (token.status === 'preparing') return undefined
   return { tokenId: token.tokenId, decimals: token.decimals, issuer: token.issuer }
 }
 
-/** The supply in minimal form, however it was written (D4). */
+/** The supply in minimal form (D4). */
 export function tokenViewOf({ tokenId, decimals, issuer, totalSupply, createdAtMs }: TokenData): TokenView {
   return { tokenId, decimals, issuer, totalSupply: formatQuantity(parseQuantity(totalSupply)), createdAtMs }
 }

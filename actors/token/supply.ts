@@ -1,8 +1,10 @@
 /**
  * Actions on a token's supply, which the token alone decides.
- *   T1. Supply and what open groups will mint never leave 18 integer digits; what burns, held burns included, is there.
- *   T2. It holds supply for a leg only once the leg's account has signed it, and for so many legs of one client.
- *   T3. It decides each request once: each message is delivered once.
+ *   T1. The supply plus the held mints never exceeds 18 integer digits; the supply covers all burns, held burns
+ *       included.
+ *   T2. The token holds supply for a leg only after the leg's account has signed, and for a limited number of legs per
+ *       client.
+ *   T3. The token decides each request once, since each message is delivered once.
  */
 import { accountAddress, groupAddress } from '../address.ts'
 import { FIRST, type Repeatable, sent } from '../account/outcome.ts'
@@ -26,7 +28,7 @@ export function register(command: RegisterTokenCommand): TokenChange {
   return { data, effects: [sent(accountAddress(issuer), prepare)], answer: 'deferred' }
 }
 
-/** From here on the token exists, and its supply is on the way to its issuer. */
+/** The token now exists; its supply is on the way to its issuer. */
 export function begin(token: TokenData, stamp: Stamp): TokenChange {
   const { tokenId, issuer, totalSupply } = token
   const credit: Message = { type: 'credit_issue', tokenId, totalSupply }
@@ -41,7 +43,7 @@ export function activate(token: TokenData, stamp: Stamp): TokenChange {
   return { data, effects: [{ kind: 'concluded', answer: registeredAnswer(data, FIRST) }] }
 }
 
-/** As it was when it was new. */
+/** The token as registered. */
 export function registeredAnswer(token: TokenData, repeated: Repeatable) {
   const view = { ...tokenViewOf(token), totalSupply: formatQuantity(parseQuantity(token.initialSupply)) }
   return { kind: 'token_registered', token: view, ...repeated } as const
@@ -83,7 +85,6 @@ export function settleLeg(token: TokenData, command: Named<'settle_leg'>): Token
   }
 }
 
-/** A leg that the token has refused has no hold. */
 export function revertLeg(token: TokenData, command: Named<'revert_leg'>): TokenChange {
   const { groupId, leg, role } = command
   const { [heldKey(command)]: _, ...held } = token.held
@@ -124,7 +125,7 @@ function refuses(
   return supply - held < amount ? 'supply_underflow' : undefined
 }
 
-/** T1: whether so much more would, with all that open groups and imports will bring. */
+/** T1: whether the supply, with all held mints and staged imports, would exceed its limit. */
 export function exceeds(token: TokenData, amount: Quantity): boolean {
   return parseQuantity(token.totalSupply) + heldOf(token, 'mint') + amount > LARGEST
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps at most so many values, in two generations: what is used moves into the younger one, and when that is full the
- * older one goes. A use of what is young changes nothing: a Map that deletes and inserts the same key again on each use
- * grows a chain of the deleted, and a hot key gets slower with each use.
+ * Keeps a limited number of values, in two generations: a used value moves to the younger one; when that is full, the
+ * older one is dropped. A use of a young value changes nothing, because a Map that deletes and re-inserts a key on each
+ * use grows a chain of deleted entries, and a hot key becomes slower with each use.
  */
 export interface BoundedCache<K, V> {
   readonly get: (key: K) => V | undefined
@@ -9,7 +9,7 @@ export interface BoundedCache<K, V> {
   readonly size: () => number
 }
 
-/** Keeps at least the `limit / 2` keys that were used last. */
+/** Keeps at least the `limit / 2` most recently used keys. */
 export function createBoundedCache<K, V>(limit: number): BoundedCache<K, V> {
   const half = Math.max(1, Math.floor(limit / 2))
   let young = new Map<K, V>()

@@ -1,9 +1,8 @@
 /**
- * A map for short-lived entries, which keeps no reference to an entry that has left.
- * A Map under steady change replaces its table often, and V8 links the old table to the new one, for iterators. Once an
- * old table is dead in the old generation, all later tables, with every entry that they ever had, survive until the next
- * major collection, and each minor collection copies them. Here a table holds cells, and a cell is emptied when its entry
- * leaves.
+ * A map for short-lived entries, which keeps no reference to a deleted entry. A Map under steady change replaces its
+ * table often, and V8 links the old table to the new one, for iterators. Once an old table is dead in the old
+ * generation, all later tables, with all their former entries, survive until the next major collection, and each minor
+ * collection copies them. Here a table holds cells, and deleting an entry empties its cell.
  */
 export class BriefMap<K, V extends {}> {
   private readonly cells = new Map<K, Cell<V>>()
@@ -20,14 +19,14 @@ export class BriefMap<K, V extends {}> {
     return this.cells.get(key)?.value
   }
 
-  /** A key that is there keeps its place. */
+  /** An existing key keeps its place. */
   set(key: K, value: V): void {
     const cell = this.cells.get(key)
     if (cell === undefined) this.cells.set(key, { value })
     else cell.value = value
   }
 
-  /** Whether it was there. */
+  /** Returns whether the key existed. */
   delete(key: K): boolean {
     const cell = this.cells.get(key)
     if (cell === undefined) return false
@@ -40,7 +39,7 @@ export class BriefMap<K, V extends {}> {
     this.cells.clear()
   }
 
-  /** In the order in which they came; while it runs, entries may come and go. */
+  /** In order of insertion; entries may be added and deleted meanwhile. */
   *values(): IterableIterator<V> {
     for (const { value } of this.cells.values()) if (value !== undefined) yield value
   }
@@ -51,6 +50,6 @@ export class BriefMap<K, V extends {}> {
 }
 
 interface Cell<V> {
-  /** undefined: its entry has left. */
+  /** undefined: the entry is deleted. */
   value: V | undefined
 }

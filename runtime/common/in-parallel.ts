@@ -1,8 +1,8 @@
-/** Bounded concurrency over what may fail. */
+/** Bounded-concurrency map over tasks that may fail. */
 
 const AT_ONCE = 8
 
-/** A few at a time; one that fails does not stop the others. `onFailed` is told of each: nobody else will be. */
+/** A failed task does not stop the others; `onFailed` gets each failure. */
 export async function inParallel<T>(
   all: readonly T[],
   run: (one: T) => Promise<void>,

@@ -1,18 +1,21 @@
 /**
- * The store's time, carried on by this process's monotonic clock between probes. So nodes agree on what has expired, and a
+ * The store's time, extrapolated by this process's monotonic clock between probes. Nodes thus agree on expiry, and a
  * wrong wall clock decides nothing.
- *   T1. The store's time is between the probe's reply and that plus the round trip. An offset outside is moved to the bound.
- *   T2. Before the first reply it is the wall clock: nothing is served before that.
- *   T3. If the store's clock jumps and this machine's does not, the jump is ignored, because what has expired stays expired.
- *       Time goes on as before until the two agree again.
+ *   T1. The store's time is between the probe's reply and that plus the round trip. An offset outside is moved to the
+ *       bound.
+ *   T2. Before the first reply it is the wall clock; nothing is served before that.
+ *   T3. If the store's clock jumps and this machine's does not, the jump is ignored, because what has expired stays
+ *       expired. Time goes on as before until the two agree again.
  */
 import type { Clock, Timer } from '../ports/clock.ts'
 
-/** Clocks that are set right, and a monotonic one that runs a little wrong between probes that fail, differ by less. */
+/** Correct clocks, and a slightly wrong monotonic clock between failed probes, differ by less. */
 const LARGEST_STEP_MS = 5_000
 
 export interface LedgerClock extends Clock {
-  /** The store named `storeMs` (since 1970) between two moments of the monotonic clock. False: it is not believed (T3). */
+  /**
+   * The store read `storeMs` (since 1970) between two moments of the monotonic clock. Returns false if ignored (T3).
+   */
   readonly observe: (storeMs: number, askedMs: number, answeredMs: number) => boolean
   /** Absolute offset of this machine's wall clock from that time, milliseconds; null before the first reply. */
   readonly skewMs: () => number | null
@@ -52,7 +55,7 @@ export interface StoreTimeFollowing {
   readonly stop: () => void
 }
 
-/** Asks the store for its time, now and every two seconds; what fails is asked again with the next. Nobody else need ask. */
+/** Probes the store's time now and every two seconds; the next probe follows a failed one likewise. */
 export function followStoreTime(clock: LedgerClock, readStoreMs: () => Promise<number>): StoreTimeFollowing {
   let timer: Timer | undefined
   let stopped = false

@@ -1,6 +1,6 @@
 /**
- * What a log may have of an error. Messages of the language, of libraries and of drivers quote what they could not take,
- * which may be an account ID or an amount; those of the ledger's own errors do not.
+ * Text of an error for the log. Messages of the language, of libraries and of drivers quote rejected input, which may
+ * contain an account ID or an amount; messages of the ledger's own errors do not.
  */
 import { BrokenInvariant } from '../../actors/result.ts'
 import { LeaseStoreUnavailable } from '../ports/lease-store.ts'
@@ -11,7 +11,7 @@ export abstract class ToldError extends Error {}
 
 const MAX_FRAMES = 8
 
-/** Its message where that is of our own words; else what kind of error it is, and where it was thrown. */
+/** The message of the ledger's own errors; of others the kind and the place of throwing. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   const ours =
@@ -22,7 +22,7 @@ export function reasonOf(error: unknown): string {
   return ours ? error.message : [error.name, ...framesOf(error)].join(' ')
 }
 
-/** A message of many lines may look like frames: it is taken away whole, and without it there are none. */
+/** Lines of a message may look like frames: the message is removed first; if it is not found, there are no frames. */
 function framesOf({ stack = '', message }: Error): readonly string[] {
   const start = stack.indexOf(message)
   if (start < 0) return []

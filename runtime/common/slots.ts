@@ -1,6 +1,6 @@
-/** A bound on how much runs at once and how much may wait for it. */
+/** Bounds for concurrent and waiting work. */
 export interface Slots {
-  /** Runs the work when a slot is free. Throws SlotsExhausted at once when too much waits already. */
+  /** Runs the work when a slot is free. Throws SlotsExhausted at once if too many tasks wait. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -14,7 +14,7 @@ export function createSlots(bounds: { readonly concurrency: number; readonly max
   return {
     run: async (work) => {
       if (running < bounds.concurrency) running += 1
-      else if (waiting.length >= bounds.maxWaiting) throw new SlotsExhausted('Too much waits already.')
+      else if (waiting.length >= bounds.maxWaiting) throw new SlotsExhausted('Too many tasks are waiting.')
       // A task that ends hands its slot over: `running` stays as it is.
       else await new Promise<void>((resolve) => waiting.push(resolve))
       try {
@@ -28,9 +28,9 @@ export function createSlots(bounds: { readonly concurrency: number; readonly max
   }
 }
 
-/** The same, and at most `maxPerHolder` of it run or wait for one holder: nobody can take all there is. */
+/** Shared slots with a limit, `maxPerHolder`, on one holder's running and waiting work. */
 export interface SharedSlots {
-  /** Throws SlotsExhausted at once when the holder has its share, or too much waits already. */
+  /** Throws SlotsExhausted at once if the holder has reached its limit, or too many tasks wait. */
   readonly run: <T>(holder: string, work: () => Promise<T>) => Promise<T>
 }
 
@@ -44,7 +44,7 @@ export function createSharedSlots(bounds: {
   return {
     run: async (holder, work) => {
       const before = held.get(holder) ?? 0
-      if (before >= bounds.maxPerHolder) throw new SlotsExhausted('This holder has its share.')
+      if (before >= bounds.maxPerHolder) throw new SlotsExhausted('The holder has reached its limit.')
       held.set(holder, before + 1)
       try {
         return await slots.run(work)
@@ -57,7 +57,7 @@ export function createSharedSlots(bounds: {
   }
 }
 
-/** Separate slots for each holder: one holder's running and waiting work takes no slot from another. */
+/** Separate slots for each holder. */
 export function createSlotsPerHolder(bounds: Parameters<typeof createSlots>[0]): SharedSlots {
   const holders = new Map<string, { readonly slots: Slots; held: number }>()
   return {

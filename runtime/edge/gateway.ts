@@ -1,15 +1,15 @@
 /**
- * The edge's half of a submission: finds the owner, sends, and makes one outcome of what the attempts say.
- *   W1. Items of one tick for one node travel in one message; each has its own verdict.
- *   W2. The gateway reports `not_applied` only if every attempt was rejected: before it entered a mailbox, or because the
- *       store refused its commit (I12).
- *   W3. A request that ever had an attempt without a verdict ends in a verdict of its own, or as `unknown`: what a later
- *       attempt's non-delivery says changes nothing. A refusal counts only from the latest attempt.
- *   W4. What has no key and is not the same done twice (a change of status) is not tried again once it is uncertain.
- *       Retries carry the same request and the same key, until the deadline; `overloaded` is not retried, for that
- *       would be more of what it complains of.
- *   W5. An attempt whose shard has gone to another owner is given up soon after, as one without a verdict: its owner may
- *       be dead, and whoever is not has answered before it gave the shard away.
+ * The edge's half of a submission: finds the shard owner, sends, and derives one outcome from the attempts' verdicts.
+ *   W1. Items for one node within one tick share a message; each has its own verdict.
+ *   W2. The gateway reports `not_applied` only if every attempt was rejected: before it entered a mailbox, or because
+ *       the store refused its commit (I12).
+ *   W3. After an attempt without a verdict, a request ends with a verdict of its own or as `unknown`: a later attempt's
+ *       non-delivery proves nothing. A refusal counts only from the latest attempt.
+ *   W4. A request without a key that is not idempotent (a change of status) is not retried once it is uncertain.
+ *       Retries carry the same request and key, until the deadline. `overloaded` is not retried, since retries add
+ *       load.
+ *   W5. An attempt is given up as one without a verdict soon after its shard moves to another owner. The former owner
+ *       may be dead; a live owner replies before releasing the shard.
  *   W6. An unreadable part of a reply is no outcome: the attempts that it may concern have none (W3).
  */
 import type { Answer } from '../../actors/account/outcome.ts'
@@ -39,22 +39,22 @@ export interface GatewayDependencies {
   readonly homeOf: (actor: ActorAddress) => number
   readonly settings: GatewaySettings
   readonly metrics?: GatewayMetrics
-  /** Follows single requests, at the level `debug`. */
+  /** Logs single requests at the level `debug`. */
   readonly log?: Log
-  /** How the log names an account; left out, it does not. */
+  /** Pseudonym of an account in the log; absent: accounts are not logged. */
   readonly accountTag?: (accountId: string) => string
 }
 
 export interface GatewaySettings {
-  /** An attempt that has said nothing for so long is given up as unknown. */
+  /** Time after which an attempt without a verdict is given up. */
   readonly attemptTimeoutMs: number
-  /** How long a request that was provably not applied is tried again. */
+  /** Time in which a request that was provably not applied is retried. */
   readonly patienceMs: number
-  /** How long a request whose outcome is not known is tried again. */
+  /** Time in which a request of unknown outcome is retried. */
   readonly deadlineMs: number
-  /** Requests waiting at once. */
+  /** Limit on waiting requests. */
   readonly maxWaiting: number
-  /** Messages go out no more often than this: under load they carry more, without load they do not wait. */
+  /** Least time between messages: batches them under load, without delay otherwise. */
   readonly lingerMs: number
 }
 
@@ -69,9 +69,9 @@ export const GATEWAY_DEFAULTS: GatewaySettings = {
 const FIRST_BACKOFF_MS = 10
 const LAST_BACKOFF_MS = 250
 const SHORTEST_ATTEMPT_MS = 5
-/** W5: as long as answers of the owner before may still be on their way. */
+/** W5: time for the former owner's replies to arrive. */
 const MOVED_GRACE_MS = 150
-/** Room that a message's envelope takes. */
+/** Bytes of a message besides its items. */
 const ENVELOPE_BYTES = 1_024
 
 const FULL = { kind: 'unavailable', reason: 'overloaded', outcome: 'not_applied' } as const
@@ -84,13 +84,13 @@ interface Waiting {
   readonly startedAtMs: number
   readonly resolve: (outcome: GatewayOutcome) => void
   attempt: number
-  /** In which the latest attempt was sent. */
+  /** The epoch of the latest attempt. */
   epoch: number
-  /** Whether the latest attempt may still be answered; between attempts nothing is turned away twice. */
+  /** Whether the latest attempt may still get a verdict; false between attempts, so that each is retried once. */
   underWay: boolean
-  /** Attempts, and looks that found no owner to attempt. */
+  /** Number of attempts and of look-ups without an owner. */
   tries: number
-  /** Whether an attempt went without a verdict: from then on nothing is proof that it was not applied. */
+  /** Whether an attempt ended without a verdict: from then on nothing proves that the request was not applied. */
   uncertain: boolean
   timer: Timer | undefined
 }
@@ -167,7 +167,7 @@ export class Gateway implements LedgerGateway {
       for (const waiting of this.waiting.values()) {
         const route = routes.find(waiting.shardId)
         if (!waiting.underWay || route === undefined || route.epoch <= waiting.epoch) continue
-        // Moved after this look was called for: the next one has its grace.
+        // The shard moved after this check was scheduled: the next check grants it the full grace.
         if (route.sinceMs > sinceMs) this.lookForMoved()
         else this.withoutVerdict(waiting)
       }
@@ -208,7 +208,7 @@ export class Gateway implements LedgerGateway {
     })
   }
 
-  /** As few messages as the transport's bound allows. */
+  /** Uses as few messages as the transport's limit allows. */
   private split(items: readonly Item[]): readonly (readonly Item[])[] {
     const { transport, rare } = this.dependencies
     const maxBytes = rare.takes('items_one_by_one') ? 0 : transport.maxMessageBytes() - ENVELOPE_BYTES
@@ -256,7 +256,7 @@ export class Gateway implements LedgerGateway {
         takeReply,
       )
     } catch {
-      // It throws before it sends: a message that the server would not take.
+      // `request` throws before it sends, for a message that the server would reject.
       turnAllAway()
     }
   }
@@ -291,9 +291,9 @@ export class Gateway implements LedgerGateway {
 
   private answered(waiting: Waiting, isLatest: boolean, answer: Answer): void {
     const isRefused = answer.kind === 'refused'
-    // An earlier attempt's refusal may be older than what a later attempt does (W3).
+    // W3: an earlier attempt's refusal may predate a later attempt's effect.
     if (isRefused && !isLatest) return
-    // The refusal may be for what an earlier attempt of the same request did.
+    // The refusal may be due to an earlier attempt's effect.
     if (isRefused && waiting.uncertain && retryOf(waiting.request.operation) !== 'replays') {
       this.finish(waiting, this.unavailable(waiting, 'shard_unavailable'))
       return
@@ -314,7 +314,7 @@ export class Gateway implements LedgerGateway {
     waiting.underWay = false
     waiting.tries += 1
     const elapsedMs = clock.monotonic() - waiting.startedMs
-    // Applied once and asked again, it would be applied on top of what others have changed since.
+    // W4: applied a second time, the request would undo later changes of other clients.
     if (waiting.uncertain && retryOf(waiting.request.operation) === 'overrules') {
       this.finish(waiting, this.unavailable(waiting, reason))
       return
@@ -360,7 +360,7 @@ export class Gateway implements LedgerGateway {
     return end
   }
 
-  /** `submission`: as verdicts of this gateway name it; the rest is the trail of its client's request. */
+  /** `submission`: the request's ID in the verdicts; the other fields are the trail of the client's request. */
   private followed({ request, requestId, shardId }: Waiting): LogFields {
     const { actor, operation, trail } = request
     const { accountTag } = this.dependencies
@@ -368,7 +368,6 @@ export class Gateway implements LedgerGateway {
     return { ...fieldsOf(trail), submission: requestId, operation: operation.kind, shard: shardId, ...account }
   }
 
-  /** Requests that wait for an outcome. */
   measures(): { readonly waiting: number } {
     return { waiting: this.waiting.size }
   }

@@ -1,4 +1,4 @@
-/** Turns a client's request into messages to the shard's owner, and its verdicts into one outcome. */
+/** Sends a client's request to the shard owner, and reduces the verdicts to one outcome. */
 import type { ActorAddress } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
@@ -11,19 +11,20 @@ export interface LedgerGateway {
   readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
 }
 
-/** `actor`: whose home judges it. */
+/** `actor`: its home decides the request. */
 export interface GatewayRequest {
   readonly actor: ActorAddress
   readonly caller: Caller
   readonly operation: Operation
-  /** undefined: nobody follows it. */
+  /** undefined: the request is not traced. */
   readonly trail?: Trail
 }
 
 /**
- * `not_applied` is said only when proved: every attempt was refused before it entered a mailbox (I12).
- *   `no_shards`: the ledger was never migrated. `no_healthy_shards`: no shard has an owner.
- *   `shard_unavailable`: this one has none, or its owner did not answer. `overloaded`: a mailbox is full.
+ * `not_applied` only if proved: every attempt was rejected before it entered a mailbox, or its commit was refused
+ * (I12).
+ *   `no_shards`: the ledger was never migrated. `no_healthy_shards`: no shard has an owner. `shard_unavailable`: the
+ *   shard has no owner, or its owner did not reply. `overloaded`: a mailbox is full.
  */
 export type GatewayOutcome =
   | { readonly kind: 'answered'; readonly answer: Answer }

@@ -3,17 +3,18 @@ import type { Item, Operation } from '../protocol/messages.ts'
 import type { GatewayOutcome } from './ledger-gateway.ts'
 import type { SubmissionEnd } from '../ports/metrics.ts'
 
-/** Everything of an item that is bounded: names, keys, grants; and the trail with its trace. */
+/** Upper bound of an item's other members: names, keys, grants, the trail and its trace. */
 const ITEM_BYTES = 16_384 + 2_048
-/** A transaction ID, an account ID and their names. */
+/** A transaction ID and an account ID, with their member names. */
 const NAMED_TRANSACTION_LENGTH = 256
 /** With its quotes and comma. */
 const HASH_LENGTH = 46
 
 /**
- * The effect of a retry after an applied attempt. `replays`: none, because the key or the request ID names it, or because
- * the operation is idempotent. `keyed`: none if the client gave a key; without one the retry may be refused for the effect
- * of the first attempt. `overrules`: none if the client gave a key; without one the retry undoes later orders of others.
+ * The effect of a retry after an applied attempt. `replays`: none, because the key or the request ID identifies the
+ * request, or because the operation is idempotent. `keyed`: none if the client gave a key; else the retry may be
+ * refused because of the first attempt. `overrules`: none if the client gave a key; else the retry undoes later changes
+ * of other clients.
  */
 const RETRIES = {
   submit: 'replays',
@@ -42,7 +43,7 @@ export function retryOf(operation: Operation): 'replays' | 'keyed' | 'overrules'
   return hasKey ? 'replays' : RETRIES[operation.kind]
 }
 
-/** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */
+/** Upper bound of the item's JSON: a UTF-16 unit is at most three bytes of UTF-8, also when escaped. */
 export function boundOfSize({ operation }: Item): number {
   const text = 'payload' in operation ? operation.payload.length : 0
   const signature = 'signature' in operation ? (operation.signature?.length ?? 0) : 0

@@ -1,4 +1,4 @@
-/** One shard node: serves the subject of its session, owns shards, and leaves in order. */
+/** One shard node: serves the subject of its session, owns shards, and releases them before it stops. */
 import { stepActor } from '../../actors/step-actor.ts'
 import { deliverySubject, sessionSubject } from '../protocol/messages.ts'
 import { delay } from '../ports/clock.ts'
@@ -21,7 +21,7 @@ import type { MailboxLimits } from './delivery/admission.ts'
 import { createUnsupported } from './shard/unsupported.ts'
 import type { VitalSigns } from './ownership/vital-signs.ts'
 
-/** Rules that simulation breaks, one at a time, and rare paths that it takes; production has the defaults. */
+/** Parts that the simulation replaces, to break a rule or to take a rare path; production uses the defaults. */
 type Replaceable = 'wire' | 'rare' | 'pins' | 'gate' | 'step' | 'inboxOrder'
 
 export interface LedgerNodeDependencies
@@ -31,28 +31,30 @@ export interface LedgerNodeDependencies
   readonly ledgerId: string
   readonly production: boolean
   readonly settings?: Partial<NodeSettings>
-  /** Before each commit: what it will write, with the commands that made it. */
+  /** Called before each commit with its drafts. */
   readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
-  /** After each commit: commands, shards and milliseconds of it. */
+  /** Called after each commit with its commands, shards and milliseconds. */
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
-  /** PostgreSQL shows an older state than this node has seen: the process must end. */
+  /** PostgreSQL shows an older state than this node has seen: the process must exit. */
   readonly onStoreWentBack: () => void
 }
 
 export type NodeSettings = CommitLimits & MailboxLimits & OwnershipSettings
 
 /**
- * In the memory of a node that owns every shard. More are no gain: with 400,000 the collector takes more than reading
- * accounts from PostgreSQL does, and stops everything for a second or two at a time.
+ * Resident actors of a node that owns every shard. More do not help: with 400,000, garbage collection takes longer than
+ * reading accounts from PostgreSQL, with pauses of one to two seconds.
  */
 const MOST_ACTORS = 51_200
 
-/** `maxResidents` of a ledger with so many shards, where nothing else is said. */
+/** Default of `maxResidents` for a ledger with this number of shards. */
 export function actorsPerShardOf(shards: number): number {
   return Math.ceil(MOST_ACTORS / shards)
 }
 
-/** Bytes allowed per resident. Ordinary actors need less; accounts with thousands of holds and large groups need more. */
+/**
+ * Bytes allowed per resident. Ordinary actors need less; accounts with thousands of holds and large groups need more.
+ */
 const BYTES_AN_ACTOR = 5_120
 
 export function residentLimitsOf(maxResidents: number): ResidentLimits {
@@ -69,17 +71,17 @@ export const NODE_DEFAULTS: NodeSettings = {
   maxOutbox: 4_096,
   reconcileMs: 1_000,
   renewMs: 2_000,
-  // Wall clocks decide nothing (ledger-clock.ts): more than this says that one of the two is broken.
+  // Wall clocks decide nothing (ledger-clock.ts): a larger skew means that one of the two is broken.
   maxClockSkewMs: 5_000,
   settleMs: 300,
 }
 
-/** How long a node that has given its shards away goes on saying so. */
+/** Time in which a node without shards still replies `moved`. */
 const MOVED_MS = 2_000
 
 export interface NodeMeasures extends HostMeasures, VitalSigns {
   readonly leaving: boolean
-  /** Age of the oldest open look-up: actors pinned since it was opened stay in memory. */
+  /** Age of the oldest open look-up: actors pinned since then stay in memory. */
   readonly oldestPinAgeMs: number
 }
 
@@ -131,7 +133,7 @@ export class LedgerNode {
       transport.serve(deliverySubject(session), (message, reply) => this.host.receiveDeliveries(message, reply)),
     ]
     this.host.start()
-    // Without routes messages wait; they come with the first refresh that succeeds.
+    // Without routes messages wait until a refresh succeeds.
     await this.routes.start().catch(() => undefined)
     await this.ownership.start()
   }
@@ -141,7 +143,7 @@ export class LedgerNode {
     await this.ownership.stop()
     this.host.stop()
     this.routes.stop()
-    // Callers learn meanwhile that the shards have moved, instead of getting no reply.
+    // Callers get `moved` meanwhile, instead of no reply.
     if (this.ownership.hasPeers()) await delay(this.dependencies.clock, MOVED_MS)
     await Promise.all(this.services.map((service) => service.drain()))
   }
@@ -150,12 +152,11 @@ export class LedgerNode {
     return this.ownership.isReady()
   }
 
-  /** How it is, whenever somebody looks: cheap, and without any effect. */
+  /** Without side effects, and cheap. */
   measures(): NodeMeasures {
     return { ...this.host.measures(), ...this.ownership.measures(), oldestPinAgeMs: this.pins.oldestAgeMs() }
   }
 
-  /** Shards owned and commands waiting. */
   load(): { readonly shards: number; readonly backlog: number } {
     return { shards: this.host.serving().size, backlog: this.host.backlog() }
   }

@@ -1,11 +1,11 @@
 /**
  * Clients and their refresh tokens. Secrets and tokens reach this port hashed: it never sees one in the clear.
  * Contract: test/contract/access-store.contract.ts
- *   X1. A refresh token is exchanged at most once, whoever asks at the same time.
- *   X2. `findClient`, `findAccess`, `listClients` and `changesSince` show every change that was committed before the call.
- *       A client that is not what was written of it (damaged, or changed by somebody who had no right to) is in no list,
- *       and whoever looks for it is told: it gets in nowhere, and is never taken for one that is not there.
- *   X3. A family is never alive under a revoked client, whichever of login and revocation comes first.
+ *   X1. A refresh token is exchanged at most once, also by concurrent callers.
+ *   X2. `findClient`, `findAccess`, `listClients` and `changesSince` show every change committed before the call. A
+ *       damaged or tampered client is in no list; a query for it returns `unreadable`, so that it is neither admitted
+ *       nor taken for absent.
+ *   X3. A revoked client has no live family, in whichever order login and revocation come.
  *   X4. Logins (`findClient`, `createFamily`, `rotateFamily`) never delay `findAccess` and `changesSince`: login
  *       attempts need no credentials and have no limit. Nor does any number of `findAccess` delay `changesSince`.
  * Every failure is an `AccessStoreUnavailable`.
@@ -16,14 +16,14 @@ import type { ScopeEntry } from '../../actors/account-scope.ts'
 export interface AccessStore {
   readonly findClient: (clientId: string) => Promise<ClientRecord | 'unreadable' | undefined>
   readonly listClients: () => Promise<readonly ClientRecord[]>
-  /** Creates the client or changes all of it but when it was made. Also one that is unreadable: that is for callers to refuse. */
+  /** Creates the client, or changes all but its creation time. Overwrites an unreadable client: callers must check. */
   readonly putClient: (client: ClientRecord) => Promise<void>
-  /** Revokes the client with all its families. False when there is none. */
+  /** Revokes the client with all its families. False if there is no such client. */
   readonly revokeClient: (clientId: string, atMs: number) => Promise<boolean>
   readonly createFamily: (family: RefreshFamily) => Promise<void>
   /** Exchanges a live token for its successor, in one step. */
   readonly rotateFamily: (exchange: RefreshExchange) => Promise<RefreshOutcome>
-  /** The client and the session that an access token names. */
+  /** The client and the session of an access token. */
   readonly findAccess: (clientId: string, sessionId: string) => Promise<Access>
   /** The changes since the `mark` of an earlier reply; null: since the beginning. */
   readonly changesSince: (mark: string | null) => Promise<AccessChanges>
@@ -58,7 +58,7 @@ export interface RefreshFamily {
   /** Also the `sid` of the access tokens that belong to it. */
   readonly sessionId: string
   readonly clientId: string
-  /** 64 hexadecimal digits. Keyed, and of a token that names its client: no other row's token is made from it. */
+  /** 64 hexadecimal digits: a keyed hash of a token that names its client, so that it fits no other row. */
   readonly tokenHash: string
   readonly expiresAtMs: number
   readonly createdAtMs: number
@@ -69,7 +69,7 @@ export interface RefreshExchange {
   readonly nextTokenHash: string
   readonly nextExpiresAtMs: number
   readonly atMs: number
-  /** A used token that comes back later than this after its use revokes the family. */
+  /** A used token that returns later than this after its use revokes the family. */
   readonly reuseGraceMs: number
 }
 
@@ -81,7 +81,7 @@ export class AccessStoreUnavailable extends Error {
   override readonly name: string = 'AccessStoreUnavailable'
 }
 
-/** Too many logins wait for the store: this one did not start. */
+/** Too many logins wait for the store: this one was not started. */
 export class AccessStoreOverloaded extends AccessStoreUnavailable {
   override readonly name = 'AccessStoreOverloaded'
 }

@@ -1,27 +1,27 @@
 /**
- * Assertions about the ledger, computed from its present state (D12). The edge signs them.
- * One run of a kind at a time: whoever asks while one is under way shares the next one's or this one's result only if it
- * began after the question came. Every failure is an `AssertionUnavailable`.
+ * Assertions about the ledger, computed from its present state (D12). The edge signs them. One run of a kind is active
+ * at a time; a request shares only the result of a run that began after the request. Every failure is an
+ * `AssertionUnavailable`.
  */
 import type { Hash } from '../../actors/audit-chain.ts'
 import type { TokenProof, TokenTotal } from '../liabilities/inclusion.ts'
 
 export interface AssertionSource {
   /**
-   * Throws `AssertionUnavailable` when the totals do not reconcile. Where so many runs were asked for that what they
-   * leave behind takes up all the room there is for it, the latest is given again; `asOfMs` says its moment.
+   * Throws `AssertionUnavailable` when the totals do not reconcile. If earlier runs fill the storage limit, returns the
+   * latest run again; `asOfMs` is its time.
    */
   readonly liabilities: () => Promise<Liabilities>
   readonly provenance: () => Promise<ProvenanceFindings>
   readonly compliance: () => Promise<ComplianceFindings>
-  /** Of runs of the last 24 hours; undefined when there is no such run. */
+  /** For runs of the last 24 hours; undefined without such a run. */
   readonly liabilityProof: (question: LiabilityProofQuestion) => Promise<LiabilityProof | undefined>
 }
 
 /** Totals in minimal form; they may have 38 integer digits. */
 export interface Liabilities {
   readonly totalLiabilities: string
-  /** Of what anything is owed, in the order of their bytes. */
+  /** Tokens with a liability, in byte order of their IDs. */
   readonly byToken: readonly { readonly tokenId: string; readonly total: string }[]
   /** 64 hexadecimal digits. */
   readonly merkleRoot: Hash
@@ -33,20 +33,20 @@ export interface LiabilityProofQuestion {
   readonly accountId: string
   /** 64 hexadecimal digits, or null for the latest run. */
   readonly merkleRoot: Hash | null
-  /** The token to go on after; null for the first. */
+  /** The token to continue after; null for the first page. */
   readonly after: string | null
-  /** How many tokens at most. */
+  /** Limit on the number of tokens. */
   readonly limit: number
 }
 
 /** Liabilities towards one account in a run, by token. */
 export interface LiabilityProof {
   readonly liabilities: Liabilities
-  /** All of them: what `merkleRoot` is made of. */
+  /** All totals: the input of `merkleRoot`. */
   readonly totals: readonly TokenTotal[]
-  /** None when the account was owed nothing. */
+  /** Empty if the account was owed nothing. */
   readonly proofs: readonly TokenProof[]
-  /** The token to go on after; null: nothing follows. */
+  /** The token to continue after; null on the last page. */
   readonly next: string | null
 }
 
@@ -54,7 +54,7 @@ export interface ProvenanceFindings {
   readonly assetsVerified: number
   readonly provenanceValid: boolean
   readonly asOfMs: number
-  /** null: there has been none. */
+  /** null: no full pass yet. */
   readonly lastFullPassAtMs: number | null
 }
 
@@ -68,12 +68,12 @@ export interface ComplianceFindings {
 }
 
 export interface ControlOutcome {
-  /** As `chains_verify`. */
+  /** Such as `chains_verify`. */
   readonly name: string
   readonly passed: boolean
-  /** How many things were looked at. */
+  /** Number of items checked. */
   readonly checked: number
-  /** How many of them were wrong. */
+  /** Number of items that failed. */
   readonly failed: number
 }
 

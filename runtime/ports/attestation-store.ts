@@ -1,36 +1,35 @@
 /**
- * Attestations (D13): what somebody states of an NFT instance, and what became of the instance, statements included. They
- * move no value and have no actor: edges write them, and the database decides between edges that write at once.
+ * Attestations (D13) about NFT instances, and the provenance of instances. They move no value and have no actor: edges
+ * write them, and the database serializes concurrent edges.
  * Contract: test/contract/attestation-store.contract.ts
- *   Y1. What a call tells of is stored: it resolves after the commit, never before.
- *   Y2. Of all that one client sends under one key exactly one attestation is made, whoever asks at the same time; the
- *       others are told of that one.
- *   Y3. An attestation changes once, from active to revoked; the first revocation stays, and later ones are told of it.
- *   Y4. A page of a list examines a bounded number of rows: it may hold fewer than asked for, even none, and still say
- *       where to go on. Each match is listed once, whatever arrives meanwhile.
- *   Y5. Provenance is one look at one moment, in the order of time, the mint first.
- * Every failure is an `AttestationStoreUnavailable`; of a write it does not say whether it took effect.
+ *   Y1. A call resolves after its commit: its result is stored.
+ *   Y2. One client's submissions under one key make one attestation, also concurrent ones; the others return that one.
+ *   Y3. An attestation changes once, from active to revoked; the first revocation stays, and later calls return it.
+ *   Y4. A page of a list examines a bounded number of rows: it may have fewer entries than requested, even none, and
+ *       still have a next page. Each match is listed once, whatever is added meanwhile.
+ *   Y5. Provenance is a snapshot, in order of time, the mint first.
+ * Every failure is an `AttestationStoreUnavailable`; after a failed write its effect is unknown.
  */
 import type { Hash } from '../../actors/audit-chain.ts'
 import type { NftName } from '../../actors/nft-id.ts'
 import type { NftEventType } from '../../actors/nft-instance/state.ts'
 
 export interface AttestationStore {
-  /** `key`: null for a submission that names itself by none. */
+  /** `key`: null for a submission without one. */
   readonly create: (attestation: Attestation, key: SubmissionKey | null) => Promise<CreatedAttestation>
-  /** The client's attestation under the key; undefined when there is none. */
+  /** The client's attestation under the key; undefined if there is none. */
   readonly submitted: (clientId: string, idempotencyKey: string) => Promise<SubmittedAttestation | undefined>
-  /** By its ID, which may be any text; undefined when there is none. */
+  /** By ID, which may be any text; undefined if there is none. */
   readonly attestation: (attestationId: string) => Promise<Attestation | undefined>
-  /** The attestation as it is then (Y3); undefined when there is none. */
+  /** The attestation after the call (Y3); undefined if there is none. */
   readonly revoke: (attestationId: string, revocation: Revocation) => Promise<Attestation | undefined>
   /** Newest first: by ID, whose time is `createdAtMs`. */
   readonly attestations: (query: AttestationQuery) => Promise<AttestationPage>
-  /** Oldest first; undefined when the class has no such instance. */
+  /** Oldest first; undefined if the class has no such instance. */
   readonly provenance: (query: ProvenanceQuery) => Promise<ProvenancePage | undefined>
 }
 
-/** Times are milliseconds since 1970. Nothing of it changes but `revocation`. */
+/** Times are milliseconds since 1970. Only `revocation` ever changes. */
 export interface Attestation {
   /** `att_<ULID>` of `createdAtMs`. */
   readonly attestationId: string
@@ -41,14 +40,14 @@ export interface Attestation {
   readonly attestationType: string
   readonly statement: string
   readonly evidenceUrl: string | null
-  /** The client; of one that came from another ledger `importedBy` of that ledger, which is no client's ID. */
+  /** The client; for an imported attestation `importedBy` of the source ledger, which is no client's ID. */
   readonly submittedBy: string
-  /** When it came from another ledger; left out: it was made here. */
+  /** The time of its import; absent for attestations of this ledger. */
   readonly importedAtMs?: number
   /** The submission was signed by the key of the account `attester`. */
   readonly attesterVerified: boolean
   readonly createdAtMs: number
-  /** The service's, over the attestation as it was made. */
+  /** The service's seal of the attestation as created. */
   readonly seal: Seal
   readonly revocation: Revocation | null
 }
@@ -62,10 +61,10 @@ export interface Seal {
 
 export interface Revocation {
   readonly atMs: number
-  /** The client. */
+  /** The client's ID. */
   readonly by: string
   readonly reason: string | null
-  /** The service's, over the attestation with its revocation. */
+  /** The service's seal of the attestation with its revocation. */
   readonly seal: Seal
 }
 
@@ -76,34 +75,34 @@ export interface SubmissionKey {
 }
 
 export interface SubmittedAttestation {
-  /** As it is now. */
+  /** Its current state. */
   readonly attestation: Attestation
-  /** Of what the client sent when it was made. */
+  /** Hash of the original submission. */
   readonly payloadHash: Hash
 }
 
 export type CreatedAttestation =
   | { readonly kind: 'created' }
-  /** There was one under the key. */
+  /** The key already has an attestation. */
   | { readonly kind: 'repeated'; readonly earlier: SubmittedAttestation }
 
-/** Filters are exact; null: none. A value that no attestation has matches nothing. */
+/** Filters are exact; null: no filter. An unknown value matches nothing. */
 export interface AttestationQuery {
   readonly subjectClass: string | null
   readonly subjectInstance: string | null
-  /** The subject's class by its ID or, where no class has that ID, by its name as classes are told apart by name. */
+  /** The subject's class by ID or, if no class has that ID, by folded name. */
   readonly assetClass: string | null
   readonly attester: string | null
   /** `active` or `revoked`. */
   readonly status: string | null
   readonly limit: number
-  /** The ID where the page before ended; null for the first. */
+  /** The last ID of the previous page; null for the first. */
   readonly after: string | null
 }
 
 export interface AttestationPage {
   readonly attestations: readonly Attestation[]
-  /** The ID to go on after; null: nothing follows. */
+  /** The ID to continue after; null on the last page. */
   readonly next: string | null
 }
 
@@ -111,7 +110,7 @@ export interface ProvenanceQuery extends NftName {
   /** Entries beyond this depth are left out: whole, 0 to `MAX_PROVENANCE_DEPTH`. */
   readonly maxDepth: number
   readonly limit: number
-  /** `next` of the page before; null for the first. */
+  /** `next` of the previous page; null for the first. */
   readonly after: string | null
 }
 
@@ -120,7 +119,7 @@ export const MAX_PROVENANCE_DEPTH = 1_000
 
 export interface ProvenancePage {
   readonly entries: readonly ProvenanceEntry[]
-  /** Opaque outside the adapter; null: nothing follows within the depth. */
+  /** Opaque outside the adapter; null on the last page within the depth. */
   readonly next: string | null
 }
 
@@ -131,7 +130,7 @@ export type ProvenanceEntry = {
 } & (
   | {
       readonly event: NftEventType
-      /** Whose transaction it was: the issuer who minted, the sender of a transfer, the owner who burned. */
+      /** Author of the transaction: the issuer who minted, the sender of a transfer, the owner who burned. */
       readonly actor: string
       readonly txnId: string
     }

@@ -1,10 +1,10 @@
-/** Time, as the runtime may see it. Contract: none to hold but these; the simulated one is the event heap. */
+/** Time for the runtime. In the simulation it is the event heap. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. May jump. */
   readonly now: () => number
   /** Milliseconds since some fixed moment; never goes back. */
   readonly monotonic: () => number
-  /** Calls back once, not before `delayMs` have passed; with 0, once what has arrived by now has been handled. */
+  /** Calls back once, after at least `delayMs`; with 0, after the events that have already arrived. */
   readonly after: (delayMs: number, run: () => void) => Timer
 }
 

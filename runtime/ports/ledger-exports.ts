@@ -1,11 +1,11 @@
 /**
- * Accounts, and what belongs to them, as another ledger takes them in (D20).
- *   X1. All of an export is of one moment, read in bounded memory and within a bounded time.
- *   X2. What is refused is refused before the first line, and nothing was changed. Content that cannot be read to its end
- *       is broken off with an error: it never ends as if it were whole.
- *   X3. What is moved has left, and its account is closed, before the moment that is exported. The same order again, for the
- *       same audience, exports the same.
- * Throws ExportsUnavailable, except from the content, whose reader gets whatever broke it off.
+ * Exports accounts, with their dependents, for another ledger (D20).
+ *   X1. An export is a snapshot, read in bounded memory and within a bounded time.
+ *   X2. A refusal comes before the first line, and nothing is changed. Content that cannot be read completely breaks
+ *       off with an error: it never looks complete.
+ *   X3. Moved balances have left, and the account is closed, before the exported snapshot. The same order for the same
+ *       audience exports the same content again.
+ * Throws ExportsUnavailable, except from the content, whose reader gets the error.
  */
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
@@ -20,13 +20,13 @@ export interface LedgerExports {
 export interface ExportOrder {
   readonly caller: Caller
   readonly trail: Trail
-  /** The client's scope: everything outside of it is not found. */
+  /** The client's scope: accounts outside it are not found. */
   readonly scope: AccountScope
-  /** Each once; null: all that the scope has. */
+  /** Distinct; null: all in the scope. */
   readonly accountIds: readonly string[] | null
-  /** `move`: not of all. */
+  /** `move` needs `accountIds`. */
   readonly mode: 'copy' | 'move'
-  /** The ledger that it is for. */
+  /** The receiving ledger. */
   readonly audience: string
   /** Key of the receiving ledger, to which confidential parts are encrypted. */
   readonly recipient: AccountKey
@@ -34,15 +34,15 @@ export interface ExportOrder {
 }
 
 export type BegunExport =
-  /** Lines of UTF-8, each with its line feed. Whoever does not want them to the end cancels them. */
+  /** Lines of UTF-8, each with its line feed. A reader that does not need the rest must cancel the stream. */
   | { readonly kind: 'begun'; readonly content: ReadableStream<Uint8Array> }
   | { readonly kind: 'refused'; readonly code: ExportRefusal; readonly detail: string; readonly field: string | null }
-  /** Another export is under way here. */
+  /** This process already runs another export. */
   | { readonly kind: 'busy' }
-  /** A part of a move got no verdict: some of the accounts may have gone. The same order again goes on. */
+  /** A part of a move got no verdict: some of the accounts may have moved. Repeating the order continues. */
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly outcome: 'not_applied' | 'unknown' }
 
-/** `conflict`: what is there does not permit it. */
+/** `conflict`: the state of an account does not permit the export. */
 export type ExportRefusal = 'not_found' | 'conflict'
 
 export class ExportsUnavailable extends Error {

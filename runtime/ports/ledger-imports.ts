@@ -1,24 +1,24 @@
 /**
- * Imports: what other ledgers signed over to this one (D20), in parts.
- *   Z1. What a call tells of is stored: it resolves after the commit, never before.
- *   Z2. A part is stored whole or not at all, in order, once; the same part again gets the same answer.
- *   Z3. Of an import everything is taken in, once, or nothing: until it is decided that it is taken, homes may refuse.
- *   Z4. Whatever ends on the way, what was begun is ended by whoever looks next, the one way or the other.
- * Every failure is a `LedgerImportsUnavailable`: it does not say whether a call took effect, and each may be made again.
+ * Imports of signed exports of other ledgers (D20), in parts.
+ *   Z1. A call resolves after its commit: its result is stored.
+ *   Z2. A part is stored whole or not at all, in order, once; the same part again gets the same reply.
+ *   Z3. An import is applied whole, once, or not at all: homes may refuse until the decision to apply it.
+ *   Z4. After a crash, the next process to find an unfinished import applies or drops it.
+ * Every failure is a `LedgerImportsUnavailable`; the call's effect is then unknown, and the call may be repeated.
  */
 import type { Caller } from '../../actors/account/commands.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { ImportKey } from './service-keys.ts'
 
 export interface LedgerImports {
-  /** The current key, to which other ledgers encrypt. */
+  /** The current encryption key for exports of other ledgers. */
   readonly key: () => ImportKey
   /**
-   * Takes in one part; the last one also decides what becomes of the import. That may take longer than is waited for: asked
-   * again, it says how far it is.
+   * Stores one part; the last one also decides the import, which may outlast the call: repeating the call shows the
+   * progress.
    */
   readonly take: (part: ImportPart) => Promise<ImportOutcome>
-  /** undefined: there is none. `importId`: in lower case. */
+  /** undefined: no such import. `importId`: in lower case. */
   readonly status: (importId: string) => Promise<ImportStatus | undefined>
 }
 
@@ -34,9 +34,11 @@ export interface ImportPart {
 }
 
 export interface GivenRecord {
-  /** As it came. */
   readonly record: JsonObject
-  /** Whether it has the shape of its kind. Where one has not, nothing is stored: what else is wrong is told, no more. */
+  /**
+   * Whether it has the shape of its kind. If any record has not, nothing is stored and only further faults are
+   * reported.
+   */
   readonly wellFormed: boolean
 }
 
@@ -51,12 +53,12 @@ export type ImportOutcome =
     }
   | { readonly kind: 'done'; readonly summary: ImportSummary }
   | ImportRefusal
-  /** Of the part itself: nothing was stored. */
+  /** A conflict of the part itself: nothing was stored. */
   | { readonly kind: 'conflict'; readonly field: string; readonly detail: string }
 
 export type UnfinishedPhase = 'checking' | 'applying' | 'taking' | 'refusing'
 
-/** How many records of each kind there are, and how many of all were here already. */
+/** Number of records of each kind, and of all records that were already present. */
 export interface ImportSummary {
   readonly accounts: number
   readonly tokens: number
@@ -67,8 +69,9 @@ export interface ImportSummary {
 }
 
 /**
- *   `invalid`: `faults` says in what, at least one. `untrusted`: this ledger does not take what this key, or ledger, signed.
- *   `mismatch`: the signature is not by the key that is named. `exists`: a home has something else of that name, or no room.
+ *   `invalid`: `faults` lists at least one fault. `untrusted`: this ledger does not trust the signing key or ledger.
+ *   `mismatch`: the named key did not make the signature. `exists`: a home has a different record of that name, or no
+ *   room.
  */
 export type ImportRefusal =
   | { readonly kind: 'invalid'; readonly faults: readonly ImportFault[] }
@@ -77,14 +80,14 @@ export type ImportRefusal =
       readonly kind: 'mismatch'
       readonly field: string
       readonly detail: string
-      /** The key that the signature was checked against. */
+      /** The key and payload hash of the failed signature check. */
       readonly signed: { readonly keyId: string; readonly payloadHash: string }
     }
 
 /** The fault of one field of one record. */
 export interface ImportFault {
   readonly code: ImportFaultCode
-  /** `records[3].balances[0].encrypted_balance` of the part, or `lines[17].issuer` of all of it. */
+  /** `records[3].balances[0].encrypted_balance` of the part, or `lines[17].issuer` of the whole import. */
   readonly field: string
   readonly message: string
 }

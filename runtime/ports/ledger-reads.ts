@@ -1,6 +1,6 @@
 /**
- * Reads: they never pass through actors, they come from the ledger of record. Each call is one consistent look at what
- * was committed when it began. Every failure is a `ReadsUnavailable`.
+ * Reads from the ledger of record, without actors. Each call is a snapshot of the data committed when it began. Every
+ * failure is a `ReadsUnavailable`.
  * Contract: test/contract/ledger-reads.contract.ts
  */
 import type { LegHold } from '../../actors/account/state.ts'
@@ -15,58 +15,57 @@ import type { TokenView } from '../../actors/token/state.ts'
 
 export interface LedgerReads {
   /**
-   * Of an account that was erased the account itself and its chain are served, without what was destroyed; its transactions
-   * are not there, in no list either. Where others name it, it is called by another name.
+   * An erased account is shown with its chain, without the erased data; its transactions are not found or listed.
+   * Elsewhere its ID is shown as a placeholder.
    */
   readonly transaction: (txnId: string) => Promise<TransactionView | undefined>
   readonly receipt: (txnId: string) => Promise<SignedReceipt | undefined>
   /** Newest first, or as a feed (`order: 'asc'`). */
   readonly transactions: (query: TransactionQuery) => Promise<TransactionPage>
-  /** undefined when there is no such account. */
+  /** undefined if there is no such account. */
   readonly account: (accountId: string) => Promise<AccountView | undefined>
-  /** In an order of the ledger's own, which never changes, from the one after `after` (an account ID). */
+  /** In a fixed order of the ledger's own, after `after` (an account ID). */
   readonly accounts: (after: string | null, limit: number) => Promise<AccountsPage>
   /**
-   * Legs that groups expect of the account and that it has not signed, by group ID and leg; undefined when there is no such
-   * account.
+   * Unsigned legs that groups expect of the account, by group ID and leg; undefined if there is no such account.
    */
   readonly expectations: (accountId: string) => Promise<readonly LegHold[] | undefined>
   readonly balances: (accountId: string) => Promise<readonly BalanceView[] | undefined>
-  /** Oldest first, from the entry after `afterSequence` (-1: from the start); undefined when there is no such account. */
+  /** Oldest first, after `afterSequence` (-1: from the start); undefined if there is no such account. */
   readonly auditChain: (accountId: string, afterSequence: number, limit: number) => Promise<AuditChainPage | undefined>
-  /** Registered tokens, by exactly the symbol as it was registered; undefined while a registration is not final. */
+  /** Registered tokens, by the exact registered symbol; undefined until a registration is final. */
   readonly token: (tokenId: string) => Promise<TokenView | undefined>
-  /** By symbol in lower case, from the one after `after` (a token ID). */
+  /** By symbol in lower case, after `after` (a token ID). */
   readonly tokens: (after: string | null, limit: number) => Promise<TokensPage>
   /**
-   * A registered group; or, of an ID that was never registered, what was linked or compensated under it (`linked`);
-   * undefined when nothing was.
+   * A registered group; or the linked transactions and compensations under an unregistered ID (`linked`); undefined if
+   * there are none.
    */
   readonly group: (groupId: string) => Promise<GroupView | undefined>
-  /** A registered class; undefined while its registration is not final. */
+  /** A registered class; undefined until its registration is final. */
   readonly nftClass: (classId: string) => Promise<ClassView | undefined>
-  /** By class ID, from the one after `after`. */
+  /** By class ID, after `after`. */
   readonly nftClasses: (after: string | null, limit: number) => Promise<ClassesPage>
-  /** undefined until it is minted; burned ones are there. */
+  /** undefined until it is minted; burned instances are found. */
   readonly instance: (classId: string, instanceId: string) => Promise<InstanceView | undefined>
-  /** By instance ID, from the one after `after`, burned ones among them; undefined when there is no such class. */
+  /** By instance ID, after `after`, with burned ones; undefined if there is no such class. */
   readonly instances: (classId: string, after: string | null, limit: number) => Promise<InstancesPage | undefined>
   /** NFTs of the account by class ID and instance ID, after `after` (an `nftId`); undefined: no account. */
   readonly ownedNfts: (accountId: string, after: string | null, limit: number) => Promise<OwnedNftsPage | undefined>
-  /** Oldest first, from the entry after `afterNumber` (-1: from the mint); undefined when there is no such instance. */
+  /** Oldest first, after `afterNumber` (-1: from the mint); undefined if there is no such instance. */
   readonly nftHistory: (
     classId: string,
     instanceId: string,
     afterNumber: number,
     limit: number,
   ) => Promise<NftHistoryPage | undefined>
-  /** How many groups of the client are not final. */
+  /** Number of the client's groups that are not final. */
   readonly openGroups: (clientId: string) => Promise<number>
   /** Whether any shard has an owner. */
   readonly anyShardOwned: () => Promise<boolean>
 }
 
-/** A transaction with what the detail shows. Amounts are strings as signed. */
+/** A transaction in the detail view. Amounts are strings as signed. */
 export type TransactionView = Pick<
   Transaction,
   | 'txnId'
@@ -98,7 +97,7 @@ export interface SignedReceipt {
   readonly signature: string
 }
 
-/** Bounds are exact: `createdFromMs` inclusive, `createdToMs` exclusive, both perhaps fractional; amounts inclusive. */
+/** `createdFromMs` is inclusive, `createdToMs` exclusive, both possibly fractional; amounts are inclusive. */
 export interface TransactionQuery {
   readonly accountId: string | null
   readonly createdFromMs: number | null
@@ -110,19 +109,19 @@ export interface TransactionQuery {
   readonly amountMin: string | null
   readonly amountMax: string | null
   readonly status: TransactionStatus | null
-  /** Of an account: null where `accountId` is. */
+  /** An account's key: null if `accountId` is. */
   readonly idempotencyKey: string | null
   readonly order: 'desc' | 'asc'
   readonly limit: number
-  /** The end of the page before; null for the first. */
+  /** The end of the previous page; null for the first. */
   readonly after: TransactionCursor | null
   /** Whether to count: pages after the first carry the count in their token. */
   readonly counted: boolean
 }
 
 /**
- * `position`: of the feed, opaque outside the adapter; null in newest-first lists. In a feed an empty `txnId` says that
- * nothing follows at this moment.
+ * `position`: of the feed, opaque outside the adapter; null in newest-first lists. In a feed an empty `txnId` means
+ * that the feed has ended for now.
  */
 export interface TransactionCursor {
   readonly position: string | null
@@ -131,9 +130,9 @@ export interface TransactionCursor {
 
 export interface TransactionPage {
   readonly transactions: readonly TransactionView[]
-  /** null: nothing follows (never null in a feed). */
+  /** null on the last page; never null in a feed. */
   readonly next: TransactionCursor | null
-  /** Whether the list has no more rows at the moment. A feed has a `next` at its end too, and a page may end early. */
+  /** Whether the list has no more rows for now. A feed has a `next` at its end too, and a page may end early. */
   readonly ended: boolean
   readonly count: ListCount | null
 }
@@ -145,9 +144,9 @@ export interface ListCount {
 }
 
 interface CountedPage {
-  /** The ID to go on after; null: nothing follows. */
+  /** The ID to continue after; null on the last page. */
   readonly next: string | null
-  /** The number of all, up to a bound; null on a page after the first. */
+  /** The total number, up to a limit; null after the first page. */
   readonly count: ListCount | null
 }
 
@@ -165,7 +164,7 @@ export interface ClassesPage extends CountedPage {
 
 export interface InstancesPage {
   readonly instances: readonly InstanceView[]
-  /** The instance ID to go on after. */
+  /** The instance ID to continue after. */
   readonly next: string | null
 }
 
@@ -176,7 +175,7 @@ export interface OwnedNft extends InstanceView {
 
 export interface OwnedNftsPage {
   readonly nfts: readonly OwnedNft[]
-  /** The `nftId` to go on after. */
+  /** The `nftId` to continue after. */
   readonly next: string | null
 }
 
@@ -196,7 +195,7 @@ export interface BalanceView {
   readonly updatedAtMs: number
 }
 
-/** `payload`: null of an account that was erased. */
+/** `payload`: null for an erased account. */
 export type ChainEntryView = Omit<AuditEntry, 'payload'> & { readonly payload: string | null }
 
 export interface AuditChainPage {

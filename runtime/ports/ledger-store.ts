@@ -1,17 +1,18 @@
 /**
- * The ledger of record as its owners write it. Not shaped like SQL and not atomic where a database is not:
- * an acquire, the loads after it and the commits are events of their own.
+ * The ledger of record, as shard owners write it. An acquire, the following loads and the commits are separate calls,
+ * not one atomic operation.
  * Contract: test/contract/ledger-store.contract.ts
- *   D1. A shard's part of a batch is applied only if epoch, attempt and session are those in the store, checked under a
- *       lock that an acquire must wait for (I1). What is applied is applied whole.
- *   D2. An account is written only on top of the version it was computed from; otherwise nothing of the batch is (I1b).
- *   D3. `failed` means that nothing was applied. Whatever is not known to be applied or failed is `unknown`.
- *   D4. A look-up shows what was committed when it was sent, and perhaps what was committed since.
- *   D5. `acquire` returns `owned` only after every commit of the owner before has ended.
- *   D6. What a shard has sent, and what it has taken in, are counters of their own, written in the batch that sends or
- *       takes: they do not follow from the rows that happen to be left.
- *   D7. Once the erasure of an account is committed, nothing that was written of it before can be had any more, but for its
- *       chain's sequence and hashes: what its keys did, and its transactions, are not found.
+ *   D1. A shard's part of a batch is applied only if epoch, attempt and session equal the stored ones, checked under a
+ *       lock that an acquire must wait for (I1). A part is applied whole.
+ *   D2. An account is written only on the version that it was computed from; otherwise nothing of the batch is (I1b).
+ *   D3. `failed` means that nothing was applied. If it is not known whether a batch was applied, the verdict is
+ *       `unknown`.
+ *   D4. A look-up shows all commits before its sending, and possibly later ones.
+ *   D5. `acquire` returns `owned` only after every commit of the former owner has ended.
+ *   D6. Counters of sent and consumed messages are stored by themselves, in the batch that sends or consumes: they do
+ *       not follow from the remaining rows.
+ *   D7. Once the erasure of an account is committed, nothing written of it before can be read, except its chain's
+ *       sequence and hashes: its key uses and transactions are not found.
  */
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
@@ -25,31 +26,30 @@ import type { CompensableTransaction, Transaction } from '../../actors/account/t
 import type { Envelope } from '../../actors/message.ts'
 
 export interface LedgerStore {
-  /** The owners of all shards: the durable truth. */
   readonly shards: () => Promise<readonly ShardRecord[]>
-  /** Nodes that administrators drain. */
+  /** Nodes and shards that administrators drain. */
   readonly drains: () => Promise<Drains>
-  /** Takes a shard whose record was seen with `seenEpoch`; the new epoch is given and must be larger. */
+  /** Takes a shard whose record was seen with `seenEpoch`; the new epoch must be larger. */
   readonly acquire: (shardId: number, seenEpoch: number, nextEpoch: number) => Promise<AcquireResult>
-  /** Gives up an owned shard: its epoch rises, its owner is nobody. False when it was not owned by this token. */
+  /** Gives up an owned shard: its epoch rises, and it has no owner. False if this token did not own it. */
   readonly release: (token: ShardToken) => Promise<boolean>
-  /** After an unknown outcome: fences the owner's own earlier commits. False when the shard is another's by now. */
+  /** After an unknown outcome: fences the owner's own earlier commits. False if another node has the shard. */
   readonly raiseAttempt: (token: ShardToken) => Promise<boolean>
-  /** One statement for a batch of many shards. Never rejects: not knowing is a verdict. */
+  /** One statement for a batch of many shards. Never rejects: an unknown outcome is a verdict. */
   readonly commit: (batch: CommitBatch) => Promise<CommitVerdict>
-  /** One query for everything that waits. */
+  /** One query for all waiting commands. */
   readonly lookUp: (question: LookUpQuestion) => Promise<LookUpAnswer>
   /** State of a shard that an owner loads before serving it, after an acquire or a raised attempt. */
   readonly openShard: (shardId: number) => Promise<ShardStart>
   /** Groups and exchanges of these shards that are due at or before the time, the longest due first. */
   readonly due: (shardIds: readonly number[], untilMs: number, limit: number) => Promise<readonly DueActor[]>
-  /** Notes what receivers have taken in: a fact that never goes back, so it needs no fence and may be late. */
+  /** Saves acknowledgements: they only grow, so saving needs no fence and may be late. */
   readonly acknowledge: (channels: readonly AcknowledgedChannel[]) => Promise<void>
-  /** Deletes messages that were taken in and are older than the time. Returns how many; at most `limit`. */
+  /** Deletes consumed messages that are older than the time. Returns their number; at most `limit`. */
   readonly prune: (shardIds: readonly number[], writtenBeforeMs: number, limit: number) => Promise<number>
-  /** Whether a session can still have a commit in flight: false is proof that it cannot. */
+  /** Whether a session can still have a commit in flight: false proves that it cannot. */
   readonly sessionHeld: (session: string) => Promise<boolean>
-  /** Ends the connections of a session that is held for dead, so that its locks go. */
+  /** Ends the connections of a session that counts as dead, to release its locks. */
   readonly terminate: (session: string) => Promise<void>
   /**
    * Commits a test write and returns the store's time. Rejects when the store has no room for rows.
@@ -66,11 +66,11 @@ export interface ShardRecord {
   readonly session: string | null
 }
 
-/** Wishes, not facts: where nobody else can serve it, a shard stays. */
+/** Wishes: a shard stays if no other node can serve it. */
 export interface Drains {
-  /** IDs of nodes that are to give away all they have. */
+  /** IDs of nodes that should give away all shards. */
   readonly nodes: ReadonlySet<string>
-  /** Shards, each with the ID of the node that it is to leave. */
+  /** Shards, each with the ID of the node that it should leave. */
   readonly shards: ReadonlyMap<number, string>
 }
 
@@ -83,7 +83,7 @@ export interface ShardToken {
 
 export type AcquireResult =
   | { readonly kind: 'owned'; readonly token: ShardToken }
-  /** Somebody else was faster: look again. */
+  /** Another node was faster. */
   | { readonly kind: 'lost' }
   /** The row is locked by a commit that does not end. */
   | { readonly kind: 'locked' }
@@ -92,7 +92,7 @@ export interface CommitBatch {
   readonly shards: readonly ShardBatch[]
 }
 
-/** The rows of one shard; none at all when only its fence is to be checked. Each row appears at most once. */
+/** The rows of one shard; none if only its fence is to be checked. Each row appears at most once. */
 export interface ShardBatch {
   readonly token: ShardToken
   readonly accounts: readonly AccountWrite[]
@@ -104,16 +104,16 @@ export interface ShardBatch {
   readonly operations: readonly RecordedOperation[]
   readonly holds: readonly HoldWrite[]
   readonly removedHolds: readonly HoldName[]
-  /** IDs of accounts of `accounts` that are erased with this: nothing else of this batch is theirs but entries. */
+  /** IDs in `accounts` that this batch erases: it has no other rows of theirs but entries. */
   readonly erased: readonly string[]
   readonly actors: readonly ActorWrite[]
   readonly nftEvents: readonly NftEventWrite[]
   readonly outbox: readonly OutboxWrite[]
-  /** The last number sent, per target, of every target in `outbox`. */
+  /** The last number sent to each target in `outbox`. */
   readonly sent: readonly SentCounter[]
-  /** The last number taken in, per source. */
+  /** The last number consumed of each source. */
   readonly marks: readonly InboxMark[]
-  /** Value that came in from outside the ledger and value that left it, per asset; decimal strings, not both zero. */
+  /** Value from and to external accounts, per asset; decimal strings, not both zero. */
   readonly boundary: readonly BoundaryCrossing[]
 }
 
@@ -121,11 +121,11 @@ export interface AccountWrite {
   /** 0: the account is new. */
   readonly previousVersion: number
   readonly account: AccountState
-  /** Left out where the change is not known. */
+  /** Absent if the change is not known. */
   readonly since?: AccountChange
 }
 
-/** All that has changed of an account's balances and holds since a state of it. */
+/** The tokens and holds of an account that changed since an earlier state. */
 export interface AccountChange {
   readonly previous: AccountState
   readonly tokenIds: readonly string[]
@@ -162,7 +162,7 @@ export interface ReceiptWrite {
   readonly signature: string
 }
 
-/** A transaction that was there before. At least one of `finished` and `compensatedBy` is not null. */
+/** A change of a stored transaction. At least one of `finished` and `compensatedBy` is not null. */
 export interface TransactionChange {
   readonly txnId: string
   readonly finished: { readonly transaction: Transaction; readonly receipt: ReceiptWrite } | null
@@ -182,7 +182,7 @@ export interface ActorWrite {
   readonly address: ActorAddress
   /** 0: the actor is new. */
   readonly previousVersion: number
-  /** null: it is no more. */
+  /** null: the actor no longer exists. */
   readonly state: ActorState | null
 }
 
@@ -223,11 +223,11 @@ export interface BoundaryCrossing {
 
 /** State that a new owner loads. */
 export interface ShardStart {
-  /** The last transaction ID that the shard gave, so that its IDs go on growing; null when it gave none. */
+  /** The shard's last transaction ID, after which its IDs must continue; null if there is none. */
   readonly lastTransactionId: string | null
   readonly channels: readonly ChannelStart[]
   readonly marks: readonly InboxMark[]
-  /** Messages above what was acknowledged, in order per target. */
+  /** Unacknowledged messages, in order per target. */
   readonly outbox: readonly OutboxMessage[]
 }
 
@@ -237,7 +237,7 @@ export interface ChannelStart extends SentCounter {
 
 export interface OutboxMessage {
   readonly target: number
-  /** Without a gap, from 1. */
+  /** Consecutive, from 1. */
   readonly number: number
   readonly envelope: WrittenEnvelope
 }
@@ -257,25 +257,25 @@ export interface DueActor {
 export type FailedCause = 'data' | 'invariant' | 'transient' | 'unsent'
 
 export type CommitVerdict =
-  /** Shards that are not named are busy or fenced: nothing of theirs was applied. */
+  /** A shard that is not named was busy or fenced: nothing of it was applied. */
   | { readonly kind: 'answered'; readonly committed: ReadonlySet<number> }
   /**
-   * Definite: nothing was applied. `invariant`: D2 was broken; `data`: a row that the store cannot take;
-   * `unsent`: it did not leave; `transient`: no row is to blame, the same batch may be tried again.
+   * Nothing was applied. `invariant`: D2 was broken; `data`: the store cannot take a row; `unsent`: the batch was not
+   * sent;
+   * `transient`: no row is at fault, and the same batch may be retried.
    */
   | { readonly kind: 'failed'; readonly cause: FailedCause; readonly detail: string }
   | { readonly kind: 'unknown'; readonly detail: string }
 
 /**
- * Of the shards that the asker owns, except for `tokens`, `existing`, `classes` and `instances`: facts that never change, of
- * any shard.
+ * Only shards of the caller, except for `tokens`, `existing`, `classes` and `instances`: immutable facts of any shard.
  */
 export interface LookUpQuestion {
   readonly accounts: readonly AccountAddress[]
   readonly keys: readonly KeyAddress[]
   readonly actors: readonly HomedActor[]
   readonly transactions: readonly TransactionName[]
-  /** Whether there is such a use. */
+  /** Whether such a use exists. */
   readonly groupUses: readonly (GroupUseAddress & GroupUse)[]
   readonly tokens: readonly HomedActor[]
   readonly existing: readonly AccountAddress[]
@@ -290,13 +290,13 @@ export interface AccountAddress {
   readonly accountId: string
 }
 
-/** `accountId`: whose key it is. */
+/** `accountId`: the key's account. */
 export interface KeyAddress extends AccountAddress {
   readonly operation: KeyedOperation
   readonly idempotencyKey: string
 }
 
-/** An actor that is no account, and its home. */
+/** An actor other than an account, with its shard. */
 export interface HomedActor {
   readonly shardId: number
   readonly address: ActorAddress
@@ -311,13 +311,13 @@ export interface GroupUseAddress extends AccountAddress {
   readonly groupId: string
 }
 
-/** A client's transaction on an account under a group ID, whatever its status. */
+/** A client's transaction on an account under a group ID, with any status. */
 export interface GroupUse {
   readonly type: TransactionType
   readonly tokenId: string
 }
 
-/** Addresses as `addressOf`, `keyAddressOf`, `actorKey` and `groupUseAddressOf` write them; what is not there does not exist. */
+/** By `addressOf`, `keyAddressOf`, `actorKey` and `groupUseAddressOf`; an absent entry does not exist. */
 export interface LookUpAnswer {
   readonly accounts: ReadonlyMap<string, AccountState>
   readonly keys: ReadonlyMap<string, EarlierUse>
@@ -328,15 +328,15 @@ export interface LookUpAnswer {
   readonly tokens: ReadonlyMap<string, ActorState>
   /** Addresses of accounts. */
   readonly existing: ReadonlySet<string>
-  /** By class ID: registered ones. */
+  /** Registered classes, by class ID. */
   readonly classes: ReadonlyMap<string, ClassFacts>
-  /** IDs, `class/instance`, of those that were minted, burned ones among them. */
+  /** IDs, `class/instance`, of minted instances, burned ones included. */
   readonly instances: ReadonlySet<string>
-  /** Shards of which something that was asked for is there and cannot be read or believed, and what. */
+  /** Shards with a requested row that cannot be read or verified, and the cause. */
   readonly unreadable: ReadonlyMap<number, string>
 }
 
-/** One string for an account; IDs have no space in them. */
+/** An account's address as one string; IDs have no spaces. */
 export function addressOf(address: AccountAddress): string {
   return `${address.shardId} ${address.accountId}`
 }

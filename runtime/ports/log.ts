@@ -1,6 +1,6 @@
-/** Structured events for operators. No secret, key or signature is ever a field; accounts are named by shard. */
+/** Structured events for operators. No field is a secret, key or signature; accounts are named by shard. */
 export interface Log {
-  /** Follows single requests. Not there unless it was asked for: what nobody reads is not even put together. */
+  /** For single requests. Absent unless enabled, so that its fields are not computed in vain. */
   readonly debug?: (event: string, fields?: LogFields) => void
   readonly info: (event: string, fields?: LogFields) => void
   readonly warn: (event: string, fields?: LogFields) => void

@@ -1,60 +1,59 @@
 /**
- * Ways that the code may always take and that seldom come about by themselves: a batch of one, a look that is left out, a
- * refusal for a full mailbox that is not full. None of them may break anything, whenever it is taken. In production none
- * is ever chosen; the simulation chooses by chance, so that what follows them is tried in every state of the cluster
- * (as "buggification" in W. Wilson, "Testing Distributed Systems w/ Deterministic Simulation", 2014).
+ * Paths that the code may take at any time and rarely takes: a batch of one, a skipped round, a refusal as if a mailbox
+ * were full. None of them may break anything. Production never forces one; the simulation forces them at random, to
+ * test their consequences in every state of the cluster (as "buggification" in W. Wilson, "Testing Distributed Systems
+ * w/ Deterministic Simulation", 2014).
  */
 export const RARE_PATHS = [
   /** The next batch holds one command. */
   'batch_of_one',
   /** A batch ends with the first command that sends messages. */
   'batch_full_of_messages',
-  /** A batch that failed is halved at once, instead of being sent whole a few times. */
+  /** A failed batch is halved at once, instead of being resent whole a few times. */
   'batch_halved_at_once',
-  /** The next look-up asks for one command. */
+  /** The next look-up takes one command. */
   'look_up_of_one',
-  /** Drops a verdict on a signature: the step finds it unverified. */
+  /** Drops a signature verdict: the step finds the command unverified. */
   'verdict_forgotten',
-  /** Every actor that nothing needs leaves memory. */
+  /** Evicts every actor that is not pinned. */
   'residents_forgotten',
-  /** Facts of other shards leave memory. */
+  /** Evicts facts of other shards. */
   'facts_forgotten',
-  /** One message of a channel is carried, and nothing more until it is taken in. */
+  /** A channel sends one message, and the next after its acknowledgement. */
   'window_of_one',
-  /** Sends messages in transit again at once. */
+  /** Resends messages in flight at once. */
   'carried_again',
-  /** Messages that would go to a node together go one by one. */
+  /** Sends each message to a node alone. */
   'carried_one_by_one',
-  /** A delivery is turned away, though the shard is served here. */
+  /** Rejects a delivery, though the shard is served here. */
   'delivery_turned_away',
-  /** Leaves messages unacknowledged until they are sent again. */
+  /** Acknowledges messages only when they are resent. */
   'delivery_not_acknowledged',
   /** A submission is refused as if the mailbox were full. */
   'mailbox_full',
-  /** A shard that is to be given away is not empty in time. */
+  /** A shard to give away is not empty in time. */
   'drain_given_up',
-  /** A shard is given away that might stay. */
+  /** Gives away a shard that could stay. */
   'shard_given_away',
-  /** After an acquire some time goes by before its shard is loaded. */
+  /** Delays the loading of an acquired shard. */
   'loaded_late',
-  /** A look at what is owned is left out. */
+  /** Skips an ownership round. */
   'reconcile_left_out',
-  /** Of the times that have come, one is found. */
+  /** Finds one due timer. */
   'due_one_by_one',
-  /** The routes are not asked for, though they may be wrong. */
+  /** Skips a refresh of the routes. */
   'refresh_left_out',
-  /** The edge's items for a node go one by one. */
+  /** The edge sends each item to a node alone. */
   'items_one_by_one',
-  /** The edge waits hardly at all for an attempt's verdict. */
+  /** The edge gives an attempt up almost at once. */
   'attempt_given_up',
 ] as const
 
 export type RarePath = (typeof RARE_PATHS)[number]
 
 export interface RarePaths {
-  /** Whether to take it, this once. */
+  /** Whether to take the path this time. */
   readonly takes: (path: RarePath) => boolean
 }
 
-/** Production's. */
 export const NO_RARE_PATHS: RarePaths = { takes: () => false }

@@ -1,14 +1,14 @@
 /**
- * JSON Schema for NFT metadata (D11). What is asked may be hostile: nothing of it runs on the caller's thread, and every
- * question ends, within a bound, in an answer. 2020-12; draft-07 where `$schema` says so.
+ * JSON Schema for NFT metadata (D11). Input may be hostile: validation runs off the caller's thread, and every call
+ * ends within a bound. 2020-12; draft-07 if `$schema` says so.
  * Contract: test/contract/schema-validator.contract.ts
- *   M1. The same schema and value get the same answer, unless the answer is `overloaded`.
- *   M2. A question that cannot be answered within the bounds on time and memory is a `no`, and harms no other question.
+ *   M1. The same schema and value get the same verdict, unless it is `overloaded`.
+ *   M2. A call that exceeds the limits on time or memory gets `invalid`, and affects no other call.
  */
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 
 export interface SchemaValidator {
-  /** Whether instances can be held against it. Never rejects. */
+  /** Whether values can be validated against the schema. Never rejects. */
   readonly check: (schema: JsonObject) => Promise<SchemaVerdict>
   /** Whether the value satisfies a schema that passed `check`. Never rejects. */
   readonly validate: (schema: JsonObject, value: Json) => Promise<ValueVerdict>
@@ -16,7 +16,7 @@ export interface SchemaValidator {
 
 export type SchemaVerdict =
   | { readonly kind: 'valid' }
-  /** `reason`: a sentence without anything of the schema's values in it. */
+  /** `reason`: a sentence without values of the schema. */
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'overloaded' }
 

@@ -1,9 +1,9 @@
 /**
- * Shards as operators see them: who owns each, how it fares, how much it has done, and what an administrator said of it.
+ * Shards for operators: owner, health, number of transactions, and recorded state.
  * Contract: test/contract/shard-health.contract.ts
- *   H1. What is recorded, the next call of `shard` and `shards` shows, at every process.
+ *   H1. The next call of `shard` and `shards`, in any process, shows a recorded state.
  *   H2. The count of finished transactions is exact and never falls.
- *   H3. Nothing here waits for a commit, and no commit waits for anything here.
+ *   H3. No call waits for a commit, and no commit waits for a call.
  * Every failure is a `ShardHealthUnavailable`.
  */
 /** Their meaning: runtime/node/ownership/shard-state.ts. */
@@ -11,29 +11,29 @@ export const HEALTH_STATES = ['healthy', 'moving', 'draining', 'unavailable'] as
 export type HealthState = (typeof HEALTH_STATES)[number]
 
 export interface ShardHealth {
-  /** By shard ID, from the one after `after` (-1: from the start). */
+  /** By shard ID, after `after` (-1: from the start). */
   readonly shards: (after: number, limit: number) => Promise<ShardsPage>
   /** undefined: the ledger has no such shard. */
   readonly shard: (shardId: number) => Promise<ShardView | undefined>
-  /** The same again changes nothing, `updatedAtMs` included. */
+  /** Recording the same state again changes nothing, `updatedAtMs` included. */
   readonly record: (change: HealthChange) => Promise<HealthOutcome>
 }
 
 export interface ShardView {
   readonly shardId: number
-  /** The ID of the node; null: nobody. */
+  /** The ID of the node; null without an owner. */
   readonly owner: string | null
   readonly epoch: number
   readonly healthState: HealthState
-  /** Transactions that ended in it, completed and failed. */
+  /** Number of completed and failed transactions. */
   readonly txnCount: number
-  /** When its ownership changed, or what is recorded of it, whichever was later. */
+  /** The later of the last change of owner and of the recorded state. */
   readonly updatedAtMs: number
 }
 
 export interface ShardsPage {
   readonly shards: readonly ShardView[]
-  /** The shard ID to go on after; null: nothing follows. */
+  /** The shard ID to continue after; null on the last page. */
   readonly next: number | null
   /** All shards of the ledger. */
   readonly total: number
@@ -46,9 +46,9 @@ export type RecordedState = (typeof RECORDED_STATES)[number]
 export interface HealthChange {
   readonly shardId: number
   readonly state: RecordedState
-  /** Recorded only if the shard has processed as many; null: in any case. */
+  /** Recorded only if the shard has processed this many; null: in any case. */
   readonly minTxnCount: number | null
-  /** The client that says so. */
+  /** The client that recorded it. */
   readonly recordedBy: string
 }
 

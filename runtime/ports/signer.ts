@@ -1,16 +1,16 @@
 /**
- * Signatures, many at a time. Real: node:crypto on the thread pool. Simulated: the verdict is an event.
+ * Signatures, in batches. Production uses node:crypto on the thread pool.
  * Contract: test/contract/signer.contract.ts
- *   G1. A verdict is about exactly the bytes, key and signature that were given; garbage is `false`, never an error.
- *   G2. What `signMany` returns verifies under the public key of the key it names.
- *   G3. A receipt names the key that was in use at its own time, whatever this machine's clock says.
+ *   G1. A verdict concerns exactly the given bytes, key and signature; malformed input is `false`, never an error.
+ *   G2. Signatures of `signMany` verify under the public key of the named key.
+ *   G3. A receipt names the key in use at its own time, whatever this machine's clock shows.
  */
 export interface Signer {
   /** Verdicts in the order of the checks. */
   readonly verifyMany: (checks: readonly SignatureCheck[]) => Promise<readonly boolean[]>
-  /** Signs with a receipt key: the caller puts its `receiptKeyId` into what is signed. DER in base64, in order. */
+  /** Signs with a receipt key, whose `receiptKeyId` the caller has put into the payload. DER in base64, in order. */
   readonly signMany: (keyId: string, payloads: readonly string[]) => Promise<readonly string[]>
-  /** The key that receipts of this time (milliseconds since 1970) are to name: the same for one time as long as it may sign. */
+  /** The key for receipts of this time (milliseconds since 1970): always the same one for a time, while it may sign. */
   readonly receiptKeyId: (processedAtMs: number) => string
 }
 

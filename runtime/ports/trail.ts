@@ -1,7 +1,7 @@
 /**
- * Identifies a request in the logs of every process that it passes: it goes with the item from edge to node, is never
- * stored, and decides nothing.
- *   T1. Everything in it is bounded and of a narrow alphabet; the edge admits nothing else.
+ * Identifies a request in the logs of every process that it passes. It travels with the item from edge to node, is
+ * never stored, and decides nothing.
+ *   T1. Everything in it is bounded and of a narrow alphabet, which the edge enforces.
  *   T2. There is a trace only if the client's request was part of one. Each hop has a span of its own.
  * The trace context is that of https://www.w3.org/TR/trace-context/.
  */
@@ -21,13 +21,13 @@ export interface TraceContext {
   readonly spanId: string
   readonly parentSpanId: string
   readonly sampled: boolean
-  /** The members of `tracestate`, at most 512 characters; empty when there were none. */
+  /** The members of `tracestate`, at most 512 characters; empty without any. */
   readonly state: string
 }
 
 const SPAN_ID_BYTES = 8
 
-/** In the next hop. */
+/** The trail in the next hop. */
 export function nextHop(trail: Trail, random: Pick<Random, 'hex'>): Trail {
   const { trace } = trail
   if (trace === undefined) return trail
@@ -38,7 +38,7 @@ export function newSpanId(random: Pick<Random, 'hex'>): string {
   return random.hex(SPAN_ID_BYTES)
 }
 
-/** How a line of a log names it; nothing for what nobody follows. */
+/** Log fields; empty for a request without a trail. */
 export function fieldsOf(trail: Trail | undefined): LogFields {
   if (trail === undefined) return {}
   const { requestId, trace } = trail

@@ -1,14 +1,15 @@
 /**
- * Messages between edges and nodes. Nothing that money depends on is kept here: a message may be lost, come late or twice.
+ * Messages between edges and nodes. A message may be lost, late or duplicated: money never depends on it.
  * Contract: test/contract/transport.contract.ts
- *   T1. `not_delivered` is said only if nobody can ever receive the message.
+ *   T1. `not_delivered` only if the message can never be received.
  *   T2. A message sent while disconnected is `not_delivered` or lost, never an error.
  *   T3. One request may get several replies.
  */
 export interface Transport {
   /**
-   * Sends one message to whoever serves the subject. `onReply` is called for each reply, or once with
-   * `not_delivered`; after `close()` of the returned request, or `timeoutMs`, it is called no more.
+   * Sends one message to the subject's listener. `onReply` is called for each reply, or once with `not_delivered`; not
+   * after
+   * `close()` of the returned request or `timeoutMs`.
    */
   readonly request: (
     subject: string,
@@ -29,6 +30,6 @@ export interface PendingRequest {
 }
 
 export interface Service {
-  /** Takes no new messages and handles those that have arrived; resolves when that is done. */
+  /** Accepts no new messages and handles those that have arrived; resolves when that is done. */
   readonly drain: () => Promise<void>
 }

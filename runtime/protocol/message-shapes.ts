@@ -134,7 +134,7 @@ export const OPERATION_MEMBERS = {
   decline_legs: signed,
   /** `proof`: the signature by the new key over the same payload, which has neither `signature` nor `proof` in it. */
   rotate_key: { ...signed, proof: isTextOrNull },
-  /** `metadataVerdict`: of the class's schema on the metadata in the payload, as the edge had it judged. */
+  /** `metadataVerdict`: the edge's verdict on the payload's metadata by the class's schema. */
   mint: { ...signed, metadataVerdict: isOneOf(METADATA_VERDICTS) },
   register: { key: isKey, registrationKey: isTextOrNull },
   change_status: {
@@ -147,22 +147,22 @@ export const OPERATION_MEMBERS = {
   pause: { reason: isText },
   resume: { reason: isText },
   show_actor: {},
-  /** Of an import, by administrators: each is idempotent. */
+  /** Imports, by administrators; each is idempotent. */
   hold_arrival: {
     from: isObjectOf<ArrivedFrom>({ ledgerId: isText, importId: isText, recordHash: isText }),
     arrival: isArrival,
   },
-  /** `part`: from 0; after every arrival is held, and before the account takes its own. */
+  /** `part`: from 0; after all records are staged, and before the account's record is applied. */
   note_used_keys: { importId: isText, part: isCount, hashes: isListOf(isText) },
   take_arrival: { importId: isText },
   drop_arrival: { importId: isText },
-  /** A frozen account moves what it has of a token to another ledger. With null, when it has nothing left, it closes. */
+  /** Moves a frozen account's balance of a token to another ledger. With null, closes the empty account. */
   depart: { audience: isText, tokenId: isTextOrNull },
   /** `signature`: the issuer's, or null. */
   register_token: registered,
   register_class: registered,
   register_group: { payload: isText, registrationKey: isTextOrNull },
-  /** `transactions`: those to be undone in a linked group; empty for a registered one. */
+  /** `transactions`: those to compensate in a linked group; empty for a registered one. */
   revert_group: {
     reason: isText,
     transactions: isListOf(isObjectOf<NamedTransaction>({ txnId: isText, accountId: isText })),
@@ -170,7 +170,7 @@ export const OPERATION_MEMBERS = {
 }
 const isOperation = isKindOf<Operation>(OPERATION_MEMBERS)
 
-/** Identifies an item; all its other members are ignored. */
+/** The members that identify an item. */
 export type AttemptName = Pick<Item, 'requestId' | 'attempt'>
 export const isAttemptName = isObjectOf<AttemptName>({ requestId: isText, attempt: isCount })
 

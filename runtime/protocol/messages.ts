@@ -1,6 +1,6 @@
 /**
- * Messages between edges and nodes. One message carries all items of one tick for one node. Each item names its shard and
- * epoch and gets its own verdict. A node returns the verdicts in one message for each batch. wire.ts encodes them.
+ * Messages between edges and nodes. One message carries all items of one tick for one node. Each item names its shard
+ * and epoch and gets its own verdict. A node returns the verdicts in one message for each batch. wire.ts encodes them.
  */
 import type { ActorAddress } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
@@ -26,18 +26,18 @@ export interface Item {
   readonly epoch: number
   readonly actor: ActorAddress
   readonly caller: Caller
-  /** Wall clock, milliseconds since 1970: past it nobody waits, and the item is dropped at its step. */
+  /** Wall clock, milliseconds since 1970: later the client no longer waits, and the step drops the item. */
   readonly deadlineMs: number
   readonly operation: Operation
-  /** Names it in logs. */
+  /** For logs. */
   readonly trail?: Trail
 }
 
 /**
- *   `answered`: left the output gate, true of the ledger.
+ *   `answered`: the reply left the output gate and holds.
  *   `moved`, `overloaded`: the item never entered a mailbox on this attempt.
  *   `not_applied`: it entered, the store refused its commit, and it left: the attempt has no effect.
- *   `undecided`: it did, and its owner can no longer say what became of it.
+ *   `undecided`: it entered, and the owner does not know the outcome.
  *   `unsupported_version`: the item never entered a mailbox on this attempt, because the node does not know its form.
  */
 export type Verdict =
@@ -54,26 +54,25 @@ export interface ItemVerdict {
   readonly verdict: Verdict
 }
 
-/** The subject a node listens on, one per session: a message to a dead session reaches nobody. */
+/** The subject of a node's session: a message to an ended session has no listener. */
 export function sessionSubject(session: string): string {
   return `ledger.node.${session}`
 }
 
-/** The subject on which a node takes messages between shards. */
+/** The subject for messages between shards. */
 export function deliverySubject(session: string): string {
   return `ledger.node.${session}.deliveries`
 }
 
-/** The subject on which a node hears other nodes about shards. */
+/** The subject for calls between nodes about shards. */
 export function controlSubject(session: string): string {
   return `ledger.node.${session}.control`
 }
 
 /**
- * Committed messages of one shard to another, in order and without a gap. `acknowledged`: what the target is known to
- * have taken in. `epoch`, `attempt`: the source's incarnation that carries them; `began`: the last number that had been
- * sent when it began. A mark below the first, or above the last before that incarnation has sent anything, means that a
- * store went back.
+ * Consecutive committed messages from one shard to another. `acknowledged`: the last acknowledged number. `epoch`,
+ * `attempt`: the source's incarnation that sends them; `began`: the last number sent before that incarnation. A store
+ * was rewound if the target's mark is below the first, or above the last while that incarnation has sent nothing.
  */
 export interface Delivery {
   readonly source: number
@@ -92,8 +91,8 @@ export interface DeliveredMessage {
 
 /**
  * The outcome of a delivery. `taken`: everything up to `mark` is committed. `moved`: the target is not served here.
- * `stopped`: the counters contradict each other, nothing more is taken until somebody has looked.
- * `parked`: the target cannot handle the message after `mark`; the source sends it again later.
+ * `stopped`: the counters contradict each other; the channel needs an operator. `parked`: the target cannot handle the
+ * message after `mark`; the source resends it later.
  */
 export interface DeliveryAnswer {
   readonly source: number

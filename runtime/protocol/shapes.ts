@@ -1,6 +1,6 @@
 /**
- * Guards for values that were parsed from JSON. A guard looks at the members that its type names and ignores others, so
- * that a later version may add members. Hot path: no allocation.
+ * Guards for parsed JSON. A guard checks the members of its type and ignores others, so that a later version may add
+ * members. Hot path: no allocation.
  */
 export type Guard<T> = (value: unknown) => value is T
 
@@ -12,7 +12,6 @@ export const isNumber = (value: unknown): value is number => typeof value === 'n
 export const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
-/** A JSON object. */
 export function isRecord<T extends object = Readonly<Record<string, unknown>>>(value: unknown): value is T {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -40,7 +39,7 @@ export function isTableOf<T>(is: Guard<T>): Guard<{ readonly [name: string]: T }
   return (value): value is { readonly [name: string]: T } => isRecord(value) && Object.values(value).every(is)
 }
 
-/** A guard for every member of `T`: a new member of the type does not compile without its guard. */
+/** A guard for every member of `T`: a new member without a guard does not compile. */
 type Members<T> = { readonly [Name in keyof T]-?: Guard<{} extends Pick<T, Name> ? T[Name] | undefined : T[Name]> }
 
 export function isObjectOf<T extends object>(members: Members<T>): Guard<T> {
@@ -55,7 +54,7 @@ export function isObjectOf<T extends object>(members: Members<T>): Guard<T> {
 type Guarded<G> = G extends Guard<infer T> ? T : never
 type Optional<M> = { readonly [Name in keyof M]: undefined extends Guarded<M[Name]> ? Name : never }[keyof M]
 
-/** The union that a table of kinds and the guards of their members describes. */
+/** The union that a table of kinds and member guards describes. */
 export type KindOf<T> = {
   readonly [Kind in keyof T]: { readonly kind: Kind } & {
     readonly [Name in Exclude<keyof T[Kind], Optional<T[Kind]>>]: Guarded<T[Kind][Name]>

@@ -1,6 +1,6 @@
 /**
- * Reads a submission out of the canonical payload that its signature covers, so that what is applied is what was
- * signed and nothing that an edge says beside it. The edge has checked the shape; here anything odd is no submission.
+ * Reads a submission from the canonical payload that its signature covers, so that only signed fields are applied. The
+ * edge has checked the shape; here any malformed payload is no submission.
  */
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
@@ -69,7 +69,7 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
   return isWhole(submission) ? submission : undefined
 }
 
-/** Relations between the fields (D3, D5, D11): an order with two possible meanings is refused. */
+/** Relations between the fields (D3, D5, D11): an ambiguous order is refused. */
 function isWhole(submission: Submission): boolean {
   const { accountId, type, tokenId, groupId, toAccountId, receive, termsHash } = submission
   if (termsHash !== null && groupId === null) return false
@@ -91,7 +91,7 @@ function isWhole(submission: Submission): boolean {
   }
 }
 
-/** An NFT has an owner, whoever it is: it is handed to somebody, exchanged with somebody, or burned. */
+/** An NFT must have an owner: it is transferred to an account, exchanged with an account, or burned. */
 function isWholeNft({ type, amount, groupId, toAccountId, receive }: Submission): boolean {
   if (amount !== NFT_AMOUNT) return false
   switch (type) {
@@ -110,7 +110,7 @@ function isAmount(amount: string): boolean {
   return isDecimalString(amount) && parseQuantity(amount) !== 0n
 }
 
-/** null: there is none; undefined: it is none that this version understands. */
+/** null: absent; undefined: unsupported. */
 function readReceive(value: Json | undefined): ExchangeSide | null | undefined {
   if (value === undefined || value === null) return null
   if (!isObject(value)) return undefined
@@ -120,7 +120,7 @@ function readReceive(value: Json | undefined): ExchangeSide | null | undefined {
   return isNft(tokenId) && amount !== NFT_AMOUNT ? undefined : { tokenId, amount }
 }
 
-/** A token, or one instance of a class; `otherwise`: what no asset means. */
+/** A token, or one instance of a class; `otherwise`: the default asset. */
 function readAsset(fields: JsonObject, otherwise: string | undefined): string | undefined {
   const { token_id: tokenId, class_id: classId, instance_id: instanceId } = fields
   if (classId === undefined && instanceId === undefined) {
@@ -131,7 +131,7 @@ function readAsset(fields: JsonObject, otherwise: string | undefined): string | 
   return isAccountId(instanceId) ? nftId({ classId, instanceId }) : undefined
 }
 
-/** null: there is none; undefined: it is none. */
+/** null: absent; undefined: malformed. */
 export function readTermsHash(value: Json | undefined): string | null | undefined {
   if (value === undefined || value === null) return null
   const match = typeof value === 'string' ? /^sha256:([0-9a-f]{64})$/.exec(value) : null

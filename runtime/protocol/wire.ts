@@ -4,10 +4,10 @@
  *   F2. A reply has the version of its request, which the requester reads.
  *   F3. A body of a version that its receiver does not read has no effect; the reply is `UNSUPPORTED_VERSION`.
  *   F4. A malformed member of a list fails alone. Every accepted member has the shape of its type.
- *   F5. Every version of an envelope has `to`, `message` with a `type`, and `carries`: its source's owner sends it, and
+ *   F5. Every version of an envelope has `to`, `message` with a `type`, and `carries`: the source's owner sends it, and
  *       auditors count it, in any version.
- * To introduce a version: a release adds version N + 1 to those that it reads and still writes N; the next release writes
- * N + 1. So adjacent releases run side by side, and each can replace the other.
+ * To introduce a version: a release adds version N + 1 to those that it reads and still writes N; the next release
+ * writes N + 1. So adjacent releases run side by side, and each can replace the other.
  */
 import { ACTOR_KINDS } from '../../actors/address.ts'
 import { type Envelope, isMessageType } from '../../actors/message.ts'
@@ -28,10 +28,10 @@ import { type Guard, isCount, isListOf, isObjectOf, isOneOf, isRecord, isText } 
 export interface Wire {
   /** The version of every message that the part writes. */
   readonly writes: number
-  /** `writes` is among them. */
+  /** Includes `writes`. */
   readonly reads: readonly number[]
   readonly writeEnvelope: (envelope: Envelope) => WrittenEnvelope
-  /** undefined: this release does not know its version, or the type of its message. */
+  /** undefined: this release does not read its version, or the type of its message. */
   readonly readEnvelope: (written: WrittenEnvelope) => Envelope | undefined
 }
 
@@ -58,13 +58,13 @@ export function encodeFrame(version: number, body: unknown): string {
   return JSON.stringify({ version, body })
 }
 
-/** undefined: this part does not read its version (F3). */
+/** undefined: unsupported version (F3). */
 export function decodeFrame(text: string, { reads }: Pick<Wire, 'reads'>): Frame | undefined {
   const frame = parsed(text)
   return isRecord<Frame>(frame) && reads.includes(frame.version) ? frame : undefined
 }
 
-/** undefined: it is not JSON. */
+/** undefined: not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -83,7 +83,7 @@ export interface ListForm<Member, Name> {
 export interface List<Member, Name> {
   readonly version: number
   readonly members: readonly Member[]
-  /** Malformed members that name themselves (F4). */
+  /** Malformed members with a name (F4). */
   readonly malformed: readonly Name[]
 }
 
@@ -95,7 +95,7 @@ export const DELIVERY_ANSWERS: ListForm<DeliveryAnswer, ChannelName> = {
   isName: isChannelName,
 }
 
-/** undefined: this part does not read its version, or it is not a list (F3). */
+/** undefined: unsupported version, or not a list (F3). */
 export function decodeList<Member, Name>(
   text: string,
   { isMember, isName }: ListForm<Member, Name>,
@@ -113,8 +113,8 @@ export function decodeList<Member, Name>(
 }
 
 /**
- * In as few messages as fit. A verdict that is too large alone, or that cannot be encoded, becomes `undecided`: its
- * client retries, and the other verdicts arrive.
+ * Uses few messages. A verdict that is too large alone, or that cannot be encoded, becomes `undecided`: its client
+ * retries, and the other verdicts arrive.
  */
 export function encodeVerdicts(
   verdicts: readonly ItemVerdict[],

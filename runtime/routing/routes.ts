@@ -1,6 +1,6 @@
 /**
- * The owner of each shard, as this process knows it. Truth is in PostgreSQL; hints make it known sooner. A stale route
- * costs a retry and nothing else: the owner checks the epoch that every item names.
+ * Shard owners as this process knows them. PostgreSQL decides; hints arrive sooner. A stale route costs only a retry:
+ * the owner checks the epoch of every item.
  */
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { LeaseStore, Watch } from '../ports/lease-store.ts'
@@ -10,7 +10,7 @@ import type { RarePaths } from '../ports/rare-paths.ts'
 export interface Route {
   readonly session: string
   readonly epoch: number
-  /** When it was first heard of, on the monotonic clock. */
+  /** When the route became known, on the monotonic clock. */
   readonly sinceMs: number
 }
 
@@ -22,7 +22,7 @@ export interface RouteDependencies {
 }
 
 const REFRESH_MS = 1_000
-/** Failed deliveries ask for a refresh; they share one within this time. */
+/** Failed deliveries request a refresh; they share one within this time. */
 const MIN_REFRESH_GAP_MS = 20
 
 export class Routes {
@@ -59,12 +59,12 @@ export class Routes {
     return route === undefined || route.session === null ? undefined : route
   }
 
-  /** Calls back whenever the unknown owner of a shard becomes known. */
+  /** Calls back when an unknown owner of a shard becomes known. */
   onMove(run: () => void): void {
     this.movers.push(run)
   }
 
-  /** `unknown` until the ledger could be asked once. */
+  /** `unknown` until the first successful query. */
   state(): 'unknown' | 'no_shards' | 'no_healthy_shards' | 'served' {
     if (!this.known) return 'unknown'
     if (this.routes.size === 0) return 'no_shards'
@@ -72,7 +72,7 @@ export class Routes {
     return 'no_healthy_shards'
   }
 
-  /** Asks the store, at most once at a time and not too often. Never rejects. */
+  /** Queries the store, one query at a time and not too often. Never rejects. */
   refresh(): Promise<void> {
     const { clock, store, rare } = this.dependencies
     if (this.refreshing !== undefined) return this.refreshing

@@ -1,7 +1,7 @@
 /**
- * What follows when shards' parts of a batch are durable: memory takes them over and keeps them as long as an older look-up
- * may still come back (P1), messages set out, and who has waited is told. Answers and acknowledgements of all the parts
- * leave together: what came in one message is answered in one, of however many shards it is.
+ * Applies the durable parts of a batch: updates memory, keeps it as long as an older look-up may still return (P1),
+ * sends messages, and replies. The replies and acknowledgements of all parts leave together: one message gets one
+ * reply, for any number of shards.
  */
 import type { BriefMap } from '../../common/brief-map.ts'
 import type { Courier } from '../delivery/courier.ts'
@@ -37,7 +37,7 @@ export function applyDrafts(batch: readonly ShardDraft[], dependencies: AppliedD
   inbox.committed(batch)
 }
 
-/** The answers that may leave now. */
+/** Returns the verdicts to send now. */
 function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): readonly DecidedAnswer[] {
   const { courier, settings, rare } = dependencies
   const { incarnation } = applied
@@ -87,7 +87,7 @@ function remember(
   })
 }
 
-/** Adds an entry for each change. The function that it returns removes those that no later entry has replaced. */
+/** Adds an entry for each change. The returned function removes those that no later entry has replaced. */
 function pinned<V extends {}, Change>(
   map: BriefMap<string, V>,
   changes: ReadonlyMap<string, Change>,
@@ -101,8 +101,8 @@ function pinned<V extends {}, Change>(
 }
 
 /**
- * Requests that a later step of their actor answers: they need nothing of memory meanwhile. Their order is committed: if
- * their shard is recovered they are stepped again, and a commit that is refused then does not undo it (I12).
+ * Requests that a later step of their actor concludes: they need no memory meanwhile. Their effect is committed: if
+ * their shard is recovered, they are stepped again, and a refused commit then does not undo it (I12).
  */
 function park({ incarnation, deferred }: ShardDraft): void {
   for (const pending of deferred) {
@@ -114,7 +114,7 @@ function park({ incarnation, deferred }: ShardDraft): void {
   }
 }
 
-/** The answers of those who have waited for what is concluded now. */
+/** The verdicts for the requests that waited for these conclusions. */
 function concluded({ incarnation, concluded: answers }: ShardDraft): DecidedAnswer[] {
   const told: DecidedAnswer[] = []
   for (const [key, answer] of answers) {

@@ -2,9 +2,9 @@
  * Derives from recent commits whether the store accepts this node's commits.
  *   C1. Commits are failing once the store has refused a commit for a cause outside its rows, or has not replied to a
  *       commit for `HANGS_AFTER_MS`.
- *   C2. Commits are healthy again once rows are written, or once a probe succeeds that started `SETTLES_AFTER_MS` or later
- *       after the last failure. Without that delay, a store that accepts probes but no orders would alternate between
- *       failing and healthy.
+ *   C2. Commits are healthy again once rows are written, or once a probe succeeds that started `SETTLES_AFTER_MS` or
+ *       later after the last failure. Without that delay, a store that accepts probes but no orders would alternate
+ *       between failing and healthy.
  */
 import type { Clock } from '../../ports/clock.ts'
 
@@ -35,7 +35,6 @@ export function createCommitHealth(clock: Pick<Clock, 'monotonic'>) {
     fails: (): boolean => failedMs !== undefined || hangs(),
     /** Whether a probe that starts now can prove that commits are healthy (C2). */
     mayProve: (): boolean => !hangs() && (failedMs === undefined || clock.monotonic() - failedMs >= SETTLES_AFTER_MS),
-    /** Such a probe has succeeded. */
     proved: (): void => {
       // A failure after the probe's start outweighs the probe.
       if (failedMs !== undefined && clock.monotonic() - failedMs >= SETTLES_AFTER_MS) failedMs = undefined

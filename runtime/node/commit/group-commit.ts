@@ -1,9 +1,10 @@
 /**
- * The group commit of a node: one batch in flight, made of everything that gathered while the last one was.
- *   B1. What is known of a commit is what follows: applied, its answers leave; failed, its commands are stepped again,
- *       halved until one failing command remains; unknown, its shards stop until PostgreSQL has said (I3, I10).
- *   B3. Receipts are signed between step and commit; those of a batch that was not applied are never shown.
- * B2 and B5 are in narrowing.ts, for commits that fail; B4 is in prepared-batch.ts: which shards a batch leaves out.
+ * The group commit of a node: one batch in flight, made of all commands that gathered during the previous one.
+ *   B1. The commit outcome decides what follows. Applied: the replies are sent. Failed: the commands are stepped again,
+ *       in halves, until one failing command remains. Unknown: the shards stop until PostgreSQL reports the outcome
+ *       (I3, I10).
+ *   B3. Receipts are signed between step and commit; receipts of a batch that was not applied are never shown.
+ * B2 and B5 are in narrowing.ts, for failed commits; B4 is in prepared-batch.ts.
  */
 import type { AccountKey } from '../../../actors/account/state.ts'
 import type { CommitVerdict } from '../../ports/ledger-store.ts'
@@ -24,7 +25,6 @@ export interface GroupCommitDependencies extends NodeContext {
   readonly health: Pick<CommitHealth, 'sent' | 'answered' | 'refused'>
   readonly settings: CommitLimits
   readonly surroundings: StepSurroundings
-  /** The shards that the node serves, in any order. */
   readonly incarnations: () => Iterable<Incarnation>
   /** The fence rejected these: another transaction locks the shard, or another node owns it. */
   readonly onSkipped: (incarnations: readonly Incarnation[]) => void
@@ -33,7 +33,6 @@ export interface GroupCommitDependencies extends NodeContext {
   readonly contain: Contain
   /** `pending`: the command that caused the fault, if known. */
   readonly onBroken: (incarnation: Incarnation, fault: Fault, pending?: Pending) => void
-  /** The parts of these shards are durable: updates memory, and sends replies and messages. */
   readonly onApplied: (applied: readonly ShardDraft[]) => void
   /** Called before each commit with its drafts. */
   readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
@@ -47,20 +46,25 @@ export interface CommitLimits {
   readonly maxBatchBytes: number
 }
 
-/** Messages that one batch may send: a command of a large group sends many, and its rows are not known before its step. */
+/**
+ * Limit on messages of one batch: one command of a large group sends many, and its rows are known only after its step.
+ */
 const MAX_BATCH_MESSAGES = 4_000
-/** However small a batch has become, it holds so many commands. */
+/** Least number of commands that a reduced batch may hold. */
 const SMALLEST_BATCH = 8
 const SMALLEST_SHARE = 1 / 256
 
 export class GroupCommit {
   private running = false
   private turn = 0
-  /** Of batches that were stepped; lines that follow a request name theirs. */
+  /** Number of the stepped batch, for log lines of single requests. */
   private batch = 0
-  /** Failed commits in a row. */
+  /** Consecutive failed commits. */
   private failures = 0
-  /** The share of its bounds that a batch may use: what was too much to be answered in time comes in smaller parts. */
+  /**
+   * The share of its limits that a batch may use: halved after an unknown outcome, since the batch may have been too
+   * large.
+   */
   private allowance = 1
   private readonly dependencies: GroupCommitDependencies
   private readonly narrowing: Narrowing
@@ -70,7 +74,7 @@ export class GroupCommit {
     this.narrowing = new Narrowing({ ...dependencies, onReady: () => this.kick() })
   }
 
-  /** Something is ready. */
+  /** Commands are ready. */
   kick(): void {
     if (this.running) return
     this.running = true
@@ -81,7 +85,7 @@ export class GroupCommit {
     for (;;) {
       const group = this.narrowing.next() ?? this.gather()
       if (group.length === 0 && this.narrowing.isEmpty()) {
-        // In the same turn as the look that found nothing: a kick in between must not be lost.
+        // In the same turn as the empty result: a kick in between must not be lost.
         this.running = false
         return
       }
@@ -115,7 +119,7 @@ export class GroupCommit {
     for (const { draft, fault } of failed) this.narrowing.separate(draft.pendings, fault)
   }
 
-  /** Takes what is ready, as evenly over the shards as the bounds demand. */
+  /** Takes ready commands, as evenly over the shards as the limits demand. */
   private gather(): Pending[] {
     const { settings, rare } = this.dependencies
     this.narrowing.gathered()
@@ -127,7 +131,7 @@ export class GroupCommit {
       ({ phase, blocks, ready }) =>
         ready.length > 0 && blocks.size === 0 && (phase === 'serving' || phase === 'draining'),
     )
-    // Another shard comes first each time, so that no bound always ends with the same ones.
+    // The first shard rotates, so that a limit does not always cut off the same shards.
     this.turn += 1
     const first = ready.length === 0 ? 0 : this.turn % ready.length
     const open = [...ready.slice(first), ...ready.slice(0, first)]
@@ -149,8 +153,8 @@ export class GroupCommit {
   }
 
   /**
-   * Steps a group. A command whose signature must be checked again, or that is for the next batch, stays behind with all
-   * that follow it in its shard; so does everything once the batch sends as many messages, or holds as much text, as it may.
+   * Steps a group. A command that awaits a signature check or the next batch holds back its shard's later commands. A
+   * batch at its limit of messages or text holds back all remaining commands.
    */
   private draft(group: readonly Pending[]): ShardDraft[] {
     const { clock, log, gate, rare, contain, onBroken } = this.dependencies
@@ -172,7 +176,7 @@ export class GroupCommit {
         behind.push(pending)
         continue
       }
-      // Checked last, here and not by a timer: a paused process runs what it had queued when it wakes.
+      // Checked last, and not by a timer: a process that was paused steps its queue on waking.
       if (pending.forced === null && isLate(pending, nowMs)) {
         leaveUndecided([pending], 'late', this.dependencies)
         continue
@@ -273,11 +277,12 @@ export class GroupCommit {
         for (const { incarnation, pendings, answers } of left) {
           suspend(incarnation)
           for (const pending of pendings) pending.perhapsApplied = true
-          // Stepped again it may be accepted, with an ID from before those that this commit may have made durable (N1):
-          // who was refused asks anew.
+          // Stepped again, the command may be accepted with an ID older than durable ones (N1): a refused client must
+          // retry.
           const refused = answers.filter(([, decided]) => isRefusal(decided)).map(([pending]) => pending)
           leaveUndecided(refused, 'commit_unknown', this.dependencies)
-          // What waits in groups is still in the mailbox: it comes again through a look-up, and must not come twice.
+          // Commands in groups are still in the mailbox: the recovered shard looks them up again, and they must not
+          // come twice.
           this.narrowing.takeOut(incarnation)
         }
         onUnknown(left.map(({ incarnation }) => incarnation))
@@ -285,7 +290,7 @@ export class GroupCommit {
     }
   }
 
-  /** The fence did not let these pass: their commands wait in place until it is known why. */
+  /** The fence rejected these shards: their commands wait until the cause is known. */
   private skip(drafts: readonly ShardDraft[]): void {
     if (drafts.length === 0) return
     for (const { incarnation, pendings } of drafts) {
@@ -308,12 +313,14 @@ function isRefusal(verdict: Verdict): boolean {
   return verdict.kind === 'answered' && verdict.answer.kind === 'refused'
 }
 
-/** A draft of refusals and replays alone writes no row: its commit only checks the fence and succeeds on a full disk. */
+/**
+ * A draft of refusals and replays alone writes no row: its commit only checks the fence and succeeds on a full disk.
+ */
 function writesRows({ changed, marks }: ShardDraft): boolean {
   return changed.size > 0 || marks.size > 0
 }
 
-/** Bytes of a command's rows, approximate: they contain the payload twice, beside fields of bounded size. */
+/** Approximate bytes of a command's rows: they contain the payload twice, and members of bounded size. */
 function sizeOf({ command }: Pending): number {
   return ROW_BYTES + ('payload' in command ? 2 * command.payload.length : 0)
 }

@@ -1,9 +1,9 @@
 /**
- * Commits that failed: nothing of them was applied, and their commands are stepped again.
- *   B2. Commands of a shard stay in order through every retry: while halves wait, nothing new is taken.
- *   B5. If the store refuses a commit for a cause outside its rows, its requests get `not_applied` and leave the mailbox;
- *       messages and timers wait. If no commit wrote rows since the batch was gathered, the store is at fault and all
- *       requests of the batch leave.
+ * Failed commits: nothing was applied, and the commands are stepped again.
+ *   B2. A shard's commands stay in order through every retry: while halves wait, no new command is taken.
+ *   B5. If the store refuses a commit for a cause outside its rows, its requests get `not_applied` and leave the
+ *       mailbox; messages and timers wait. If no commit wrote rows since the batch was gathered, the store is at fault
+ *       and all requests of the batch leave.
  */
 import { delay } from '../../ports/clock.ts'
 import type { FailedCause } from '../../ports/ledger-store.ts'
@@ -18,14 +18,14 @@ import type { ShardDraft } from '../shard/draft.ts'
 export interface NarrowingDependencies extends Pick<NodeContext, 'clock' | 'log' | 'metrics' | 'rare'> {
   readonly health: Pick<CommitHealth, 'refused'>
   readonly contain: Contain
-  /** Commands that waited may be stepped again. */
+  /** Postponed commands may be stepped again. */
   readonly onReady: () => void
 }
 
 type NarrowedCause = Exclude<FailedCause, 'unsent'>
 
 const TRANSIENT_RETRY_MS = 20
-/** Transient failures in a row before the batch is halved to find what they hang on. */
+/** Consecutive transient failures before the batch is halved to find the cause. */
 const WHOLE_RETRIES = 5
 const POSTPONE_MS = 1_000
 /** Pause between commits while the store refuses all: each refusal adds to the store's log, perhaps on a full disk. */
@@ -34,10 +34,13 @@ const REFUSED_PAUSE_MS = 200
 const MAX_POSTPONEMENTS = 10
 
 export class Narrowing {
-  /** Commands taken out of their queues, to be committed apart from each other; the first group is next. */
+  /** Groups to commit one by one, in order. */
   private groups: Pending[][] = []
   private transientFailures = 0
-  /** Number of commits that wrote rows: now, when the last batch was gathered, and when the store last refused all commits. */
+  /**
+   * Number of commits that wrote rows: now, when the last batch was gathered, and when the store last refused all
+   * commits.
+   */
   private written = 0
   private writtenAtGather = 0
   private writtenAtRefusal: number | undefined
@@ -57,29 +60,29 @@ export class Narrowing {
     return this.groups.length === 0
   }
 
-  /** A batch is gathered. */
   gathered(): void {
     this.writtenAtGather = this.written
   }
 
-  /** A commit succeeded. */
   answered(wroteRows: boolean): void {
     this.transientFailures = 0
     if (wroteRows) this.written += 1
   }
 
-  /** The rows or the receipts of these commands could not be made: a signing failure may be temporary. */
+  /** The rows or receipts of these commands could not be made: a signing failure may be temporary. */
   separate(pendings: readonly Pending[], fault: Fault): void {
     const { stage, breaksInvariant } = fault
     this.narrow([pendings], stage === 'signing' && !breaksInvariant ? 'transient' : 'data', fault)
   }
 
-  /** Back to the head of the shard's queue, before what still waits in groups, so that order is kept (B2). */
+  /** Puts commands at the head of the shard's queue, before those still in groups, to keep the order (B2). */
   putBack(incarnation: Incarnation, pendings: readonly Pending[]): void {
     incarnation.ready = [...pendings, ...this.takeOut(incarnation), ...incarnation.ready]
   }
 
-  /** In order. No group stays empty: the commit would take it for the end of what is ready. */
+  /**
+   * Removes the shard's commands from the groups, in order. An empty group would end the commit loop, so none stays.
+   */
   takeOut(incarnation: Incarnation): readonly Pending[] {
     const taken = this.groups.flatMap((group) => group.filter((pending) => pending.incarnation === incarnation))
     const left = this.groups.map((group) => group.filter((pending) => pending.incarnation !== incarnation))
@@ -88,8 +91,8 @@ export class Narrowing {
   }
 
   /**
-   * Nothing was applied. Retries the whole batch if it was not sent, or a few times after a transient failure; otherwise
-   * narrows it.
+   * Nothing was applied. Retries the whole batch if it was not sent, or a few times after a transient failure;
+   * otherwise narrows it.
    */
   async failed(drafts: readonly ShardDraft[], cause: FailedCause, detail: string): Promise<void> {
     this.transientFailures = cause === 'transient' ? this.transientFailures + 1 : 0
@@ -151,9 +154,9 @@ export class Narrowing {
   }
 
   /**
-   * Postpones a command that fails alone, because the failure may be temporary. Its shard waits; other shards continue. A
-   * postponement counts only if other commits wrote rows since the last one: otherwise the store may fail all commits.
-   * Requests are given up when they are late.
+   * Postpones a command that fails alone, because the failure may be temporary. Its shard waits; other shards continue.
+   * A postponement counts only if other commits wrote rows since the last one: otherwise the store may fail all
+   * commits. Requests are given up when they are late.
    */
   private postpone(pending: Pending, fault: Fault): void {
     const { clock, log, contain, onReady } = this.dependencies

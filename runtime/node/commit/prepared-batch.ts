@@ -51,13 +51,15 @@ export async function prepareBatch(
   }
 }
 
-/** In the order of the transactions, each signed with the key in use at its own time (G3 of the signer). Throws if the signer has no key or does not sign (I7). */
+/**
+ * Signs each with the receipt key of its own time (G3 of the signer). Throws if a key or a signature is missing (I7).
+ */
 export async function signReceipts(
   signer: Signer,
   processed: readonly TransactionRecord[],
   ledgerId: string,
 ): Promise<readonly ReceiptWrite[]> {
-  // One key, but for a batch about a rotation.
+  // One key, except around a key rotation.
   const byKey = new Map<string, { readonly index: number; readonly payload: string }[]>()
   for (const [index, transaction] of processed.entries()) {
     const keyId = signer.receiptKeyId(transaction.processedAtMs ?? transaction.createdAtMs)

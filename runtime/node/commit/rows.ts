@@ -1,4 +1,4 @@
-/** A shard's part of a batch as rows: each actor once, in the state that the last command left it in. */
+/** A shard's part of a batch as rows: each actor once, in its final state. */
 import type { AccountState } from '../../../actors/account/state.ts'
 import { balanceOf } from '../../../actors/account/state.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
@@ -13,7 +13,7 @@ export function processedIn(draft: ShardDraft) {
   return [...draft.transactions.filter(({ status }) => status !== 'pending'), ...draft.finished.values()]
 }
 
-/** `nextReceipt` gives the receipts of `processedIn`, one after another. */
+/** `nextReceipt` returns the receipts of `processedIn`, one by one. */
 export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): ShardBatch {
   const { incarnation, keys, entries, operations, erased, nftEvents, outbox } = draft
   const transactions = draft.transactions.map((transaction: Transaction) => ({
@@ -59,7 +59,7 @@ function actorRows({ incarnation, changed, balances, holds }: ShardDraft): Pick<
       if (!isAccount(previous)) accounts.push({ previousVersion, account: state })
       else accounts.push({ previousVersion, account: state, since: { previous, ...parts } })
     } else if (state === null || !isAccount(state)) {
-      // Made and gone within one batch, it was never there.
+      // An actor created and deleted within one batch has no row.
       if (previous !== null || state !== null) actors.push({ address: actor, previousVersion, state })
     }
   }

@@ -1,9 +1,9 @@
 /**
  * Admits edges' requests to mailboxes, or refuses them; a refused request has not entered a mailbox (I12).
- *   H1. An item enters the mailbox of the incarnation whose epoch it names, or is told `moved`.
- *   H2. Mailboxes are bounded, of an actor, of a shard, of the node: what does not fit is told `overloaded`.
- *   H5. Submissions that would add to what their shard sends to another are refused while too much of that is not taken
- *       in: others are none the worse for it.
+ *   H1. An item enters the mailbox of the incarnation whose epoch it names; else the reply is `moved`.
+ *   H2. The mailboxes of an actor, a shard and the node are bounded; beyond, the reply is `overloaded`.
+ *   H5. A shard with too many unacknowledged messages to another shard refuses requests that would send more there;
+ *       other requests proceed.
  *   H6. Each item of a message gets its own reply, even if the handling of another item of that message throws.
  */
 import { type Answer, refusal } from '../../../actors/account/outcome.ts'
@@ -27,24 +27,24 @@ export interface MailboxLimits extends ResidentLimits {
   readonly maxActorMailbox: number
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
-  /** Messages of a shard to another that are not taken in; above, what would add to them is refused. */
+  /** Unacknowledged messages from one shard to another; beyond, requests that would send more are refused. */
   readonly maxOutbox: number
 }
 
 export interface AdmissionDependencies extends NodeContext {
   readonly settings: Pick<StepSettings, 'production'> & MailboxLimits
   readonly find: (shardId: number) => Incarnation | undefined
-  /** Messages of the shard to that target that are committed and not known to be taken in. */
+  /** Committed, unacknowledged messages of the shard to that target. */
   readonly backlogTo: (incarnation: Incarnation, target: number) => number
   readonly enter: (pending: Pending) => void
 }
 
-/** Takes one message of an edge. `backlog`: commands that wait in all mailboxes. */
+/** Handles one message from an edge. `backlog`: number of commands in all mailboxes. */
 export type Admission = (message: string, reply: (message: string) => void, backlog: number) => void
 
 /** Bytes of a reply beside its verdicts. */
 const REPLY_BYTES = 1_024
-/** Requests that wait for one conclusion: the next have not entered. */
+/** Limit on requests that wait for one conclusion. */
 const MAX_WAITERS = 64
 
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
@@ -68,7 +68,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
           cause: reasonOf(error),
         })
       }
-      // It may repeat what took effect before.
+      // A retry may repeat an attempt that took effect.
       return { kind: 'undecided' }
     }
     if ('kind' in judged) return judged
@@ -126,7 +126,7 @@ function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo, r
     if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
       return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
     }
-    // A request that another shard decides would be taken for a new one there.
+    // The wrong shard would take a repeated request for a new one.
     if (homeOf(item.actor) !== item.shardId) {
       return refused(item, refusal('wrong_shard', 'The request was sent to a shard that does not own this actor.'))
     }
@@ -150,7 +150,7 @@ function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo, r
   }
 }
 
-/** An attempt before this one may have taken effect, at an owner that knew more. */
+/** An earlier attempt may have taken effect, at an owner with more recent state. */
 function refused({ attempt }: Item, answer: Answer): Verdict {
   return attempt > 1 ? { kind: 'undecided' } : { kind: 'answered', answer }
 }

@@ -1,6 +1,6 @@
 /**
- * Checks of what an import brings. Edges have checked it against what was signed; here it must be whole, because what is
- * held cannot be refused later.
+ * Checks of imported records. The edge has verified the signature; here each record must be complete, because a staged
+ * record cannot be refused later.
  */
 import type { ArrivingAccount, ArrivingInstance, ArrivingToken } from '../../../actors/arrival.ts'
 import { MAX_USED_KEYS } from '../../../actors/arrival.ts'
@@ -15,7 +15,6 @@ const SALT = /^[0-9a-f]{32}$/
 const USED_KEY = /^[A-Za-z0-9_-]{43}$/
 const MAX_NAME = 128
 
-/** The name of a ledger or of an import. */
 export function isName(text: string): boolean {
   return text.length > 0 && text.length <= MAX_NAME
 }
@@ -24,7 +23,7 @@ export function isUsedKeys({ hashes }: Extract<Operation, { readonly kind: 'note
   return hashes.length <= MAX_USED_KEYS && hashes.every((one) => USED_KEY.test(one))
 }
 
-/** The record for the actor to stage; undefined: it is incomplete, or another actor's. */
+/** The record for the actor to stage; undefined if it is incomplete or another actor's. */
 export function arrivalFor(
   { kind, id }: ActorAddress,
   { from, arrival }: Extract<Operation, { readonly kind: 'hold_arrival' }>,

@@ -1,4 +1,4 @@
-/** Turns an item into a command of its actor. Signed fields are read out of the payload that the signature covers. */
+/** Builds an actor's command from an item. Signed fields come only from the payload that the signature covers. */
 import type { ActorKind } from '../../../actors/address.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
@@ -24,7 +24,7 @@ type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Ki
 
 const ARRIVING: readonly ActorKind[] = ['account', 'token', 'class', 'instance']
 
-/** The kinds of actor that an operation may name; by default accounts alone. */
+/** The kinds of actors that an operation may name; by default accounts only. */
 const TAKERS: { readonly [Kind in Operation['kind']]?: readonly ActorKind[] } = {
   register_token: ['token'],
   register_class: ['class'],
@@ -41,7 +41,7 @@ interface Reading {
   readonly readPublicKey: ReadPublicKey
 }
 
-/** undefined: this version does not know the operation or its payload. */
+/** undefined: this version does not support the operation or its payload. */
 export function commandOf(item: Item, stamp: Stamp, reading: Reading): AnyCommand | undefined {
   const { operation, actor, shardId, caller } = item
   if (!(TAKERS[operation.kind] ?? ACCOUNTS).includes(actor.kind)) return undefined
@@ -53,7 +53,6 @@ export function commandOf(item: Item, stamp: Stamp, reading: Reading): AnyComman
   return Object.assign(command, own) as AnyCommand
 }
 
-/** The members that only this kind of command has. */
 function ownMembers(item: Item, stamp: Stamp, { production, readPublicKey }: Reading): object | undefined {
   const { operation, actor } = item
   switch (operation.kind) {
@@ -94,7 +93,7 @@ function ownMembers(item: Item, stamp: Stamp, { production, readPublicKey }: Rea
   }
 }
 
-/** The members of an unsigned operation: those of its type and no others. An absent one is null. */
+/** The members of an unsigned operation's type, and no others. An absent one is null. */
 function unsigned(operation: Operation): object {
   const given: { readonly [name: string]: unknown } = { ...operation }
   const names = Object.keys(OPERATION_MEMBERS[operation.kind])
@@ -188,7 +187,7 @@ function registration(operation: Of<'register_token' | 'register_class'>, item: 
   return {
     payload,
     signature: signature ?? '',
-    // A signature that is given must be right, whoever asks.
+    // A given signature must be valid, for any caller.
     consentNeeded: signature !== null || (production && item.caller.role !== 'admin'),
     registrationKey: registrationKeyOf(operation, item),
   }
@@ -201,7 +200,7 @@ function registerGroup(operation: Of<'register_group'>, item: Item): object | un
   return { groupId: item.actor.id, terms: terms.value, registrationKey: registrationKeyOf(operation, item) }
 }
 
-/** A client that gives no key is recognized by its request, over all its attempts. */
+/** Without a client's key, the request ID identifies all attempts of the request. */
 function registrationKeyOf(
   { registrationKey }: { readonly registrationKey: string | null },
   { requestId }: Pick<Item, 'requestId'>,

@@ -1,5 +1,5 @@
 /**
- * Carries committed messages of this node's shards to the owners of their targets, until those have committed them.
+ * Delivers committed messages of this node's shards to the owners of their targets, until those have committed them.
  *   V1. The courier carries only committed rows, also to shards of this node: no shard decides on uncommitted state.
  *   V2. At most `WINDOW` messages per (source, target) are in flight; the others wait in the outbox.
  *   V3. The owner of the source resends unacknowledged messages, with back-off.
@@ -8,8 +8,8 @@
  *   V5. Messages are built only for a target with a known owner. A channel without one is checked at growing intervals,
  *       and at once when a shard gets an owner.
  *   V6. A channel is parked if the target cannot handle its next message, or the transport rejects that message. The
- *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target has
- *       consumed it.
+ *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target
+ *       has consumed it.
  */
 import { appendTo } from '../../common/append-to.ts'
 import type { Timer } from '../../ports/clock.ts'
@@ -36,7 +36,7 @@ export interface CourierDependencies extends Pick<
   }
   /** Stored counters of a served shard's messages to a target; undefined when another node serves it. */
   readonly sentTo: (incarnation: Incarnation, target: number) => Promise<number | undefined>
-  /** Takes deliveries to shards of this very node. */
+  /** Handles deliveries to shards of this node. */
   readonly deliverHere: (deliveries: readonly Delivery[], answer: (answers: readonly DeliveryAnswer[]) => void) => void
 }
 
@@ -44,17 +44,17 @@ export interface CourierDependencies extends Pick<
 export const WINDOW = 256
 const FIRST_RESEND_MS = 250
 const LAST_RESEND_MS = 5_000
-/** A refused message is not lost, and waits less than one that may only be late. */
+/** Part of the resend delay: a refused message is not lost, so it is resent sooner. */
 const TURNED_AWAY_SHARE = 0.2
 const TICK_MS = 50
-/** How often acknowledgements are saved in the store: until then another owner may send the messages again. */
+/** Interval of saving acknowledgements in the store: another owner may resend messages acknowledged since. */
 export const NOTE_MS = 60_000
-/** How long answers to one message are listened for. */
+/** Time in which replies to one message are accepted. */
 const ANSWERS_MS = 10_000
 /** The share of the transport's bound that one message to a node may use. */
 const MESSAGE_SHARE = 0.5
 
-/** Committed messages that are not known to be taken in, and those of them that are not on their way. */
+/** Committed, unacknowledged messages, and those of them that are not in flight. */
 export interface CourierMeasures {
   readonly unacknowledged: number
   readonly unsent: number
@@ -91,18 +91,18 @@ class Channel {
 
 export class Courier {
   private readonly dependencies: CourierDependencies
-  /** By source. */
+  /** By source shard. */
   private readonly outgoing = new Map<number, Outgoing>()
   /** Channels with something to carry. */
   private readonly ready = new Set<Channel>()
-  /** Channels that are carried again at their `dueMs`; those with nothing in flight are paused until then (V5, V6). */
+  /** Channels to deliver again at their `dueMs`; those with nothing in flight are paused until then (V5, V6). */
   private readonly underWay = new Set<Channel>()
   private readonly unnoted = new Map<string, AcknowledgedChannel>()
   private flushing = false
   /** Whether a shard has got an owner since the last flush. */
   private moved = false
   private timer: Timer | undefined
-  /** When it fires. */
+  /** Due time of the timer. */
   private tickMs = 0
   private notedMs: number
   private stopped = false
@@ -121,7 +121,7 @@ export class Courier {
     this.timer?.cancel()
   }
 
-  /** Messages of the shard to that target that are committed and not known to be taken in. */
+  /** Committed, unacknowledged messages of the shard to that target. */
   backlog({ token }: Incarnation, target: number): number {
     return this.outgoing.get(token.shardId)?.channels.get(target)?.waiting.length ?? 0
   }
@@ -138,8 +138,9 @@ export class Courier {
   }
 
   /**
-   * Goes on where the shard's last owner ended. Counters and messages were read one after the other, and more may have
-   * been acknowledged in between: what is the first message left, and what is known to be taken in, follow from both.
+   * Continues where the shard's last owner ended. Counters and messages were read one after the other, and
+   * acknowledgements may have been saved in between: the first remaining message and the acknowledged number follow
+   * from both.
    */
   open(incarnation: Incarnation, { channels, outbox }: ShardStart): void {
     const first = new Map<number, number>()
@@ -158,7 +159,7 @@ export class Courier {
 
   /** Committed rows, in order. */
   take(incarnation: Incarnation, messages: readonly OutboxMessage[]): void {
-    // The successor finds in the outbox whatever an ended incarnation still commits.
+    // An ended incarnation's later commits are in the outbox that its successor reads.
     if (incarnation.phase === 'ended' || messages.length === 0) return
     for (const message of messages) {
       const channel = this.channelOf(incarnation, message.target, message.number - 1)
@@ -168,7 +169,7 @@ export class Courier {
     this.flushSoon()
   }
 
-  /** The shard is another's now, or served in another incarnation. */
+  /** The shard is now another node's, or served in another incarnation. */
   close(incarnation: Incarnation): void {
     const { shardId } = incarnation.token
     const outgoing = this.outgoing.get(shardId)
@@ -219,7 +220,7 @@ export class Courier {
       const delivery = this.load(channel)
       if (delivery === undefined) continue
       channel.carried = delivery.messages.at(-1)?.number ?? channel.carried
-      // What follows does not put off what may have been lost before it.
+      // A later message must not delay the resending of an earlier one.
       if (!this.underWay.has(channel)) channel.dueMs = nowMs + channel.resendMs
       this.underWay.add(channel)
       appendTo(bySession, route.session, delivery)
@@ -235,7 +236,7 @@ export class Courier {
     this.tickSoon()
   }
 
-  /** Carries nothing more of the channel for `durationMs`, unless messages are in flight. */
+  /** Sends no more of the channel for `durationMs`, unless messages are in flight. */
   private pause(channel: Channel, durationMs: number): void {
     if (this.underWay.has(channel)) return
     channel.dueMs = this.dependencies.clock.monotonic() + durationMs
@@ -257,7 +258,7 @@ export class Courier {
     }
   }
 
-  /** V2: what may go now; undefined when nothing may. */
+  /** V2: the next messages to send; undefined if none. */
   private load(channel: Channel): Delivery | undefined {
     const { incarnation, target, waiting, acknowledged, carried, stopped, parked } = channel
     const window = this.dependencies.rare.takes('window_of_one') || parked ? 1 : WINDOW
@@ -269,10 +270,10 @@ export class Courier {
     return { source, target, epoch, attempt, began, acknowledged, messages }
   }
 
-  /** Splits a message that the transport refuses as too large. */
+  /** Splits a message that the transport rejects as too large. */
   private request(session: string, message: readonly Delivery[]): void {
     const { transport, wire } = this.dependencies
-    // Answers are listened for long after: the messages themselves are not kept for them.
+    // Replies are accepted for long: keep the channels for that, not the messages.
     const channels = message.map(({ source, target }) => ({ source, target }))
     try {
       transport.request(deliverySubject(session), encodeFrame(wire.writes, message), ANSWERS_MS, (reply) => {
@@ -386,7 +387,7 @@ export class Courier {
     })
   }
 
-  /** Only while there is something to look after, and no sooner than it needs it. */
+  /** Schedules a tick only if a channel needs one, and no sooner than needed. */
   private tickSoon(): void {
     const { clock } = this.dependencies
     const carrying = this.ready.size > 0 || this.underWay.size > 0
@@ -407,7 +408,7 @@ export class Courier {
     const nowMs = this.dependencies.clock.monotonic()
     for (const channel of this.underWay) {
       if (channel.dueMs > nowMs && !this.dependencies.rare.takes('carried_again')) continue
-      // Everything from what is known to be taken in: what arrived is known by its number.
+      // Resends all unacknowledged messages: the target recognizes duplicates by number.
       channel.carried = channel.acknowledged
       channel.resendMs = Math.min(channel.resendMs * 2, LAST_RESEND_MS)
       this.underWay.delete(channel)
@@ -424,7 +425,7 @@ export class Courier {
     const channels = [...this.unnoted.values()]
     this.unnoted.clear()
     this.dependencies.store.acknowledge(channels).catch(() => {
-      // Facts that never go back: a later one stands for an earlier one.
+      // Acknowledgements only grow: keep a later one.
       for (const channel of channels) {
         const key = `${channel.shardId} ${channel.target}`
         if (!this.unnoted.has(key)) this.unnoted.set(key, channel)

@@ -1,8 +1,8 @@
-/** How deliveries to one node are put into messages that the transport takes. */
+/** Splits deliveries to one node into messages within the transport's limit. */
 import type { DeliveredMessage, Delivery } from '../../protocol/messages.ts'
 import { ENVELOPE_BYTES, envelopeBytes } from '../shard/weights.ts'
 
-/** As few messages as fit; what of a channel does not fit into one goes on in the next, in order. */
+/** Uses few messages; a channel that does not fit into one continues in the next, in order. */
 export function split(deliveries: readonly Delivery[], maxBytes: number): readonly (readonly Delivery[])[] {
   const messages: Delivery[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -26,7 +26,7 @@ export function split(deliveries: readonly Delivery[], maxBytes: number): readon
   return messages
 }
 
-/** The first and the second half of what it holds; the whole where that is one. */
+/** Both halves of the messages; a single message stays whole. */
 export function halves(deliveries: readonly Delivery[]): readonly (readonly Delivery[])[] {
   const count = deliveries.reduce((sum, { messages }) => sum + messages.length, 0)
   if (count < 2) return [deliveries]

@@ -1,14 +1,14 @@
 /**
- * Takes in messages of other shards: in order, each number once.
- *   R1. A message enters the mailbox if it is the one after the last that has entered; what came before is known, what
- *       comes after a gap is carried again.
- *   R2. It is acknowledged when the batch that took it in is committed, with all before it.
- *   R3. Submissions cannot fill its lane: at most a window of each source is on its way.
- *   R4. A source's acknowledgement beyond the mark here, or a start below what it had sent before, means that a store was
- *       rewound, or that the shard has another owner. The store tells which; if it was rewound, the channel stops.
+ * Receives messages from other shards: in order, each number once.
+ *   R1. A message enters the mailbox if it follows the last one that entered; earlier ones are duplicates, and after a
+ *       gap the source resends.
+ *   R2. A message is acknowledged, with all before it, when the batch that consumed it is committed.
+ *   R3. Requests cannot fill the space for messages: at most a window of each source is in flight.
+ *   R4. A source's acknowledgement beyond the mark here, or a start below what it had sent before, means that a store
+ *       was rewound, or that the shard has another owner. The store tells which; if it was rewound, the channel stops.
  *   R5. A message that cannot be handled parks its channel: the target consumes neither that message nor a later one of
- *       that source, and its mark stays, so that no message is lost. The source resends that message to the current owner
- *       of the target, which tries it once per delivery. Other channels and requests continue.
+ *       that source, and its mark stays, so that no message is lost. The source resends that message to the current
+ *       owner of the target, which tries it once per delivery. Other channels and requests continue.
  */
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 import type { Envelope } from '../../../actors/message.ts'
@@ -39,12 +39,12 @@ export interface InboxDependencies extends Pick<
 interface Contact {
   /** Receiver of acknowledgements: the sender of the last delivery. */
   reply: DeliveryReply
-  /** The latest of its incarnations that was heard of. */
+  /** The latest known incarnation of the source. */
   epoch: number
   attempt: number
-  /** The last number that has entered here: of it, not of what was taken in before this incarnation of the target. */
+  /** The last number that entered here, in this incarnation of the target. */
   taken: number
-  /** Nothing more is taken of it (R4). */
+  /** The channel is stopped (R4). */
   stopped: boolean
 }
 
@@ -103,7 +103,7 @@ export class Inbox {
       if (origin.kind === 'message' && origin.source === source && origin.number >= number) settle(pending)
     }
     entered.set(source, number - 1)
-    // A retry of the same message that fails again is the same fault.
+    // A retry that fails again is the same fault.
     if (parkedChannels.get(source) !== number) {
       parkedChannels.set(source, number)
       void this.dependencies.confirmed(incarnation, () => {
@@ -151,8 +151,8 @@ export class Inbox {
     const contact = this.contactOf(incarnation, delivery, reply)
     const isNew = epoch > contact.epoch || (epoch === contact.epoch && attempt > contact.attempt)
     if (contact.stopped) return { source, target, kind: 'stopped', mark }
-    // What has entered here was sent before this incarnation of the source began, and stood in its counter then.
-    // As it is now: what enters while the store is asked was sent since.
+    // A message that entered here earlier was sent before this incarnation of the source began, so its `began` must
+    // include it. Computed now: messages that enter during the query to the store were sent since.
     const overtaken = isNew && contact.taken > began
     const contradicts = (known: number): boolean => acknowledged > known || overtaken
     if (contradicts(mark)) {
@@ -180,7 +180,7 @@ export class Inbox {
         return undefined
       }
     }
-    // Messages that are committed here and not acknowledged yet.
+    // Messages that are committed here and not yet acknowledged.
     return mark > acknowledged ? { source, target, kind: 'taken', mark } : undefined
   }
 
@@ -196,7 +196,7 @@ export class Inbox {
     const { clock, random } = this.dependencies
     const stamp = nextStamp(incarnation, clock.now(), random)
     const { shardId } = incarnation.token
-    // As a literal that begins with a spread it would take ten microseconds (V8).
+    // An object literal that begins with a spread would take ten microseconds (V8).
     const command: AnyCommand = Object.assign(
       {},
       message,

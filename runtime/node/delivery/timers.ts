@@ -1,6 +1,6 @@
 /**
- * Steps actors whose timer is due. The store has the timers, so the next owner of a shard finds those that passed while it
- * had no owner. The actor decides whether its timer still matters.
+ * Steps actors whose timer is due. Timers are stored, so a shard's next owner finds those that fell due without an
+ * owner. The actor decides whether its timer still matters.
  */
 import type { Timer } from '../../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../../ports/ledger-store.ts'
@@ -9,18 +9,17 @@ import type { NodeContext } from '../shard/node-context.ts'
 
 export interface TimersDependencies extends Pick<NodeContext, 'clock' | 'log' | 'rare'> {
   readonly store: Pick<LedgerStore, 'due' | 'prune'>
-  /** Shards that are served here. */
   readonly shards: () => readonly number[]
   readonly onDue: (due: DueActor) => void
   readonly onTick: () => void
 }
 
 const TICK_MS = 1_000
-/** Looked at with one tick; the rest with the next. */
+/** Limit per tick; the next tick takes the rest. */
 const MAX_DUE = 1_000
 const PRUNE_MS = 60_000
 const MAX_PRUNED = 10_000
-/** Messages that were taken in are kept this long: longer than a backup is away from what follows it. */
+/** Consumed messages are kept this long: longer than the changes since a backup reach back. */
 const KEEP_MS = 7 * 86_400_000
 
 export class Timers {
@@ -63,7 +62,7 @@ export class Timers {
     const { store, clock } = this.dependencies
     if (clock.monotonic() - this.prunedMs < PRUNE_MS) return
     const pruned = await store.prune(served, clock.now() - KEEP_MS, MAX_PRUNED)
-    // A full helping means that there is more.
+    // A full batch means that there is more.
     if (pruned < MAX_PRUNED) this.prunedMs = clock.monotonic()
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The shards of one node: their mailboxes, their memory, and the one place where a broken invariant is caught.
+ * The shards of one node, their mailboxes and memory, and the one place that catches a broken invariant.
  *   H3. After an unknown outcome nothing is stepped until the store has fenced this node's own earlier commits (B1).
- *   H4. A broken invariant ends its shard here and nothing else; this node does not serve it again. It counts only if
- *       the shard is still this node's.
- * H1, H2 and H5, what enters a mailbox, are in admission.ts; what the store is asked in doubt is in shard-recovery.ts.
+ *   H4. A broken invariant ends only its shard here; this node does not serve it again. The fault counts only if this
+ *       node still owns the shard.
+ * H1, H2 and H5 are in admission.ts, for mailboxes; shard-recovery.ts queries the store in doubt.
  */
 import { actorKey } from '../../../actors/address.ts'
 import { delay } from '../../ports/clock.ts'
@@ -35,12 +35,12 @@ import { Timers } from '../delivery/timers.ts'
 export interface ShardHostDependencies extends NodeContext {
   readonly routes: CourierDependencies['routes']
   readonly settings: StepSettings & CommitLimits & MailboxLimits
-  /** Before each commit: what it will write, with the commands that made it. */
+  /** Called before each commit with its drafts. */
   readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
 }
 
-/** Commands without a verdict, those of them that wait for a look-up or a conclusion; messages; actors; shards. */
+/** Commands without a verdict, of which some wait for a look-up or a conclusion; messages; actors; shards. */
 export interface HostMeasures extends CourierMeasures {
   readonly mailboxes: number
   readonly lookUps: number
@@ -144,7 +144,7 @@ export class ShardHost {
     })
     this.timers = new Timers({
       ...dependencies,
-      // One that has not stepped the last ones yet is left out: it would be all that is ever found.
+      // A shard with unstepped timers is left out: the query would return the same timers again.
       shards: () =>
         [...this.incarnations].filter(([, { dueWaiting }]) => dueWaiting.size === 0).map(([shardId]) => shardId),
       onDue: (due) => this.enterDue(due),
@@ -161,7 +161,7 @@ export class ShardHost {
     this.courier.stop()
   }
 
-  /** Shards that this node serves, with the epoch it serves them in. */
+  /** Shards that this node serves, with their tokens. */
   serving(): ReadonlyMap<number, ShardToken> {
     return new Map([...this.incarnations].map(([shardId, { token }]) => [shardId, token]))
   }
@@ -171,7 +171,6 @@ export class ShardHost {
     return [...this.broken]
   }
 
-  /** Commands waiting in all mailboxes. */
   backlog(): number {
     let sum = 0
     for (const { mailbox } of this.incarnations.values()) sum += mailbox.size
@@ -190,7 +189,6 @@ export class ShardHost {
     return { ...counted, ...this.courier.measures(), ...shards }
   }
 
-  /** Begins to serve a shard that was acquired. */
   serve(token: ShardToken, start: ShardStart): void {
     this.drop(token.shardId)
     this.begin(new Incarnation(token, start), start)
@@ -201,14 +199,14 @@ export class ShardHost {
     this.courier.open(incarnation, start)
   }
 
-  /** Gives a shard up at once: it is another's. What waits is told that its outcome is not known here. */
+  /** Gives a shard up at once, because another node has it. Waiting requests end as undecided. */
   drop(shardId: number): void {
     const incarnation = this.incarnations.get(shardId)
     if (incarnation !== undefined) this.end(incarnation)
   }
 
   /**
-   * Takes nothing new and finishes what has entered. Returns the token to be released; undefined when the shard was
+   * Admits no new commands and finishes those in the mailbox. Returns the token to release; undefined if the shard was
    * lost meanwhile, or did not become empty within `timeoutMs`.
    */
   async drain(shardId: number, timeoutMs: number): Promise<ShardToken | undefined> {
@@ -218,7 +216,7 @@ export class ShardHost {
       const incarnation = this.incarnations.get(shardId)
       if (incarnation === undefined) return undefined
       if (incarnation.phase === 'serving') incarnation.phase = 'draining'
-      // Clients that wait for a conclusion ask the next owner.
+      // The edges of requests that wait for a conclusion retry at the next owner.
       leaveUndecided(
         [...incarnation.parked.values()].flatMap((waiting) => [...waiting]),
         'shard_given_away',
@@ -234,12 +232,10 @@ export class ShardHost {
     }
   }
 
-  /** One message from an edge. */
   receive(message: string, reply: (message: string) => void): void {
     this.admit(message, reply, this.backlog())
   }
 
-  /** Messages between shards from another node. */
   receiveDeliveries(message: string, reply: (message: string) => void): void {
     const { wire, unsupported } = this.dependencies
     const list = decodeList(message, DELIVERIES, wire)
@@ -249,7 +245,7 @@ export class ShardHost {
     this.inbox.receive(members, (answers) => reply(encodeFrame(version, answers)))
   }
 
-  /** A time has come: it goes the way of every command, once. */
+  /** Steps a due timer once. */
   private enterDue({ shardId, address, dueAtMs }: DueActor): void {
     const { clock, random } = this.dependencies
     const incarnation = this.incarnations.get(shardId)
@@ -273,7 +269,7 @@ export class ShardHost {
     }
   }
 
-  /** The stored shard, if it is still served as this incarnation; undefined when it is another's. */
+  /** The stored shard, if this incarnation still serves it; else undefined. */
   private async startOf({ token }: Incarnation): Promise<ShardStart | undefined> {
     const { store } = this.dependencies
     const start = await store.openShard(token.shardId)
@@ -281,13 +277,13 @@ export class ShardHost {
     return record?.epoch === token.epoch && record.attempt === token.attempt ? start : undefined
   }
 
-  /** The last number sent to the target; undefined when the shard is another's. */
+  /** The last number sent to the target; undefined if another node has the shard. */
   private async sentTo(incarnation: Incarnation, target: number): Promise<number | undefined> {
     const start = await this.startOf(incarnation)
     return start && (start.channels.find((channel) => channel.target === target)?.sent ?? 0)
   }
 
-  /** The last number taken in of the source; undefined when the shard is another's. */
+  /** The last number consumed of the source; undefined if another node has the shard. */
   private async markOf(incarnation: Incarnation, source: number): Promise<number | undefined> {
     const start = await this.startOf(incarnation)
     return start && (start.marks.find((mark) => mark.source === source)?.mark ?? 0)
@@ -307,7 +303,7 @@ export class ShardHost {
     leaveUndecided(left, 'shard_ended', this.dependencies)
   }
 
-  /** Another has it. */
+  /** Another node has the shard. */
   private fenced(incarnation: Incarnation, found: ShardRecord | undefined): void {
     const { log, metrics } = this.dependencies
     if (incarnation.phase === 'ended') return
@@ -317,7 +313,7 @@ export class ShardHost {
     this.end(incarnation)
   }
 
-  /** The store has confirmed since the fault that this node owns the shard, so the command may be refused (I10). */
+  /** Since the fault, the store has confirmed that this node owns the shard, so the command may be refused (I10). */
   private quarantine(incarnation: Incarnation, { stage, cause }: Fault, pending?: Pending): void {
     const { log, metrics } = this.dependencies
     const { shardId } = incarnation.token
@@ -333,7 +329,6 @@ export class ShardHost {
     this.end(incarnation)
   }
 
-  /** No client waits for these any more. */
   private giveUpLate({ mailbox }: Incarnation): void {
     const nowMs = this.dependencies.clock.now()
     const late = [...mailbox].filter((pending) => isLate(pending, nowMs))
@@ -354,7 +349,7 @@ export class ShardHost {
     const waiting = [...old.mailbox]
     old.mailbox.clear()
     for (const pending of waiting) {
-      // Messages are carried again, and times looked for again: here they would come out of turn.
+      // Sources resend messages, and timers are queried again: added here, they would be out of order.
       if (pending.origin.kind !== 'request') {
         settle(pending)
         continue

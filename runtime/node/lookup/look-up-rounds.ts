@@ -1,12 +1,12 @@
 /**
- * Decides which commands are looked up together: all that have gathered, or fewer after a round that failed.
- *   K1. Commands of a shard leave in the order in which they came: they are in one round at a time.
- *   K5. If a round fails and the store answers, its shards are looked up apart from the others, each alone, and halved by
+ * Decides which commands are looked up together: all gathered ones, or fewer after a failed round.
+ *   K1. A shard's commands leave in order of arrival: they are in one round at a time.
+ *   K5. If a round fails and the store replies, its shards are separated: each is looked up alone, and halved by
  *       command while that fails. A command that fails alone waits with its shard, with back-off. A shard whose round
- *       succeeds joins the others again. If the store does not answer, the same round is retried.
- *   K6. After a failed round, late requests are given up: they may be what the other commands wait for.
- *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it is
- *       late (K6); a message or a timer after `MAX_ALONE` attempts, or after one if it was parked before.
+ *       succeeds joins the others again. If the store does not reply, the same round is retried.
+ *   K6. After a failed round, late requests are given up: they may be the ones that other commands wait for.
+ *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it
+ *       is late (K6); a message or a timer after `MAX_ALONE` attempts, or after one if it was parked before.
  */
 import { BriefMap } from '../../common/brief-map.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
@@ -21,16 +21,16 @@ import { isLate, type Pending } from '../shard/pending-command.ts'
 const MAX_ROUND_SIZE = 2_000
 const RETRY_DELAY_MS = 100
 const LONGEST_RETRY_DELAY_MS = 1_000
-/** Look-ups of a message or timer alone that may fail while the store answers others. */
+/** Failed look-ups of a single message or timer before it is contained, while the store answers others. */
 export const MAX_ALONE = 5
 
 export interface RoundsDependencies extends Pick<NodeContext, 'clock' | 'log' | 'metrics' | 'rare'> {
-  /** Whether the store answers at all. Does not reject. */
+  /** Whether the store replies at all. Does not reject. */
   readonly isAnswering: () => Promise<boolean>
-  /** Finds what these need; what it resolves with hands them on. Rejects if that could not be had. */
+  /** Looks the commands up; the returned function hands them on. Rejects if the look-up fails. */
   readonly lookUp: (round: readonly Pending[]) => Promise<() => void>
   readonly contain: Contain
-  /** Called once a round, after its commands have been handed on. */
+  /** Called once a round, after its commands are handed on. */
   readonly onReady: () => void
 }
 
@@ -42,42 +42,42 @@ type Outcome =
 
 interface Taken {
   readonly pending: Pending
-  /** That it was taken for. */
+  /** The incarnation that the look-up is for. */
   readonly incarnation: Incarnation
 }
 
-/** A shard that stands apart (K5), and how many of its commands are asked for together. */
+/** A separated shard (K5), and the number of its commands in one look-up. */
 interface Apart {
   readonly incarnation: Incarnation
   readonly size: number
-  /** Before it is asked for. */
+  /** Pause before the next look-up. */
   readonly pauseMs: number
 }
 
 export class LookUpRounds {
   private readonly dependencies: RoundsDependencies
-  /** By their numbers, in the order in which they came; a command that an incarnation handed on comes again, and stands once. */
+  /** By number, in order of arrival; a command that a new incarnation takes over is in it once. */
   private readonly gathering = new BriefMap<number, Pending>()
-  /** For whom each command, by its number, is looked up; one that is handed on counts for its new incarnation alone. */
+  /** The incarnation of each command's look-up, by the command's number; a new incarnation replaces the old one. */
   private readonly under = new BriefMap<number, Incarnation>()
-  /** One round of all others in flight: what comes meanwhile goes with the next, and a larger one costs little more. */
+  /** One common round is in flight: later commands join the next, and a larger round costs little more. */
   private isOpen = false
   private isScheduled = false
   private maxSize = MAX_ROUND_SIZE
   private readonly apart = new Set<Incarnation>()
-  /** Whose pause is over; one round of them in flight. */
+  /** Separated shards whose pause is over; one of them in flight. */
   private readonly due: Apart[] = []
   private isApartOpen = false
   /** Failed look-ups of each command alone. */
   private readonly aloneTries = new WeakMap<Pending, number>()
-  /** As of the last round: a continuing failure is not logged again. */
+  /** Whether the last round found the store away: a continuing failure is logged once. */
   private isAway = false
 
   constructor(dependencies: RoundsDependencies) {
     this.dependencies = dependencies
   }
 
-  /** Takes a command in, for the incarnation that it has now. */
+  /** Adds a command for its current incarnation. */
   add(pending: Pending): void {
     this.begin(pending)
     this.gathering.delete(pending.number)
@@ -190,7 +190,7 @@ export class LookUpRounds {
     const alone = kind === 'refused' && round.length === 1 ? first?.pending : undefined
     const isAgain = kind === 'away' && this.isAway
     this.isAway = kind === 'away'
-    // K7: the containment logs all other failures of a single command.
+    // K7: containment logs all other failures of a single command.
     const isLogged = alone === undefined || (isPatient(alone, error) && !this.aloneTries.has(alone))
     if (isAgain || !isLogged) return
     const named = alone === undefined ? {} : followed(alone)
@@ -214,7 +214,7 @@ export class LookUpRounds {
     return true
   }
 
-  /** Before all that came after it; what was handed on meanwhile has come again. */
+  /** Puts the commands back before all later ones, except those that a new incarnation has taken over. */
   private takeBack(round: readonly Taken[]): void {
     const left = round.filter(({ pending, incarnation }) => this.under.get(pending.number) === incarnation)
     const all = [...left.map(({ pending }) => pending), ...this.gathering.values()]
@@ -244,7 +244,7 @@ function wasParked({ origin, actorKey, incarnation }: Pending): boolean {
   return incarnation.parkedTimers.has(actorKey)
 }
 
-/** Whether the command still needs this look-up. It may have been given up, or may wait for a new incarnation. */
+/** Whether the command still needs this look-up: it may be given up, or wait for a new incarnation. */
 function isWanted(pending: Pending): boolean {
   const { phase, mailbox } = pending.incarnation
   return phase !== 'suspended' && mailbox.has(pending)

@@ -1,11 +1,10 @@
 /**
- * Look-ups before a command is stepped: its account, the earlier use of its idempotency key, its signature.
- * One query asks for all of a round, each thing once; signatures are checked meanwhile on the thread pool.
- *   K2. A look-up's findings hang on the incarnation that asked; for another they are dropped.
- *   K3. A key that memory knows is not asked for: its answer goes with the command at once.
- *   K4. A message whose actor is in memory needs nothing more: it waits for no look-up, unless one of its shard is under
- *       way before it (K1).
- * K1, K5 and K6, which commands make a round and what becomes of one that fails, are in look-up-rounds.ts.
+ * Look-ups before a command is stepped: its account, the earlier use of its idempotency key, its signature. One query
+ * serves a round, with each key once; the thread pool verifies signatures meanwhile.
+ *   K2. Findings count only for the incarnation that asked.
+ *   K3. An idempotency key in memory is not queried.
+ *   K4. A message whose actor is in memory waits for no look-up, unless its shard has an earlier one in flight (K1).
+ * K1 and K5 to K7 are in look-up-rounds.ts, for the order of commands and for failed rounds.
  */
 import type { AccountKey } from '../../../actors/account/state.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
@@ -20,15 +19,15 @@ import { holdOn, type Pending, verdictKey } from '../shard/pending-command.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 import type { PinBoard } from '../shard/pin-board.ts'
 
-/** Takes a command in; it comes out through `onReady` when everything is known. */
+/** Takes a command; it is ready, and `onReady` called, when its look-up is done. */
 export type LookUps = (pending: Pending) => void
 
 export interface LookUpDependencies extends NodeContext {
   readonly facts: Facts
-  /** The command's shard has a row that cannot be read. */
+  /** A row of the command's shard cannot be read. */
   readonly onUnreadable: (incarnation: Incarnation, fault: Fault, pending: Pending) => void
   readonly contain: Contain
-  /** Called once a round, after its commands have been put into their `ready` queues. */
+  /** Called once a round, after its commands are in their `ready` queues. */
   readonly onReady: () => void
 }
 
@@ -62,7 +61,7 @@ async function lookUp(round: readonly Pending[], dependencies: LookUpDependencie
     const answer = await find(asked, facts, dependencies)
     return () => deliver(asked, answer, facts, dependencies)
   } catch (error) {
-    // The findings do not count: nothing has to be kept for them.
+    // A failed look-up's findings do not count: nothing is pinned for them.
     for (const { pending, leave } of asked) {
       if (pending.leaveLookUp !== leave) continue
       leave()
@@ -73,15 +72,15 @@ async function lookUp(round: readonly Pending[], dependencies: LookUpDependencie
   }
 }
 
-/** K4: a compensation names a transaction that nobody keeps, and what is signed is to be checked. */
+/** K4: a compensation needs a transaction, and a signed message needs its signature verified. */
 function isKnown({ origin, actorKey, command, incarnation }: Pending): boolean {
   if (origin.kind !== 'message' || command.type === 'compensate' || 'signature' in command) return false
   return incarnation.residents.has(actorKey)
 }
 
 /**
- * Opens one look-up for all of them; it closes when the last of them is settled (P2). A command that an incarnation
- * handed on may have been in a look-up before: it leaves that one, whose findings no longer count for it.
+ * Opens one look-up for all commands; it closes when the last of them is settled (P2). A command of a replaced
+ * incarnation leaves its former look-up, whose findings no longer count.
  */
 function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[] {
   const lookUp = pins.open()
@@ -128,8 +127,8 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
   facts.note(answer)
   const late = asked.filter(({ pending }) => pending.resident === null).map(({ pending }) => pending)
   await verify(late, (pending) => keyOf(loaded(pending, answer)), dependencies)
-  // A repeat may be signed by the key that its original was accepted under (D7): known now, it is checked now, for a
-  // command that is found unverified at its step holds up its shard.
+  // A repeat may be signed by the key that accepted its original (D7). It is verified now, since a command that is
+  // still unverified at its step holds up its shard.
   const repeats = asked.map(({ pending }) => pending).filter(({ verdicts }) => ![...verdicts.values()].includes(true))
   await verify(repeats, (pending) => originalKey(pending, answer), dependencies)
   return answer
@@ -142,7 +141,7 @@ function askElsewhere(pending: Pending, state: AnyState | null | undefined, { ke
   keys.set(pending.askedElsewhere, key)
 }
 
-/** An account that was not in memory says only now where it came from. */
+/** An account that was not in memory shows its source ledger only now. */
 async function withUsesElsewhere(
   answer: LookUpAnswer,
   asked: readonly Asked[],
@@ -150,7 +149,7 @@ async function withUsesElsewhere(
 ): Promise<LookUpAnswer> {
   const needs = noNeeds()
   for (const { pending, leave } of asked) {
-    // One that is looked up anew by now, for another incarnation, is not to hear of this.
+    // A command of a replaced incarnation is looked up again and must not get these findings.
     if (pending.leaveLookUp !== leave || pending.resident !== null) continue
     askElsewhere(pending, loaded(pending, answer), needs)
   }

@@ -1,4 +1,4 @@
-/** The question of a look-up, and what its answer says to each command. */
+/** The query of a look-up, and each command's part of the findings. */
 import { isSelfTransfer, TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { isSignedOperation, usedKeyHash } from '../../../actors/account/used-key.ts'
 import type { ActorAddress } from '../../../actors/address.ts'
@@ -17,7 +17,7 @@ import {
 import type { Facts } from '../shard/facts.ts'
 import { type Findings, NOTHING_FOUND, type Pending } from '../shard/pending-command.ts'
 
-/** The parts of a question, by the address of what is asked for. */
+/** The parts of a query, by address. */
 export type Needs = { readonly [Part in keyof LookUpQuestion]: Map<string, LookUpQuestion[Part][number]> }
 
 export function noNeeds(): Needs {
@@ -41,7 +41,7 @@ export function questionOf(needs: Needs): LookUpQuestion {
 
 type HomeOf = (actor: ActorAddress) => number
 
-/** Adds what this command needs and is not known yet. */
+/** Adds the command's needs that are not in memory. */
 export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts: Facts, homeOf: HomeOf): void {
   const { shardId } = incarnation.token
   if (command.type === 'submit') {
@@ -86,11 +86,10 @@ function needClass(needs: Needs, classId: string, facts: Facts): void {
   if (facts.nftClass(classId) === undefined) needs.classes.set(classId, classId)
 }
 
-/** Returns what was found of what the command needed. */
 export function findingsFor(pending: Pending, answer: LookUpAnswer, facts: Facts): Findings {
   const { command, incarnation, resident, askedElsewhere } = pending
   const elsewhere = elsewhereKeyOf(pending, resident?.state)
-  // The look-up may not have asked, because the account had not arrived.
+  // The look-up may have omitted the key, because the account was not yet imported.
   const isAsked = elsewhere !== undefined && keyAddressOf(elsewhere) === askedElsewhere
   const usedElsewhere = isAsked ? answer.keys.has(keyAddressOf(elsewhere)) : undefined
   const found = { ...NOTHING_FOUND, facts, usedElsewhere }
@@ -101,10 +100,7 @@ export function findingsFor(pending: Pending, answer: LookUpAnswer, facts: Facts
   return { ...found, groupUses: answer.groupUses.get(address) ?? [] }
 }
 
-/**
- * Where a key that was used on the account's earlier ledger is stored (V3 of actors/account/arrival.ts). undefined: the
- * account has no earlier ledger, or the operation is not signed.
- */
+/** The address of a key used on the source ledger (V3 of actors/account/arrival.ts); undefined if there is none. */
 export function elsewhereKeyOf({ keyUse }: Pending, state: AnyState | null | undefined): KeyAddress | undefined {
   if (keyUse === null) return undefined
   const { shardId, accountId, operation, idempotencyKey } = keyUse

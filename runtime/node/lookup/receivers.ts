@@ -1,4 +1,4 @@
-/** Whom a client's request will be the cause of messages to, as far as it can be told before its step. */
+/** Receivers of the messages that a client's request will cause, as far as known before its step. */
 import {
   accountAddress,
   type ActorAddress,

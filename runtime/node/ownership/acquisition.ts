@@ -1,7 +1,7 @@
 /**
- * Takes one shard: acquire, load, serve, say so; in this order, or another's commit could be missing from what is served.
- *   Q1. A shard is taken once at a time: a look and its owner's word may ask for it together.
- *   Q2. A node that began to leave meanwhile gives back what it got: what it served now nobody would give away.
+ * Takes one shard: acquire, load, serve, announce. The order matters: another node's commit could be missing otherwise.
+ *   Q1. One acquisition of a shard runs at a time: the loop and a former owner's call may start one together.
+ *   Q2. A node that began to leave meanwhile returns the shard, since its hand-over would no longer include it.
  */
 import { delay } from '../../ports/clock.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'
@@ -18,7 +18,9 @@ export interface AcquisitionDependencies extends Pick<NodeContext, 'session' | '
   readonly isLeaving: () => boolean
 }
 
-/** `locked`: a commit that does not end holds the shard's row. `not_taken`: somebody else was first, or this node leaves. */
+/**
+ * `locked`: a commit that does not end holds the shard's row. `not_taken`: another node was first, or this node leaves.
+ */
 export type Acquired = 'served' | 'locked' | 'not_taken'
 
 export type Acquisition = ReturnType<typeof createAcquisition>

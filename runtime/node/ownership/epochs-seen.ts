@@ -1,4 +1,4 @@
-/** The highest epoch of each shard that this process has seen: a lower one in the store says that the store went back. */
+/** The highest epoch of each shard that this process has seen: a lower one in the store means that it was rewound. */
 export class EpochsSeen {
   private readonly epochs = new Map<number, number>()
 
@@ -6,7 +6,7 @@ export class EpochsSeen {
     this.epochs.set(shardId, Math.max(epoch, this.highest(shardId)))
   }
 
-  /** 0 for a shard that was never seen. */
+  /** 0 for an unknown shard. */
   highest(shardId: number): number {
     return this.epochs.get(shardId) ?? 0
   }

@@ -25,7 +25,7 @@ export interface HandOverDependencies extends Pick<NodeContext, 'log' | 'metrics
 
 const DRAIN_TIMEOUT_MS = 2_000
 
-/** The session that should have each shard next, where that is known. */
+/** The session that should own each shard next, if known. */
 type Successors = ReadonlyMap<number, string>
 export type HandOver = ReturnType<typeof createHandOver>
 
@@ -36,7 +36,6 @@ export function createHandOver(dependencies: HandOverDependencies) {
     log.warn('shard_not_given', { shard: shardId, cause: reasonOf(error) })
   }
 
-  /** Successors that would take the shards at once. */
   async function offer(shardIds: readonly number[], successors: Successors): Promise<Successors> {
     const offers = new Map<string, number[]>()
     for (const shardId of shardIds) {
@@ -77,7 +76,6 @@ export function createHandOver(dependencies: HandOverDependencies) {
   }
 
   return {
-    /** On leaving. */
     giveAllAway: async (shardIds: readonly number[], successors: Successors): Promise<void> =>
       give(shardIds, await offer(shardIds, successors)),
     /** To place shards better: a shard that no other node would take at once stays here (V4). */

@@ -1,8 +1,8 @@
 /**
- * Calls between nodes about shards, which spare a shard the wait for the next look. The store alone decides who owns a
- * shard: a call that is lost, late or untrue costs time only.
- *   G1. A shard is offered before it is drained, and announced once it is free: a silent node is given nothing.
- *   G2. A node is unreachable only if nobody serves its subject; silence alone does not prove it.
+ * Calls between nodes about shards, which save a shard the wait for the next round. The store alone decides who owns a
+ * shard: a lost, late or false call costs only time.
+ *   G1. A shard is offered before it is drained, and announced once it is free: a silent node gets none.
+ *   G2. A node is unreachable only if its subject has no listener; silence alone does not prove it.
  */
 import { controlSubject } from '../../protocol/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -23,7 +23,7 @@ interface NodeCallsDependencies extends Pick<NodeContext, 'session' | 'wire' | '
 }
 
 export interface NodeCallsHandler {
-  /** Which of these shards this node would take at once. */
+  /** Selects the shards that this node would take at once. */
   readonly wouldTake: (shardIds: readonly number[]) => readonly number[]
   /** Takes a shard that was released in this epoch; resolves once it is served here, with false if it is not. */
   readonly take: (shardId: number, epoch: number) => Promise<boolean>
@@ -51,7 +51,7 @@ const isCallAnswer = isObjectOf<CallAnswer>({
 })
 
 const OFFER_TIMEOUT_MS = 300
-/** An acquire, a load, and their way. */
+/** Time for an acquire, a load, and the messages. */
 const RELEASED_TIMEOUT_MS = 2_000
 const PING_TIMEOUT_MS = 500
 
@@ -82,13 +82,13 @@ export class NodeCalls {
     })
   }
 
-  /** G1: those of the shards that the session would take; none if it does not answer. */
+  /** G1: the shards that the session would take; none without a reply. */
   async offer(session: string, shardIds: readonly number[]): Promise<readonly number[]> {
     const answer = await this.call(session, { kind: 'offer', shardIds }, OFFER_TIMEOUT_MS)
     return answer === undefined || answer === NOT_DELIVERED ? [] : (answer.shardIds ?? [])
   }
 
-  /** Whether the session serves the shard now. If not, whoever looks next takes it. */
+  /** Whether the session serves the shard now. If not, the next node whose round finds the shard takes it. */
   async released(session: string, shardId: number, epoch: number): Promise<boolean> {
     const answer = await this.call(session, { kind: 'released', shardId, epoch }, RELEASED_TIMEOUT_MS)
     return answer !== undefined && answer !== NOT_DELIVERED && answer.served === true
@@ -99,7 +99,7 @@ export class NodeCalls {
     return (await this.call(session, { kind: 'ping' }, PING_TIMEOUT_MS)) !== NOT_DELIVERED
   }
 
-  /** undefined: no answer in time. */
+  /** undefined: no reply in time. */
   private call(session: string, call: Call, timeoutMs: number): Promise<CallAnswer | NotDelivered | undefined> {
     const { transport, clock, wire } = this.dependencies
     return new Promise((resolve) => {

@@ -1,14 +1,14 @@
 /**
- * Which shards this node owns. PostgreSQL decides; session keys and hints only say who lives and where to look first.
- *   O1. A shard is taken by an acquire of its own, and loaded only after that has returned.
- *   O2. It is taken only if nobody owns it or its owner is held for dead; it is given away only when it is empty, and
- *       then to the node that should have it, by a word that spares it the wait for a look.
- *   O3. An epoch lower than one seen before means that the store went back: the node stops rather than serve.
+ * Owns shards for this node. PostgreSQL decides ownership; session keys show liveness, and hints show recent owners.
+ *   O1. A shard is taken by its own acquire, and loaded only after that has returned.
+ *   O2. A shard is taken only if it has no owner, or its owner counts as dead. It is given away only when empty, and
+ *       then to its intended owner, with a call that saves the wait for the next round.
+ *   O3. An epoch lower than one seen before means that the store was rewound: the node stops.
  *   O4. A missed renewal ends nothing: an owner serves until it is fenced.
- *   O5. A process is held for dead at once if nobody answers for it and the store says that it cannot commit: either alone
- *       is no proof, for a cut route answers like a death, and a connection may be lost by the living.
- *   O6. Keys and hints that are lost are written again by those who live, from what they hold and PostgreSQL says.
- * One loop derives everything from durable state; nothing is remembered that cannot be read again.
+ *   O5. A session counts as dead at once if it has no listener and the store proves that it cannot commit. Neither
+ *       suffices alone: a network partition looks like a death, and a live process may lose a connection.
+ *   O6. Live nodes rewrite lost keys and hints from their own state and PostgreSQL.
+ * One loop derives everything from durable state.
  */
 import { delay, type Timer } from '../../ports/clock.ts'
 import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '../../ports/lease-store.ts'
@@ -35,9 +35,9 @@ export interface OwnershipDependencies extends Pick<
   readonly host: ShardHost
   readonly calls: NodeCalls
   readonly settings: OwnershipSettings
-  /** The store named its time between two moments of the monotonic clock. */
+  /** The store read its time between two moments of the monotonic clock. */
   readonly onStoreTime: (storeMs: number, askedMs: number, answeredMs: number) => boolean
-  /** The store went back in time (O3): the process must not go on. */
+  /** The store was rewound (O3): the process must exit. */
   readonly onStoreWentBack: () => void
 }
 
@@ -46,11 +46,11 @@ export interface OwnershipSettings {
   readonly renewMs: number
   /** Larger differences between this clock and the store's make the node not ready. */
   readonly maxClockSkewMs: number
-  /** Before the first shards are taken, so that nodes that start together share them. */
+  /** Wait before the first acquisition, so that nodes that start together share the shards. */
   readonly settleMs: number
 }
 
-/** A node is given shards of the living only after it has been seen this long. */
+/** Time that a node must be seen before it gets shards of live nodes. */
 const JOIN_DELAY_MS = 3_000
 
 export class Ownership {
@@ -64,12 +64,12 @@ export class Ownership {
   private revision: Revision = 0
   private ready = false
   private draining = false
-  /** An administrator wants this node empty. */
+  /** An administrator drains this node. */
   private emptying = false
   private service: Service | undefined
   private stopped = false
   private reconciling: Promise<void> = Promise.resolve()
-  /** Shards on their way to nodes that should have them; looks go on meanwhile. */
+  /** The hand-over to intended owners, which runs beside the loop. */
   private giving: Promise<void> | undefined
   private timers: (Timer | undefined)[] = []
   private watch: Watch | undefined
@@ -104,17 +104,17 @@ export class Ownership {
     return this.ready && !this.emptying && !this.isLeaving()
   }
 
-  /** `leaving`: it gives its shards away, and takes no others. */
+  /** `leaving`: the node gives its shards away, and takes no others. */
   measures(): VitalSigns & { readonly leaving: boolean } {
     return { ...this.signs.read(), leaving: this.emptying || this.isLeaving() }
   }
 
-  /** Gives every shard away in order, then forgets the session. */
+  /** Gives every shard away, then ends the session. */
   async stop(): Promise<void> {
     this.draining = true
     await this.renew()
     const { host, leases, nodeId } = this.dependencies
-    // What a look under way still takes must be given away too.
+    // The round in progress may still take shards, which must be given away too.
     await this.reconciling
     await this.giving
     await this.handOver.giveAllAway([...host.serving().keys()], await this.successors())
@@ -130,7 +130,7 @@ export class Ownership {
     this.watch?.stop()
   }
 
-  /** Whether other nodes could serve what this one gives away. */
+  /** Whether other nodes could take this node's shards. */
   hasPeers(): boolean {
     return this.firstSeenMs.size > 0
   }
@@ -146,7 +146,7 @@ export class Ownership {
     })
   }
 
-  /** Probes the store and renews the session key; neither failure ends anything but the claim to new shards. */
+  /** Probes the store and renews the session key; a failure only stops the taking of new shards. */
   private async renew(): Promise<void> {
     const { nodeId, session, store, leases, host, clock, log, settings, onStoreTime } = this.dependencies
     try {
@@ -181,7 +181,7 @@ export class Ownership {
         return
       }
       this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
-      // This node's key is not as it was written: the hints may be lost with it (O6).
+      // The stored key is not the one that this node wrote: hints may be lost, too (O6).
       for (const { shardId, epoch } of host.serving().values()) {
         void leases.hint({ shardId, nodeId, session, epoch }).catch(() => undefined)
       }
@@ -208,7 +208,8 @@ export class Ownership {
       const listed = await leases.list().catch(() => undefined)
       if (listed === undefined) this.peers.forget()
       else this.peers.observe(listed, ownersOf(records))
-      // Without a listing this node alone is known to live; one that nobody can reach would take what others should serve.
+      // Without a listing, only this node is known to be alive. If it is unreachable, it must not take the shards of
+      // others.
       const isAlone = listed === undefined && !(await calls.isReachable(session))
       if (!this.draining && !isAlone) await this.takeAndGive(records, listed ?? [], drains)
     } catch (error) {
@@ -216,7 +217,7 @@ export class Ownership {
     }
   }
 
-  /** O3. `seen` is from before the records were asked for: what is seen meanwhile may be newer than they are. */
+  /** O3. `seen` predates the query: an epoch seen during the query may be newer than the records. */
   private wentBack(records: readonly ShardRecord[], seen: ReadonlyMap<number, number>): boolean {
     const back = records.find(({ shardId, epoch }) => epoch < (seen.get(shardId) ?? 0))
     for (const { shardId, epoch } of records) this.epochs.saw(shardId, epoch)
@@ -228,7 +229,7 @@ export class Ownership {
     return true
   }
 
-  /** Drops what the store says is another's. */
+  /** Drops shards that now belong to other nodes. */
   private followStore(records: readonly ShardRecord[]): void {
     const { host, session, metrics } = this.dependencies
     const serving = host.serving()
@@ -252,8 +253,8 @@ export class Ownership {
     const shardIds = records.map(({ shardId }) => shardId)
     const wanted = placeOn(candidates, shardIds, drains)
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
-    // A lost reply or a broken invariant leaves a shard that PostgreSQL assigns to this node and that the node does not serve. No other node takes
-    // it while this one lives.
+    // After a lost reply or a broken invariant, PostgreSQL assigns this node a shard that it does not serve. No other
+    // node takes that shard while this node lives.
     const serving = host.serving()
     const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.acquisition.isTaking(shardId)
     const isFree = ({ session: owner }: ShardRecord) => owner === null || owner === session || dead.has(owner)
@@ -285,7 +286,9 @@ export class Ownership {
     this.give(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
   }
 
-  /** One lot after the other: a shard that empties slowly must not hold up who takes those of the dead. */
+  /**
+   * One hand-over at a time, beside the loop: a shard that empties slowly must not delay taking those of dead nodes.
+   */
   private give(shardIds: readonly number[], successors: ReadonlyMap<number, string>): void {
     if (this.giving !== undefined || shardIds.length === 0) return
     this.giving = this.handOver.giveToWilling(shardIds, successors).finally(() => {
@@ -293,7 +296,7 @@ export class Ownership {
     })
   }
 
-  /** Whom this node's shards go to when it leaves, by shard; nobody where that cannot be known. */
+  /** The next owner's session of each of this node's shards; empty if it cannot be determined. */
   private async successors(): Promise<ReadonlyMap<number, string>> {
     const { store, leases, host, nodeId } = this.dependencies
     try {
@@ -306,8 +309,8 @@ export class Ownership {
   }
 
   /**
-   * Nodes that may own shards: alive as far as is known, ready, not leaving. This one speaks for itself. Those that are to
-   * be emptied count only where there are no others.
+   * Nodes that may own shards: alive, ready and not leaving, this node included. Drained nodes count only if there are
+   * no others.
    */
   private candidates(listed: readonly ListedSession[], { nodes }: Drains): readonly SessionRecord[] {
     const alive = this.living(listed, nodes)
@@ -331,7 +334,7 @@ export class Ownership {
     return [...others, { nodeId, session, ready: true, draining: false, refusedShards: host.refused() }]
   }
 
-  /** Those held for dead: silent too long, or proved to be dead (O5). */
+  /** Sessions that count as dead: silent too long, or proved dead (O5). */
   private async deadSessions(known: readonly SessionName[]): Promise<ReadonlySet<string>> {
     const { session, log } = this.dependencies
     const others = new Map(known.filter((one) => one.session !== session).map((one) => [one.session, one]))
@@ -348,7 +351,7 @@ export class Ownership {
     return dead
   }
 
-  /** O5; an earlier life of this very node has ended, and may only have a commit in flight. */
+  /** O5. An earlier session of this same node has ended; only a commit may still be in flight. */
   private async isProvedDead(owner: SessionName): Promise<boolean> {
     const { nodeId, store, calls } = this.dependencies
     const isGone =
@@ -358,13 +361,13 @@ export class Ownership {
 
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
     const result = await this.acquisition.acquire(record.shardId, record.epoch)
-    // A commit that does not end: only the connections of a session held for dead may be ended.
+    // A commit that does not end: only the connections of a session that counts as dead may be terminated.
     if (result === 'locked' && record.session !== null && dead.has(record.session)) {
       await this.dependencies.store.terminate(record.session)
     }
   }
 
-  /** Its owner before has released it in this epoch, and says so. */
+  /** The former owner has released the shard in this epoch, and called this node. */
   private async takeReleased(shardId: number, epoch: number): Promise<boolean> {
     if (!this.isReady()) return false
     return (await this.acquisition.acquire(shardId, epoch).catch(() => undefined)) === 'served'

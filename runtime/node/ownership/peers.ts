@@ -1,26 +1,26 @@
 /**
- * Which sessions are held for dead. Expiry only allows other nodes to take their shards (I1 keeps that safe).
+ * Sessions that count as dead. Expiry only allows other nodes to take their shards (I1 keeps that safe).
  *   E1. A session is dead when its key has been unchanged or absent for `SESSION_EXPIRY_MS` on this node's own clock.
- *   E2. A session that says for `UNREADY_EXPIRY_MS` that it is not ready has lost the ledger's store and can serve nothing.
- *       Its own statement needs less time than silence, which may be this node's fault.
- *   E3. Observations start over if this node was cut off or stalled, or if most keys vanish at once: then the lease store
- *       was lost, not its writers.
+ *   E2. A session that reports for `UNREADY_EXPIRY_MS` that it is not ready has lost the ledger's store and can serve
+ *       nothing. Its own report needs less time than silence, which may be this node's fault.
+ *   E3. Observations start over if this node was cut off or stalled, or if most keys vanish at once: then the lease
+ *       store lost the keys.
  */
 import type { Clock } from '../../ports/clock.ts'
 import type { ListedSession, SessionRecord } from '../../ports/lease-store.ts'
 import type { ShardRecord } from '../../ports/ledger-store.ts'
 
-/** Longer than a failover of the lease store, and than two nodes' clocks may drift apart in that time. */
+/** Longer than a failover of the lease store, and than the drift of two nodes' clocks in that time. */
 export const SESSION_EXPIRY_MS = 12_000
 export const UNREADY_EXPIRY_MS = 6_000
 const STALL_MS = 3_000
-/** A renewal is due every two seconds: a session that lives is asked about every other look. */
+/** A renewal is due every two seconds: a live session is called about every other round. */
 const SILENT_MS = 1_000
 
 interface Observation {
   readonly revision: number
   readonly sinceMs: number
-  /** Since when it has said that it is not ready; null while it is. */
+  /** The time since which it has reported that it is not ready; null while it is ready. */
   readonly unreadySinceMs: number | null
 }
 
@@ -34,7 +34,7 @@ export class Peers {
     this.clock = clock
   }
 
-  /** Takes in a complete listing, and the sessions that the ledger names as owners. */
+  /** Records a complete listing, and the sessions that the ledger names as owners. */
   observe(listed: readonly ListedSession[], owners: readonly SessionName[]): void {
     const nowMs = this.clock.monotonic()
     const stalled = this.lastLookMs !== undefined && nowMs - this.lastLookMs > STALL_MS
@@ -55,13 +55,13 @@ export class Peers {
     this.lastLookMs = nowMs
   }
 
-  /** No listing could be had: what was seen before says nothing about now. */
+  /** Listing failed: discards liveness observations. */
   forget(): void {
     this.observations = new Map()
     this.lastLookMs = undefined
   }
 
-  /** Whether nothing was heard of it lately: reason to ask, and no more. */
+  /** Whether the session has not renewed lately: a reason only to call it. */
   isSilent(session: string): boolean {
     const seen = this.observations.get(session)
     return seen === undefined || this.clock.monotonic() - seen.sinceMs >= SILENT_MS
@@ -78,7 +78,7 @@ export class Peers {
 
 export type SessionName = Pick<SessionRecord, 'nodeId' | 'session'>
 
-/** The sessions that have shards. */
+/** The sessions that own shards. */
 export function ownersOf(records: readonly ShardRecord[]): readonly SessionName[] {
   const owners = new Map<string, SessionName>()
   for (const { nodeId, session } of records) {

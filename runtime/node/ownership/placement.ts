@@ -1,6 +1,6 @@
 /**
- * Intended shard owners: rendezvous hashing with bounded load, computed alike by every node from the same list, so that
- * nobody has to coordinate. (Thaler and Ravishankar 1998; bounded loads after Mirrokni, Thorup and Zadimoghaddam 2018.)
+ * Intended shard owners: rendezvous hashing with bounded load, which every node computes alike from the same list,
+ * without coordination. (Thaler and Ravishankar 1998; bounded loads after Mirrokni, Thorup and Zadimoghaddam 2018.)
  */
 
 import type { SessionRecord } from '../../ports/lease-store.ts'
@@ -13,7 +13,7 @@ export interface PlacementNode {
   readonly nodeId: string
   /** Shards that it cannot serve. */
   readonly refusedShards: ReadonlySet<number>
-  /** Shards that it should not have, as long as another can. */
+  /** Shards that it should not have while another node can have them. */
   readonly avoidedShards: ReadonlySet<number>
 }
 
@@ -54,7 +54,7 @@ export function placeOn(
   )
 }
 
-/** The session that should have each shard. */
+/** The intended session of each shard. */
 export function sessionsOf(
   candidates: readonly Pick<SessionRecord, 'nodeId' | 'session'>[],
   placed: ReadonlyMap<number, string>,

@@ -1,7 +1,8 @@
 /**
- * The health of a shard, derived from the store alone: an owner that does not reply must show, too.
- *   S1. `draining`: an administrator said so. `owner` tells beside it whether a node owns the shard.
- *   S2. `unavailable`: no node owns it, or its owner cannot commit, or has been silent so long that others would take it.
+ * The health of a shard, derived from the store alone, so that it shows an owner that does not reply.
+ *   S1. `draining`: an administrator drains the shard. `owner` shows besides whether a node owns it.
+ *   S2. `unavailable`: the shard has no owner, or its owner cannot commit or has been silent until others would take
+ *       it.
  *   S3. `moving`: its owner changed within the last moments, or is silent and others are about to take the shard. The
  *       first owner of a shard has no predecessor.
  *   S4. `healthy`: none of these.
@@ -19,17 +20,17 @@ export interface ShardSigns {
   readonly silentForMs: number
 }
 
-/** As long as an owner that gave it away goes on answering `moved`. */
+/** As long as a former owner replies `moved`. */
 export const SETTLED_AFTER_MS = 2_000
-/** Three proofs in a row did not come, and the wait of the others is half over. */
+/** Three proofs in a row are missing, and half of the expiry has passed. */
 export const SILENT_AFTER_MS = SESSION_EXPIRY_MS / 2
-/** The wait of the others is over, and they have had several looks since. */
+/** The expiry has passed, and other nodes have had several rounds since. */
 export const GIVEN_UP_AFTER_MS = 1.5 * SESSION_EXPIRY_MS
 
 /** The epoch of a shard's first owner. */
 const FIRST_EPOCH = 1
 
-/** `ownedForMs`: the time since its owner took it. */
+/** `ownedForMs`: time since the owner took the shard. */
 export function sinceMovedMs(epoch: number, ownedForMs: number): number {
   return epoch <= FIRST_EPOCH ? Number.POSITIVE_INFINITY : ownedForMs
 }

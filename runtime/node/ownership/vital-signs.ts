@@ -1,16 +1,16 @@
-/** When this node last proved that it can commit, that others see it, and how far its clock is off. */
+/** Times of the last proofs that this node can commit and is visible to others, and its clock skew. */
 import type { Clock } from '../../ports/clock.ts'
 
-/** Ages in milliseconds, from when the proof was begun; null: there never was one. */
+/** Ages in milliseconds, from the beginning of the proof; null: no proof yet. */
 export interface VitalSigns {
   readonly probedAgoMs: number | null
   readonly renewedAgoMs: number | null
-  /** How far this clock is off the store's, as far as the last probe could tell; never negative. */
+  /** Skew from the store's clock, as far as the last probe showed it; never negative. */
   readonly clockSkewMs: number
-  /** That the last attempt at each went well. */
+  /** Whether the last attempt at each succeeded. */
   readonly probed: boolean
   readonly renewed: boolean
-  /** That the skew is within its bound. */
+  /** Whether the skew is within its limit. */
   readonly clockInBounds: boolean
 }
 
@@ -27,7 +27,7 @@ export function createVitalSigns(clock: Pick<Clock, 'monotonic'>, maxClockSkewMs
   }
 
   return {
-    /** A probe that began then has committed. */
+    /** A probe that began at this time has committed. */
     probed: (begunMs: number, skewMs: number): void => {
       probed = true
       probedMs = begunMs

@@ -1,12 +1,13 @@
 /**
- * Contains faults: a command whose handling throws does not affect other commands. Each fault logs one line at the level
+ * Contains faults: a command whose handling throws does not affect other commands. Each fault logs one line at the
+ * level
  * `error` with the stage and the cause.
  *   C1. A request is refused with a code for this case. If an earlier attempt may have been applied, or its key was not
  *       looked up, the request is left undecided, because a refusal would deny what took effect.
  *   C2. A message parks its channel (R5 of inbox.ts) instead of stopping the shard: every owner can serve the shard.
  *   C3. A timer parks its actor and is retried after `PARKED_RETRY_MS`. More than `MAX_PARKED_TIMERS` of one shard
- *       quarantine it: they would displace other timers in the store's list of due actors.
- *       Timers for which the store did not answer do not count.
+ *       quarantine it: they would displace other timers in the store's list of due actors. Timers whose look-up the
+ *       store did not answer do not count.
  *   C4. A request that breaks an invariant quarantines its shard, because the shard's state cannot be trusted. If the
  *       request's own handling broke the invariant, it is refused, so that it does not quarantine the shard at the next
  *       owner.
@@ -46,7 +47,7 @@ export interface Fault {
   readonly cause: string
   /** Whether an invariant of the code is broken. */
   readonly breaksInvariant: boolean
-  /** Whether the store did not answer: that says nothing about the command. */
+  /** Whether the store did not reply, which is no fault of the command. */
   readonly isOfStore?: boolean
 }
 
@@ -88,7 +89,7 @@ export function createContainment(dependencies: ContainmentDependencies): Contai
     }
     const { stage, cause } = fault
     const isStored = stage === 'rows' || stage === 'commit'
-    // Its key was not looked up: it may repeat a request that took effect.
+    // The idempotency key was not looked up: the request may repeat one that took effect.
     const mayBeApplied = !isStored && (stage === 'look_up' || mayHaveTakenEffect(pending))
     const event = mayBeApplied ? 'command_left_undecided' : 'command_refused'
     if (!mayBeApplied || isFirst(pending)) {

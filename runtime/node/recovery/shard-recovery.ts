@@ -1,12 +1,12 @@
 /**
- * Recovers shards whose ownership or last commit is uncertain. The store is asked until it replies.
- *   D1. A shard that the fence left out waits: it was busy, or another node owns it.
- *   D2. After an unknown outcome the attempt is raised before anything is loaded, so that no earlier commit can take effect
- *       (H3).
+ * Recovers shards whose ownership or last commit is uncertain. The store is queried until it replies.
+ *   D1. A shard that the fence rejected waits: it was busy, or another node owns it.
+ *   D2. After an unknown outcome the attempt is raised before anything is loaded, so that no earlier commit can take
+ *       effect (H3).
  *   D3. A fault counts only if this node still owns the shard: rows loaded after the shard has moved may be newer than
  *       this node's marks (H4).
- *   D4. A failed recovery counts unless the store did not answer. After `MAX_RECOVERIES` of them the shard is quarantined:
- *       the fault concerns this shard alone.
+ *   D4. A failed recovery counts unless the store did not reply. After `MAX_RECOVERIES` of them the shard is
+ *       quarantined: the fault concerns this shard alone.
  */
 import { delay } from '../../ports/clock.ts'
 import { LedgerStoreUnavailable, type ShardRecord, type ShardStart, type ShardToken } from '../../ports/ledger-store.ts'
@@ -17,13 +17,13 @@ import { type Fault, faultOf } from './containment.ts'
 import { reasonOf } from '../../common/reason.ts'
 
 export interface ShardRecoveryDependencies extends Pick<NodeContext, 'store' | 'session' | 'clock' | 'log'> {
-  /** Another has the shard; `found`, where it was looked at: its record. */
+  /** Another node has the shard; `found`: its record, if it was queried. */
   readonly onFenced: (incarnation: Incarnation, found: ShardRecord | undefined) => void
   /** Shards that were only busy may be stepped again. */
   readonly onCleared: () => void
   /** The outcome of all commits is known, and their state is loaded. */
   readonly onRaised: (incarnation: Incarnation, token: ShardToken, start: ShardStart) => void
-  /** The store does not answer. */
+  /** The store does not reply. */
   readonly onDelayed: (incarnation: Incarnation) => void
   /** D4. */
   readonly onStuck: (incarnation: Incarnation, fault: Fault) => void
@@ -37,7 +37,7 @@ export interface ShardRecovery {
   readonly confirmed: (incarnation: Incarnation, run: () => void) => Promise<void>
 }
 
-/** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
+/** Delay before each attempt to recover, the first included. */
 const RECOVERY_RETRY_MS = 20
 const BUSY_RETRY_MS = 5
 const LONGEST_RETRY_MS = 1_000
@@ -61,7 +61,7 @@ export function createShardRecovery(dependencies: ShardRecoveryDependencies): Sh
         onCleared()
         return
       } catch {
-        // Asked again.
+        // The loop retries.
       }
     }
   }
@@ -78,7 +78,7 @@ export function createShardRecovery(dependencies: ShardRecoveryDependencies): Sh
         raised ||= await store.raiseAttempt(incarnation.token)
         if (!raised && unanswered && (await wasRaised(incarnation))) {
           raised = true
-          log.info('attempt_found_raised', { shard: shardId, epoch, attempt: attempt + 1 })
+          log.info('attempt_already_incremented', { shard: shardId, epoch, attempt: attempt + 1 })
         }
         if (raised) onRaised(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
         else onFenced(incarnation, undefined)
@@ -93,7 +93,9 @@ export function createShardRecovery(dependencies: ShardRecoveryDependencies): Sh
     }
   }
 
-  /** Only the owner raises an attempt: a higher one with the owner's session was raised by the request without a reply. */
+  /**
+   * Only the owner raises an attempt: a higher one with the owner's session was raised by the request without a reply.
+   */
   async function wasRaised({ token }: Incarnation): Promise<boolean> {
     const record = (await store.shards()).find(({ shardId }) => shardId === token.shardId)
     if (record === undefined || record.session !== session) return false
@@ -129,7 +131,7 @@ function isOf({ token }: Incarnation, record: ShardRecord | undefined): boolean 
   return record?.epoch === token.epoch && record.attempt === token.attempt
 }
 
-/** It may end while the store is asked. */
+/** The incarnation may end while the store is queried. */
 function isEnded({ phase }: Incarnation): boolean {
   return phase === 'ended'
 }

@@ -1,7 +1,7 @@
 /**
- * A batch being made: commands stepped one after another on top of committed memory and of what the batch itself
- * changed. Nothing of it touches memory: if its commit fails, it is thrown away and the commands are stepped again.
- * Each row is written once: what several commands do to an actor is folded here.
+ * A batch in preparation: commands stepped on committed memory and the batch's own changes. It changes no memory: if
+ * its commit fails, it is discarded and the commands are stepped again. Changes of several commands to one actor become
+ * one row.
  */
 import { type AccountClientCommand, payloadHashOf } from '../../../actors/account/commands.ts'
 import { type Answer, type EarlierUse, type Effect, originalAnswer } from '../../../actors/account/outcome.ts'
@@ -43,7 +43,7 @@ export interface StepSurroundings {
   readonly homeOf: (actor: ActorAddress) => number
 }
 
-/** In which order messages of one shard are taken in (D6): exactly the one after the last. */
+/** The order in which a shard's messages are consumed (D6): each one after the previous number. */
 export interface InboxOrder {
   readonly isNext: (mark: number, number: number) => boolean
 }
@@ -53,12 +53,12 @@ export const inboxOrder: InboxOrder = { isNext: (mark, number) => number === mar
 /** One shard's part of a batch. */
 export class ShardDraft {
   readonly incarnation: Incarnation
-  /** Every command that was stepped, in order: to be settled, or stepped again. */
+  /** Every stepped command, in order: to be settled, or stepped again. */
   readonly pendings: Pending[] = []
   readonly answers: DecidedAnswer[] = []
-  /** Requests whose answer comes with a later step of their actor. */
+  /** Requests that a later step of their actor concludes. */
   readonly deferred: Pending[] = []
-  /** Replies to requests that wait since an earlier batch, by what they wait for. */
+  /** Replies to requests of earlier batches, by `waitsFor`. */
   readonly concluded = new Map<string, Answer>()
   readonly changed = new Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>()
   readonly balances = new Map<string, { readonly accountId: string; readonly tokenId: string }>()
@@ -89,11 +89,11 @@ export class ShardDraft {
 export type DraftStep =
   | { readonly kind: 'taken'; readonly answer: Answer | null }
   | Extract<StepOutcome, { readonly kind: 'unverified' }>
-  /** It may have been applied before, and has no key by which that could be told; or it was looked up too early to be judged. */
+  /** It may have been applied before and no key can prove that; or its look-up lacks a fact. */
   | { readonly kind: 'untold' }
-  /** It changes or destroys what this very batch adds, whose row is not there yet: it is for the next one. */
+  /** It changes a row that this batch adds: it must wait for the next batch. */
   | { readonly kind: 'early' }
-  /** A message that was taken in before: it is dropped. */
+  /** A duplicate of a consumed message: it is dropped. */
   | { readonly kind: 'repeated' }
   /** An invariant is broken: the shard must stop. */
   | { readonly kind: 'broken'; readonly detail: string }
@@ -122,8 +122,8 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
 }
 
 /**
- * A change of status that may have been applied must not be applied on top of what came after it. A registration or a
- * decline may be refused for its own effect: a declined leg is gone once its group has reverted.
+ * A status change that may have been applied must not be applied after later changes. A registration or a decline may
+ * be refused because of its own effect: a declined leg is gone once its group has reverted.
  */
 function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
   if (!perhapsApplied || keyAddress !== null) return false
@@ -132,7 +132,10 @@ function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { re
   return (result as { readonly answer: Answer }).answer.kind === 'refused'
 }
 
-/** An end is always of an earlier batch: what decides it is sent only after the commit. What undoes a leg need not wait. */
+/**
+ * A conclusion always concerns an earlier batch, since its cause is sent only after the commit. A leg's revert may not
+ * wait.
+ */
 function changesWhatIsNew(
   { transactions, changed }: ShardDraft,
   { actorKey: key }: Pending,
@@ -181,7 +184,7 @@ function judge(
   })
 }
 
-/** What was found, and what has been committed or stepped since. */
+/** Uses found by the look-up, committed since, or stepped in this batch. */
 function groupUsesOf(draft: ShardDraft, { command, found, incarnation }: Pending): readonly GroupUse[] {
   if (command.type !== 'submit' || command.submission.groupId === null) return []
   const { accountId, groupId } = command.submission
@@ -213,7 +216,7 @@ function fold(
     foldEffect(draft, pending, effect, surroundings)
     draft.textBytes += effectBytes(effect)
   }
-  // A rotation is recorded under the key that ordered it, not the one it brought in.
+  // A rotation is recorded under the key that ordered it, not the new one.
   const key = keyOf(before) ?? keyOf(step.state) ?? NO_KEY
   const { answer } = step
   if (keyAddress !== null && answer !== null && answer !== 'deferred') {
@@ -222,7 +225,7 @@ function fold(
   }
 }
 
-/** The key of an account without one: a status change needs no signature, so that such an account can have it. */
+/** For status changes of keyless accounts: they need no signature. */
 const NO_KEY: AccountKey = { keyId: '', publicKey: '' }
 
 function keyOf(state: AnyState | null): AccountKey | null {
@@ -313,7 +316,7 @@ function recordOperation(
   draft.keyUses.set(keyAddressOf({ shardId, ...operation }), earlier)
 }
 
-/** Whoever has asked by now is told; who asks after this, in the same batch even, has begun something new. */
+/** Replies to all requests that wait now; a later request, even in the same batch, begins anew. */
 function conclude(draft: ShardDraft, key: string, answer: Answer): void {
   draft.concluded.set(key, answer)
   const [parked] = draft.incarnation.parked.get(key) ?? []
@@ -333,19 +336,16 @@ function noteGroupUse(draft: ShardDraft, { origin, shardId, accountId, groupId, 
   else if (!isKnownUse(uses, { type, tokenId })) uses.push({ type, tokenId })
 }
 
-/** Each is kept once: a busy account may enter thousands under one group ID while look-ups are open. */
+/** Keeps each use once: a busy account may add thousands under one group ID while look-ups are open. */
 export function isKnownUse(uses: readonly GroupUse[], { type, tokenId }: GroupUse): boolean {
   return uses.some((use) => use.type === type && use.tokenId === tokenId)
 }
 
-/**
- * The reply to one of the requests that waited for a conclusion; not all of them began what ended. `first`: the one that
- * came first.
- */
+/** `first`: the request that waited first; it need not have begun the concluded operation. */
 export function answerFor(pending: Pending, first: Pending | undefined, answer: Answer): Answer {
   const { command, origin } = pending
   if (answer.kind === 'minted' && command.type === 'mint') {
-    // The first that waits may not have begun the mint: an earlier owner may have received that one.
+    // The first waiting request may not have begun the mint: an earlier owner may have received that one.
     const replayed = command.newTxnId !== answer.txnId
     return { ...answer, replayed, mismatch: command.payloadHash !== answer.payloadHash }
   }
@@ -360,7 +360,7 @@ export function answerFor(pending: Pending, first: Pending | undefined, answer: 
   return { ...answer, created: isFirst }
 }
 
-/** The state of an account as the draft leaves it. */
+/** The account's state in the draft. */
 export function accountIn(draft: ShardDraft, accountId: string): AccountState | undefined {
   const state = draft.changed.get(actorKey({ kind: 'account', id: accountId }))?.state
   return state?.kind === 'account' ? state : undefined

@@ -1,7 +1,7 @@
 /**
- * Facts that never change, of any shard: that an account exists, what a token's decimals and issuer are, who issues a class,
- * that an NFT was minted. What is not there yet is not remembered.
- *   F1. What was known when a command was looked up is known at its step, whatever leaves this memory in between.
+ * Immutable facts of any shard: existing accounts, decimals and issuers of tokens, issuers of classes, minted NFTs.
+ * Absence is not cached.
+ *   F1. Facts known at a command's look-up stay known until its step, whatever the cache evicts.
  */
 import type { AssetEvidence } from '../../../actors/account/submission.ts'
 import { actorKey, tokenAddress } from '../../../actors/address.ts'
@@ -18,7 +18,7 @@ const MAX_NFTS = 200_000
 
 export interface Facts extends AssetEvidence {
   readonly exists: (account: AccountAddress) => boolean
-  /** Takes up what a look-up found. */
+  /** Adds the facts that a look-up found. */
   readonly note: (answer: FoundFacts) => void
 }
 
@@ -26,7 +26,7 @@ export type FoundFacts = Pick<LookUpAnswer, 'tokens' | 'existing' | 'classes' | 
 
 type Cache<V> = Pick<BoundedCache<string, V>, 'get' | 'set'>
 
-/** Keyed by address, so that two spellings of a symbol are one; classes and NFTs by their ID. */
+/** By address, since symbols ignore case; classes and NFTs by ID. */
 interface Caches {
   readonly tokens: Cache<TokenFacts>
   readonly classes: Cache<ClassFacts>
@@ -34,7 +34,6 @@ interface Caches {
   readonly nfts: Cache<true>
 }
 
-/** The node's memory of facts, bounded. */
 export function createFacts(rare: RarePaths): Facts {
   let caches = boundedCaches()
   return {
@@ -46,7 +45,7 @@ export function createFacts(rare: RarePaths): Facts {
   }
 }
 
-/** F1: what the commands of one look-up know is kept with them; what `facts` knows now is copied when it is asked for. */
+/** F1: keeps the facts of one look-up; facts of the node's cache are copied when read. */
 export function createFactsOfLookUp(facts: Facts): Facts {
   const own: Caches = { tokens: new Map(), classes: new Map(), accounts: new Map(), nfts: new Map() }
   const { token, nftClass, minted, exists } = over(() => own)

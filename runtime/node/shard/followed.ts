@@ -1,20 +1,20 @@
-/** How lines of a node's log name the requests that they are about. */
+/** Log fields that name requests. */
 import type { Log, LogFields } from '../../ports/log.ts'
 import { fieldsOf } from '../../ports/trail.ts'
 import type { NodeContext } from './node-context.ts'
 import { type Pending, sendVerdicts, settle } from './pending-command.ts'
 
-/** Named in one line about many of them. */
+/** Limit on the request IDs in one line. */
 const MAX_NAMED = 20
 
-/** `submission`: as its edge's gateway names it. Nothing for messages between shards and times, which nobody sent. */
+/** `submission`: the request's ID in verdicts. Empty for messages between shards and for timers. */
 export function followed({ origin }: Pending): LogFields {
   if (origin.kind !== 'request') return {}
   const { requestId, trail, operation } = origin.item
   return { ...fieldsOf(trail), submission: requestId, operation: operation.kind }
 }
 
-/** How many requests there are, and the request IDs of the first of them. */
+/** The number of requests, and the request IDs of the first ones. */
 export function followedAll(pendings: readonly Pending[]): LogFields {
   let requests = 0
   const named: string[] = []
@@ -27,7 +27,7 @@ export function followedAll(pendings: readonly Pending[]): LogFields {
   return { requests, request_ids: named.join(' ') }
 }
 
-/** One line for each, at the level `debug`. */
+/** One line per request, at the level `debug`. */
 export function followEach(log: Log, event: string, pendings: readonly Pending[], fields: LogFields): void {
   if (log.debug === undefined) return
   for (const pending of pendings) {
@@ -36,10 +36,10 @@ export function followEach(log: Log, event: string, pendings: readonly Pending[]
   }
 }
 
-/** Why a request leaves its mailbox without a verdict. */
+/** Causes for a request to leave its mailbox without a verdict. */
 export type Undecided = 'late' | 'commit_unknown' | 'shard_ended' | 'shard_given_away' | 'cannot_be_told' | 'failed'
 
-/** Gives them up; they are counted, and each can be followed to here. */
+/** Ends these commands without a verdict; counts and logs them. */
 export function leaveUndecided(
   pendings: readonly Pending[],
   because: Undecided,
@@ -52,7 +52,7 @@ export function leaveUndecided(
   sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
 }
 
-/** The store refused the commit of these requests: they leave, and their reply says that this attempt had no effect. */
+/** The store refused the commit of these requests: they leave, with the reply that this attempt had no effect. */
 export function turnAway(pendings: readonly Pending[], { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>): void {
   if (pendings.length === 0) return
   metrics?.items('not_applied', pendings.length)

@@ -1,7 +1,7 @@
 /**
- * Everything a node holds of one shard hangs on one incarnation (shard, epoch, attempt): memory, mailbox, counters.
- * Work that completes for another incarnation is dropped.
- *   N1. IDs and times that an incarnation gives never go back, and go on from where the shard's last owner ended.
+ * A node's state of one shard belongs to one incarnation (shard, epoch, attempt): memory, mailbox, counters. Work that
+ * completes for another incarnation is dropped.
+ *   N1. IDs and times of an incarnation never go back; they continue from the shard's last owner.
  *   N2. Commands of a shard are stepped in the order in which they entered its mailbox.
  *   N3. Memory holds committed state only; a batch in flight carries its own.
  */
@@ -18,11 +18,11 @@ import { residentBytes } from './weights.ts'
 import type { Pending } from './pending-command.ts'
 
 /**
- * An actor in memory. `pins` and `waiting` keep it there. Its machine is made anew for each step: a snapshot costs a
+ * An actor in memory; `pins` and `waiting` keep it there. Its machine is made anew for each step: a snapshot takes a
  * microsecond to make, and several times the actor's memory to keep.
  */
 export interface Resident {
-  /** null: it does not exist. Set by `setState`. */
+  /** null: the actor does not exist. Set by `setState`. */
   state: AnyState | null
   /** Approximate size of `state`. */
   bytes: number
@@ -30,53 +30,57 @@ export interface Resident {
   pins: number
   /** Commands in the mailbox that will be stepped on it. */
   waiting: number
-  /** Whether it was stepped since it was last passed over. */
+  /** Whether it was stepped since `passivate` last passed it over. */
   used: boolean
 }
 
-/** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: takes nothing new; `ended`. */
+/** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: admits no new commands; `ended`. */
 export type IncarnationPhase = 'serving' | 'suspended' | 'draining' | 'ended'
 
-/** `signature`: under verification again; `fence`: the shard's owner is unknown; `postponed`: the command failed alone. */
+/**
+ * `signature`: under verification again; `fence`: the shard's owner is unknown; `postponed`: the command failed alone.
+ */
 type Block = 'signature' | 'fence' | 'postponed'
 
 export class Incarnation {
   readonly token: ShardToken
   phase: IncarnationPhase = 'serving'
-  /** Every command that has entered and has no verdict yet, in order. */
+  /** Every command without a verdict, in order of entry. */
   readonly mailbox = new Mailbox()
-  /** Those that may be stepped, in order. */
+  /** Commands that may be stepped, in order. */
   ready: Pending[] = []
-  /** Commands that a look-up is under way for, or about to be. */
+  /** Number of commands whose look-up is in flight or about to start. */
   lookingUp = 0
-  /** Why the first of `ready` cannot be stepped yet. Each cause is removed only where it was added. */
+  /** Causes that delay the first of `ready`. Each is removed only where it was added. */
   readonly blocks = new Set<Block>()
   /** By actor key. */
   readonly residents = new BriefMap<string, Resident>()
   /** Sum over all residents. */
   residentBytes = 0
-  /** Commits since look-ups began, whose findings may be older. */
+  /** Changes committed since open look-ups began, whose findings may be older. */
   readonly recent = {
-    /** By key address. Entries are objects of their own, so that a later one is not removed with an earlier one's pin. */
+    /**
+     * By key address. Entries are objects of their own, so that a later one is not removed with an earlier one's pin.
+     */
     keys: new BriefMap<string, { readonly earlier: EarlierUse }>(),
     /** By transaction ID. */
     transactions: new BriefMap<string, TransactionNews>(),
     /** By group use address. */
     groupUses: new BriefMap<string, readonly GroupUse[]>(),
   }
-  /** Requests that a later step of their actor answers, by what they wait for (`waitsFor`). */
+  /** Requests that a later step of their actor concludes, by `waitsFor`. */
   readonly parked = new BriefMap<string, Set<Pending>>()
-  /** Times that have been put into the mailbox and not been stepped, by actor key. */
+  /** Actor keys of timers in the mailbox. */
   readonly dueWaiting = new Set<string>()
   /** Parked timers, by actor key, with the monotonic time of the next retry, milliseconds (C3). */
   readonly parkedTimers = new Map<string, { readonly untilMs: number; readonly isOfStore: boolean }>()
   /** Parked channels, by source: the number of the message whose handling failed (R5). */
   readonly parkedChannels = new Map<number, number>()
-  /** The last number sent, by target; what is committed. */
+  /** The last committed number sent, by target. */
   readonly sent: Map<number, number>
-  /** The same, as it was found: what an earlier incarnation had sent. */
+  /** The last number sent by earlier incarnations, by target. */
   readonly began: ReadonlyMap<number, number>
-  /** The last number taken in, by source: committed, and in the mailbox. */
+  /** The last number consumed, by source: committed (`marks`), and in the mailbox (`entered`). */
   readonly marks: Map<number, number>
   readonly entered: Map<number, number>
   lastIdMs: number
@@ -96,7 +100,7 @@ export class Incarnation {
 
 export type TransactionNews = Partial<Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy'>>
 
-/** The stamp of the next command: its time is never before the last (N1), and its transaction ID is of that time. */
+/** The stamp of the next command: its time never goes back (N1), and its transaction ID has that time. */
 export function nextStamp(incarnation: Incarnation, nowMs: number, random: Random): Stamp {
   if (nowMs > incarnation.lastIdMs) {
     incarnation.lastIdMs = nowMs
@@ -113,7 +117,7 @@ export function nextStamp(incarnation: Incarnation, nowMs: number, random: Rando
   return { atMs, salt: random.hex(16), newTxnId: `txn_${encodeUlid(parts)}` }
 }
 
-/** Takes up what a look-up found, unless memory knows better: memory wins over loads. */
+/** Adds the loaded actor, unless a newer state is in memory. */
 export function takeUp(incarnation: Incarnation, key: string, loaded: AnyState | undefined): Resident {
   const known = incarnation.residents.get(key)
   if (known !== undefined) return known
@@ -123,7 +127,6 @@ export function takeUp(incarnation: Incarnation, key: string, loaded: AnyState |
   return resident
 }
 
-/** Sets the state of a resident. */
 export function setState(incarnation: Incarnation, resident: Resident, state: AnyState | null): void {
   const bytes = residentBytes(state)
   incarnation.residentBytes += bytes - resident.bytes
@@ -138,8 +141,8 @@ export interface ResidentLimits {
 }
 
 /**
- * Evicts unpinned actors, the oldest first, until the rest is within the limits. An actor used since its last turn is passed
- * over once (clock algorithm: a use sets a flag and reorders nothing).
+ * Evicts unpinned actors, the oldest first, until the rest is within the limits. An actor used since its last turn is
+ * passed over once (clock algorithm: a use sets a flag and reorders nothing).
  */
 export function passivate(incarnation: Incarnation, { maxResidents, maxResidentBytes }: ResidentLimits): void {
   const { residents } = incarnation

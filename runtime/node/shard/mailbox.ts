@@ -1,9 +1,9 @@
-/** Every command of a shard that has entered and has no verdict yet, in order; counted by actor, so that none can fill it alone. */
+/** Commands of a shard without a verdict, in order; counted by actor, so that one actor cannot fill the mailbox. */
 import { BriefMap } from '../../common/brief-map.ts'
 import type { Pending } from './pending-command.ts'
 
 export class Mailbox {
-  /** By their numbers. */
+  /** By command number. */
   private readonly commands = new BriefMap<number, Pending>()
   private readonly byActor = new Map<string, number>()
 
@@ -11,7 +11,6 @@ export class Mailbox {
     return this.commands.size
   }
 
-  /** Commands that wait for one actor. */
   sizeOf(actorKey: string): number {
     return this.byActor.get(actorKey) ?? 0
   }

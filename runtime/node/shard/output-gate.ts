@@ -1,7 +1,6 @@
 /**
- * I10: no answer leaves before the commit that it tells of, and refusals and repeats leave only after a fence check
- * that began after they were decided. So every answer rides in a batch, rows or none, and leaves when its shard's part
- * is committed.
+ * I10: a reply leaves only after the commit that it reports; refusals and replays leave only after a later fence check.
+ * So every reply is part of a batch, with or without rows, and leaves when its shard's part is committed.
  */
 import type { Verdict } from '../../protocol/messages.ts'
 import { type Pending, sendVerdicts } from './pending-command.ts'
@@ -9,9 +8,9 @@ import { type Pending, sendVerdicts } from './pending-command.ts'
 export type DecidedAnswer = readonly [Pending, Verdict]
 
 export interface OutputGate {
-  /** Called as soon as an answer is decided. */
+  /** Called when a verdict is decided. */
   readonly decided: (answer: DecidedAnswer) => void
-  /** Called when the answers' shards are committed. */
+  /** Called when the verdicts' shards are committed. */
   readonly committed: (answers: readonly DecidedAnswer[]) => void
 }
 

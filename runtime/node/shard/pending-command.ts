@@ -1,4 +1,4 @@
-/** A command in a mailbox, from its arrival to its end. */
+/** A command in a mailbox, from arrival to verdict. */
 import { type AccountCommand, keyUseOf } from '../../../actors/account/commands.ts'
 import type { Answer, EarlierUse } from '../../../actors/account/outcome.ts'
 import type { CompensableTransaction } from '../../../actors/account/transaction.ts'
@@ -10,7 +10,7 @@ import { type GroupUse, type KeyAddress, keyAddressOf } from '../../ports/ledger
 import type { Facts } from './facts.ts'
 import type { Incarnation, Resident } from './incarnation.ts'
 
-/** A client's request has somebody who waits; a message has a number that it is taken in under; a time has neither. */
+/** A request has a reply channel; a message has an outbox sequence; a timer has neither. */
 export type Origin =
   | { readonly kind: 'request'; readonly item: Item; readonly channel: ReplyChannel }
   | { readonly kind: 'message'; readonly source: number; readonly number: number }
@@ -19,9 +19,9 @@ export type Origin =
 export interface Findings {
   readonly groupUses: readonly GroupUse[]
   readonly transaction: CompensableTransaction | undefined
-  /** Its key, on the ledger that its account came from; undefined: nobody has looked. */
+  /** Whether its idempotency key was used on the source ledger; undefined: not looked up. */
   readonly usedElsewhere: boolean | undefined
-  /** null: it was not looked up, and needs none. */
+  /** null: no look-up was needed. */
   readonly facts: Facts | null
 }
 
@@ -40,34 +40,37 @@ export interface ReplyChannel {
 let created = 0
 
 export class Pending {
-  /** Tells it from all others of the process; later ones have larger numbers. */
+  /** Unique in the process, and ascending. */
   readonly number: number
   readonly origin: Origin
   readonly actor: ActorAddress
   readonly actorKey: string
   readonly command: AnyCommand
-  /** The look-up of its idempotency key, and the same as one string; null for commands without a key. */
+  /** The address of its idempotency key, also as one string; null for commands without a key. */
   readonly keyUse: KeyAddress | null
   readonly keyAddress: string | null
   incarnation: Incarnation
-  /** Leaves the look-up that this command's evidence came from, which stays open until the command is settled (P2). */
+  /** Leaves the look-up with this command's findings, which stays open until the command is settled (P2). */
   leaveLookUp: (() => void) | null = null
-  /** The actor in memory that it keeps there; null until it has been looked up. */
+  /** The actor, which the command keeps in memory; null before the look-up. */
   resident: Resident | null = null
-  /** Whether it was there before the command. */
+  /** Whether the actor was in memory before the command. */
   wasResident = false
   earlier: EarlierUse | undefined = undefined
-  /** The key that its look-up asked for as used elsewhere; null: it asked for none. */
+  /** The address of the used key that its look-up asked for; null: none. */
   askedElsewhere: string | null = null
-  /** Look-up results beside the actor and its key. */
+  /** Findings besides the actor and the idempotency key. */
   found: Findings = NOTHING_FOUND
-  /** Verdicts on signatures, by key and signature. */
+  /** Signature verdicts, by `verdictKey`. */
   readonly verdicts = new Map<string, boolean>()
-  /** Decided whatever the step would say: it could not be stored. */
+  /** A refusal that replaces the step, because the command could not be stored or processed. */
   forced: Answer | null = null
-  /** It was in a commit whose outcome is not known. */
+  /** It was in a commit of unknown outcome. */
   perhapsApplied = false
-  /** `times`: postponements between which other commits wrote rows. `written`: commits with rows at the last postponement. */
+  /**
+   * `times`: postponements between which other commits wrote rows. `written`: commits with rows at the last
+   * postponement.
+   */
   postponed: { readonly times: number; readonly written: number } | null = null
 
   constructor(origin: Origin, actor: ActorAddress, command: AnyCommand, incarnation: Incarnation) {
@@ -77,7 +80,7 @@ export class Pending {
     this.actor = actor
     this.actorKey = actorKey(actor)
     this.command = command
-    // Only commands of accounts have idempotency keys; of all others there is no use.
+    // Only account commands have idempotency keys; `keyUseOf` returns undefined for all others.
     const use = keyUseOf(command as AccountCommand)
     this.keyUse = use === undefined ? null : { shardId: incarnation.token.shardId, accountId: actor.id, ...use }
     this.keyAddress = this.keyUse === null ? null : keyAddressOf(this.keyUse)
@@ -94,7 +97,7 @@ export function verdictKey(keyId: string, signature: string): string {
   return `${keyId} ${signature}`
 }
 
-/** Sends the verdicts of requests, one message to each channel; nobody waits for what became of the others. */
+/** Sends the verdicts of requests, one message per channel; other commands get none. */
 export function sendVerdicts(verdicts: Iterable<readonly [Pending, Verdict]>): void {
   const byChannel = new Map<ReplyChannel, ItemVerdict[]>()
   for (const [{ origin }, verdict] of verdicts) {
@@ -111,7 +114,7 @@ export function settle(pending: Pending): void {
   release(pending)
 }
 
-/** It needs nothing of memory any more, though somebody may wait for it still. */
+/** The command no longer needs memory, though its client may still wait. */
 export function release(pending: Pending): void {
   pending.leaveLookUp?.()
   pending.leaveLookUp = null
@@ -119,15 +122,15 @@ export function release(pending: Pending): void {
 }
 
 /**
- * Stops stepping the incarnation. Its commands wait for the incarnation that replaces it and need none of this memory, so
- * their look-ups close. Open look-ups would let the pins of other shards grow while the store does not reply.
+ * Stops stepping the incarnation. Its commands wait for the incarnation that replaces it and need none of this memory,
+ * so their look-ups close. Open look-ups would let the pins of other shards grow while the store does not reply.
  */
 export function suspend(incarnation: Incarnation): void {
   incarnation.phase = 'suspended'
   for (const pending of incarnation.mailbox) release(pending)
 }
 
-/** Whether nobody waits for it any more. Messages and times wait for ever. */
+/** Whether a request's deadline has passed. Messages and timers have none. */
 export function isLate({ origin }: Pending, nowMs: number): boolean {
   return origin.kind === 'request' && origin.item.deadlineMs <= nowMs
 }

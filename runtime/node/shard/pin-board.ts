@@ -1,16 +1,16 @@
 /**
- * A look-up is valid as of the moment it was sent. While one is open, whatever batches have committed since must stay
- * in memory, or its stale answer would be believed: a repeat judged new, an account stepped on an old state.
- *   P1. What is pinned when a batch is answered is let go only when every look-up that was open then has closed.
- *   P2. A look-up is open from before it is sent until everything that was asked in it has been answered or dropped.
+ * A look-up is valid as of its sending. While one is open, later commits must stay in memory, or its stale findings
+ * would count: a replay would be taken for new, and an account stepped on an old state.
+ *   P1. A pin of a committed batch is released only when every look-up that was open then has closed.
+ *   P2. A look-up is open from before its sending until all its commands are settled or dropped.
  */
 import type { Clock } from '../../ports/clock.ts'
 
 export interface PinBoard {
-  /** Opens a look-up; the number it returns closes it. */
+  /** Opens a look-up; the returned number closes it. */
   readonly open: () => number
   readonly close: (lookUp: number) => void
-  /** Calls back as soon as every look-up that is open now has closed: at once when there is none. */
+  /** Calls back once every look-up that is open now has closed: at once if there is none. */
   readonly pin: (letGo: () => void) => void
   /** Age of the oldest open look-up, milliseconds; 0 if there is none. */
   readonly oldestAgeMs: () => number

@@ -1,6 +1,6 @@
 /**
- * Weight of messages and rows in bytes: texts that clients write. Everything else is of bounded size and counted as
- * such by whoever asks. A UTF-16 unit is three bytes of UTF-8 at most.
+ * Approximate sizes in bytes of messages, rows and actors: clients' texts are measured, other members have a fixed
+ * bound. A UTF-16 unit is at most three bytes of UTF-8.
  */
 import type { Effect } from '../../../actors/account/outcome.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
@@ -10,12 +10,12 @@ import type { AnyState } from '../../../actors/step-actor.ts'
 import { type AccountState, ARRIVAL_HOLD_ID } from '../../../actors/account/state.ts'
 
 const BYTES_A_UNIT = 3
-/** Bytes of an envelope beside its texts. */
+/** Bytes of an envelope besides its texts. */
 export const ENVELOPE_BYTES = 1_024
 
-/** An entry that is longer names many assets: it is of no bounded size. */
+/** A longer entry names many assets: its size is unbounded. */
 const LARGE_ENTRY = 8_192
-/** Of an entry of a history beside its payload, in UTF-16 units. */
+/** UTF-16 units of a history entry besides its payload. */
 const EVENT_BYTES = 512
 /** A token's name and a quantity, as JSON. */
 const BALANCE_BYTES = 128
@@ -29,7 +29,7 @@ const OFFER_BYTES = 1_024
 
 const lengths = new WeakMap<JsonObject, number>()
 
-/** As JSON. Objects of messages and states are never changed: each is written out once. */
+/** Size as JSON. Objects in messages and states are immutable, so each is serialized once. */
 function bytesOf(value: JsonObject | null): number {
   if (value === null) return 0
   const known = lengths.get(value)
@@ -49,7 +49,7 @@ function textBytes({ message }: Envelope): number {
   return metadata + payload
 }
 
-/** Of the rows that an effect adds. */
+/** Size of the rows that an effect adds. */
 export function effectBytes(effect: Effect): number {
   switch (effect.kind) {
     case 'transaction_entered':
@@ -67,7 +67,7 @@ export function effectBytes(effect: Effect): number {
   }
 }
 
-/** Of the row of an actor that is written whole with every change. */
+/** Size of an actor's row, which every change rewrites whole. */
 export function stateBytes(state: AnyState | null): number {
   if (state === null) return 0
   if (state.kind === 'account') return bytesOfAccount(state)
@@ -104,7 +104,7 @@ export function residentBytes(state: AnyState | null): number {
   return bytes + BALANCE_IN_MEMORY_BYTES * state.balances.size + HOLD_IN_MEMORY_BYTES * state.holds.size
 }
 
-/** Balances that came from, or went to, another ledger: they name every token. */
+/** Imported or exported balances: they name every token. */
 function bytesOfAccount({ holds, moved }: AccountState): number {
   const hold = holds.get(ARRIVAL_HOLD_ID)
   const arriving = hold?.kind === 'arrival' ? Object.keys(hold.account.balances).length : 0

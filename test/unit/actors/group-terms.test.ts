@@ -105,7 +105,7 @@ describe('legs', () => {
         })
         const wrong = problems(terms({ legs }))
         expect(wrong.map(({ message }) => message)).toEqual(
-          assets.filter(({ left }) => left > 0).map(({ tokenId }) => `do not net to zero in ${tokenId}: 1 is left`),
+          assets.filter(({ left }) => left > 0).map(({ tokenId }) => `do not net to zero in ${tokenId}: 1 remains`),
         )
       }),
     )
