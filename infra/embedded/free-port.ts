@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 
-/** The loopback address: embedded servers listen nowhere else. */
+/** Embedded servers listen on the loopback address only. */
 export const LOOPBACK = '127.0.0.1'
 
-/** Whether something could listen there now. Nothing is promised for later: whoever starts a server must cope with a loss. */
+/** Another process may still take the port before a server listens on it. */
 export function isPortFree(port: number, host: string = LOOPBACK): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -26,7 +26,7 @@ export function freePort(host: string = LOOPBACK): Promise<number> {
   })
 }
 
-/** The wished port if it is free, else any free one. */
-export async function freePortNear(wished: number | null): Promise<number> {
-  return wished !== null && (await isPortFree(wished)) ? wished : freePort()
+/** The preferred port if it is free, else any free port. */
+export async function freePortNear(preferred: number | null): Promise<number> {
+  return preferred !== null && (await isPortFree(preferred)) ? preferred : freePort()
 }

@@ -1,16 +1,15 @@
 /**
- * Getting nats-server from the system's package manager.
- * On Debian and its kin the package is fetched and unpacked into a directory of our own: installing it would also
- * start a second server as a system service, open to the network.
+ * Installs nats-server by the system's package manager. On Debian and its derivatives the package is only downloaded and
+ * unpacked: installing it would start a system service that is open to the network.
  */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram, isProgram } from './programs.ts'
-import { runToEnd } from './run-to-end.ts'
+import { runToEnd } from './server-process.ts'
 import { toolsDirectory } from './tools-directory.ts'
 import { isRoot } from './unprivileged-user.ts'
 
-/** Package managers whose packages start nothing by themselves, with the command that installs. */
+/** Package managers that start no service, with their install command. */
 const INSTALLERS: readonly (readonly [string, readonly string[]])[] = [
   ['dnf', ['install', '-y', 'nats-server']],
   ['microdnf', ['install', '-y', 'nats-server']],
@@ -23,7 +22,7 @@ const INSTALLERS: readonly (readonly [string, readonly string[]])[] = [
 const HOW_TO_GET_IT =
   'install it (https://docs.nats.io/running-a-nats-service/introduction/installation) so that nats-server is on the PATH, or set LEDGER_NATS_URL to use a server of your own'
 
-/** The path of the program. Throws one sentence on how to get it when it cannot be had. */
+/** Returns the path of the program. The error of a failed installation says how to install it by hand. */
 export async function installNatsServer(log: (line: string) => void): Promise<string> {
   const unpacked = join(toolsDirectory(), 'nats-server')
   if (isProgram(unpacked)) return unpacked
@@ -40,7 +39,7 @@ export async function installNatsServer(log: (line: string) => void): Promise<st
 async function unpack(target: string, log: (line: string) => void): Promise<string> {
   const place = mkdtempSync(`${target}.`)
   try {
-    log('nats-server is not installed: fetching its package with apt-get')
+    log('nats-server is not installed: downloading its package with apt-get')
     try {
       await run('apt-get', ['download', 'nats-server'], place, log)
     } catch (error) {
@@ -50,7 +49,7 @@ async function unpack(target: string, log: (line: string) => void): Promise<stri
       await run('apt-get', ['download', 'nats-server'], place, log)
     }
     const archive = readdirSync(place).find((name) => name.endsWith('.deb'))
-    if (archive === undefined) throw new Error('apt-get fetched no package')
+    if (archive === undefined) throw new Error('apt-get downloaded no package')
     await run('dpkg-deb', ['--extract', archive, 'files'], place, log)
     renameSync(join(place, 'files', 'usr', 'sbin', 'nats-server'), target)
     log(`nats-server is now at ${target}`)
@@ -60,7 +59,7 @@ async function unpack(target: string, log: (line: string) => void): Promise<stri
   }
 }
 
-/** Undefined when there is no package manager that we know, or no way to become root. */
+/** undefined: no known package manager, or no way to become root. */
 async function install(log: (line: string) => void): Promise<string | undefined> {
   const installer = INSTALLERS.find(([name]) => findProgram(name) !== undefined)
   const asRoot = rootPrefix()
@@ -71,7 +70,7 @@ async function install(log: (line: string) => void): Promise<string | undefined>
   return findProgram('nats-server')
 }
 
-/** What to put before a command so that it runs as root; undefined when there is no way without asking for a password. */
+/** The prefix that runs a command as root; undefined if that needs a password. */
 function rootPrefix(): readonly string[] | undefined {
   if (isRoot()) return []
   return findProgram('sudo') === undefined ? undefined : ['sudo', '-n']

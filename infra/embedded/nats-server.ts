@@ -1,8 +1,8 @@
 /**
- * A nats-server with JetStream of the ledger's own, on the loopback address.
- *   N1. User and password are random, in a file that only the owner can read, never an argument of a process.
- *   N2. What a killed launcher left behind on the same store is ended before the next start, never joined.
- * `url` carries user and password; nats.js does not read them from there, its caller must.
+ * Runs a nats-server with JetStream for the ledger, on the loopback address.
+ *   N1. The password is random, in a file that only the owner can read, and never an argument of a process.
+ *   N2. A server left behind by a killed launcher is ended before the next start, and never reused.
+ * `url` contains user and password. nats.js ignores them there, so the caller must pass them.
  */
 import { realpathSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -14,7 +14,7 @@ import { isAlive, processesOf } from './process-table.ts'
 import { pollUntil, spawnServer, stopByStages, type EmbeddedServer, type ServerProcess } from './server-process.ts'
 import {
   newPassword,
-  noteRunning,
+  markRunning,
   readRecord,
   refuseSecondLauncher,
   runningRecord,
@@ -25,33 +25,32 @@ import {
 import { makePrivateDirectory, replacePrivateFile } from '../system/private-file.ts'
 
 export interface NatsOptions {
-  /** For this server alone; made if it is not there. */
+  /** Used by this server only, and created if it is missing. */
   readonly storeDir: string
-  /** This one or none; without it, the one it had before, or any that is free. */
+  /** Required port; by default the previous port, or any free one. */
   readonly port?: number
-  /** Where the program is; without it, it is looked for, and installed if there is none. */
+  /** Path of the program; by default it is searched for, and installed if it is missing. */
   readonly program?: string
   readonly log?: (line: string) => void
 }
 
 const USER = 'ledger'
-/** Batches of submissions and verdicts travel whole. */
+/** A batch of submissions or replies is one message. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024
 const START_TIMEOUT_MS = 30_000
 const LEFTOVER_TIMEOUT_MS = 15_000
 const PORT_TRIES = 5
-/** Its advice to hash the password in its configuration: the file is readable by the owner only. */
+/** Ignored advice to hash the password: only the owner can read the file. */
 const PASSWORD_ADVICE = 'Plaintext passwords detected'
 
 /**
- * The path of nats-server: from the PATH, or installed by the system's package manager.
- * Throws one sentence on how to get it when it cannot be had.
+ * Returns the path of nats-server, and installs it if it is missing. The error of a failed installation says how to install
+ * it by hand.
  */
 export async function findNatsServer(log: (line: string) => void = () => undefined): Promise<string> {
   return findProgram('nats-server') ?? installNatsServer(log)
 }
 
-/** Throws an error whose message an operator can act on. */
 export async function startNats(options: NatsOptions): Promise<EmbeddedServer> {
   const log = options.log ?? (() => undefined)
   const program = options.program ?? (await findNatsServer(log))
@@ -71,7 +70,7 @@ export async function startNats(options: NatsOptions): Promise<EmbeddedServer> {
   let port = options.port ?? (await freePortNear(record.port))
   for (let left = PORT_TRIES; ; left -= 1) {
     if (options.port !== undefined && !(await isPortFree(options.port))) {
-      throw new Error(`port ${options.port}, meant for nats-server, is taken on ${LOOPBACK}`)
+      throw new Error(`port ${options.port} for nats-server is taken on ${LOOPBACK}`)
     }
     const server = await launch(program, directory, { ...record, port }, port, log)
     if (await isReady(server, port)) return handleOf(server, directory, { ...record, port }, port)
@@ -93,7 +92,7 @@ function readableRecord(directory: string, log: (line: string) => void): ServerR
   }
 }
 
-/** Where the server on this directory listens, if a launcher that lives runs one. */
+/** The URL of the server on this directory, if its launcher is alive. */
 export function runningNatsUrl(storeDir: string): string | undefined {
   const record = runningRecord(storeDir)
   return record === undefined ? undefined : urlOf(record.password, record.port)
@@ -128,7 +127,7 @@ function configPath(directory: string): string {
   return join(directory, 'nats.conf')
 }
 
-/** JetStream holds leases and hints only, so it is kept small; by default it would claim most of memory and disk. */
+/** JetStream stores leases and hints only. By default it would claim most of the memory and disk. */
 function configuration(directory: string, password: string, port: number): string {
   return `listen: "${LOOPBACK}:${port}"
 max_payload: ${MAX_PAYLOAD_BYTES}
@@ -138,20 +137,20 @@ jetstream { store_dir: ${JSON.stringify(directory)}, max_memory_store: 64MB, max
 }
 
 async function isReady(server: ServerProcess, port: number): Promise<boolean> {
-  const answers = { now: false }
+  const greeting = { received: false }
   const probe = (): boolean => {
-    greets(port, () => {
-      answers.now = true
+    awaitGreeting(port, () => {
+      greeting.received = true
     })
-    return answers.now
+    return greeting.received
   }
-  const said = (): boolean => server.lastLines().some((line) => line.includes('Server is ready'))
-  await pollUntil(() => !server.running() || (said() && probe()), START_TIMEOUT_MS)
-  return server.running() && answers.now
+  const isAnnounced = (): boolean => server.lastLines().some((line) => line.includes('Server is ready'))
+  await pollUntil(() => !server.running() || (isAnnounced() && probe()), START_TIMEOUT_MS)
+  return server.running() && greeting.received
 }
 
-/** A NATS server speaks first: `INFO {…}`. */
-function greets(port: number, onGreeting: () => void): void {
+/** A NATS server sends `INFO {…}` first. */
+function awaitGreeting(port: number, onGreeting: () => void): void {
   const socket = connect({ port, host: LOOPBACK })
   socket.setTimeout(1_000, () => socket.destroy())
   socket.on('error', () => undefined)
@@ -162,7 +161,7 @@ function greets(port: number, onGreeting: () => void): void {
 }
 
 function handleOf(server: ServerProcess, directory: string, record: ServerRecord, port: number): EmbeddedServer {
-  noteRunning(directory, server.exited)
+  markRunning(directory, server.exited)
   return {
     kill: () => server.signal('SIGKILL'),
     url: urlOf(record.password, port),
@@ -182,11 +181,11 @@ function handleOf(server: ServerProcess, directory: string, record: ServerRecord
 async function endLeftovers(config: string, log: (line: string) => void): Promise<void> {
   const orphans = processesOf('nats-server', config)
   if (orphans.length === 0) return
-  log(`ending the nats-server that an earlier start left behind (process ${orphans[0]?.pid ?? 0})`)
+  log(`ending the nats-server of an earlier start (process ${orphans[0]?.pid ?? 0})`)
   const gone = (): boolean => !orphans.some(isAlive)
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     for (const orphan of orphans.filter(isAlive)) process.kill(orphan.pid, signal)
     if (await pollUntil(gone, LEFTOVER_TIMEOUT_MS)) return
   }
-  throw new Error(`the nats-server process ${orphans[0]?.pid ?? 0}, left from an earlier start, does not end`)
+  throw new Error(`the nats-server process ${orphans[0]?.pid ?? 0} of an earlier start does not end`)
 }

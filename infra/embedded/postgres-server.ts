@@ -1,10 +1,10 @@
 /**
- * A PostgreSQL server of the ledger's own, on the loopback address.
- *   P1. Nothing is traded for speed: fsync and synchronous_commit are on, checksums too.
- *   P2. Its password is random, kept readable by the owner only, and never an argument or environment of a process.
- *   P3. What a killed launcher or server left behind on the same data is ended before the next start, never joined.
- *   P4. Data that was made once and is gone is never replaced by an empty database.
- *   P5. It runs as an unprivileged user when the launcher is root, on data that only that user may enter.
+ * Runs a PostgreSQL server for the ledger, on the loopback address.
+ *   P1. Durability is not traded for speed: fsync, synchronous_commit and checksums are on.
+ *   P2. The password is random, readable by the owner only, and never an argument or environment of a process.
+ *   P3. Processes left behind by a killed launcher or server are ended before the next start, and never reused.
+ *   P4. Lost data is never replaced by an empty database.
+ *   P5. If the launcher is root, the server runs as an unprivileged user, and only that user can enter the data.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -22,13 +22,19 @@ import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { freePortNear, isPortFree, LOOPBACK } from './free-port.ts'
-import { runToEnd } from './run-to-end.ts'
 import { postgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
 import { isAlive, processesOf, strayProcessesOf, type ProcessIdentity } from './process-table.ts'
-import { pollUntil, spawnServer, stopByStages, type EmbeddedServer, type ServerProcess } from './server-process.ts'
+import {
+  pollUntil,
+  runToEnd,
+  spawnServer,
+  stopByStages,
+  type EmbeddedServer,
+  type ServerProcess,
+} from './server-process.ts'
 import {
   newPassword,
-  noteRunning,
+  markRunning,
   readRecord,
   refuseSecondLauncher,
   runningRecord,
@@ -41,13 +47,13 @@ import { SYSTEM_PLACE } from './tools-directory.ts'
 import { canEnter, isRoot, unprivilegedUser, type User } from './unprivileged-user.ts'
 
 export interface PostgresOptions {
-  /** For this server alone; made if it is not there. */
+  /** Used by this server only, and created if it is missing. */
   readonly dataDir: string
-  /** This one or none; without it, the one it had before, or any that is free. */
+  /** Required port; by default the previous port, or any free one. */
   readonly port?: number
-  /** A server that was running is started again: its data must be there. */
+  /** True for a restart, which requires existing data. */
   readonly again?: boolean
-  /** What it keeps of its files in memory, less where the system refuses it; left out, a quarter of what there is for this process. */
+  /** Size of the page cache, less if the system refuses it; by default a quarter of the memory of this process. */
   readonly sharedBuffersMb?: number
   readonly log?: (line: string) => void
 }
@@ -59,14 +65,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
   max_connections: '200',
   max_wal_size: '2GB',
-  // Pages of keyed references and ciphertext hardly compress; trying costs 40 to 75 % on top of all else that a commit takes.
+  // Ciphertext hardly compresses, and the attempt makes a commit 40 to 75 % slower.
   wal_compression: 'off',
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Neither statements nor the values of a row that was refused belong into a log.
+  // Statements and values of rows do not belong in a log.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
   log_parameter_max_length_on_error: '0',
@@ -74,32 +80,31 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 const LEAST_SHARED_BUFFERS_MB = 128
 const MOST_SHARED_BUFFERS_MB = 8_192
-/** Where memory is given out strictly, or to this process by a limit that is not seen here. */
+/** The system does not overcommit memory, or has a limit that this process cannot read. */
 const MEMORY_REFUSED = 'could not map anonymous shared memory'
 
-/** The usual share of a machine's memory. A server takes a fortieth of it at its start, and the rest as it reads. */
+/** The recommended share of memory. The server allocates it as it reads. */
 function quarterOfMemoryMb(): number {
-  // 0, undefined or more than there is where nothing limits this process.
+  // 0, undefined or more than the total memory mean that this process has no limit.
   const limit = process.constrainedMemory() || Infinity
   const quarter = Math.floor(Math.min(totalmem(), limit) / 4 / 1_048_576)
   return Math.min(MOST_SHARED_BUFFERS_MB, Math.max(LEAST_SHARED_BUFFERS_MB, quarter))
 }
 
 /**
- * Variables of glibc, bytes, for each back end. The arrays of a commit are texts of some hundred kilobytes: without this each
- * is given back to the system as soon as it is free, and fetched again page by page for the next commit.
+ * Variables of glibc for each back end, in bytes. By default, glibc returns the large arrays of a commit to the system, and
+ * the next commit causes a page fault per page.
  */
 const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '8388608', MALLOC_TRIM_THRESHOLD_: '16777216' }
 
-/** For a starting server without output. A server that replays its log reports progress every ten seconds. */
+/** Limit for a starting server without output. During recovery it reports progress every ten seconds. */
 const START_TIMEOUT_MS = 180_000
 const LEFTOVER_TIMEOUT_MS = 60_000
-/** Back ends that outlived their server may need a moment to notice; until then their memory blocks a new one. */
+/** Back ends that outlive their server block its shared memory until they notice. */
 const RETRY_FOR_MS = 30_000
 const RETRY_PAUSE_MS = 250
 const PASSING_TROUBLES = ['could not bind', 'shared memory block', '"postmaster.pid" already exists']
 
-/** Throws an error whose message an operator can act on. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedServer> {
   const log = options.log ?? (() => undefined)
   const user = unprivilegedUser()
@@ -123,7 +128,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   const data = join(record.place, 'data')
   if (!existsSync(data) && (record.made || options.again === true)) {
     throw new Error(
-      `the data of PostgreSQL is gone from ${data}: put it back, or remove ${directory} to begin with an empty ledger`,
+      `the data of PostgreSQL is missing from ${data}: restore it, or remove ${directory} to begin with an empty ledger`,
     )
   }
   writeRecord(directory, record)
@@ -132,23 +137,23 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   return startOnPort(binaries, user, directory, { ...record, made: true }, options, log)
 }
 
-/** Where the server on this directory listens, if a launcher that lives runs one. */
+/** The URL of the server on this directory, if its launcher is alive. */
 export function runningPostgresUrl(dataDir: string): string | undefined {
   const record = runningRecord(dataDir)
   return record === undefined ? undefined : urlOf(record.password, record.port, DATABASE)
 }
 
-/** The directory itself if the server's user can enter it, else one that it can; root's own directories stay closed. */
+/** The directory itself if the server's user can enter it, else a directory below SYSTEM_PLACE. */
 function placeFor(directory: string, user: User | undefined): string {
   if (isRoot()) chmodSync(directory, 0o711)
   if (canEnter(user, directory)) return directory
   const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)
-  // A random part, because a directory that was deleted and made again must not meet the old data.
+  // The random part separates the data of a directory that was deleted and created again.
   const place = join(SYSTEM_PLACE, `${name}-${randomBytes(4).toString('hex')}`)
   mkdirSync(place, { recursive: true })
   chmodSync(SYSTEM_PLACE, 0o755)
   chmodSync(place, 0o711)
-  // For whoever finds it there one day.
+  // Tells an operator which ledger owns the data.
   writeFileSync(join(place, 'ledger'), `${directory}\n`)
   if (!canEnter(user, place)) {
     throw new Error(`PostgreSQL's user ${user?.name ?? ''} can enter neither ${directory} nor ${place}`)
@@ -156,28 +161,28 @@ function placeFor(directory: string, user: User | undefined): string {
   return place
 }
 
-/** Made beside and renamed: half a cluster is never taken for a whole one. */
+/** Creates the cluster in another directory and renames it, so that `data` is always complete. */
 async function createCluster(
   binaries: PostgresBinaries,
   user: User | undefined,
   record: ServerRecord,
   log: (line: string) => void,
 ): Promise<void> {
-  log('making a new PostgreSQL database')
-  const half = join(record.place, 'data.new')
-  rmSync(half, { recursive: true, force: true })
-  mkdirSync(half, { recursive: true, mode: 0o700 })
+  log('creating a new PostgreSQL database')
+  const draft = join(record.place, 'data.new')
+  rmSync(draft, { recursive: true, force: true })
+  mkdirSync(draft, { recursive: true, mode: 0o700 })
   const passwordFile = join(record.place, 'password.new')
   replacePrivateFile(passwordFile, `${record.password}\n`)
   if (user !== undefined) {
-    chownSync(half, user.uid, user.gid)
+    chownSync(draft, user.uid, user.gid)
     chownSync(passwordFile, user.uid, user.gid)
   }
   try {
     await runToEnd({
       program: binaries.initdb,
       args: [
-        `--pgdata=${half}`,
+        `--pgdata=${draft}`,
         `--username=${USER}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
@@ -188,13 +193,13 @@ async function createCluster(
       cwd: record.place,
       env: environment(),
       user,
-      // What it says matters only when it fails, and then it is in the error.
+      // The error of a failure contains the output.
       log: () => undefined,
     })
   } finally {
     rmSync(passwordFile, { force: true })
   }
-  renameSync(half, join(record.place, 'data'))
+  renameSync(draft, join(record.place, 'data'))
 }
 
 async function startOnPort(
@@ -202,15 +207,15 @@ async function startOnPort(
   user: User | undefined,
   directory: string,
   record: ServerRecord,
-  { port: wanted, sharedBuffersMb = quarterOfMemoryMb() }: PostgresOptions,
+  { port: requiredPort, sharedBuffersMb = quarterOfMemoryMb() }: PostgresOptions,
   log: (line: string) => void,
 ): Promise<EmbeddedServer> {
   let buffersMb = sharedBuffersMb
-  let port = wanted ?? (await freePortNear(record.port))
+  let port = requiredPort ?? (await freePortNear(record.port))
   const giveUpAt = performance.now() + RETRY_FOR_MS
   for (;;) {
-    if (wanted !== undefined && !(await isPortFree(wanted))) {
-      throw new Error(`port ${wanted}, meant for PostgreSQL, is taken on ${LOOPBACK}`)
+    if (requiredPort !== undefined && !(await isPortFree(requiredPort))) {
+      throw new Error(`port ${requiredPort} for PostgreSQL is taken on ${LOOPBACK}`)
     }
     writeRecord(directory, { ...record, port })
     const server = await launch(
@@ -227,14 +232,14 @@ async function startOnPort(
     ])
     const lines = server.lastLines()
     if (buffersMb > LEAST_SHARED_BUFFERS_MB && lines.some((line) => line.includes(MEMORY_REFUSED))) {
-      log(`the system refuses PostgreSQL ${buffersMb} MB of memory: it gets ${LEAST_SHARED_BUFFERS_MB} MB`)
+      log(`the system refuses ${buffersMb} MB of shared memory: PostgreSQL uses ${LEAST_SHARED_BUFFERS_MB} MB`)
       buffersMb = LEAST_SHARED_BUFFERS_MB
       continue
     }
     const mayPass = PASSING_TROUBLES.some((trouble) => lines.some((line) => line.includes(trouble)))
     if (!mayPass || performance.now() > giveUpAt) throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`)
     await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))
-    if (wanted === undefined) port = await freePortNear(port)
+    if (requiredPort === undefined) port = await freePortNear(port)
     await endLeftovers(join(record.place, 'data'), log)
   }
 }
@@ -260,17 +265,17 @@ function launch(
   })
 }
 
-/** The last line of postmaster.pid says `ready` once connections are taken. False when it ended before that. */
+/** Waits until postmaster.pid says `ready`. False if the server ends or stops reporting progress before. */
 async function isReady(server: ServerProcess, place: string): Promise<boolean> {
-  const says = (): boolean => {
+  const isMarkedReady = (): boolean => {
     const lines = readPidFile(join(place, 'data'))
     return Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready'
   }
   for (let line = server.lastLines().at(-1); ; line = server.lastLines().at(-1)) {
-    if (await pollUntil(() => !server.running() || says(), START_TIMEOUT_MS)) break
+    if (await pollUntil(() => !server.running() || isMarkedReady(), START_TIMEOUT_MS)) break
     if (server.lastLines().at(-1) === line) break
   }
-  return server.running() && says()
+  return server.running() && isMarkedReady()
 }
 
 async function ready(
@@ -280,7 +285,7 @@ async function ready(
   port: number,
 ): Promise<EmbeddedServer> {
   const stop = async (): Promise<void> => {
-    // SIGINT: roll back what is open and end in order; SIGQUIT: end at once, the log is replayed at the next start.
+    // SIGINT rolls back open transactions and ends in order. SIGQUIT ends at once, and the next start recovers.
     await stopByStages(server, [
       ['SIGINT', 30_000],
       ['SIGQUIT', 10_000],
@@ -294,7 +299,7 @@ async function ready(
     await stop()
     throw error
   }
-  noteRunning(directory, server.exited)
+  markRunning(directory, server.exited)
   const kill = (): void => server.signal('SIGQUIT')
   return { url: urlOf(record.password, port, DATABASE), port, pid: server.pid, exited: server.exited, stop, kill }
 }
@@ -313,7 +318,7 @@ function urlOf(password: string, port: number, database: string): string {
   return `postgres://${USER}:${password}@${LOOPBACK}:${port}/${database}`
 }
 
-/** Nothing of the launcher's environment: it may hold secrets, and PG* variables would change what the server does. */
+/** Excludes the launcher's environment: it may hold secrets, and PG* variables would configure the server. */
 function environment(): Record<string, string> {
   return { PATH: '/usr/bin:/bin', LANG: 'C', TZ: 'UTC', ...ALLOCATOR }
 }
@@ -321,7 +326,7 @@ function environment(): Record<string, string> {
 async function endLeftovers(data: string, log: (line: string) => void): Promise<void> {
   const orphans = processesOf('postgres', data)
   if (orphans.length > 0) {
-    log(`ending the PostgreSQL server that an earlier start left behind (process ${orphans[0]?.pid ?? 0})`)
+    log(`ending the PostgreSQL server of an earlier start (process ${orphans[0]?.pid ?? 0})`)
     await endAll(orphans)
   }
   await removeStalePidFile(data)
@@ -333,7 +338,7 @@ async function endAll(orphans: readonly ProcessIdentity[]): Promise<void> {
     for (const orphan of orphans.filter(isAlive)) process.kill(orphan.pid, signal)
     if (await pollUntil(gone, LEFTOVER_TIMEOUT_MS)) return
   }
-  throw new Error(`the PostgreSQL process ${orphans[0]?.pid ?? 0}, left from an earlier start, does not end`)
+  throw new Error(`the PostgreSQL process ${orphans[0]?.pid ?? 0} of an earlier start does not end`)
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What Linux says of the processes there are (/proc). A pid alone names nothing for long: pids are used again, so a
- * process is named by its pid and its start, in clock ticks since boot.
+ * Reads the processes of this machine from /proc. Pids are reused, so a process is identified by its pid and its start time,
+ * in clock ticks since boot.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   readonly startTicks: string
 }
 
-/** Undefined when there is no such process, or it has ended and is only not yet collected by its parent. */
+/** undefined: no such process, or a zombie. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const fields = statFields(pid)
   const startTicks = fields?.[19]
@@ -34,7 +34,7 @@ export function processesOf(name: string, argument: string): readonly ProcessIde
   return found
 }
 
-/** Processes of this name whose parent has another name: what a server that was killed has left behind. */
+/** Processes of this name whose parent has another name: back ends of a killed server. */
 export function strayProcessesOf(name: string): readonly number[] {
   return readdirSync('/proc')
     .map(Number)
@@ -45,7 +45,7 @@ export function strayProcessesOf(name: string): readonly number[] {
     })
 }
 
-/** The fields of /proc/<pid>/stat after the name, which may hold spaces and brackets: state, parent, … */
+/** The fields of /proc/<pid>/stat after the name: state, parent, … The name may contain spaces and parentheses. */
 function statFields(pid: number): readonly string[] | undefined {
   const stat = readProc(pid, 'stat')
   return stat

@@ -1,7 +1,7 @@
 /**
- * A server that runs beside the ledger as a process of its own.
- *   E1. It is in a session of its own: Ctrl-C in a terminal reaches the launcher only, which stops things in order.
- *   E2. Its end is always seen: `exited` settles once, whoever ended it.
+ * Starts and stops server processes beside the ledger.
+ *   E1. A server has its own session: Ctrl-C in a terminal reaches the launcher only, which stops the parts in order.
+ *   E2. `exited` always settles, however the process ends.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -12,9 +12,9 @@ export interface EmbeddedServer {
   readonly port: number
   readonly pid: number
   readonly exited: Promise<ServerExit>
-  /** Ends the server in order and resolves when it is gone. May be called more than once. */
+  /** Stops the server in order, and resolves when it has ended. May be called more than once. */
   readonly stop: () => Promise<void>
-  /** Ends it at once. What it had made durable stays so. */
+  /** Ends the server at once. Durable data stays. */
   readonly kill: () => void
 }
 
@@ -28,7 +28,7 @@ export interface ServerCommand {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Whom to run as; undefined: as the launcher itself. */
+  /** The user of the process; undefined: the launcher's user. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined
   readonly log: (line: string) => void
 }
@@ -37,15 +37,23 @@ export interface ServerProcess {
   readonly pid: number
   readonly exited: Promise<ServerExit>
   readonly running: () => boolean
-  /** The last lines it wrote, oldest first. */
+  /** The last lines of its output, oldest first. */
   readonly lastLines: () => readonly string[]
   readonly signal: (signal: NodeJS.Signals) => void
 }
 
-/** How many of the last lines are kept to explain a start that failed. */
+/** Lines of output that explain a failed start. */
 const KEPT_LINES = 30
 
-/** Rejects when the program cannot be started at all. */
+/** Runs a program until it ends. Throws with its last lines if it fails. */
+export async function runToEnd(command: ServerCommand): Promise<void> {
+  const run = await spawnServer(command)
+  const { code, signal } = await run.exited
+  if (code === 0) return
+  throw new Error(`${command.program} failed (${code ?? signal ?? 'unknown'}):\n${run.lastLines().join('\n')}`)
+}
+
+/** Rejects if the program cannot be started. */
 export async function spawnServer(command: ServerCommand): Promise<ServerProcess> {
   const child = spawn(command.program, command.args, {
     cwd: command.cwd,
@@ -96,7 +104,7 @@ function spawned(child: ChildProcess, program: string): Promise<number> {
   })
 }
 
-/** One signal after the other until the process is gone: [signal, how long to wait after it]. */
+/** Sends the signals in order until the process has ended, and waits after each of them. */
 export async function stopByStages(
   server: ServerProcess,
   stages: readonly (readonly [NodeJS.Signals, number])[],
@@ -118,7 +126,7 @@ async function endsWithin(exited: Promise<ServerExit>, waitMs: number): Promise<
   return ended
 }
 
-/** Asks again and again until the answer is true; false when the time is over. */
+/** Polls until the condition is true. False after the timeout. */
 export async function pollUntil(condition: () => boolean, timeoutMs: number, everyMs = 50): Promise<boolean> {
   const deadline = performance.now() + timeoutMs
   while (!condition()) {

@@ -1,7 +1,7 @@
 /**
- * What is remembered of an embedded server in its directory: port, password, where its data is, and who runs it.
- *   R1. The file is readable by its owner only (it holds a password) and is replaced whole, never half written.
- *   R2. One launcher at a time: a server whose launcher lives is never touched by another.
+ * The record of an embedded server in its directory: port, password, place of the data, and launcher.
+ *   R1. The file holds a password: only its owner can read it. It is replaced atomically.
+ *   R2. Only one launcher runs a server, and no other touches it while that launcher is alive.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,16 +14,16 @@ const FILE = 'server.json'
 const recordSchema = v.object({
   port: v.nullable(v.number()),
   password: v.string(),
-  /** Where the data is; it may have to be outside the directory. */
+  /** The place of the data, which may be outside the directory. */
   place: v.string(),
-  /** Whether data was made there: if it is gone then, nothing may be made in its stead. */
+  /** True after data was created: missing data is then an error, and is never created again. */
   made: v.optional(v.boolean(), false),
   launcher: v.nullable(v.object({ pid: v.number(), startTicks: v.string() })),
 })
 
 export type ServerRecord = v.InferOutput<typeof recordSchema>
 
-/** Undefined when there is none. Throws when it is damaged: guessing would start an empty server beside the data. */
+/** undefined: no record. Throws for a damaged record: a new one would start an empty server beside the data. */
 export function readRecord(directory: string): ServerRecord | undefined {
   const path = join(directory, FILE)
   const text = readPrivateFile(path)
@@ -41,27 +41,27 @@ export function writeRecord(directory: string, record: ServerRecord): void {
   replacePrivateFile(join(directory, FILE), `${JSON.stringify(record)}\n`)
 }
 
-/** The record of a server whose launcher lives and that has a port; undefined when there is none. */
+/** The record of a server with a port and a living launcher. */
 export function runningRecord(directory: string): (ServerRecord & { readonly port: number }) | undefined {
   const record = readRecord(directory)
   if (record === undefined || record.port === null || record.launcher === null) return undefined
   return isAlive(record.launcher) ? { ...record, port: record.port } : undefined
 }
 
-/** Directories whose server this process runs. */
+/** Directories of the servers that this process runs. */
 const running = new Set<string>()
 
-/** Throws when a living launcher, be it this process, runs the server. */
+/** Throws if a living launcher, even this process, runs the server. */
 export function refuseSecondLauncher(directory: string, record: ServerRecord | undefined): void {
   const launcher = record?.launcher ?? null
   if (launcher === null || !isAlive(launcher)) return
-  // This process may start a server again that has died.
+  // This process may restart a server that has ended.
   if (launcher.pid === process.pid && !running.has(directory)) return
   throw new Error(`${directory} is in use by the running process ${launcher.pid}`)
 }
 
-/** From now until the server has ended nobody else, this process included, starts one on the directory. */
-export function noteRunning(directory: string, exited: Promise<unknown>): void {
+/** Prevents a second server on the directory until this one has ended. */
+export function markRunning(directory: string, exited: Promise<unknown>): void {
   running.add(directory)
   void exited.finally(() => running.delete(directory))
 }
@@ -70,7 +70,7 @@ export function thisLauncher(): ServerRecord['launcher'] {
   return identityOf(process.pid) ?? null
 }
 
-/** 256 bits, in characters that need no escaping in a URL. */
+/** 256 bits, in characters that need no escape in a URL. */
 export function newPassword(): string {
   return randomBytes(32).toString('base64url')
 }

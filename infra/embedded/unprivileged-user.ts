@@ -1,7 +1,4 @@
-/**
- * PostgreSQL refuses to run as root, for good reason. Under root it runs as an unprivileged user, who must be able to
- * reach its programs and its data.
- */
+/** PostgreSQL refuses to run as root. A launcher that is root runs it as an unprivileged user. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -19,7 +16,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-/** Whom PostgreSQL is to run as; undefined: as the user who runs this. */
+/** The user for PostgreSQL; undefined: the launcher's user. */
 export function unprivilegedUser(): User | undefined {
   if (!isRoot()) {
     refuseNameless()
@@ -38,24 +35,23 @@ export function unprivilegedUser(): User | undefined {
   )
 }
 
-/** PostgreSQL's initdb looks the user up; in a container the user may be a mere number. */
+/** initdb looks the user up, and a container's user may have no name. */
 function refuseNameless(): void {
   try {
     userInfo()
   } catch (cause) {
     throw new Error(
-      `PostgreSQL must be run by a user with a name, and user ${process.getuid?.() ?? ''} has none on this system: run as another, or set LEDGER_DATABASE_URL`,
+      `PostgreSQL needs a user with a name, and user ${process.getuid?.() ?? ''} has none on this system: run as another user, or set LEDGER_DATABASE_URL`,
       { cause },
     )
   }
 }
 
-/** Whether the user may go into the directory; asked of the system, which knows about more than mode bits. */
+/** Asks the system, because mode bits alone do not decide. */
 export function canEnter(user: User | undefined, directory: string): boolean {
   return succeeds(user, '/bin/sh', ['-c', 'cd "$1"', 'sh', directory])
 }
 
-/** Whether the user can run the program there. */
 export function canRun(user: User | undefined, program: string, args: readonly string[]): boolean {
   return succeeds(user, program, args)
 }

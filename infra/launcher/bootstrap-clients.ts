@@ -1,7 +1,6 @@
 /**
- * The clients that exist from the start: those of the configuration, or else one per role with random secrets.
- *   Y1. A client that was revoked stays revoked, whatever the configuration says: a start must not undo a revocation.
- *       One that cannot be read stays as it is, too: it may have been revoked.
+ * Creates the clients of the configuration, or else one client per role with a random secret.
+ *   Y1. A start never undoes a revocation: a revoked client stays revoked, and an unreadable client is not changed.
  *   Y2. Generated secrets are stored in a file readable by its owner only, and printed once, by the start that created them.
  */
 import { join } from 'node:path'
@@ -19,17 +18,17 @@ import type { LedgerSecrets } from '../ledger/ledger-secrets.ts'
 
 export interface StartClients {
   readonly clients: readonly BootstrapClient[]
-  /** Where the secrets are kept, if they were generated. */
+  /** The file with generated secrets; undefined: the operator chose them. */
   readonly file: string | undefined
-  /** Whether this start generated them (Y2). */
+  /** This start generated the secrets (Y2). */
   readonly made: boolean
 }
 
 const fileSchema = v.array(v.object({ client_id: v.string(), client_secret: v.string(), role: v.picklist(ROLES) }))
 
 /**
- * Generates what the configuration leaves out, once for a data directory. Throws where what it generated is there but
- * cannot be read: others made in its stead would lock everybody out.
+ * Generates clients once per data directory, if the configuration has none. Throws for an unreadable file: new secrets would
+ * lock out every client.
  */
 export function startClients(configuration: Configuration): StartClients {
   const { bootstrapClients, dataDir } = configuration
@@ -51,7 +50,7 @@ function readClients(file: string): readonly BootstrapClient[] | undefined {
   }))
 }
 
-/** What is wrong with it is not told: a message could quote a secret. */
+/** The error has no details: they could quote a secret. */
 function parseClients(file: string, text: string): v.InferOutput<typeof fileSchema> {
   const damaged = new Error(`${file} is damaged: remove it to have new clients made`)
   let value: unknown
@@ -82,32 +81,32 @@ function makeClients(file: string): readonly BootstrapClient[] {
   return clients
 }
 
-/** IDs of clients that are not what the configuration says. */
-export interface KeptOut {
+/** IDs of clients that differ from the configuration and were not changed (Y1). */
+export interface UnchangedClients {
   readonly revoked: readonly string[]
   readonly unreadable: readonly string[]
 }
 
-/** Creates the clients, or changes those that are different. */
+/** Creates the clients, and updates those that differ. */
 export async function putStartClients(
   url: string,
   { vault, derive }: Pick<LedgerSecrets, 'vault' | 'derive'>,
   configuration: Configuration,
   clients: readonly BootstrapClient[],
-): Promise<KeptOut> {
+): Promise<UnchangedClients> {
   const access = createAccessStore({ url, vault })
   const pepper = derive('client-secrets')
-  const keptOut = { revoked: [] as string[], unreadable: [] as string[] }
+  const unchanged = { revoked: [] as string[], unreadable: [] as string[] }
   try {
     const nowMs = (await openStoreClock(url)).now()
     for (const client of clients) {
       const outcome = await put({ access, pepper, configuration, nowMs }, client)
-      if (outcome === 'revoked' || outcome === 'unreadable') keptOut[outcome].push(client.clientId)
+      if (outcome === 'revoked' || outcome === 'unreadable') unchanged[outcome].push(client.clientId)
     }
   } finally {
     await access.close()
   }
-  return keptOut
+  return unchanged
 }
 
 interface PutContext {

@@ -1,9 +1,9 @@
 /**
- * The environment of a part that `ledger up` runs: the launcher's own, with the addresses of what it runs.
- *   E1. A part reads the configuration that the launcher has read: no variable contradicts another.
+ * The environment of a part of `ledger up`: the launcher's environment with the addresses of the servers.
+ *   E1. A part reads the same configuration as the launcher, without contradictions.
  *   E2. A part gets only the secrets that it needs: its part key in place of the master key. A password in a file stays
  *       there.
- *   E3. No value that may hold a secret is in the environment: the part gets those by a pipe (handed-secrets.ts).
+ *   E3. The environment has no variable that may hold a secret: a pipe passes those (handed-secrets.ts).
  */
 import { availableParallelism } from 'node:os'
 import type { Configuration } from '../config/configuration.ts'
@@ -12,12 +12,12 @@ import type { ChildOptions } from './child-part.ts'
 
 export interface ChildPlace {
   readonly command: ChildOptions['command']
-  /** Of those of its kind, from 1. */
+  /** Numbered per command, from 1. */
   readonly number: number
   readonly databaseUrl: string
   readonly natsUrls: readonly string[]
   readonly port: number
-  /** Of all edges, where the configuration has none: the types of errors are the same at each. */
+  /** The default for every edge, so that all edges have the same error types. */
   readonly baseUrl: string
   readonly metricsPort: number | undefined
   /** The text of its part key. */
@@ -31,13 +31,13 @@ export function childEnvironment(
 ): Pick<ChildOptions, 'env' | 'secrets'> {
   const { nodeId, dataDir, shards, databasePasswordFile } = configuration
   const inherited = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !isKeptFrom(command, entry[0]),
+    (entry): entry is [string, string] => entry[1] !== undefined && !isWithheldFrom(command, entry[0]),
   )
   const givenBaseUrl = env['LEDGER_BASE_URL'] ?? ''
   const variables: Record<string, string> = {
     ...Object.fromEntries(inherited),
     LEDGER_DATA_DIR: dataDir,
-    // With a file the URL is inherited as it was given, without the password that this process has put into its own.
+    // With a password file, the part inherits the URL without the password and reads the file itself.
     ...(databasePasswordFile === undefined ? { LEDGER_DATABASE_URL: databaseUrl } : {}),
     ...(command === 'auditor' ? {} : { LEDGER_NATS_URL: natsUrls.join(',') }),
     LEDGER_PART_KEY: partKey,
@@ -46,7 +46,7 @@ export function childEnvironment(
     LEDGER_BASE_URL: givenBaseUrl === '' ? baseUrl : givenBaseUrl,
     ...(shards === undefined ? {} : { LEDGER_SHARDS: String(shards) }),
     ...(metricsPort === undefined ? {} : { LEDGER_METRICS_PORT: String(metricsPort) }),
-    // Signatures are made and checked on the thread pool: a thread for each core, and some for files and names.
+    // The thread pool makes and verifies signatures: one thread per core, and four for files and host names.
     UV_THREADPOOL_SIZE: env['UV_THREADPOOL_SIZE'] ?? String(availableParallelism() + 4),
     NODE_ENV: env['NODE_ENV'] ?? 'production',
   }
@@ -65,8 +65,8 @@ const MASTER_KEY_VARIABLES: readonly string[] = [
   'LEDGER_PREVIOUS_MASTER_KEY_FILE',
 ]
 
-/** Secrets that a part has no use for, and ports that each has its own of. */
-function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
+/** Secrets that a part does not need, and ports that differ per part. */
+function isWithheldFrom(command: ChildOptions['command'], variable: string): boolean {
   if (variable === 'LEDGER_BOOTSTRAP_CLIENTS' || variable === 'LEDGER_METRICS_PORT') return true
   if (MASTER_KEY_VARIABLES.includes(variable)) return true
   return command === 'auditor' && variable.startsWith('LEDGER_NATS')

@@ -1,19 +1,19 @@
-/** Shows an operator what matters in the lines of a part: warnings and errors, and not the same one without end. */
+/** Shows warnings and errors of a part's log to the operator, without frequent repetitions. */
 import type { LogFile } from './log-file.ts'
 
-/** The same event of the same part is shown at most once in this time. */
+/** An event of a part is shown at most once in this time. */
 const REPEAT_AFTER_MS = 10_000
-/** Different events that are remembered for it. */
+/** Bounds the memory of events. */
 const MAX_EVENTS = 1_000
 
 export function lineHandler(name: string, file: LogFile, say: (text: string) => void): (line: string) => void {
   const sayOnce = withoutRepeats(say)
   return (line) => {
-    // The launcher has given the same warnings about the same configuration.
+    // The launcher has already shown the warnings about the configuration.
     if (line.startsWith('warning: ')) return
     file.append(line)
-    const told = worthTelling(line)
-    if (told !== undefined) sayOnce(told.event, `${name}: ${told.text}`)
+    const report = reportOf(line)
+    if (report !== undefined) sayOnce(report.event, `${name}: ${report.text}`)
   }
 }
 
@@ -28,12 +28,12 @@ function withoutRepeats(say: (text: string) => void): (event: string, text: stri
   }
 }
 
-function worthTelling(line: string): { readonly event: string; readonly text: string } | undefined {
+function reportOf(line: string): { readonly event: string; readonly text: string } | undefined {
   let parsed: unknown
   try {
     parsed = JSON.parse(line)
   } catch {
-    // What is no line of our log was written by something that had no log: a crash, for example.
+    // Only code without a log writes other lines, such as a crash report.
     return { event: line, text: line }
   }
   if (typeof parsed !== 'object' || parsed === null) return undefined
@@ -46,7 +46,7 @@ function worthTelling(line: string): { readonly event: string; readonly text: st
 const TROUBLE = /(?:\b(?:PANIC|FATAL|ERROR):|\[(?:FTL|ERR)\]).*$/
 /** Progress of a start that replays the log: after a crash, or to restore a backup. */
 const PROGRESS = /\bLOG: +(?:redo in progress|restored log file|syncing data directory).*$/
-/** What clients hear while the server comes or goes. */
+/** PostgreSQL's refusals while it starts or stops. */
 const PASSING = /the database system is (?:starting up|shutting down|in recovery mode)/
 
 /** Warnings, errors and start progress of PostgreSQL and nats-server, without time and pid, so that repeats are equal. */

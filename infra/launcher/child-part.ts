@@ -1,8 +1,8 @@
 /**
- * A node, an edge or the auditor as a child process.
- *   D1. It is in a session of its own: Ctrl-C in a terminal reaches the launcher only, which stops things in order.
- *   D2. It notices the end of its launcher, however that ends, by the channel between them.
- *   D3. It receives secrets by its standard input, never by arguments or its environment.
+ * Starts a node, an edge or the auditor as a child process.
+ *   D1. The child has its own session: Ctrl-C in a terminal reaches the launcher only, which stops the parts in order.
+ *   D2. The child notices every end of its launcher by the channel between them.
+ *   D3. The child receives secrets by its standard input, never by arguments or its environment.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -49,7 +49,7 @@ export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
       child.kill('SIGTERM')
       let isLate = false
       const late = setTimeout(() => {
-        // False where it has ended by itself.
+        // False if the child has ended by itself.
         isLate = child.kill('SIGKILL')
       }, STOP_TIMEOUT_MS)
       await exited

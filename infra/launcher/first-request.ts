@@ -1,11 +1,11 @@
-/** What to try first, as commands that can be pasted into a shell. */
+/** The first requests to try, as shell commands. */
 export interface FirstRequestFacts {
   readonly address: string
   /** A client with a generated secret, and the file that stores it; undefined: the operator chose the secrets. */
   readonly client: { readonly clientId: string; readonly file: string } | undefined
-  /** Named in what is signed, where that is required. */
+  /** Set if signed bodies must name the ledger. */
   readonly ledgerId: string | undefined
-  /** The command `ledger` as a shell finds it from anywhere. */
+  /** The command `ledger`, with its path if needed. */
   readonly ledger: string
 }
 
@@ -32,7 +32,7 @@ curl -s $LEDGER/v1/accounts/$ACCOUNT/balances -H "Authorization: Bearer $TOKEN";
 `
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 export function quoted(path: string): string {
   return `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,14 +1,13 @@
 /**
- * A part of a running ledger that is kept running: started again when it dies.
- *   R1. It is started again after a pause that grows while it keeps dying, and is short again once it has run for a while.
- *   R2. Once it is told to stop it is never started again.
+ * Keeps a part of the ledger running: restarts it after it has ended.
+ *   R1. The pause before a restart doubles with each failure, and is short again after the part has run for a while.
+ *   R2. A part is never restarted after `stop` or `kill`.
  */
 export interface RunningPart {
   readonly pid: number
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>
-  /** In order; resolves when it is gone. */
+  /** Stops the part in order, and resolves when it has ended. */
   readonly stop: () => Promise<void>
-  /** At once. */
   readonly kill: () => void
 }
 
@@ -16,14 +15,14 @@ export interface KeptPartOptions<T extends RunningPart> {
   readonly name: string
   readonly start: () => Promise<T>
   readonly say: (text: string) => void
-  /** After each start but the first. */
+  /** Called after each start but the first. */
   readonly onRestarted?: (part: T) => void
 }
 
 export interface KeptPart<T extends RunningPart> {
   readonly name: string
   readonly current: () => T
-  /** Ends it at once so that it starts again, with what `start` gives then. */
+  /** Kills the part, which starts it again. */
   readonly restart: () => void
   readonly stop: () => Promise<void>
   readonly kill: () => void
@@ -31,10 +30,10 @@ export interface KeptPart<T extends RunningPart> {
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
-/** Having run so long, it counts as sound. */
-const SOUND_AFTER_MS = 30_000
+/** A part that has run so long counts as stable. */
+const STABLE_AFTER_MS = 30_000
 
-/** The first start must succeed: its error is the caller's. */
+/** Rejects if the first start fails. */
 export async function keepRunning<T extends RunningPart>(options: KeptPartOptions<T>): Promise<KeptPart<T>> {
   const { name, say } = options
   let current = await options.start()
@@ -52,7 +51,7 @@ export async function keepRunning<T extends RunningPart>(options: KeptPartOption
     })
 
   const startAgain = async (startedMs: number, pauseMs: number): Promise<number> => {
-    let nextPauseMs = performance.now() - startedMs > SOUND_AFTER_MS ? FIRST_PAUSE_MS : pauseMs
+    let nextPauseMs = performance.now() - startedMs > STABLE_AFTER_MS ? FIRST_PAUSE_MS : pauseMs
     while (mayRun()) {
       await pause(nextPauseMs)
       if (!mayRun()) break
@@ -92,7 +91,7 @@ export async function keepRunning<T extends RunningPart>(options: KeptPartOption
         await current.stop()
       } finally {
         await watching
-        // A start that was under way as the stop came may have given another one.
+        // A start in progress may have replaced the part.
         await current.stop()
       }
     },

@@ -1,7 +1,7 @@
 /**
- * One launcher for one data directory.
- *   K1. A lock whose holder lives is never taken; one whose holder is gone, killed or lost with the power, is no hindrance.
- * The holder is named by pid and start, because pids are used again.
+ * Allows one launcher per data directory.
+ *   K1. A lock of a living holder is never taken, and a lock of a dead holder never blocks a start.
+ * The lock names its holder by pid and start time, because pids are reused.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { identityOf, isAlive, type ProcessIdentity } from '../embedded/process-t
 const holderSchema = v.object({ pid: v.number(), startTicks: v.string() })
 const TRIES = 20
 
-/** Returns what gives the lock back. Throws when a living launcher holds it. */
+/** Returns a function that releases the lock. Throws if a living launcher holds it. */
 export function takeLauncherLock(dataDir: string): () => void {
   const path = join(dataDir, 'launcher.lock')
   const own = JSON.stringify(identityOf(process.pid))
@@ -34,7 +34,7 @@ export function takeLauncherLock(dataDir: string): () => void {
   throw new Error(`${path} cannot be taken: remove it if no ledger runs on this directory`)
 }
 
-/** A link exists wholly or not at all, so a lock always names its holder. */
+/** Links are atomic, so a lock always names its holder. */
 function linked(draft: string, path: string): boolean {
   try {
     linkSync(draft, path)
@@ -54,7 +54,7 @@ function holderOf(path: string): ProcessIdentity | undefined {
   }
 }
 
-/** Moved away first: what was moved may be a new holder's lock by now, and is then put back. */
+/** Moves the file away first: by now it may be the lock of a new holder, which is then restored. */
 function removeStale(path: string): void {
   const moved = `${path}.stale.${process.pid}`
   try {

@@ -2,14 +2,14 @@ import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makePrivateDirectory } from '../system/private-file.ts'
 
-/** Two of these at most for each part: the one that is written and the one before. */
+/** Each part has at most two files: the current one and the previous one. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024
 
 export interface LogFile {
   readonly append: (line: string) => void
 }
 
-/** A file of bounded size, readable by its owner only. What cannot be written is dropped: logging ends no ledger. */
+/** A file of bounded size, readable by its owner only. A failed write drops the line, and never ends the ledger. */
 export function openLogFile(path: string): LogFile {
   makePrivateDirectory(dirname(path))
   let sizeBytes = sizeOf(path)

@@ -1,24 +1,22 @@
-/** How the process of a node, an edge or the auditor handles its memory. `infra/deploy/Dockerfile` says the same. */
+/** Memory settings of nodes, edges and the auditor. `infra/deploy/Dockerfile` repeats them. */
 import { availableParallelism } from 'node:os'
 
 /**
- * What a request allocates is dead once it is answered: with room for many of them, few are copied before they die. What is
- * old is looked through once there is twice as much as last time, where V8 would wait for four times as much: of a busy node
- * that is hundreds of megabytes, in pieces that each collection leaves more of, so that its memory grew for an hour.
+ * The objects of a request die with its reply, so a large young generation copies few of them. V8 would collect the old
+ * generation when it has quadrupled; at twice its size, a busy node saves hundreds of megabytes and fragments its heap less.
  */
 export const COLLECTOR: readonly string[] = ['--max-semi-space-size=64', '--heap-growing-percent=100']
 
 /**
- * Where processors are few, helpers that copy what is young only take them from the parts' own threads. What is old is looked
- * through beside the part's thread all the same: in it, that would hold everything up for half a second at a time.
+ * With few processors, parallel scavenging takes them from the parts' main threads. The old generation is still marked
+ * concurrently, because marking it in the main thread would pause a part for half a second.
  */
 export const COLLECTOR_HERE: readonly string[] =
   availableParallelism() < 4 ? [...COLLECTOR, '--no-parallel-scavenge'] : COLLECTOR
 
 /**
- * Variables of glibc, bytes. What a large buffer took is given back to the system as soon as it is free, and each of its pages
- * costs a fault when the next one needs them: the driver copies each statement of hundreds of kilobytes some five times. So
- * memory up to these bounds is kept, for the next statement.
+ * Variables of glibc, in bytes. By default, glibc returns a freed large buffer to the system, and the next buffer costs a
+ * page fault per page. The driver copies each large statement about five times, so memory up to these bounds is kept.
  */
 export const ALLOCATOR: Readonly<Record<string, string>> = {
   MALLOC_MMAP_THRESHOLD_: '33554432',

@@ -2,12 +2,12 @@ import type { Configuration } from '../config/configuration.ts'
 import { isPortFree } from '../embedded/free-port.ts'
 
 const HIGHEST_PORT = 65_535
-/** How far above the default another port is looked for. */
+/** Number of ports above the default that are tried. */
 const RANGE = 1_000
 
 /**
- * The port of the first edge; the others follow it. A port that was asked for is used or refused; the default gives way
- * to the next one that is free, outside production.
+ * The port of the first edge; the other edges use the ports after it. A configured port is used or refused. The default is
+ * replaced by the next free port, except in production.
  */
 export async function edgePort(
   configuration: Configuration,
@@ -19,7 +19,7 @@ export async function edgePort(
   if (taken === undefined) return port
   if (portGiven || environment === 'production') {
     throw new Error(
-      `port ${taken} on ${host} is taken: choose another with LEDGER_PORT${edges > 1 ? ` (${edges} edges take ${edges} ports from it on)` : ''}`,
+      `port ${taken} on ${host} is taken: choose another with LEDGER_PORT${edges > 1 ? ` (${edges} edges use ${edges} ports from there on)` : ''}`,
     )
   }
   for (let other = port + 1; other < port + RANGE; other += 1) {
@@ -27,13 +27,10 @@ export async function edgePort(
     say(`port ${taken} on ${host} is taken: using ${other} (LEDGER_PORT chooses another)`)
     return other
   }
-  throw new Error(`port ${taken} on ${host} is taken, and so are those after it: choose another with LEDGER_PORT`)
+  throw new Error(`port ${taken} on ${host} is taken, and so are the next ones: choose another with LEDGER_PORT`)
 }
 
-/**
- * Throws unless every edge and then every node can be given a port of its own to be watched on, from the one that was
- * asked for on.
- */
+/** Throws if edges and nodes cannot get consecutive metrics ports from the configured one on. */
 export async function refuseTakenMetricsPorts(
   { metrics }: Configuration,
   firstEdgePort: number,
@@ -45,13 +42,13 @@ export async function refuseTakenMetricsPorts(
   const last = port + edges + nodes - 1
   if (port < firstEdgePort + edges && firstEdgePort <= last) {
     throw new Error(
-      `LEDGER_METRICS_PORT is ${port}, and the ports to ${last} meet those of the edges, from ${firstEdgePort} on: choose another`,
+      `the metrics ports ${port} to ${last} overlap those of the edges, from ${firstEdgePort} on: choose another LEDGER_METRICS_PORT`,
     )
   }
   const taken = await firstTaken(host, port, edges + nodes)
   if (taken === undefined) return
   throw new Error(
-    `port ${taken} on ${host} is taken: choose another with LEDGER_METRICS_PORT (edges and nodes take ${edges + nodes} ports from it on)`,
+    `port ${taken} on ${host} is taken: choose another with LEDGER_METRICS_PORT (edges and nodes use ${edges + nodes} ports from there on)`,
   )
 }
 

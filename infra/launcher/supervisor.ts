@@ -1,9 +1,9 @@
 /**
- * A whole ledger on one machine: PostgreSQL, nats-server, nodes, edges and the auditor, as processes that are kept running.
- *   U1. They start in the order in which they need each other (PostgreSQL, schema, clients, NATS, nodes, edges, auditor) and
- *       stop in the opposite order: edges before nodes, so that nothing new is taken that nobody could decide.
- *   U2. Whatever ends the start, everything that was started is stopped.
- *   U3. A part that dies is started again. One whose server moved to another port is restarted to learn of it.
+ * Runs a whole ledger on one machine: PostgreSQL, nats-server, nodes, edges and the auditor, each in a process.
+ *   U1. The start order follows the dependencies: PostgreSQL, schema, clients, NATS, nodes, edges, auditor. The stop order is
+ *       the reverse: edges accept no request that no node could handle.
+ *   U2. A start that fails or is stopped stops everything that it started.
+ *   U3. A part that ends is restarted. If a server moves to another port, nodes and edges are restarted with its address.
  */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,13 +38,13 @@ export interface SupervisorOptions {
 }
 
 export interface RunningLedger {
-  /** Of each edge. */
+  /** One per edge. */
   readonly addresses: readonly string[]
   readonly ledgerId: string
   readonly startClients: StartClients
 }
 
-/** The start was cut short because the ledger was told to stop. */
+/** `stop` or a signal ended the start. */
 export class StartStopped extends Error {
   override readonly name = 'StartStopped'
 }
@@ -54,7 +54,7 @@ const READY_POLL_MS = 100
 
 export class Supervisor {
   private readonly options: SupervisorOptions
-  /** In the order in which they were started; those of one layer together. */
+  /** In start order. The parts of a layer start and stop together. */
   private readonly layers: KeptPart<RunningPart>[][] = []
   private release: () => void = () => undefined
   private stopping = false
@@ -70,12 +70,12 @@ export class Supervisor {
     this.options = options
   }
 
-  /** Resolves once requests can be served. Throws StartStopped when `stop` came first. */
+  /** Resolves once requests can be served. Throws StartStopped if `stop` was called first. */
   async start(): Promise<RunningLedger> {
     const { configuration, nodes, edges, say } = this.options
     const { dataDir } = configuration
     makePrivateDirectory(dataDir)
-    // PostgreSQL's user must be able to pass through; what is in it is closed to others, file by file.
+    // PostgreSQL's user must be able to enter the directory. Each file in it is closed to other users.
     if (isRoot()) chmodSync(dataDir, 0o711)
     this.release = takeLauncherLock(dataDir)
     this.firstPort = await edgePort(configuration, edges, say)
@@ -94,7 +94,7 @@ export class Supervisor {
     return { addresses, ledgerId, startClients: clients }
   }
 
-  /** In order; resolves when everything is gone. What cannot be stopped in order is ended. */
+  /** Stops the parts in order, and kills a part that does not stop. Resolves when all have ended. */
   async stop(): Promise<void> {
     const { say } = this.options
     this.stopping = true
@@ -114,13 +114,13 @@ export class Supervisor {
     this.release()
   }
 
-  /** Everything at once. What was acknowledged is durable; the next start repairs the rest. */
+  /** Kills all parts at once. Acknowledged work is durable; the next start recovers the rest. */
   kill(): void {
     this.stopping = true
     for (const layer of this.layers) for (const part of layer) part.kill()
   }
 
-  /** Ends a start between two of its steps. */
+  /** Ends a start at its next step. */
   cutShort(): void {
     this.stopping = true
   }
@@ -170,14 +170,14 @@ export class Supervisor {
   }
 
   /**
-   * Called with a server that was started: on another port than before, nodes and edges must learn of it. They are ended
-   * at once, because a node without its PostgreSQL cannot hand its shards over in order.
+   * Restarts nodes and edges if a server has moved to another port. They are killed, because a node without PostgreSQL
+   * cannot release its shards in order.
    */
   private noteServer(name: string, server: EmbeddedServer): void {
     const before = this.serverUrls.get(name)
     this.serverUrls.set(name, server.url)
     if (before === undefined || before === server.url) return
-    this.options.say(`${name}: runs on 127.0.0.1:${server.port} now: nodes and edges are started again`)
+    this.options.say(`${name}: runs on 127.0.0.1:${server.port} now: restarting nodes and edges`)
     for (const part of this.layers.flat()) {
       if (part !== this.postgres && part !== this.nats) part.restart()
     }
@@ -194,7 +194,7 @@ export class Supervisor {
     const secrets = openLedgerSecrets(masterKeys, ledger)
     const { revoked, unreadable } = await putStartClients(url, secrets, configuration, clients.clients)
     if (revoked.length > 0) say(`warning: revoked clients stay revoked: ${revoked.join(', ')}`)
-    if (unreadable.length > 0) say(`warning: clients that cannot be read stay as they are: ${unreadable.join(', ')}`)
+    if (unreadable.length > 0) say(`warning: unreadable clients are not changed: ${unreadable.join(', ')}`)
     return { ledgerId: ledger.ledgerId, clients }
   }
 
@@ -217,7 +217,7 @@ export class Supervisor {
 
   private databaseUrl(): string {
     const url = this.options.configuration.databaseUrl ?? this.postgres?.current().url
-    if (url === undefined) throw new Error('there is no PostgreSQL')
+    if (url === undefined) throw new Error('PostgreSQL has not been started')
     return url
   }
 
@@ -231,7 +231,7 @@ export class Supervisor {
     return `http://${urlHost(this.options.configuration.host)}:${this.firstPort + edge}`
   }
 
-  /** Edges first, then nodes. */
+  /** Edges have the first ports, nodes the ports after them. */
   private metricsPortOf(command: ChildOptions['command'], index: number): number | undefined {
     const { configuration, edges } = this.options
     if (configuration.metrics === undefined || command === 'auditor') return undefined

@@ -1,6 +1,6 @@
 /**
- * Runs `npm start`, `npm test`, `npm run test:full` and `npm run bench`: prepares the checkout, then does the work.
- * Arguments after the verb are passed on. Exit codes are those of the work.
+ * Runs `npm start`, `npm test`, `npm run test:full` and `npm run bench`: prepares the checkout, then runs the command.
+ * Arguments after the verb are passed on. The exit code is that of the command.
  */
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -14,11 +14,11 @@ async function start(args) {
   return main(['up', ...args])
 }
 
-/** Tests wait for most of their time, checks never do: they take what the tests leave of the processors. */
+/** Runs checks beside the tests at low priority, because tests mostly wait and checks never do. */
 async function test(args, mode = []) {
   const { findNatsServer } = await built('infra/embedded/nats-server.js')
   await findNatsServer(say)
-  // As vitest.config.ts says. What is given here counts, too, and comes later.
+  // Arguments after these override them.
   const workers = args.length === 0 ? [] : ['--maxWorkers=3']
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const [checked, tested] = await Promise.allSettled([
@@ -33,20 +33,20 @@ async function test(args, mode = []) {
   return 0
 }
 
-/** With what takes longest, as vitest.config.ts says. */
+/** Adds the long tests (vitest.config.ts). */
 function fullTest(args) {
   return test(args, ['--mode', 'full'])
 }
 
-/** What it finds is said when the tests have said theirs. */
+/** Collects the output, to print it after that of the tests. */
 async function check() {
   let output = ''
-  const hear = (child) => {
+  const collect = (child) => {
     setPriority(child.pid, constants.priority.PRIORITY_LOW)
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
   }
   try {
-    await runNpm(['run', '--silent', 'check'], 'pipe', hear)
+    await runNpm(['run', '--silent', 'check'], 'pipe', collect)
   } catch (error) {
     throw error instanceof PreparationFailed
       ? new PreparationFailed(`${output}${error.message}`, error.exitCode)
@@ -60,8 +60,8 @@ async function bench(args) {
 }
 
 /**
- * npm passes signals on to the shell that it runs scripts in, and a shell that ends by one takes nobody with it. Where
- * that shell was not replaced by this process, its end is taken for the signal.
+ * npm sends signals to the shell of the script, and a shell that ends by a signal does not pass it on. So if this process
+ * has not replaced that shell, the end of the shell counts as the signal.
  */
 function followShell() {
   if (process.env['npm_lifecycle_event'] === undefined) return

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `ledger` in a checkout: builds if that is needed, then runs what was built. */
+/** The command `ledger` in a checkout: builds it if needed, then runs it. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { dist, prepare, PreparationFailed, say } from './prepare.mjs'

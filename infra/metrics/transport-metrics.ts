@@ -1,15 +1,15 @@
-/** The metrics of what edges and nodes send to each other. */
+/** The metrics of messages between edges and nodes. */
 import { Counter, type Registry } from 'prom-client'
 import { MESSAGE_DIRECTIONS, type MessageDirection } from '../nats/message-bodies.ts'
 
 export function countUnreadMessages(registry: Registry): (direction: MessageDirection) => void {
   const unread = new Counter({
     name: 'ledger_messages_not_opened_total',
-    help: 'Messages that were dropped because their seal does not open, by direction: foreign, altered, or of another key.',
+    help: 'Messages that were dropped because they could not be decrypted, by direction: foreign, altered, or sealed by another key.',
     labelNames: ['direction'],
     registers: [registry],
   })
-  // Shown from the start, so that the first of each is seen as a change.
+  // Counters start at 0, so that Prometheus sees the first increment.
   for (const direction of MESSAGE_DIRECTIONS) unread.inc({ direction }, 0)
   return (direction) => unread.inc({ direction })
 }

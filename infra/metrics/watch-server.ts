@@ -1,21 +1,20 @@
 /**
- * The listener for operators: /metrics, /healthz and /readyz, on a port of its own, for what must not be shown to whoever
- * may use the ledger.
- *   W1. It takes nothing in: GET and HEAD, bodies unread, small headers, few connections, all of it in a bounded time.
- *   W2. What fails is a 500 without a word of why.
+ * The listener for operators: /metrics, /healthz and /readyz, on their own port, so that clients of the ledger cannot read
+ * them.
+ *   W1. Input is bounded: GET and HEAD only, unread bodies, small headers, few connections, short timeouts.
+ *   W2. A failure is a 500 without details.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 
-export interface WatchAnswer {
+export interface WatchReply {
   readonly status: number
   readonly contentType: string
   readonly body: string
 }
 
-export type WatchPages = ReadonlyMap<string, () => WatchAnswer | Promise<WatchAnswer>>
+export type WatchPages = ReadonlyMap<string, () => WatchReply | Promise<WatchReply>>
 
 export interface WatchServer {
-  /** As it listens. */
   readonly port: number
   readonly stop: () => Promise<void>
 }
@@ -26,12 +25,12 @@ const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
 const CHECK_EVERY_MS = 2_000
 const KEEP_ALIVE_TIMEOUT_MS = 5_000
-/** Of a connection on which nothing moves either way: who does not read what he asked for is cut off. */
+/** Closes a connection without traffic, such as one whose client does not read. */
 const IDLE_TIMEOUT_MS = 10_000
-/** What is asked ahead and not read stays in memory. */
+/** Bounds the memory of pipelined requests. */
 const MAX_REQUESTS_PER_CONNECTION = 16
 
-/** `port`: 0 for any free one. Rejects when it cannot listen there, naming the variable that says where. */
+/** `port`: 0 for any free port. The error of a port that cannot be used names LEDGER_METRICS_PORT. */
 export async function startWatchServer(host: string, port: number, pages: WatchPages): Promise<WatchServer> {
   const server = createServer(
     {
@@ -66,21 +65,21 @@ async function answer(pages: WatchPages, method: string, url: string, response: 
     response.setHeader('allow', 'GET, HEAD')
     send(response, method, plain(405, 'method not allowed'))
   } else {
-    let made: WatchAnswer
+    let reply: WatchReply
     try {
-      made = await page()
+      reply = await page()
     } catch {
-      made = plain(500, 'failed')
+      reply = plain(500, 'failed')
     }
-    send(response, method, made)
+    send(response, method, reply)
   }
 }
 
-function plain(status: number, text: string): WatchAnswer {
+function plain(status: number, text: string): WatchReply {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${text}\n` }
 }
 
-function send(response: ServerResponse, method: string, { status, contentType, body }: WatchAnswer): void {
+function send(response: ServerResponse, method: string, { status, contentType, body }: WatchReply): void {
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),

@@ -9,7 +9,7 @@ import { openPartKeys, openVault } from '../ledger/ledger-secrets.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 
 export function runAuditor(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
-  // Whoever serves requests on this machine comes first.
+  // Requests on the same machine come first.
   processStepsBack()
   return runService(log, (service) => startAuditor(configuration, databaseUrl, log, service))
 }

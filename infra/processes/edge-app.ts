@@ -1,6 +1,6 @@
-/** What answers requests now: before the ledger was created another app than after. */
+/** An app that handles the requests of an edge. */
 export interface EdgeApp {
-  /** `bindings`: what the server tells beside the request, the client's address among it. */
+  /** `bindings`: details of the connection, such as the client's address. */
   readonly fetch: (request: Request, bindings?: object) => Response | Promise<Response>
 }
 
@@ -8,7 +8,7 @@ export interface SwitchableApp extends EdgeApp {
   readonly use: (app: EdgeApp) => void
 }
 
-/** Answers 503 until an app was given. */
+/** An app that can be replaced, once the ledger has been created. Until `use` it answers 503. */
 export function createSwitchableApp(): SwitchableApp {
   let current: EdgeApp = { fetch: () => new Response(null, { status: 503 }) }
   return {

@@ -1,7 +1,6 @@
 /**
- * The clock of an edge: the ledger's time, and whether this machine's own clock agrees with it. An edge decides and writes
- * by the ledger's time. A wall clock that is far off is a fault of the machine: it also misdates the log and misleads other
- * programs.
+ * The clock of an edge, which follows PostgreSQL's time. A wall clock that is far off is still a fault of the machine, because
+ * it misdates the log and misleads other programs.
  */
 import { createLedgerClock, followStoreTime } from '../../runtime/common/ledger-clock.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
@@ -9,14 +8,14 @@ import type { Log } from '../../runtime/ports/log.ts'
 
 export interface EdgeClock {
   readonly clock: Clock
-  /** Whether PostgreSQL's time is known, and the wall clock within the bound of it. */
+  /** True if PostgreSQL's time is known and the wall clock is within the bound. */
   readonly isTrusted: () => boolean
   readonly stop: () => void
 }
 
 export const MAX_CLOCK_SKEW_MS = 2_000
 
-/** Resolves once a query for PostgreSQL's time has succeeded or failed. */
+/** Resolves after the first query for PostgreSQL's time, even a failed one. */
 export async function followEdgeClock(wall: Clock, readStoreMs: () => Promise<number>, log: Log): Promise<EdgeClock> {
   const clock = createLedgerClock(wall)
   const following = followStoreTime(clock, readStoreMs)

@@ -57,7 +57,7 @@ import { startWatching, type Watching } from './watching.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
 const SHARDS_TIMEOUT_MS = 2_000
-/** Public keys that signatures under attestations are checked with: there are few of those. */
+/** Public keys of attesters. */
 const CACHED_KEYS = 1_000
 
 interface EdgeContext {
@@ -94,7 +94,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
   const app = createSwitchableApp()
   let server: HttpServer | undefined
   const ledger = await findLedger(url, log, service.stopping, async () => {
-    // Whoever asks before the ledger was created is told so, and not turned away unheard.
+    // Before the ledger has been created, requests get a reply that says so.
     app.use(unmigratedApp(context))
     server = await listen(app, host, port, errorBase)
     service.onStop('http', server.stop)
@@ -113,19 +113,19 @@ async function startEdge(context: EdgeContext): Promise<void> {
   const followed = { ...context, store, edgeClock, clock: edgeClock.clock }
   app.use(await createApp(followed, ledger, { ...secrets, readingKeys: readingRing(ring) }, link, watching))
   server ??= await listen(app, host, port, errorBase)
-  // Last to be registered, so first to be stopped: requests under way need everything else.
+  // Registered last, so stopped first: requests in progress need everything else.
   service.onStop('http', server.stop)
   log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })
 }
 
-/** After the ledger was found; `clock` shows its time. */
+/** The context after the ledger has been found; `clock` shows the ledger's time. */
 interface FollowedContext extends EdgeContext {
   readonly store: Shards
   readonly edgeClock: EdgeClock
 }
 
 interface EdgeSecrets extends LedgerSecrets {
-  /** For a thread that opens rows: what opens them here cannot be sent to it. */
+  /** Keys for threads that decrypt rows: key objects of the vault cannot be sent to a thread. */
   readonly readingKeys: KeyRing
 }
 
@@ -139,7 +139,6 @@ function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
   })
 }
 
-/** Parsers of addresses, keys and signatures. */
 const READERS = { networkOf, readPublicKey, isSignature, jwkOf }
 
 async function createApp(
@@ -222,7 +221,7 @@ function openAccess({ url, log, service, clock }: EdgeContext, { vault }: EdgeSe
   return access
 }
 
-/** What goes to other ledgers and what comes from them. */
+/** Exports to and imports from other ledgers. */
 async function openPortability(
   { configuration, url, log, service, clock }: EdgeContext,
   ledgerId: string,
@@ -272,7 +271,6 @@ interface GatewayContext {
   readonly warnings: PostgresLiabilities['warnings']
 }
 
-/** What asks nodes, and what knows whether they can be asked. */
 async function openGateway(
   { store, log, service, clock, edgeClock, random, parts }: FollowedContext,
   { ledgerId, homeOf, link, transport, accountTag, watching, warnings }: GatewayContext,
@@ -358,7 +356,7 @@ function openShards(url: string, service: ServiceProcess): Shards {
   service.onStop('shards', pool.close)
   const refuseUnaccepted = async (): Promise<void> => {
     const server = await pool.run(readServer)
-    // During a failover the address may point to a standby for a while: do not end.
+    // During a failover the address may point to a standby for a while, so this does not end the process.
     if (server.recovering) throw new LedgerStoreUnavailable(IN_RECOVERY)
     const refused = refusalOf(server)
     if (refused !== undefined) service.fail(refused)

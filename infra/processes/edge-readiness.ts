@@ -1,29 +1,28 @@
-/** Whether an edge can serve, as /readyz says it. */
+/** The checks of an edge's /readyz. */
 import type { Readiness, ReadinessWarning } from '../../api/http/dependencies.ts'
 import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import { createSharedProbe } from './shared-probe.ts'
 
-export interface EdgeSurroundings {
-  /** Asks PostgreSQL whether anybody serves any shard. Rejects when it is not reached. */
+export interface EdgeDependenciesState {
+  /** Asks PostgreSQL whether any shard has an owner. Rejects if PostgreSQL is unavailable. */
   readonly anyShardServed: () => Promise<boolean>
-  /** Whether the link to NATS is up. */
+  /** State of the connection to NATS. */
   readonly connected: () => boolean
-  /** Whether a route to any shard is known here. */
+  /** True if this edge has a route to any shard. */
   readonly routed: () => boolean
-  /** Whether this machine's clock agrees with PostgreSQL's. */
   readonly clockTrusted: () => boolean
   readonly stopping: () => boolean
   /** Limits that are near or exceeded, from memory. */
   readonly warnings: () => readonly ReadinessWarning[]
 }
 
-/** PostgreSQL that answers later is not reached: whoever asks does not wait for it. */
+/** A slower reply of PostgreSQL counts as a failure. */
 const PROBE_TIMEOUT_MS = 2_000
 
-/** `shards`: a route to one is known, and an owner of one has lately proved that it can commit. */
+/** `shards`: this edge has a route to a shard, and an owner of a shard has recently committed. */
 export function createEdgeReadiness(
   clock: Clock,
-  { anyShardServed, connected, routed, clockTrusted, stopping, warnings }: EdgeSurroundings,
+  { anyShardServed, connected, routed, clockTrusted, stopping, warnings }: EdgeDependenciesState,
 ): () => Promise<Readiness> {
   let served = false
   const probeDatabase = createSharedProbe(clock, async () => {

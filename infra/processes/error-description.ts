@@ -1,17 +1,16 @@
 /**
- * An error as the log may have it: messages and stack, no fields, because a driver's error may hold rows there. What
- * PostgreSQL, the language and the library of decimals say quotes the value that they could not take, so of their errors
- * name, code and frames alone are told.
+ * Describes an error for the log: messages and stack, but no fields, because a driver's error may hold rows there. Messages
+ * of PostgreSQL, JavaScript and the decimal library may quote values, so their errors show name, code and frames only.
  */
 import postgres from 'postgres'
 
-/** Causes beyond are left out; a chain may even be a circle. */
-const DEEPEST = 5
+/** Bounds the chain of causes, which may be circular. */
+const MAX_CAUSES = 5
 
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const causes: string[] = []
-  for (let cause = error.cause; cause instanceof Error && causes.length < DEEPEST; cause = cause.cause) {
+  for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause) {
     causes.push(` because ${headOf(cause)}`)
   }
   return `${stackOf(error)}${causes.join('')}`
@@ -22,7 +21,7 @@ function headOf(error: Error): string {
   return quotesValues(error) ? error.name : error.message
 }
 
-/** Of an ill-formed JSON text the language quotes the beginning, of what is no number the whole. */
+/** JavaScript's errors quote invalid JSON and invalid numbers. */
 function quotesValues(error: Error): boolean {
   if (error instanceof postgres.PostgresError) return true
   if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true
@@ -36,7 +35,7 @@ function stackOf(error: Error): string {
   return [headOf(error), ...framesOf(stack ?? '', error.message)].join('\n')
 }
 
-/** A message of many lines may look like frames: it is taken away whole, and without it there are none. */
+/** Removes the whole message first, because one of its lines may look like a frame. */
 function framesOf(stack: string, message: string): readonly string[] {
   const start = stack.indexOf(message)
   if (start < 0) return []

@@ -1,8 +1,8 @@
 /**
- * The HTTP server under the edge.
- *   H1. A client that is slow, silent or greedy holds a connection for a bounded time.
- *   H2. Stopping takes no new connections and lets requests under way end. Their answers say that the connection closes with
- *       them, so that a client that never rests goes elsewhere; then what is left is closed.
+ * The HTTP server of the edge.
+ *   H1. A slow or silent client holds a connection for a bounded time.
+ *   H2. Stopping refuses new connections and lets requests in progress end. Their responses announce that the connection
+ *       closes, so that a busy client reconnects elsewhere. Remaining connections are closed after a timeout.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { EdgeApp } from './edge-app.ts'
@@ -14,14 +14,14 @@ export interface HttpServer {
 }
 
 const HEADERS_TIMEOUT_MS = 10_000
-/** For headers and body together. */
+/** Headers and body together. */
 const REQUEST_TIMEOUT_MS = 30_000
-/** Longer than the 60 s after which common load balancers give up an idle connection: they must be first. */
+/** Longer than the idle timeout of common load balancers, 60 s, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const CHECK_EVERY_MS = 5_000
 /**
- * Without a byte in either direction: a client that does not read its answer. Longer than any answer is waited for: a proof
- * of liabilities may wait for the run before its own, of three minutes each.
+ * Closes a connection without traffic, such as one whose client does not read. Longer than any response takes: a proof of
+ * liabilities may wait for two runs of three minutes.
  */
 const STALL_TIMEOUT_MS = 600_000
 const MAX_HEADER_BYTES = 16_384
@@ -29,7 +29,7 @@ const MAX_CONNECTIONS = 10_000
 const STOP_TIMEOUT_MS = 10_000
 const CLOSE_IDLE_EVERY_MS = 50
 
-/** Resolves when it listens. Rejects when the port is taken or not permitted. `errorBase`: as the edge has it. */
+/** Rejects if the port is taken or not permitted. */
 export async function listen(
   app: EdgeApp,
   host: string,
@@ -37,7 +37,7 @@ export async function listen(
   errorBase: string,
   stallTimeoutMs = STALL_TIMEOUT_MS,
 ): Promise<HttpServer> {
-  const stopping = new Stopping()
+  const stopping = new GracefulStop()
   const settings = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -45,7 +45,7 @@ export async function listen(
     connectionsCheckingInterval: CHECK_EVERY_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     noDelay: true,
-    // What the server would refuse by itself, it would refuse without a word.
+    // The listener refuses such a request with problem details.
     requireHostHeader: false,
     ServerResponse: stopping.responses(),
   }
@@ -63,7 +63,7 @@ export async function listen(
   return { stop: () => stopping.stop(server) }
 }
 
-/** Sends 100 (Continue) when the body is first read: not if the headers alone decide. */
+/** Sends 100 (Continue) when the body is first read, and not if the headers decide. */
 function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   const read = request._read.bind(request)
   let continued = false
@@ -85,16 +85,16 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 }
 
 /** H2. */
-class Stopping {
+class GracefulStop {
   private begun = false
 
-  /** A response that begins while the server stops says that its connection closes. */
+  /** A response that begins after the stop announces that its connection closes. */
   responses(): typeof ServerResponse {
     const begun = (): boolean => this.begun
     return class<Request extends IncomingMessage> extends ServerResponse<Request> {
       override writeHead(...head: [statusCode: number, ...rest: unknown[]]): this {
         if (begun()) this.shouldKeepAlive = false
-        // One of two overloads, which take the same arguments here.
+        // The overloads of writeHead take these arguments, but TypeScript picks only one.
         return super.writeHead(...(head as [number]))
       }
     }
@@ -103,12 +103,12 @@ class Stopping {
   stop(server: Server): Promise<void> {
     this.begun = true
     const late = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
-    // A response that had begun before does not say so: its connection stays open until the next look.
-    const looks = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+    // An earlier response did not announce it: its connection is closed as soon as it is idle.
+    const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
     return new Promise((resolve) => {
       server.close(() => {
         clearTimeout(late)
-        clearInterval(looks)
+        clearInterval(sweep)
         resolve()
       })
       server.closeIdleConnections()

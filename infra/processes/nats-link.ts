@@ -8,7 +8,7 @@ import { createSealedBodies, type MessageDirection } from '../nats/message-bodie
 import { createNatsTransport } from '../nats/transport-nats.ts'
 import { createUnreadLog } from '../nats/unread-messages.ts'
 
-/** `role`: its replies come under a subject of its own. */
+/** Each role receives replies under its own subject. */
 export function openNatsLink(
   configuration: Configuration,
   role: 'node' | 'edge',
@@ -37,22 +37,22 @@ export interface TransportOptions {
   /** 32 secret bytes, the same for all edges and nodes of the ledger. */
   readonly messageKey: Buffer
   readonly log: Log
-  /** undefined: nobody looks. */
+  /** undefined: metrics are off. */
   readonly registry: Registry | undefined
 }
 
 export function openTransport(link: NatsLink, options: TransportOptions): Transport {
   const { ledgerId, messageKey, log, registry } = options
   const count = registry === undefined ? undefined : countUnreadMessages(registry)
-  const tell = createUnreadLog(log)
+  const logUnread = createUnreadLog(log)
   const onUnread = (direction: MessageDirection): void => {
     count?.(direction)
-    tell(direction)
+    logUnread(direction)
   }
   return createNatsTransport(link, log, { bodies: createSealedBodies(messageKey, ledgerId), onUnread })
 }
 
-/** Several copies survive a server in files; a single server keeps leases, which nothing depends on, in memory. */
+/** Replicated leases are stored in files, to survive a server. A single server keeps them in memory. */
 export function leaseOptions(configuration: Configuration, ledgerId: string) {
   const { replicas } = configuration.nats
   return { ledgerId, replicas, storage: replicas > 1 ? ('file' as const) : ('memory' as const) }

@@ -58,7 +58,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
   refuseOtherProperties(ledger, configuration)
-  // A wrong master key is refused here, before any shard is taken.
+  // Refuses a wrong master key before the node acquires a shard.
   const secrets = openNodeSecrets(ring, ledger)
   const { ledgerId } = ledger
   const production = configuration.environment === 'production'
@@ -81,7 +81,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     positions,
   })
   service.onStop('store', store.close)
-  // Record a last position, so that an older copy is detected also by commits since the last heartbeat.
+  // Records a last position, so that a restored older copy is detected even if it lacks only the latest commits.
   service.onStop('last probe', async () => {
     await store.probe().catch(() => undefined)
   })
@@ -104,7 +104,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     settings: residentLimitsOf(actorsPerShard ?? actorsPerShardOf(ledger.shardCount)),
     homeOf: (actor) => secrets.shardOf(actorKey(actor)),
     onStoreWentBack: () => {
-      const reason = 'PostgreSQL went back: its state is older than one seen before'
+      const reason = 'PostgreSQL was rewound: its state is older than one seen before'
       void store.refuseServer().finally(() => service.fail(reason))
     },
   })

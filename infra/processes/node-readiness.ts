@@ -1,22 +1,22 @@
-/** Whether a node can do its work, as /readyz says it. */
+/** The checks of a node's /readyz. */
 import type { Readiness } from '../../api/http/dependencies.ts'
 import type { NodeMeasures } from '../../runtime/node/ledger-node.ts'
 import { SILENT_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
 
-export interface NodeSurroundings {
+export interface NodeState {
   readonly measures: () => NodeMeasures
-  /** Whether the link to NATS is up. */
+  /** State of the connection to NATS. */
   readonly connected: () => boolean
   readonly stopping: () => boolean
 }
 
 /**
  * `database`: the last probe of PostgreSQL committed recently, and its disk has room. `commits`: PostgreSQL neither
- * refuses all commits nor delays one. `session`: the key of the session was renewed recently. A probe or renewal that takes
- * longer than three periods counts as failed. `clock`: within its bound of PostgreSQL's. `serving`: the node neither stops
- * nor releases its shards.
+ * refuses all commits nor delays one. `session`: the session key was renewed recently. A probe or renewal that takes
+ * longer than three periods counts as failed. `clock`: within its bound of PostgreSQL's clock. `serving`: the node
+ * neither stops nor releases its shards.
  */
-export function nodeReadiness({ measures, connected, stopping }: NodeSurroundings): Readiness {
+export function nodeReadiness({ measures, connected, stopping }: NodeState): Readiness {
   const { probed, probedAgoMs, renewed, renewedAgoMs, clockInBounds, leaving, commitsFail } = measures()
   const checks = {
     database: probed && isFresh(probedAgoMs),

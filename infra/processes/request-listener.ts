@@ -1,8 +1,7 @@
 /**
- * Between the HTTP server and the edge: makes requests of what the server has read, and answers what none can be made of.
- *   L1. A target or a host that is no address is a 400 with a problem like every other 'no', before the token is judged:
- *       there is nothing that a token could permit.
- *   L2. Of an app that fails nothing reaches the client but a 503 of ours.
+ * Passes requests from the HTTP server to the app, and replies to those without a valid URL.
+ *   L1. An invalid target or host is a 400 with problem details, before the token is checked.
+ *   L2. If the app fails, the client gets a 503 without details of the failure.
  */
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -12,12 +11,12 @@ import { pathOfTarget } from '../../api/http/request-path.ts'
 import type { EdgeApp } from './edge-app.ts'
 import { newRequestId, unreadable } from './unreadable-requests.ts'
 
-const NO_ADDRESS = 'The target of the request, or its host, is no address.'
-const NO_HOST = 'The request names no host.'
+const NO_ADDRESS = 'The target or the host of the request is not valid.'
+const NO_HOST = 'The request has no Host header.'
 
-/** `host`: of requests that need not name one. */
+/** `host`: the host of requests without a Host header, which HTTP/1.0 allows. */
 export function createRequestListener(app: EdgeApp, host: string, errorBase: string): RequestListener {
-  /** What is read at this moment: an address that is none is found before anything is waited for. */
+  /** The request being passed on. The listener reports an invalid URL synchronously. */
   let reading: IncomingMessage | undefined
   const listener = getRequestListener(app.fetch, {
     hostname: host,

@@ -1,26 +1,25 @@
 /**
- * What every long-running process of the ledger does: starts, runs until it is told to stop or cannot go on, stops in
- * order.
- *   S1. SIGTERM, SIGINT, SIGHUP and the end of the launcher all stop it in order; the second signal ends it at once.
- *   S2. Stopping has a deadline: what does not end in time is left to the kernel.
- *   S3. An error that nobody caught ends the process: what it left half done is repaired by a start, not by going on.
+ * The life of every long-running process: it starts, runs until a signal or a failure, and stops in order.
+ *   S1. SIGTERM, SIGINT, SIGHUP and the end of the launcher stop the process in order; a second signal ends it at once.
+ *   S2. Stopping has a deadline, after which the process exits.
+ *   S3. An uncaught error ends the process, because only a restart recovers unfinished work.
  */
 import type { Log } from '../../runtime/ports/log.ts'
 import { maskSecrets } from '../system/log-json-lines.ts'
 import { describeError } from './error-description.ts'
 
 export interface ServiceProcess {
-  /** Ends the process as a failure, after stopping in order. */
+  /** Stops the process in order, with exit code 1. */
   readonly fail: (reason: string) => void
   readonly stopping: () => boolean
-  /** Ends the process as a failure if this comes with a reason: a connection that is closed for good. */
+  /** Fails the process if the connection closes for good. null: the process has closed it. */
   readonly failOn: (closed: Promise<string | null>, what: string) => Promise<void>
-  /** Called in reverse order at the end. */
+  /** The callbacks run in reverse order. */
   readonly onStop: (name: string, stop: () => Promise<void> | void) => void
 }
 
 const STOP_TIMEOUT_MS = 20_000
-/** For the last lines of the log to be written. */
+/** Time to write the last lines of the log. */
 const LINGER_MS = 500
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
@@ -47,7 +46,7 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
       stopFor(signal, 0)
     })
   }
-  process.once('disconnect', () => stopFor('the launcher is gone', 0))
+  process.once('disconnect', () => stopFor('the launcher has ended', 0))
   process.on('uncaughtException', (error) => stopFor(describeError(error), 1))
   process.on('unhandledRejection', (error) => stopFor(describeError(error), 1))
   const service: ServiceProcess = {
@@ -72,9 +71,9 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
   }
   clearTimeout(late)
   log.info('stopped', {})
-  // The channel to the launcher would keep the process alive.
+  // The channel to the launcher keeps the process alive.
   if (process.connected) process.disconnect()
-  // So would a socket or timer that a driver has left open, for as long as it likes.
+  // A driver may leave a socket or timer open.
   setTimeout(() => process.exit(exitCode), LINGER_MS).unref()
   return exitCode
 }

@@ -1,31 +1,31 @@
 import type { Clock } from '../../runtime/ports/clock.ts'
 
-/** How long an answer holds, from when it was asked for. */
-const HOLDS_MS = 1_000
+/** A result is reused for this time after the probe began. */
+const MAX_AGE_MS = 1_000
 
 /**
- * Whether something answers, asked at most once a second and once at a time, however many want to know: whoever may ask
- * without a token must not be able to keep others from what is asked.
+ * Shares one probe between all callers, at most one per second and one at a time. So requests without a token cannot
+ * overload the probed service.
  */
 export function createSharedProbe(clock: Clock, probe: () => Promise<unknown>): () => Promise<boolean> {
-  let underWay: Promise<boolean> | undefined
-  let last: { readonly askedAtMs: number; readonly good: boolean } | undefined
+  let inFlight: Promise<boolean> | undefined
+  let last: { readonly startedAtMs: number; readonly succeeded: boolean } | undefined
 
-  async function ask(): Promise<boolean> {
-    const askedAtMs = clock.monotonic()
-    const good = await probe().then(
+  async function run(): Promise<boolean> {
+    const startedAtMs = clock.monotonic()
+    const succeeded = await probe().then(
       () => true,
       () => false,
     )
-    last = { askedAtMs, good }
-    underWay = undefined
-    return good
+    last = { startedAtMs, succeeded }
+    inFlight = undefined
+    return succeeded
   }
 
   return () => {
-    if (underWay !== undefined) return underWay
-    if (last !== undefined && clock.monotonic() - last.askedAtMs < HOLDS_MS) return Promise.resolve(last.good)
-    underWay = ask()
-    return underWay
+    if (inFlight !== undefined) return inFlight
+    if (last !== undefined && clock.monotonic() - last.startedAtMs < MAX_AGE_MS) return Promise.resolve(last.succeeded)
+    inFlight = run()
+    return inFlight
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the HTTP parser gives up on never reaches the edge: it is answered here, with a problem like every other 'no',
- * and its connection is closed, for nobody can tell where the next request would begin.
+ * Replies with problem details to requests that the HTTP parser rejects, and closes their connection, because the start of
+ * the next request is unknown.
  */
 import { randomBytes } from 'node:crypto'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
@@ -9,7 +9,7 @@ import { type Problem, problem, renderProblem } from '../../api/http/problem.ts'
 
 const REQUEST_ID_BYTES = 16
 
-/** By the code of Node's error; everything else is not HTTP. */
+/** By the code of Node's error. Any other error means that the request is not HTTP. */
 const DETAILS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
@@ -17,10 +17,10 @@ const DETAILS: Readonly<Record<string, string>> = {
 const NOT_HTTP = 'The request is not well-formed HTTP.'
 
 export function answerUnreadableRequests(server: Server, errorBase: string): void {
-  const underWay = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', (request, response) => void underWay.set(request.socket, response))
+  const responses = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => void responses.set(request.socket, response))
   server.on('clientError', (error: Error & { readonly code?: string }, socket) => {
-    const response = underWay.get(socket)
+    const response = responses.get(socket)
     const halfSent = response !== undefined && response.headersSent && !response.writableFinished
     if (error.code === 'ECONNRESET' || !socket.writable || halfSent) {
       socket.destroy()
@@ -30,7 +30,7 @@ export function answerUnreadableRequests(server: Server, errorBase: string): voi
   })
 }
 
-/** Of a request that is wrong as a whole, and not in a part that its client could name. */
+/** A problem of the whole request, without a field. */
 export function unreadable(detail: string): Problem {
   return problem('invalid-request', 'ERR_INVALID_FIELD', detail, [{ field: 'request', message: detail }])
 }

@@ -1,7 +1,4 @@
-/**
- * How a process is watched: its metrics, and whether it is ready, on a port for operators. Without LEDGER_METRICS_PORT
- * nothing listens and nothing is counted.
- */
+/** Serves the metrics and the readiness of a process to operators. Without LEDGER_METRICS_PORT, metrics are off. */
 import type { Registry } from 'prom-client'
 import type { Readiness } from '../../api/http/dependencies.ts'
 import { healthReply } from '../../api/routes/service/health.ts'
@@ -10,17 +7,17 @@ import type { Log } from '../../runtime/ports/log.ts'
 import type { Reply } from '../../api/http/reply.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createRegistry } from '../metrics/registry.ts'
-import { startWatchServer, type WatchAnswer } from '../metrics/watch-server.ts'
+import { startWatchServer, type WatchReply } from '../metrics/watch-server.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 export interface Watching {
-  /** undefined: nobody looks. */
+  /** undefined: metrics are off. */
   readonly registry: Registry | undefined
-  /** From now on /readyz says this; before, that the ledger was not found yet. */
+  /** Sets the readiness that /readyz shows. Until then /readyz says that the ledger was not found. */
   readonly serves: (ledgerId: string, readiness: () => Readiness | Promise<Readiness>) => void
 }
 
-/** Listens before anything else is tried, so that a process that cannot start says so. */
+/** Called first, so that operators see a process that cannot start. */
 export async function startWatching(
   { metrics, environment }: Configuration,
   log: Log,
@@ -33,10 +30,10 @@ export async function startWatching(
   const server = await startWatchServer(
     metrics.host,
     metrics.port,
-    new Map<string, () => WatchAnswer | Promise<WatchAnswer>>([
+    new Map<string, () => WatchReply | Promise<WatchReply>>([
       ['/metrics', async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() })],
-      ['/healthz', () => answerOf(healthReply())],
-      ['/readyz', async () => answerOf(readyReply(await readiness(), environment, ledgerId))],
+      ['/healthz', () => replyOf(healthReply())],
+      ['/readyz', async () => replyOf(readyReply(await readiness(), environment, ledgerId))],
     ]),
   )
   service.onStop('metrics', server.stop)
@@ -50,6 +47,6 @@ export async function startWatching(
   }
 }
 
-function answerOf({ status, contentType, body }: Reply): WatchAnswer {
+function replyOf({ status, contentType, body }: Reply): WatchReply {
   return { status, contentType, body }
 }

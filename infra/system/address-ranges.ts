@@ -1,4 +1,4 @@
-/** Lists of addresses in an environment variable: CIDR ranges or single addresses, separated by commas. */
+/** Reads a list of addresses or CIDR ranges from an environment variable. */
 import { isIP } from 'node:net'
 import * as v from 'valibot'
 
@@ -22,7 +22,7 @@ export const addressRanges = v.pipe(
 function rangeOf(text: string): AddressRange | undefined {
   const [address = '', length, ...rest] = text.split('/')
   const version = isIP(address)
-  // A zone names an interface of this machine and is not part of a range.
+  // A zone (%) names an interface of this machine, and is not part of a range.
   if (version === 0 || rest.length > 0 || address.includes('%')) return undefined
   const longest = version === 4 ? 32 : 128
   if (length !== undefined && (!/^(0|[1-9][0-9]{0,2})$/.test(length) || Number(length) > longest)) return undefined

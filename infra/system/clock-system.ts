@@ -6,7 +6,7 @@ export function createSystemClock(): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after: (delayMs, run): Timer => {
-      // A timer of no delay takes a millisecond; this runs as soon as what has arrived by now has been handled.
+      // A timer takes at least a millisecond. This runs after the events that have already arrived.
       if (delayMs <= 0) {
         const immediate = setImmediate(run)
         return { cancel: () => clearImmediate(immediate) }

@@ -1,7 +1,6 @@
 /**
- * One JSON object a line: `time`, `level`, `event`, the process's own fields, then the event's.
- * The fields of the port hold no secrets; as a second line of defense, what looks like a URL with a password or like a
- * private key is masked.
+ * Writes one JSON object per line: `time`, `level`, `event`, the fields of the process, then the fields of the event.
+ * Callers pass no secrets. As a second line of defense, URLs with a password and private keys are masked.
  */
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
 
@@ -10,12 +9,12 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface JsonLinesLogOptions {
   readonly level: LogLevel
-  /** In every line, such as the part and the node's ID. */
+  /** Fields of every line, such as the part and the node's ID. */
   readonly fields: LogFields
   readonly write: (line: string) => void
 }
 
-/** Longer texts are cut: a log line is not a place for payloads. */
+/** Longer texts are cut, because payloads do not belong in a log. */
 const LONGEST_TEXT = 2_000
 
 export function createJsonLinesLog(options: JsonLinesLogOptions): Log {

@@ -1,4 +1,4 @@
-/** Releases of Node.js by their major version, and until when each gets security fixes (nodejs.org, "Previous Releases"). */
+/** The end of security fixes by major version of Node.js (nodejs.org, "Previous Releases"). */
 const SUPPORTED_UNTIL: ReadonlyMap<number, string> = new Map([
   [20, '2026-04-30'],
   [21, '2024-06-01'],
@@ -11,7 +11,7 @@ const SUPPORTED_UNTIL: ReadonlyMap<number, string> = new Map([
 
 const DAY_MS = 86_400_000
 
-/** The day on which support for a release ended, such as `2026-04-30`; undefined: it has not, or nothing is known. */
+/** The day on which support for a release ended; undefined: supported or unknown. */
 export function endOfSupport(version: string, nowMs: number): string | undefined {
   const day = SUPPORTED_UNTIL.get(Number(version.split('.', 1)[0]))
   return day !== undefined && Date.parse(day) + DAY_MS <= nowMs ? day : undefined

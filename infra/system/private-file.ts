@@ -1,4 +1,4 @@
-/** Files and directories that nobody reads but their owner. */
+/** Files and directories that only their owner can read. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -21,7 +21,7 @@ export function replacePrivateFile(path: string, text: string): void {
   }
 }
 
-/** Its text; undefined when there is no such file. Throws when it cannot be read: it may hold what must not be made anew. */
+/** undefined: there is no such file. Throws for an unreadable file, so that its contents are never generated again. */
 export function readPrivateFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -31,7 +31,7 @@ export function readPrivateFile(path: string): string | undefined {
   }
 }
 
-/** Makes a directory that only its owner may list, unless it is there. Those above it are made as usual. */
+/** Makes a directory that only its owner can read. Missing parent directories get the default mode. */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(dirname(path), { recursive: true })
   mkdirSync(path, { recursive: true, mode: 0o700 })

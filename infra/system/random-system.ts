@@ -5,15 +5,15 @@ import type { Random } from '../../runtime/ports/random.ts'
 const LARGEST_RANGE = 2 ** 48 - 1
 /** Bytes of a number below 2^48. */
 const INTEGER_BYTES = 6
-/** Bytes drawn at a time: a call of the generator costs more than a salt's bytes do. */
+/** Bytes drawn per call: the call costs more than the bytes of a salt. */
 const POOL_BYTES = 8_192
 
 /** The operating system's generator. */
 export function createSystemRandom(): Random {
   let pool = Buffer.alloc(0)
   let used = 0
-  /** Where in the pool as many fresh bytes are. */
-  const drawn = (size: number): number => {
+  /** Returns the offset of unused bytes in the pool. */
+  const reserve = (size: number): number => {
     if (used + size > pool.length) {
       pool = randomBytes(POOL_BYTES)
       used = 0
@@ -24,12 +24,12 @@ export function createSystemRandom(): Random {
   return {
     hex: (size) => {
       if (size > POOL_BYTES) return randomBytes(size).toString('hex')
-      const from = drawn(size)
+      const from = reserve(size)
       return pool.toString('hex', from, from + size)
     },
     integer: (below) => {
       if (below <= LARGEST_RANGE) return randomInt(below)
-      const from = drawn(INTEGER_BYTES)
+      const from = reserve(INTEGER_BYTES)
       return pool.readUIntBE(from, INTEGER_BYTES)
     },
   }

@@ -1,35 +1,33 @@
-/**
- * Work that takes seconds steps back for what serves requests on the same machine. Where that cannot be, it runs as it is.
- */
+/** Lowers the priority of background work, so that requests on the same machine come first. Failure has no effect. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 
-/** A third of what a thread gets that has not stepped back. */
+/** Gives a thread about a third of the time of a thread with normal priority. */
 const THREAD_NICENESS = 5
 const { PRIORITY_BELOW_NORMAL: PROCESS_NICENESS } = constants.priority
-/** Of proc(5), `/proc/self/stat`: the session, counted from the process's state, which follows its name. */
+/** proc(5), `/proc/self/stat`: index of the session among the fields after the name. */
 const SESSION = 3
 
-/** The thread that calls it. */
+/** Lowers the priority of the calling thread. */
 export function threadStepsBack(): void {
   try {
-    // On Linux this is the thread's alone.
+    // Only Linux sets the priority of a single thread.
     if (process.platform === 'linux') setPriority(THREAD_NICENESS)
   } catch {
-    // It runs as it is.
+    // Not permitted: the priority stays.
   }
 }
 
 /**
- * This process, with what it starts. Linux shares processors between sessions first (sched(7), autogroup), and niceness
- * only decides within one: a process that has a session of its own steps back with all of it.
+ * Lowers the priority of this process and its children. Linux shares processors between sessions first, and by niceness only
+ * within a session (sched(7), autogroup). So a process with its own session lowers the session.
  */
 export function processStepsBack(): void {
   try {
     setPriority(PROCESS_NICENESS)
     if (process.platform === 'linux' && leadsSession()) writeFileSync('/proc/self/autogroup', String(PROCESS_NICENESS))
   } catch {
-    // It runs as it is.
+    // Not permitted: the priority stays.
   }
 }
 

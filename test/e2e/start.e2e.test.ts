@@ -239,7 +239,7 @@ describe('ledger up', () => {
     await rename(data, `${data}.elsewhere`)
     const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir })
     expect(code).toBe(1)
-    expect(err).toContain(`the data of PostgreSQL is gone from ${data}`)
+    expect(err).toContain(`the data of PostgreSQL is missing from ${data}`)
     await rename(`${data}.elsewhere`, data)
     ledger = await LedgerUp.start(dataDir)
     expect(await (await ledger.client()).balance('alice')).toBe('100.5')

@@ -43,5 +43,5 @@ test.runIf(refuses)('the least where the system refuses what is said, and the lo
   const said: string[] = []
   const { set } = await sharedBuffersOf({ sharedBuffersMb: 4_000_000, log: (line) => said.push(line) })
   expect(set).toBe(128 * MIB)
-  expect(said).toContain('the system refuses PostgreSQL 4000000 MB of memory: it gets 128 MB')
+  expect(said).toContain('the system refuses 4000000 MB of shared memory: PostgreSQL uses 128 MB')
 })

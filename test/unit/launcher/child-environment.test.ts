@@ -85,7 +85,7 @@ test.for(['node', 'edge'] as const)(
   },
 )
 
-test('E1: where nothing is given, a part is told the addresses of what the launcher runs', () => {
+test('E1: by default a part gets the addresses of the embedded servers', () => {
   const env = givenTo(configurationIn({}), { LEDGER_DATABASE_URL: '' }, PLACE)
   expect(configurationIn(env)).toMatchObject({
     databaseUrl: PLACE.databaseUrl,
@@ -94,7 +94,7 @@ test('E1: where nothing is given, a part is told the addresses of what the launc
   })
 })
 
-test('E2: the auditor is told nothing of NATS, and no part the secrets of clients', () => {
+test('E2: the auditor gets no NATS variables, and no part gets secrets of clients', () => {
   const secret = { LEDGER_BOOTSTRAP_CLIENTS: '[]' }
   const env = { ...EVERY_FILE, ...secret }
   const configuration = configurationIn(env)

@@ -5,7 +5,7 @@ interface FakePart extends RunningPart {
   readonly die: () => void
 }
 
-/** Starts parts with pids 1, 2, 3, …; `failing` says which starts fail. */
+/** Starts parts with pids 1, 2, 3, …; the starts in `failing` fail. */
 function workshop(failing: readonly number[] = []) {
   const said: string[] = []
   const started: number[] = []
@@ -46,7 +46,7 @@ function workshop(failing: readonly number[] = []) {
   }
 }
 
-test('R1: a part that dies is started again, also after a start that failed', async () => {
+test('R1: a part that ends is restarted, even after a failed start', async () => {
   const { options, said, started, startsReached } = workshop([2])
   const restarted: number[] = []
   const kept = await keepRunning({ ...options, onRestarted: ({ pid }) => void restarted.push(pid) })
@@ -62,7 +62,7 @@ test('R1: a part that dies is started again, also after a start that failed', as
   ])
 })
 
-test('R2: once it is told to stop it is not started again, and a stop during the pause does not wait', async () => {
+test('R2: a stopped part is not restarted, and a stop during the pause does not wait', async () => {
   const { options, started, stopped } = workshop()
   const running = await keepRunning(options)
   await running.stop()

@@ -18,7 +18,7 @@ function lockedBy(holder: unknown): void {
   writeFileSync(join(directory, 'launcher.lock'), typeof holder === 'string' ? holder : JSON.stringify(holder))
 }
 
-test('K1: a lock whose holder lives is refused and named, until it is given back', () => {
+test('K1: a lock with a living holder is refused until its release, and the refusal names the holder', () => {
   const release = takeLauncherLock(directory)
   expect(() => takeLauncherLock(directory)).toThrow(`a ledger runs on ${directory} already (process ${process.pid})`)
   release()
@@ -26,7 +26,7 @@ test('K1: a lock whose holder lives is refused and named, until it is given back
   takeLauncherLock(directory)()
 })
 
-test('K1: a lock of a process that is gone is taken', async () => {
+test('K1: a lock of a dead process is taken', async () => {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'])
   const holder = await new Promise((resolve) => {
     child.once('spawn', () => resolve(identityOf(child.pid ?? 0)))
@@ -42,7 +42,7 @@ test('K1: a lock of a process that is gone is taken', async () => {
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('K1: a pid that another process was given since, and a lock that cannot be read, are no hindrance', () => {
+test('K1: a lock with a reused pid and an unreadable lock are taken', () => {
   lockedBy({ pid: process.pid, startTicks: '1' })
   takeLauncherLock(directory)()
   for (const content of ['{"pid":', '', '\0'.repeat(40)]) {

@@ -1,4 +1,4 @@
-/** Goal: Y2, and that what was generated once is never generated anew while it is there, readable or not. */
+/** Goal: Y2, and existing secrets are never generated again, even if the file is unreadable. */
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ function started() {
   return startClients({ dataDir, bootstrapClients: undefined } as Configuration)
 }
 
-test('they are made once, for their owner to read', () => {
+test('clients are generated once, in a file that only its owner can read', () => {
   const made = started()
   expect(made.clients.length).toBeGreaterThan(0)
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -28,7 +28,7 @@ test('they are made once, for their owner to read', () => {
   expect(started()).toEqual({ ...made, made: false })
 })
 
-test('a file that is there and cannot be read is left as it is, and nothing is made in its stead', () => {
+test('an unreadable file is not replaced', () => {
   symlinkSync(file, file)
   expect(started).toThrow('ELOOP')
 })

@@ -1,4 +1,4 @@
-/** Goal: what `ledger up` is watched on is said to be taken before anything is started. */
+/** Goal: `ledger up` refuses taken metrics ports before it starts anything. */
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
@@ -34,7 +34,7 @@ test('without LEDGER_METRICS_PORT no port is needed', async () => {
   await expect(refuse(undefined, taken, 1, 1)).resolves.toBeUndefined()
 })
 
-test('a port that is taken is refused, whichever part it would be of', async () => {
+test('a taken port is refused, whichever part would use it', async () => {
   const [free = 0, taken = 0] = await freePorts(2)
   await take(taken)
   const expected = `port ${taken} on 127.0.0.1 is taken: choose another with LEDGER_METRICS_PORT`
@@ -46,9 +46,12 @@ test.for([
   [8_081, 8_080, 2, 1],
   [8_079, 8_080, 1, 1],
   [8_080, 8_080, 1, 1],
-] as const)('from %i on they would meet those of edges from %i on: refused', async ([metrics, edge, edges, nodes]) => {
-  await expect(refuse(metrics, edge, edges, nodes)).rejects.toThrow('meet those of the edges')
-})
+] as const)(
+  'metrics ports from %i on that overlap edges from %i on are refused',
+  async ([metrics, edge, edges, nodes]) => {
+    await expect(refuse(metrics, edge, edges, nodes)).rejects.toThrow('overlap those of the edges')
+  },
+)
 
 test('ports beyond the last are refused', async () => {
   await expect(refuse(65_535, 1, 1, 1)).rejects.toThrow('port 65536 on 127.0.0.1 is taken')

@@ -1,4 +1,4 @@
-/** Goal: what Prometheus reads of an edge tells requests and outcomes apart, with labels that cannot grow. */
+/** Goal: an edge's metrics distinguish requests and outcomes, with bounded labels. */
 import { expect, test } from 'vitest'
 import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../../../infra/metrics/edge-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
@@ -35,7 +35,7 @@ test('submissions are counted by operation, outcome and code', async () => {
   expect(countOf('submit', 'overloaded', 'overloaded')).toBe(1)
 })
 
-test('codes that this version does not know are one and the same', async () => {
+test('unknown codes share one label', async () => {
   const registry = createRegistry()
   const { submission } = createGatewayMetrics(registry)
   for (const code of ['made_up_1', 'made_up_2']) submission('submit', { outcome: 'refused', code: code as RefusalCode })
@@ -44,7 +44,7 @@ test('codes that this version does not know are one and the same', async () => {
   expect(text).not.toContain('made_up')
 })
 
-test('how many wait is read anew each time it is asked for', async () => {
+test('the number of waiting requests is measured at each scrape', async () => {
   const registry = createRegistry()
   let waiting = 3
   registerGatewayGauges(registry, () => ({ waiting }))

@@ -1,4 +1,4 @@
-/** Goal: what Prometheus reads of a node says what happened and what is, in seconds, and names nobody. */
+/** Goal: a node's metrics count events and measure states, in seconds, without names of accounts. */
 import { expect, test } from 'vitest'
 import { createNodeMetrics, registerNodeGauges } from '../../../infra/metrics/node-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
@@ -25,7 +25,7 @@ const MEASURES: NodeMeasures = {
   oldestPinAgeMs: 1_250,
 }
 
-test('what happens is counted by its kind', async () => {
+test('events are counted by kind', async () => {
   const registry = createRegistry()
   const metrics = createNodeMetrics(registry)
   metrics.items('entered', 1)
@@ -47,7 +47,7 @@ test('what happens is counted by its kind', async () => {
   expect(sampleOf(text, 'ledger_shard_moves_total', { move: 'handed_over' })).toBe(1)
 })
 
-test('what has not happened yet is shown as 0, so that its first time is seen as a change', async () => {
+test('counters start at 0', async () => {
   const registry = createRegistry()
   createNodeMetrics(registry)
   const text = await registry.metrics()
@@ -57,7 +57,7 @@ test('what has not happened yet is shown as 0, so that its first time is seen as
     expect(sampleOf(text, 'ledger_commits_total', { result })).toBe(0)
 })
 
-test('what is, is read anew each time it is asked for', async () => {
+test('gauges are measured at each scrape', async () => {
   const registry = createRegistry()
   let now: NodeMeasures = MEASURES
   registerNodeGauges(registry, () => now)
@@ -80,6 +80,6 @@ test('what is, is read anew each time it is asked for', async () => {
   const later = await registry.metrics()
   expect(sampleOf(later, 'ledger_shards_owned')).toBe(0)
   expect(sampleOf(later, 'ledger_node_leaving')).toBe(0)
-  // Never proved is longer ago than any bound.
+  // +Inf: never.
   expect(later).toContain('\nledger_postgres_probed_age_seconds +Inf\n')
 })

@@ -1,4 +1,4 @@
-/** One sample of Prometheus's text format; undefined when it is not there. */
+/** Finds a sample in Prometheus's text format. */
 export function sampleOf(
   text: string,
   name: string,

@@ -1,4 +1,4 @@
-/** Goal: messages that do not open are counted by direction, and told of without letting their sender fill the log. */
+/** Goal: messages that cannot be decrypted are counted by direction and logged at a bounded rate. */
 import { expect, test } from 'vitest'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
 import { countUnreadMessages } from '../../../infra/metrics/transport-metrics.ts'
@@ -8,7 +8,7 @@ import { sampleOf } from './samples.ts'
 
 const NAME = 'ledger_messages_not_opened_total'
 
-test('each is counted by its direction, and none is shown as 0', async () => {
+test('each message is counted by its direction, and counters start at 0', async () => {
   const registry = createRegistry()
   const count = countUnreadMessages(registry)
   expect(sampleOf(await registry.metrics(), NAME, { direction: 'reply' })).toBe(0)
@@ -17,7 +17,7 @@ test('each is counted by its direction, and none is shown as 0', async () => {
   expect(sampleOf(await registry.metrics(), NAME, { direction: 'reply' })).toBe(1)
 })
 
-test('of many there is a line at once and one in ten seconds, with how many there were', () => {
+test('many messages cause one line at once and then one per ten seconds, with their number', () => {
   let nowMs = 5
   const lines: (readonly [string, LogFields | undefined])[] = []
   const silent = (): void => undefined

@@ -1,7 +1,7 @@
-/** Goal: W1, W2: the operators' listener shows its pages, and does and tells nothing else. */
+/** Goal: W1, W2: the operators' listener serves its pages and nothing else. */
 import { createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { startWatchServer, type WatchAnswer, type WatchServer } from '../../../infra/metrics/watch-server.ts'
+import { startWatchServer, type WatchReply, type WatchServer } from '../../../infra/metrics/watch-server.ts'
 
 let server: WatchServer | undefined
 
@@ -14,7 +14,7 @@ async function start(): Promise<string> {
   server = await startWatchServer(
     '127.0.0.1',
     0,
-    new Map<string, () => WatchAnswer | Promise<WatchAnswer>>([
+    new Map<string, () => WatchReply | Promise<WatchReply>>([
       ['/page', () => Promise.resolve({ status: 200, contentType: 'text/plain', body: 'größe 1\n' })],
       ['/amiss', () => ({ status: 503, contentType: 'application/json', body: '{"checks":{"nats":false}}' })],
       ['/broken', () => Promise.reject(new Error('the password is hunter2'))],
@@ -23,7 +23,7 @@ async function start(): Promise<string> {
   return `http://127.0.0.1:${server.port}`
 }
 
-test('a page is served as it is at that moment, with its status, and may not be stored', async () => {
+test('a page is made for each request, with its status, and may not be cached', async () => {
   const origin = await start()
   const page = await fetch(`${origin}/page?seconds=1`)
   expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([200, 'text/plain', 'größe 1\n'])
@@ -32,7 +32,7 @@ test('a page is served as it is at that moment, with its status, and may not be 
   expect([amiss.status, await amiss.json()]).toEqual([503, { checks: { nats: false } }])
 })
 
-test('HEAD says the same without the body', async () => {
+test('HEAD gets the same headers without the body', async () => {
   const head = await fetch(`${await start()}/page`, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
 })
@@ -48,14 +48,14 @@ test('W1: other methods are 405, other paths 404', async () => {
   }
 })
 
-test('W2: what fails is 500 without a word of why, and the next is answered', async () => {
+test('W2: a failing page is a 500 without details, and the next request is served', async () => {
   const origin = await start()
   const failed = await fetch(`${origin}/broken`)
   expect([failed.status, await failed.text()]).toEqual([500, 'failed\n'])
   expect((await fetch(`${origin}/page`)).status).toBe(200)
 })
 
-test('a port that is taken is refused with the name of the variable that says another', async () => {
+test('a taken port is refused with the name of its variable', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()

@@ -1,4 +1,4 @@
-/** Goal: what is sent as it is made, and cannot be made to its end, never looks whole to whoever receives it. */
+/** Goal: a streamed response that fails never looks complete to its client. */
 import { connect } from 'node:net'
 import { Hono } from 'hono'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -25,7 +25,7 @@ async function serving(source: ReadableStream<Uint8Array>): Promise<number> {
   return port
 }
 
-/** Everything that arrives until the connection is closed. `seen`: is told what has arrived by now. */
+/** Everything that arrives until the connection closes. `seen` is called with the text so far. */
 function rawAnswer(port: number, seen: (text: string) => void = () => undefined): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -43,14 +43,14 @@ function rawAnswer(port: number, seen: (text: string) => void = () => undefined)
 
 const LAST_CHUNK = '0\r\n\r\n'
 
-test('content that ends is sent whole', async () => {
+test('complete content is sent completely', async () => {
   const port = await serving(given(['one\n', 'two\n'], (controller) => controller.close()))
   const answer = await rawAnswer(port)
   expect(answer).toContain('two\n')
   expect(answer).toMatch(/content-length: 8|0\r\n\r\n$/i)
 })
 
-test('a failure cuts the connection without an end, and without a word of it', async () => {
+test('a failure closes the connection without the end of the content and without details', async () => {
   const printed = vi.spyOn(console, 'error')
   let fail: ((error: Error) => void) | undefined
   const source = new ReadableStream<Uint8Array>({
@@ -69,7 +69,7 @@ test('a failure cuts the connection without an end, and without a word of it', a
   expect(printed).not.toHaveBeenCalled()
 })
 
-test('a failure before the first byte gives no answer that could be taken for one', async () => {
+test('a failure before the first byte sends no valid response', async () => {
   const printed = vi.spyOn(console, 'error')
   const port = await serving(given([], (controller) => controller.error(new Error('secret words'))))
   const answer = await rawAnswer(port)
@@ -79,13 +79,13 @@ test('a failure before the first byte gives no answer that could be taken for on
   expect(printed).not.toHaveBeenCalled()
 })
 
-test('a failure cuts off also whoever does not read', async () => {
+test('a failure also disconnects a client that does not read', async () => {
   const cut = new Promise<string>((resolve) => {
     const outgoing = { destroy: () => resolve('cut') }
     const source = new ReadableStream<Uint8Array>({
       pull: (controller) => {
         controller.enqueue(Buffer.from('one\n'))
-        // Once it has given what is asked for, and nobody asks for more.
+        // The stream has delivered the requested chunk, and no further one is requested.
         setImmediate(() => controller.error(new Error('its time is over')))
       },
     })
@@ -96,7 +96,7 @@ test('a failure cuts off also whoever does not read', async () => {
   await expect(cut).resolves.toBe('cut')
 })
 
-test('a client that goes away ends the making', async () => {
+test('a client that disconnects ends the stream', async () => {
   let cancelled: (() => void) | undefined
   const ended = new Promise<void>((resolve) => void (cancelled = resolve))
   const source = new ReadableStream<Uint8Array>({

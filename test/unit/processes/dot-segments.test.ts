@@ -1,4 +1,4 @@
-/** Goal: P1: what a path names is looked for under its own name, though a URL would read it as a step. */
+/** Goal: P1: an ID such as `..` in a path is read as an ID, and not as a step of a URL. */
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
 import { ProblemCheck } from '../../support/problem-check.ts'
@@ -34,7 +34,7 @@ async function serving() {
   return { ask, authorization: `Authorization: Bearer ${await edge.tokenFor('viewer')}` }
 }
 
-test('D1, D7: whatever it is escaped as, it is an ill-formed ID to whoever has a token', async () => {
+test('D1, D7: each escape of a dot segment is a malformed ID for a client with a token', async () => {
   const { ask, authorization } = await serving()
   const problems = new ProblemCheck()
   for (const segment of SEGMENTS) {
@@ -55,7 +55,7 @@ test('D1, D7: whatever it is escaped as, it is an ill-formed ID to whoever has a
   expect(problems.faults).toEqual([])
 })
 
-test('a query is no path, and neither is what only begins with a dot', async () => {
+test('a query and a name that only begins with a dot are no dot segments', async () => {
   const { ask, authorization } = await serving()
   expect((await ask('/healthz?path=/../x')).status).toBe(200)
   expect((await ask('/.well-known/jwks.json')).status).toBe(200)

@@ -1,4 +1,4 @@
-/** Goal: what a process says of the error that ended it names the place and no row. */
+/** Goal: the description of an error names its place and quotes no row. */
 import { Decimal } from 'decimal.js'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { describeError } from '../../../infra/processes/error-description.ts'
 const VALUE = 'alice owes 12.50'
 
 function postgresError(): Error {
-  // The driver makes it of the message's fields; its declared constructor is that of Error.
+  // The driver passes the message's fields; the declared constructor is that of Error.
   const make = postgres.PostgresError as unknown as new (fields: object) => Error
   return new make({
     severity: 'ERROR',
@@ -18,14 +18,14 @@ function postgresError(): Error {
   })
 }
 
-test('of an error of PostgreSQL name, code and frames are told, and nothing that it quotes', () => {
+test('an error of PostgreSQL shows name, code and frames, and no quoted values', () => {
   const described = describeError(postgresError())
   expect(described).not.toContain('alice')
   expect(described).toContain('PostgresError 22P02')
   expect(described).toMatch(/\n\s+at postgresError .*error-description\.test\.ts/)
 })
 
-test('nor as the cause of another, however far down', () => {
+test('a cause at any depth shows no quoted values', () => {
   const port = new Error('PostgreSQL failed: 22P02', { cause: postgresError() })
   const described = describeError(new Error('the batch was not written', { cause: port }))
   expect(described).not.toContain('alice')
@@ -34,7 +34,7 @@ test('nor as the cause of another, however far down', () => {
   )
 })
 
-test('nor of what the language and the library of decimals quote', () => {
+test('errors of JavaScript and the decimal library show no quoted values', () => {
   const thrown = [
     () => JSON.parse(VALUE) as unknown,
     () => BigInt(VALUE),
@@ -55,7 +55,7 @@ test('nor of what the language and the library of decimals quote', () => {
   }
 })
 
-test('errors of ours keep their message; a chain of causes without end ends', () => {
+test('our own errors keep their message, and a circular chain of causes ends', () => {
   const looped = new Error('port 1 is taken')
   looped.cause = looped
   expect(describeError(looped)).toMatch(/^Error: port 1 is taken\n[^]* because port 1 is taken/)

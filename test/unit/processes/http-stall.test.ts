@@ -1,4 +1,4 @@
-/** Goal: H1: a client that does not read its answer holds a connection for a bounded time, one that reads slowly is served. */
+/** Goal: H1: a client that does not read is disconnected after a bounded time, and a slow reader is served. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -10,7 +10,7 @@ const PART = Buffer.alloc(65_536, 'x')
 /** More than the buffers of a connection hold. */
 const PARTS = 512
 
-/** Resolves when the answer has ended, one way or the other. */
+/** Resolves when the response has ended or failed. */
 async function asked(): Promise<{ readonly client: Socket; readonly ended: Promise<'cancelled' | 'sent'> }> {
   const port = await freePort()
   let sent = 0
@@ -38,21 +38,21 @@ async function asked(): Promise<{ readonly client: Socket; readonly ended: Promi
   return { client, ended }
 }
 
-// Each waits for a stall that is over, or is none: they wait together.
+// Both tests wait for a stall, so they run concurrently.
 describe.concurrent('H1', () => {
-  test('who stops reading is left, and what was made for it ends', async () => {
+  test('a client that stops reading is disconnected, and its stream ends', async () => {
     const { client, ended } = await asked()
     await once(client, 'readable')
     expect(await ended).toBe('cancelled')
   })
 
-  test('who reads slowly, for longer than a stall may last, gets it all', async () => {
+  test('a client that reads slowly, for longer than a stall, gets everything', async () => {
     const { client, ended } = await asked()
     const begunMs = performance.now()
     let read = 0
     client.on('data', (chunk: Buffer) => {
       read += chunk.length
-      // A sixteenth of the answer, then a pause.
+      // A sixteenth of the response, then a pause.
       if (Math.floor(read / (2 * 1024 * 1024)) === Math.floor((read - chunk.length) / (2 * 1024 * 1024))) return
       client.pause()
       setTimeout(() => client.resume(), STALL_MS / 10)

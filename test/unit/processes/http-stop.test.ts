@@ -1,11 +1,11 @@
-/** Goal: H2: who has asked is answered, and clients that never rest do not hold up the end. */
+/** Goal: H2: pending requests get a response, and busy clients do not delay the stop. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
 import { freePort } from '../../support/free-ports.ts'
 
-/** Less than the time after which what is left is cut off. */
+/** Less than the time after which remaining connections are closed. */
 const BEFORE_THE_CUT_MS = 9_500
 
 const agents: Agent[] = []
@@ -33,7 +33,7 @@ async function serving(
   return { port, server: await listen({ fetch: async () => answer() }, '127.0.0.1', port, 'https://errors') }
 }
 
-/** One connection, and it is kept. */
+/** One persistent connection. */
 function oneConnection(): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   agents.push(agent)

@@ -1,4 +1,4 @@
-/** Goal: /readyz tells the truth: each thing that is missing, alone, makes a process not ready and is named. */
+/** Goal: each failed check alone makes a process not ready, and /readyz names it. */
 import { describe, expect, test } from 'vitest'
 import type { ReadinessWarning } from '../../../api/http/dependencies.ts'
 import { createEdgeReadiness } from '../../../infra/processes/edge-readiness.ts'
@@ -34,7 +34,7 @@ describe('a node', () => {
     return nodeReadiness({ measures, connected: () => connected, stopping: () => stopping })
   }
 
-  test('is ready when nothing is amiss', () => {
+  test('is ready if all checks pass', () => {
     expect(readinessOf({})).toEqual({ ready: true, checks: ALL_OF_NODE })
   })
 
@@ -52,14 +52,14 @@ describe('a node', () => {
     expect(readinessOf(changes)).toEqual({ ready: false, checks: { ...ALL_OF_NODE, [missing]: false } })
   })
 
-  test('is not ready without NATS, or when it is told to stop', () => {
+  test('is not ready without NATS or while it stops', () => {
     expect(readinessOf({}, false)).toEqual({ ready: false, checks: { ...ALL_OF_NODE, nats: false } })
     expect(readinessOf({}, true, true)).toEqual({ ready: false, checks: { ...ALL_OF_NODE, serving: false } })
   })
 })
 
 describe('the vital signs of a node', () => {
-  test('age from when the last good proof was begun; a failure is known at once and takes no age away', async () => {
+  test('age from the start of the last success; a failure is known at once and does not reset the age', async () => {
     const clock = createManualClock(0)
     const signs = createVitalSigns(clock, 500)
     expect(signs.read()).toMatchObject({ probed: false, probedAgoMs: null, renewed: false, renewedAgoMs: null })
@@ -116,7 +116,7 @@ describe('an edge', () => {
     return { clock, state, readiness }
   }
 
-  test('is ready when nothing is amiss', async () => {
+  test('is ready if all checks pass', async () => {
     expect(await scene().readiness()).toEqual({ ready: true, checks: ALL, warnings: [] })
   })
 
@@ -130,7 +130,7 @@ describe('an edge', () => {
     expect(await scene(changes).readiness()).toMatchObject({ ready: false, checks: { ...ALL, [missing]: false } })
   })
 
-  test('is not ready without PostgreSQL, and ready again once that is back', async () => {
+  test('is not ready without PostgreSQL, and ready again after its return', async () => {
     const { clock, state, readiness } = scene({ anyShardServed: () => Promise.reject(new Error('away')) })
     expect((await readiness()).checks['database']).toBe(false)
     state.anyShardServed = () => Promise.resolve(true)
@@ -138,12 +138,12 @@ describe('an edge', () => {
     expect(await readiness()).toMatchObject({ ready: true, checks: ALL })
   })
 
-  test('a near limit is named, and leaves it ready', async () => {
+  test('a near limit is a warning, and the edge stays ready', async () => {
     const warnings = [{ code: 'liability_balance_limit', detail: 'near' }]
     expect(await scene({ warnings }).readiness()).toEqual({ ready: true, checks: ALL, warnings })
   })
 
-  test('whoever asks while PostgreSQL hangs is told so after two seconds', async () => {
+  test('while PostgreSQL hangs, the reply comes after two seconds', async () => {
     const { clock, readiness } = scene({ anyShardServed: () => new Promise<boolean>(() => undefined) })
     let said: unknown
     void readiness().then((answer) => (said = answer))

@@ -1,4 +1,4 @@
-/** Goal: however many ask at once or in a row, PostgreSQL is asked at most once a second. */
+/** Goal: any number of callers cause at most one probe per second. */
 import { expect, test } from 'vitest'
 import { createSharedProbe } from '../../../infra/processes/shared-probe.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -29,7 +29,7 @@ function deferred() {
   return { promise, resolve, reject }
 }
 
-test('those who ask while a probe is under way share its answer', async () => {
+test('callers during a probe share its result', async () => {
   const { clock, calls, ask } = scene()
   const answers = Promise.all(Array.from({ length: 500 }, () => ask()))
   await clock.pass(5_000)
@@ -39,7 +39,7 @@ test('those who ask while a probe is under way share its answer', async () => {
   expect(new Set([...(await answers), await late])).toEqual(new Set([true]))
 })
 
-test.for([true, false])('an answer of %s holds for a second, then it is asked again', async (good) => {
+test.for([true, false])('a result of %s is reused for a second, then the probe runs again', async (good) => {
   const { clock, calls, ask } = scene()
   const first = ask()
   if (good) calls[0]?.succeed()

@@ -1,4 +1,4 @@
-/** Goal: lists that are sent as lines wait for whoever reads them, over a real connection, and end with it. */
+/** Goal: a list that is streamed as lines waits for its reader and ends with the connection. */
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { STALLED_AFTER_MS } from '../../../api/http/text-stream.ts'
@@ -7,7 +7,7 @@ import { freePort } from '../../support/free-ports.ts'
 import { createEdgeFixture, createFakeReads, type EdgeFixture, transactionView } from '../api/edge-fixture.ts'
 
 const ROWS_OF_A_PAGE = 1_000
-/** More than connections hold on the way, by far. */
+/** Far more than the buffers of a connection. */
 const MOST_PAGES = 500
 const LONG_MS = 180_000
 
@@ -25,7 +25,7 @@ interface Serving {
   readonly port: number
 }
 
-/** A ledger that never ends. */
+/** An endless list. */
 async function serving(): Promise<Serving> {
   let pages = 0
   const transactions = Array.from({ length: ROWS_OF_A_PAGE }, () => transactionView())
@@ -44,7 +44,7 @@ async function serving(): Promise<Serving> {
   return { edge, pages: () => pages, port }
 }
 
-/** Takes the beginning of the answer and no more. */
+/** Reads only the beginning of the response. */
 async function beginReading({ edge, port }: Serving): Promise<Socket> {
   const token = await edge.tokenFor('viewer')
   const head = `GET /v1/transactions HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\nAuthorization: Bearer ${token}\r\n\r\n`
@@ -65,10 +65,10 @@ function endsOf({ edge }: Serving): readonly unknown[] {
   return edge.log.filter(({ event }) => event === 'transactions_streamed').map(({ fields }) => fields['end'])
 }
 
-test('T1, T2: who takes nothing is not read for, and cut off in the end', async () => {
+test('T1, T2: for a client that does not read, no further pages are read, and it is disconnected', async () => {
   const scene = await serving()
   await beginReading(scene)
-  // Until the connection holds all that it can, pages are made: time passes, and passes again.
+  // Pages are read until the buffers of the connection are full, which takes some time.
   await vi.waitFor(
     async () => {
       await scene.edge.clock.advance(STALLED_AFTER_MS)
@@ -79,7 +79,7 @@ test('T1, T2: who takes nothing is not read for, and cut off in the end', async 
   expect(scene.pages()).toBeLessThan(MOST_PAGES)
 })
 
-test('T3: who hangs up ends the reading', async () => {
+test('T3: a client that disconnects ends the reads', async () => {
   const scene = await serving()
   const reader = await beginReading(scene)
   reader.destroy()

@@ -1,4 +1,4 @@
-/** Goal: R1: what cannot be handed to the edge is answered as the edge answers, and not with an empty 400 of the server's. */
+/** Goal: R1: a request that cannot reach the edge gets problem details, and not an empty 400. */
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
 import { ProblemCheck } from '../../support/problem-check.ts'
@@ -28,7 +28,7 @@ function instanceOf({ body }: HttpReply): unknown {
   return (JSON.parse(body) as { readonly instance: unknown }).instance
 }
 
-test('D14: an address that is none is a problem with the request’s own ID, and not to be stored', async () => {
+test('D14: an invalid URL is a problem with the request’s own ID, which may not be cached', async () => {
   const ask = await serving()
   const problems = new ProblemCheck()
   for (const [lines, instance] of [
@@ -53,7 +53,7 @@ test('D14: an address that is none is a problem with the request’s own ID, and
   expect(problems.faults).toEqual([])
 })
 
-test('D14: what is no HTTP, or two things at once, gets a problem, with its request ID in the header and in the body', async () => {
+test('D14: malformed or ambiguous HTTP gets a problem with its request ID in header and body', async () => {
   const ask = await serving()
   const problems = new ProblemCheck()
   const post = ['POST /v1/transactions HTTP/1.1', 'Host: ledger', 'Content-Type: application/json']
@@ -80,12 +80,12 @@ test('OPTIONS * lists the methods of the service, without a token', async () => 
   expect([reply.status, reply.headers.allow]).toEqual([204, 'GET, HEAD, POST, PUT, OPTIONS'])
 })
 
-test('a request without a host is read where its version of HTTP knows none', async () => {
+test('an HTTP/1.0 request needs no Host header', async () => {
   const ask = await serving()
   expect((await ask('GET /healthz HTTP/1.0')).status).toBe(200)
 })
 
-test('an expectation that nobody knows does not keep a request from the edge', async () => {
+test('an unknown expectation does not keep a request from the edge', async () => {
   const ask = await serving()
   const reply = await ask('GET /healthz HTTP/1.1', 'Host: ledger', 'Expect: the-unexpected')
   expect(reply).toMatchObject({ status: 200, headers: { 'x-request-id': 'mine' } })

@@ -13,7 +13,7 @@ function linesOf(
   })
 }
 
-test('a line says when, how bad, what and who', () => {
+test('a line has time, level, event and the fields of the process', () => {
   const [line] = linesOf('info', (log) => log.info('started', { shards: 3 }))
   expect(line).toEqual({
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
@@ -24,7 +24,7 @@ test('a line says when, how bad, what and who', () => {
   })
 })
 
-test('what is below the level is left out', () => {
+test('events below the level are dropped', () => {
   const lines = linesOf('warn', (log) => {
     log.info('a')
     log.warn('b')
@@ -33,7 +33,7 @@ test('what is below the level is left out', () => {
   expect(lines.map((line) => line['event'])).toEqual(['b', 'c'])
 })
 
-test('single requests are followed at debug alone; above it there is nothing to call', () => {
+test('the debug method exists at level debug only', () => {
   const lines = linesOf('debug', (log) => {
     log.debug?.('a', { request_id: 'x' })
     log.info('b')
@@ -45,7 +45,7 @@ test('single requests are followed at debug alone; above it there is nothing to 
   linesOf('info', (log) => expect(log.debug).toBeUndefined())
 })
 
-test('what looks like a secret in a text is masked, and long texts are cut', () => {
+test('texts that look like secrets are masked, and long texts are cut', () => {
   const [line] = linesOf('info', (log) =>
     log.info('failed', {
       error:

@@ -1,4 +1,4 @@
-/** Goal: the system's random digits have the length that was asked for, and none of them comes twice. */
+/** Goal: random digits have the requested length and never repeat. */
 import { expect, test } from 'vitest'
 import { createSystemRandom } from '../../../infra/system/random-system.ts'
 
@@ -10,7 +10,7 @@ test('digits have twice the length of their bytes and do not repeat, also beyond
   expect(random.hex(10_000)).toMatch(/^[0-9a-f]{20000}$/)
 })
 
-test('an integer is below its bound, also where the generator of Node takes no such range', () => {
+test('an integer is below its bound, even beyond the range of Node’s generator', () => {
   const random = createSystemRandom()
   for (const below of [1, 7, 2 ** 48, 2 ** 53]) {
     const drawn = random.integer(below)
