@@ -26,42 +26,32 @@ const BATCH_SHARDS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 export function createNodeMetrics(registry: Registry): NodeMetrics {
   const registers = [registry]
-  const items = new Counter({
-    name: 'ledger_node_items_total',
-    help: 'Requests from edges by fate. On arrival: entered, moved, overloaded, rejected. Later: given_up (outcome unknown), not_applied (PostgreSQL refused the commit).',
-    labelNames: ['fate'],
-    registers,
-  })
-  const commits = new Counter({
-    name: 'ledger_commits_total',
-    help: 'Commits by result; held_back: the node was no longer the owner of at least one shard.',
-    labelNames: ['result'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'ledger_commit_duration_seconds',
-    help: 'Time to commit a batch, including the signatures of its receipts.',
-    buckets: COMMIT_SECONDS,
-    registers,
-  })
-  const commands = new Histogram({
-    name: 'ledger_commit_commands',
-    help: 'Commands per commit.',
-    buckets: BATCH_COMMANDS,
-    registers,
-  })
-  const shards = new Histogram({
-    name: 'ledger_commit_shards',
-    help: 'Shards per commit.',
-    buckets: BATCH_SHARDS,
-    registers,
-  })
-  const moves = new Counter({
-    name: 'ledger_shard_moves_total',
-    help: 'Shards that this node acquired, handed over, released or lost.',
-    labelNames: ['move'],
-    registers,
-  })
+  const counter = (name: string, label: string, help: string): Counter =>
+    new Counter({ name, help, labelNames: [label], registers })
+  const histogram = (name: string, buckets: number[], help: string): Histogram =>
+    new Histogram({ name, help, buckets, registers })
+  const items = counter(
+    'ledger_node_items_total',
+    'fate',
+    'Requests from edges by fate. On arrival: entered, moved, overloaded, rejected. Later: given_up (outcome unknown), not_applied (PostgreSQL refused the commit).',
+  )
+  const commits = counter(
+    'ledger_commits_total',
+    'result',
+    'Commits by result; held_back: the node was no longer the owner of at least one shard.',
+  )
+  const moves = counter(
+    'ledger_shard_moves_total',
+    'move',
+    'Shards that this node acquired, handed over, released or lost.',
+  )
+  const durations = histogram(
+    'ledger_commit_duration_seconds',
+    COMMIT_SECONDS,
+    'Time to commit a batch, including the signatures of its receipts.',
+  )
+  const commands = histogram('ledger_commit_commands', BATCH_COMMANDS, 'Commands per commit.')
+  const shards = histogram('ledger_commit_shards', BATCH_SHARDS, 'Shards per commit.')
   // Counters start at 0, so that Prometheus sees the first increment.
   for (const fate of ITEM_FATES) items.inc({ fate }, 0)
   for (const result of COMMIT_RESULTS) commits.inc({ result }, 0)
