@@ -4,7 +4,8 @@
  *   W1. Input is bounded: GET and HEAD only, unread bodies, small headers, few connections, short timeouts.
  *   W2. A failure is a 500 without details.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import { listenOn } from '../system/listen-on.ts'
 
 export interface WatchReply {
   readonly status: number
@@ -45,7 +46,7 @@ export async function startWatchServer(host: string, port: number, pages: WatchP
   server.maxConnections = MAX_CONNECTIONS
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
   server.setTimeout(IDLE_TIMEOUT_MS)
-  await listening(server, host, port)
+  await listenOn(server, host, port, 'LEDGER_METRICS_PORT')
   const address = server.address()
   return {
     port: address !== null && typeof address === 'object' ? address.port : port,
@@ -87,14 +88,4 @@ function send(response: ServerResponse, method: string, { status, contentType, b
     'x-content-type-options': 'nosniff',
   })
   response.end(method === 'HEAD' ? undefined : body)
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: Error & { code?: string }) => {
-      const taken = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`
-      reject(new Error(`port ${port} on ${host} ${taken}: set LEDGER_METRICS_PORT to another`, { cause: error }))
-    })
-    server.listen(port, host, resolve)
-  })
 }

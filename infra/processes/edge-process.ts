@@ -45,7 +45,7 @@ import { createSystemRandom } from '../system/random-system.ts'
 import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../metrics/edge-metrics.ts'
 import { anyShardServed } from '../postgres/store/served-shards.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
-import { createEdgeReadiness } from './edge-readiness.ts'
+import { createEdgeReadiness } from './readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
 import { type HttpServer, listen } from './http-server.ts'
 import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
@@ -102,8 +102,8 @@ async function startEdge(context: EdgeContext): Promise<void> {
   if (ledger === undefined) return
   refuseOtherProperties(ledger, configuration)
   const secrets = openLedgerSecrets(ring, ledger)
-  const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
-  service.onStop('nats', link.close)
+  const nodeId = configuration.nodeId ?? `edge-${port}`
+  const link = service.keep('nats', await openNatsLink(configuration, 'edge', nodeId, log))
   void service.failOn(link.closed, 'the connection to NATS')
   const store = openShards(url, service)
   // Before the first read, and repeatedly: a promoted standby may lack changes that clients saw confirmed.
@@ -153,22 +153,17 @@ async function createApp(
   const { ledgerId, shardCount } = ledger
   const { shardOf, vault, derive } = secrets
   const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
-  const serviceKeys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
-  service.onStop('keys', serviceKeys.close)
+  const serviceKeys = service.keep('keys', await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log }))
   const checkpointer = new Checkpointer({ url, ledgerId, shardCount, derive, serviceKeys, clock, log })
   service.onStop('checkpoints', () => checkpointer.stop())
   checkpointer.start()
-  const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
-  service.onStop('reads', reads.close)
+  const reads = service.keep('reads', createLedgerReads({ url, ledgerId, shardOf, homeOf, vault }))
   const access = openAccess(context, secrets)
-  const shardHealth = createShardHealth({ url })
-  service.onStop('shard health', shardHealth.close)
-  const attestations = createAttestationStore({ url, homeOf, vault })
-  service.onStop('attestations', attestations.close)
-  const idempotency = createIdempotencyStore({ url, vault, onCleanUpFailed: () => log.warn('clean_up_failed') })
-  service.onStop('idempotent requests', idempotency.close)
-  const schemas = createIsolatedSchemaValidator({ log })
-  service.onStop('schemas', schemas.close)
+  const shardHealth = service.keep('shard health', createShardHealth({ url }))
+  const attestations = service.keep('attestations', createAttestationStore({ url, homeOf, vault }))
+  const onCleanUpFailed = (): void => log.warn('clean_up_failed')
+  const idempotency = service.keep('idempotent requests', createIdempotencyStore({ url, vault, onCleanUpFailed }))
+  const schemas = service.keep('schemas', createIsolatedSchemaValidator({ log }))
   const { registry } = watching
   const transport = openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry })
   const { warnings, ...assertions } = openAssertions(context, ledgerId, secrets)
@@ -217,8 +212,7 @@ function openAccess({ url, log, service, clock }: EdgeContext, { vault }: EdgeSe
     onCleanUpFailed: () => log.warn('clean_up_failed'),
     onUnreadable: (clientId) => log.error('client_unreadable', { clientId }),
   })
-  service.onStop('access', access.close)
-  return access
+  return service.keep('access', access)
 }
 
 /** Exports to and imports from other ledgers. */

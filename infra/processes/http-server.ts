@@ -5,6 +5,7 @@
  *       closes, so that a busy client reconnects elsewhere. Remaining connections are closed after a timeout.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { listenOn } from '../system/listen-on.ts'
 import type { EdgeApp } from './edge-app.ts'
 import { createRequestListener } from './request-listener.ts'
 import { answerUnreadableRequests } from './unreadable-requests.ts'
@@ -59,7 +60,7 @@ export async function listen(
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = stallTimeoutMs
   answerUnreadableRequests(server, errorBase)
-  await listening(server, host, port)
+  await listenOn(server, host, port, 'LEDGER_PORT')
   return { stop: () => stopping.stop(server) }
 }
 
@@ -72,16 +73,6 @@ function continueWhenRead(request: IncomingMessage, response: ServerResponse): v
     continued = true
     read(size)
   }
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: Error & { code?: string }) => {
-      const taken = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`
-      reject(new Error(`port ${port} on ${host} ${taken}: set LEDGER_PORT to another`, { cause: error }))
-    })
-    server.listen(port, host, resolve)
-  })
 }
 
 /** H2. */

@@ -20,7 +20,7 @@ import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
 import { openNodeSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
 import { leaseOptions, openNatsLink, openTransport } from './nats-link.ts'
-import { nodeReadiness } from './node-readiness.ts'
+import { nodeReadiness } from './readiness.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 import { startWatching } from './watching.ts'
 
@@ -62,8 +62,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   const secrets = openNodeSecrets(ring, ledger)
   const { ledgerId } = ledger
   const production = configuration.environment === 'production'
-  const link = await openNatsLink(configuration, 'node', nodeId, log)
-  service.onStop('nats', link.close)
+  const link = service.keep('nats', await openNatsLink(configuration, 'node', nodeId, log))
   void service.failOn(link.closed, 'the connection to NATS')
   const { replicas } = configuration.nats
   const positions = await openPositionMemory(link, log, { ledgerId, replicas }, service.stopping)
@@ -85,8 +84,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   service.onStop('last probe', async () => {
     await store.probe().catch(() => undefined)
   })
-  const keys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
-  service.onStop('keys', keys.close)
+  const keys = service.keep('keys', await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log }))
   const node = createNode(parts, {
     nodeId,
     session,

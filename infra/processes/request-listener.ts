@@ -6,10 +6,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ownRequestId } from '../../api/frame.ts'
-import { downstreamFailure, type Problem, renderProblem } from '../../api/http/problem.ts'
+import { downstreamFailure, type Problem } from '../../api/http/problem.ts'
 import { pathOfTarget } from '../../api/http/request-path.ts'
 import type { EdgeApp } from './edge-app.ts'
-import { newRequestId, unreadable } from './unreadable-requests.ts'
+import { newRequestId, problemReply, unreadable } from './unreadable-requests.ts'
 
 const NO_ADDRESS = 'The target or the host of the request is not valid.'
 const NO_HOST = 'The request has no Host header.'
@@ -49,14 +49,5 @@ function responseOf(refused: Problem, errorBase: string, incoming?: IncomingMess
 function partsOf(refused: Problem, errorBase: string, incoming?: IncomingMessage) {
   const claimed = incoming?.headers['x-request-id']
   const requestId = (typeof claimed === 'string' ? ownRequestId(claimed) : undefined) ?? newRequestId()
-  const reply = renderProblem(refused, { errorBase, instance: pathOfTarget(incoming?.url ?? '/'), requestId })
-  const headers = {
-    'content-type': reply.contentType,
-    'content-length': String(Buffer.byteLength(reply.body)),
-    'x-request-id': requestId,
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'no-store',
-    ...reply.headers,
-  }
-  return { status: reply.status, body: reply.body, headers }
+  return problemReply(refused, { errorBase, instance: pathOfTarget(incoming?.url ?? '/'), requestId })
 }

@@ -16,6 +16,12 @@ export interface ServiceProcess {
   readonly failOn: (closed: Promise<string | null>, what: string) => Promise<void>
   /** The callbacks run in reverse order. */
   readonly onStop: (name: string, stop: () => Promise<void> | void) => void
+  /** Returns the resource, and closes it in that order. */
+  readonly keep: <T extends Closable>(name: string, resource: T) => T
+}
+
+interface Closable {
+  readonly close: () => Promise<void> | void
 }
 
 const STOP_TIMEOUT_MS = 20_000
@@ -57,6 +63,10 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
       if (reason !== null) stopFor(`${what} is closed for good: ${reason}`, 1)
     },
     onStop: (name, stop) => void stops.push({ name, stop }),
+    keep: (name, resource) => {
+      stops.push({ name, stop: () => resource.close() })
+      return resource
+    },
   }
   start(service).catch((error: unknown) => stopFor(describeError(error), 1))
   await ended

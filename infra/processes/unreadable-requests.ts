@@ -39,19 +39,25 @@ export function newRequestId(): string {
   return randomBytes(REQUEST_ID_BYTES).toString('hex')
 }
 
+export function problemReply(refused: Problem, context: Parameters<typeof renderProblem>[1]) {
+  const { status, contentType, body, headers } = renderProblem(refused, context)
+  return {
+    status,
+    body,
+    headers: {
+      'content-type': contentType,
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': context.requestId,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      ...headers,
+    },
+  }
+}
+
 function replyTo(code: string | undefined, errorBase: string): string {
   const refused = unreadable(DETAILS[code ?? ''] ?? NOT_HTTP)
-  const requestId = newRequestId()
-  const { status, contentType, body } = renderProblem(refused, { errorBase, instance: '/', requestId })
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    `Content-Type: ${contentType}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n')
+  const { status, body, headers } = problemReply(refused, { errorBase, instance: '/', requestId: newRequestId() })
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n')
 }

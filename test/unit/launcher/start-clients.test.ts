@@ -36,7 +36,7 @@ test('an unreadable file is not replaced', () => {
 test.for([
   ['cut short', (text: string) => text.slice(0, -20)],
   ['of another form', (text: string) => text.replace('client_secret', 'secret')],
-] as const)('one that is %s is said to be damaged, without a word of what is in it', ([, damage]) => {
+] as const)('a file that is %s is an error without its contents', ([, damage]) => {
   started()
   const damaged = damage(readFileSync(file, 'utf8'))
   writeFileSync(file, damaged)

@@ -53,7 +53,7 @@ async function ask(port: number, agent: Agent): Promise<string | undefined> {
 }
 
 test(
-  'a client that asks again and again is told with its last answer that the connection ends',
+  'the last response to a busy client announces the end of the connection',
   async () => {
     let arrived = gate()
     const { server, port } = await serving(() => {

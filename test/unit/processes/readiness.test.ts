@@ -1,8 +1,8 @@
 /** Goal: each failed check alone makes a process not ready, and /readyz names it. */
 import { describe, expect, test } from 'vitest'
 import type { ReadinessWarning } from '../../../api/http/dependencies.ts'
-import { createEdgeReadiness } from '../../../infra/processes/edge-readiness.ts'
-import { nodeReadiness } from '../../../infra/processes/node-readiness.ts'
+import { createEdgeReadiness } from '../../../infra/processes/readiness.ts'
+import { nodeReadiness } from '../../../infra/processes/readiness.ts'
 import type { NodeMeasures } from '../../../runtime/node/ledger-node.ts'
 import { createVitalSigns } from '../../../runtime/node/ownership/vital-signs.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -123,9 +123,9 @@ describe('an edge', () => {
   test.for([
     ['NATS is away', { connected: false }, 'nats'],
     ['it knows no route', { routed: false }, 'shards'],
-    ['whoever has shards has long been silent', { anyShardServed: () => Promise.resolve(false) }, 'shards'],
+    ['no owner has renewed its session recently', { anyShardServed: () => Promise.resolve(false) }, 'shards'],
     ['its clock is not trusted', { clockTrusted: false }, 'clock'],
-    ['it is told to stop', { stopping: true }, 'serving'],
+    ['it is stopping', { stopping: true }, 'serving'],
   ] as const)('is not ready when %s', async ([, changes, missing]) => {
     expect(await scene(changes).readiness()).toMatchObject({ ready: false, checks: { ...ALL, [missing]: false } })
   })
@@ -145,11 +145,11 @@ describe('an edge', () => {
 
   test('while PostgreSQL hangs, the reply comes after two seconds', async () => {
     const { clock, readiness } = scene({ anyShardServed: () => new Promise<boolean>(() => undefined) })
-    let said: unknown
-    void readiness().then((answer) => (said = answer))
+    let reply: unknown
+    void readiness().then((answer) => (reply = answer))
     await clock.pass(1_999)
-    expect(said).toBeUndefined()
+    expect(reply).toBeUndefined()
     await clock.pass(1)
-    expect(said).toMatchObject({ ready: false, checks: { database: false, shards: false } })
+    expect(reply).toMatchObject({ ready: false, checks: { database: false, shards: false } })
   })
 })

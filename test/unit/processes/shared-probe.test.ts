@@ -1,6 +1,6 @@
 /** Goal: any number of callers cause at most one probe per second. */
 import { expect, test } from 'vitest'
-import { createSharedProbe } from '../../../infra/processes/shared-probe.ts'
+import { createSharedProbe } from '../../../infra/processes/readiness.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 interface Call {

@@ -33,7 +33,7 @@ async function serving(): Promise<Serving> {
     ...createFakeReads(),
     transactions: () => {
       pages += 1
-      if (pages > MOST_PAGES) return Promise.reject(new Error('nobody reads this much'))
+      if (pages > MOST_PAGES) return Promise.reject(new Error('more pages than a reader needs'))
       const next = { position: null, txnId: `txn_${pages}` }
       return Promise.resolve({ transactions, next, ended: false, count: null })
     },
