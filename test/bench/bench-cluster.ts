@@ -1,4 +1,4 @@
-/** `ledger up` as a process of the bench's own: started, stopped, and started again on its data. */
+/** `ledger up` as a child process of the bench: started, stopped, and restarted on its data. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,28 +16,28 @@ import { clusterProcesses } from '../support/cluster-process-table.ts'
 import { freePorts } from '../support/free-ports.ts'
 
 export interface BenchCluster extends Cluster {
-  /** From the first start until every edge said that it was ready, milliseconds. */
+  /** From the first start until every edge was ready, milliseconds. */
   readonly readyMs: number
-  /** Everything: edges, nodes, nats-server, PostgreSQL. */
+  /** All processes: edges, nodes, nats-server, PostgreSQL. */
   readonly restart: () => Promise<Restarted>
 }
 
 export interface Restarted {
-  /** From the signal until every process was gone. */
+  /** From the signal until every process had ended. */
   readonly stoppedMs: number
-  /** From the start until every edge says that it is ready. */
+  /** From the start until every edge is ready. */
   readonly readyMs: number
 }
 
 /** A measurement may outlast the default lifetime of a token. */
 const LONG_TOKENS = { LEDGER_ACCESS_TOKEN_TTL_SECONDS: '86400' }
-/** Parts unrelated to the auditor leave the processors to the others. */
+/** A small share for the auditor leaves the processors to the measured parts. */
 const LITTLE_AUDITOR = { LEDGER_AUDITOR_SHARE: '2' }
 const STOP_LIMIT_MS = 60_000
 const READY_LIMIT_MS = 120_000
 const KEPT_LINES = 200
 
-/** A new ledger, whose data goes with it. */
+/** A new ledger, whose data is deleted at the end. */
 export async function startFresh({ env, ...options }: ClusterOptions): Promise<BenchCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-bench-'))
   try {
@@ -49,7 +49,7 @@ export async function startFresh({ env, ...options }: ClusterOptions): Promise<B
   }
 }
 
-/** On a data directory that stays. Throws when it does not become ready. */
+/** On a permanent data directory. Throws if the ledger does not become ready. */
 export async function startKept(dataDir: string, options: ClusterOptions): Promise<BenchCluster> {
   const { nodes = 1, edges = 1, env } = options
   const ports = await freePorts(edges)
@@ -60,7 +60,7 @@ export async function startKept(dataDir: string, options: ClusterOptions): Promi
     const replies = await Promise.allSettled(origins.map((edge) => send(edge, { method: 'GET', path: '/readyz' })))
     return replies.every((reply) => reply.status === 'fulfilled' && reply.value.status === 200)
   }
-  /** How long it took, milliseconds. */
+  /** Duration, milliseconds. */
   const start = async (): Promise<number> => {
     const startedMs = performance.now()
     launched = launch(dataDir, ['--nodes', String(nodes), '--edges', String(edges)], {
@@ -101,18 +101,18 @@ export async function startKept(dataDir: string, options: ClusterOptions): Promi
   }
 }
 
-/** With what PostgreSQL keeps elsewhere. Nobody may use it any more. */
+/** Deletes the directory, and PostgreSQL's data if it lies elsewhere. No process may use them any more. */
 export function removeDirectory(dataDir: string): void {
   try {
     const { place } = readPostgresRecord(dataDir)
     if (place.startsWith(`${SYSTEM_PLACE}/`)) rmSync(place, { recursive: true, force: true })
   } catch {
-    // There was no PostgreSQL yet.
+    // PostgreSQL had not been started yet.
   }
   rmSync(dataDir, { recursive: true, force: true })
 }
 
-/** Those that were made at the first start, and are kept with their secrets beside the data. */
+/** Created at the first start, and kept with their secrets beside the data. */
 function readClients(dataDir: string): Cluster['clients'] {
   const read = JSON.parse(readFileSync(join(dataDir, 'clients.json'), 'utf8')) as readonly {
     readonly client_id: string
@@ -131,7 +131,7 @@ interface Launched {
   readonly pid: number
   readonly hasEnded: () => boolean
   readonly lastLines: () => string
-  /** In order; what is left after a minute is ended at once. */
+  /** A regular stop; processes that still run after a minute are killed. */
   readonly stop: () => Promise<void>
 }
 
@@ -142,7 +142,7 @@ function launch(dataDir: string, numbers: readonly string[], env: Readonly<Recor
     cwd: dataDir,
     env: { ...Object.fromEntries(others), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own: Ctrl-C reaches the bench, which stops the ledger in order.
+    // A process group of its own: Ctrl-C reaches the bench, which stops the ledger in order.
     detached: true,
   })
   const lines: string[] = []
@@ -177,6 +177,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -1,4 +1,4 @@
-/** Each connection sends its next request when the reply to the last one is in. */
+/** Each connection sends its next request after the reply to the previous one. */
 import type { Stock } from './stock.ts'
 import type { RawConnection } from './raw-connection.ts'
 import type { Tally } from './tally.ts'

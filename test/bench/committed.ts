@@ -1,6 +1,6 @@
 /**
- * What is really in the ledger: by the interface's own exact counters, and how the node's batches were, by the numbers
- * of PostgreSQL's transactions.
+ * Measures the committed transactions by the interface's exact counters, and the batches by PostgreSQL's transaction
+ * counters.
  */
 import postgres from 'postgres'
 import type { LedgerClient } from '../support/client.ts'
@@ -23,9 +23,9 @@ async function countOf(client: LedgerClient, status: string): Promise<number> {
   return count
 }
 
-/** Of the submissions of clients since `since`, a number that `lastCommit` gave. */
+/** Of the clients' submissions since `since`, a number from `lastCommit`. */
 export interface Statuses {
-  /** Durable, whatever became of them. */
+  /** Durable, whatever their outcome. */
   readonly accepted: number
   readonly completed: number
   readonly failed: number
@@ -46,7 +46,7 @@ export function statusesSince(databaseUrl: string, since: string): Promise<Statu
   })
 }
 
-/** The number below which every commit so far lies. */
+/** The number below which all earlier commits lie. */
 export function lastCommit(databaseUrl: string): Promise<string> {
   return onDatabase(databaseUrl, async (sql) => {
     const [row] = await sql<[{ next: string }]>`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next`
@@ -54,7 +54,7 @@ export function lastCommit(databaseUrl: string): Promise<string> {
   })
 }
 
-/** Bytes that PostgreSQL has written into its log since the cluster was made. */
+/** Bytes that PostgreSQL has written to its WAL since the cluster was created. */
 export function walPosition(databaseUrl: string): Promise<number> {
   return onDatabase(databaseUrl, async (sql) => {
     const [row] = await sql<
@@ -64,7 +64,7 @@ export function walPosition(databaseUrl: string): Promise<number> {
   })
 }
 
-/** Transactions per commit, on average, of the commits since. */
+/** Average number of transactions per commit since then. */
 export function batchSizeSince(databaseUrl: string, since: string): Promise<number> {
   return onDatabase(databaseUrl, async (sql) => {
     const [row] = await sql<[{ transactions: string; commits: string }]>`
@@ -75,8 +75,8 @@ export function batchSizeSince(databaseUrl: string, since: string): Promise<numb
 }
 
 /**
- * One connection that counts what is new by its index: nobody has analyzed the table, so that PostgreSQL would read all of it,
- * at the cost of what is measured.
+ * One connection that counts new rows by index. The tables are not analyzed, so that PostgreSQL would otherwise scan
+ * them and distort the measurement.
  */
 export function countingConnection(databaseUrl: string): postgres.Sql {
   return postgres(databaseUrl, { max: 1, onnotice: () => undefined, connection: { enable_seqscan: 'off' } })

@@ -6,7 +6,7 @@ import type { BenchOptions } from './options.ts'
 import type { Machine } from './machine.ts'
 import { FIGURES, type FigureName, type Figures, type Row } from './rows.ts'
 
-/** A row with what it depends on. */
+/** A row with its conditions. */
 export interface KeptRow extends Row {
   /** RFC 3339. */
   readonly at: string
@@ -15,9 +15,9 @@ export interface KeptRow extends Row {
 
 export interface ComparedRow {
   readonly name: string
-  /** Each figure divided by the earlier one; those that only one of them has are left out, as are those against 0. */
+  /** Each figure divided by the earlier one, without figures that only one run has, or whose earlier value is 0. */
   readonly ratios: Figures
-  /** Conditions of the earlier run if they differ; null: they are the same. */
+  /** Conditions of the earlier run if they differ; null if they are equal. */
   readonly otherConditions: string | null
 }
 
@@ -63,7 +63,7 @@ export function ratiosOf(figures: Figures, base: Figures): Figures {
   return Object.fromEntries(FIGURES.flatMap(ratioOf)) as Figures
 }
 
-/** Rows that were not measured this time stay. */
+/** Rows that this run did not measure stay. */
 export function keepLast(rows: readonly KeptRow[]): void {
   const before = readEarlier(undefined) ?? []
   const names = new Set(rows.map(({ name }) => name))

@@ -1,4 +1,4 @@
-/** What every measurement works with. */
+/** The context of every measurement. */
 import type { Cluster } from '../support/cluster-process.ts'
 import type { LedgerClient } from '../support/client.ts'
 import type { LoadGenerator } from './load-generator.ts'
@@ -14,11 +14,14 @@ export interface Bench {
 
 export const REGISTERING_CONNECTIONS = 64
 export const WARM_UP_S = 5
-/** Prepared for warming up, a second: more than two cores can do. */
+/** Requests a second that are prepared for warming up: more than two cores can process. */
 export const WARM_UP_RATE = 8_000
-/** How much faster than warming up the measured run may be before it runs dry. */
+/** How much faster than the warm-up the measured run may be before it runs out of requests. */
 export const HEADROOM = 2.5
-/** Enough for a stall of two seconds, within bounds. By turns, none is unused for the ten seconds after which the ledger closes it. */
+/**
+ * Enough for a stall of two seconds, within bounds. The ledger closes connections that are idle for ten seconds; used
+ * in turn, none is.
+ */
 const OPEN_CONNECTIONS_A_RATE = 2
 const LEAST_OPEN_CONNECTIONS = 8
 const MOST_OPEN_CONNECTIONS = 512
@@ -35,7 +38,7 @@ export function demandAll(result: RunResult, status: number): void {
   if (others.length > 0) throw new Error(`not all were answered with ${status}:\n${result.surprises.join('\n')}`)
 }
 
-/** What a reader must know of a run before trusting its numbers. */
+/** Facts about a run that a reader needs before trusting its numbers. */
 export function sayOddities(name: string, run: RunResult): void {
   for (const surprise of run.surprises) say(`${name}: unexpected: ${surprise}`)
   if (run.ranDry) say(`${name}: all that was signed beforehand was sent before the time was over`)

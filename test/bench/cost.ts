@@ -1,4 +1,4 @@
-/** What a measured run cost, by process, and what bounded it. */
+/** The cost of a measured run by process, and the resource that bounded it. */
 import { availableParallelism } from 'node:os'
 import type { Cluster } from '../support/cluster-process.ts'
 import { walPosition } from './committed.ts'
@@ -19,21 +19,21 @@ import { type Floor, meanFloor, measureFloor } from './floor.ts'
 export interface Cost {
   /** Microseconds for each transaction. */
   readonly cpuUs: CpuByPart
-  /** Of what works for the ledger: without the load generator, the auditor and what only watches. */
+  /** Of the ledger's working processes: without load generator, auditor and observers. */
   readonly ledgerCpuUs: number
-  /** Of the processors that there are, the share that everything together used. */
+  /** The share of all processors that everything together used. */
   readonly cpuShare: number
-  /** The share that other programs used, or a hypervisor kept for others. */
+  /** The share that other programs used or that a hypervisor reserved for other guests. */
   readonly othersShare: number
-  /** That PostgreSQL wrote into its log for each transaction. */
+  /** PostgreSQL's WAL bytes for each transaction. */
   readonly walBytes: number
-  /** Of one processor: the busiest main thread of each part. */
+  /** Share of one processor: the busiest main thread of each part. */
   readonly mainThreads: Readonly<Record<ThreadedPart, number>>
-  /** Before and after, on average. */
+  /** Average before and after. */
   readonly floor: Floor
   /** The resource that bounds the rate. */
   readonly boundBy: string
-  /** CPU of the ledger against the cryptography that no such ledger can avoid. */
+  /** CPU of the ledger divided by the unavoidable cost of its cryptography. */
   readonly floorRatio: number
 }
 
@@ -47,7 +47,7 @@ export interface Spent {
   readonly floor: Floor
 }
 
-/** Begins to measure. What is returned ends it. */
+/** Starts a measurement, and returns the function that ends it. */
 export async function startMeter(cluster: Cluster, loadPid: number): Promise<() => Promise<Spent>> {
   const floorBefore = measureFloor()
   const walBefore = await walPosition(cluster.databaseUrl())
@@ -72,7 +72,7 @@ export async function startMeter(cluster: Cluster, loadPid: number): Promise<() 
   }
 }
 
-/** `count`: transactions. `signatures`: that the ledger makes for each; it verifies one. */
+/** `count`: transactions. `signatures`: made by the ledger for each transaction; it verifies one. */
 export function costOf(spent: Spent, count: number, signatures = 1): Cost {
   const { cpuShare, othersShare, mainThreads, floor } = spent
   const cpuUs = cpuShared(spent.cpuUs, count)
@@ -92,10 +92,10 @@ export function costOf(spent: Spent, count: number, signatures = 1): Cost {
   }
 }
 
-/** Above it there is no more to be had of a thread or of all processors. */
+/** Above this share a thread, or all processors, are exhausted. */
 const EXHAUSTED = 0.9
 
-/** Above it the processors are no more its own. */
+/** Above this share other programs disturb the run. */
 const CROWDED = 0.15
 
 function boundOf({ cpuShare, othersShare, mainThreads }: Spent): string {

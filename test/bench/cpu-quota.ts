@@ -1,20 +1,22 @@
-/** Holds a process to a share of one processor, by a control group of the Linux kernel (cgroups(7), version 1 or 2). */
+/**
+ * Limits a process to a share of one processor, by a control group of the Linux kernel (cgroups(7), version 1 or 2).
+ */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface CpuQuota {
-  /** Holds the process, with all its threads, from now on. */
+  /** Limits the process with all its threads from now on. */
   readonly hold: (pid: number) => void
-  /** Once nothing is held any more. */
+  /** Call once no process is limited any more. */
   readonly remove: () => void
 }
 
-/** Short, so that what has used up its share waits some milliseconds and no more. */
+/** Short, so that a process that has used its share waits only some milliseconds. */
 const PERIOD_US = 10_000
 const VERSION_1 = '/sys/fs/cgroup/cpu'
 const VERSION_2 = '/sys/fs/cgroup'
 
-/** `share`: of one processor, above 0. Throws where this process may not make control groups. */
+/** `share`: of one processor, above 0. Throws if this process may not create control groups. */
 export function createCpuQuota(name: string, share: number): CpuQuota {
   const isVersion1 = existsSync(join(VERSION_1, 'cpu.cfs_quota_us'))
   const directory = join(isVersion1 ? VERSION_1 : VERSION_2, name)

@@ -7,10 +7,12 @@ export type Part = ProcessKind | 'load generator'
 export type CpuByPart = Readonly<Record<Part, number>>
 
 export const PARTS: readonly Part[] = [...PROCESS_KINDS, 'load generator']
-/** What works for a transaction; the supervisor only watches, and the load is the client's. */
+/**
+ * The parts that work for a transaction: without the supervisor, which only watches, and the client's load generator.
+ */
 export const LEDGER_PARTS: readonly Part[] = ['edge', 'node', 'nats-server', 'postgresql']
 
-/** Microseconds since each process began; every one of a kind, children included. */
+/** Microseconds since each process began, by kind, children included. */
 export function readCpu(cluster: Cluster, loadPid: number): CpuByPart {
   const processes = cluster.processes()
   return byPart((part) => {
@@ -23,7 +25,7 @@ export function cpuUsed(before: CpuByPart, after: CpuByPart): CpuByPart {
   return byPart((part) => after[part] - before[part])
 }
 
-/** For each of so many. */
+/** The cost of one of `count` transactions. */
 export function cpuShared(used: CpuByPart, count: number): CpuByPart {
   return byPart((part) => used[part] / Math.max(1, count))
 }
@@ -35,12 +37,12 @@ function byPart(of: (part: Part) => number): CpuByPart {
 /** USER_HZ, which Linux has fixed at 100 for every architecture that Node.js runs on. */
 const TICK_US = 10_000
 const IDLE_FIELDS = [3, 4]
-/** user, nice, system, idle, iowait, irq, softirq, steal; what guests used is in user and nice already. */
+/** user, nice, system, idle, iowait, irq, softirq, steal; guests' time is included in user and nice. */
 const FIELDS = 8
 
 /**
- * Microseconds since the machine was started, of all processors together. What the hypervisor kept for others counts as
- * busy, too.
+ * Microseconds since boot, of all processors together. Time that the hypervisor reserved for other guests counts as
+ * busy.
  */
 export function readMachineCpu(): { readonly busyUs: number; readonly allUs: number } {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
@@ -55,7 +57,10 @@ export function readMachineCpu(): { readonly busyUs: number; readonly allUs: num
 
 export type ThreadedPart = 'edge' | 'node' | 'load generator'
 
-/** Microseconds of main threads, by process: one that has no time left bounds its process, however many processors idle. */
+/**
+ * Microseconds of main threads, by process: an exhausted main thread bounds its process, however many processors are
+ * idle.
+ */
 type MainThreads = Readonly<Record<ThreadedPart, ReadonlyMap<number, number>>>
 
 export function readMainThreads(cluster: Cluster, loadPid: number): MainThreads {
@@ -64,7 +69,7 @@ export function readMainThreads(cluster: Cluster, loadPid: number): MainThreads 
   return { edge: of(heads('edge')), node: of(heads('node')), 'load generator': of([loadPid]) }
 }
 
-/** Of each part the busiest, as a share of `elapsedMs`. */
+/** The busiest process of each part, as a share of `elapsedMs`. */
 export function busiestThreads(
   before: MainThreads,
   after: MainThreads,

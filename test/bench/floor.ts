@@ -1,4 +1,4 @@
-/** What no ledger of signed transactions can avoid: one P-256 verification and one signature, on one thread. */
+/** The minimal cost of any ledger of signed transactions: one P-256 verification and one signature, on one thread. */
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
 
 export interface Floor {
@@ -9,7 +9,7 @@ export interface Floor {
 const ROUNDS = 3_000
 const PAYLOAD = Buffer.alloc(220, 'x')
 
-/** CPU time, not time of the clock: other work on the machine does not raise it. */
+/** CPU time, not wall-clock time: other work on the machine does not raise it. */
 export function measureFloor(): Floor {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const key = { key: privateKey, dsaEncoding: 'der' as const }

@@ -1,6 +1,6 @@
 /**
- * Follows some of the submissions that were accepted until each is final, on connections of its own. Which ones is left
- * to chance before anything is known of them, and none is given up: slow ones must not be missing from what is measured.
+ * Follows a random sample of the accepted submissions until each is final, on connections of its own. The sample is
+ * drawn before the outcomes are known and no member is dropped, so that slow ones are not missing.
  */
 import type { FollowPlan } from './load-messages.ts'
 import { RawConnection } from './raw-connection.ts'
@@ -9,11 +9,11 @@ import { type Latency, latencyOf } from './statistics.ts'
 export interface FollowTarget {
   readonly host: string
   readonly port: number
-  /** The request that asks for a submission, given the body that accepted it. */
+  /** The request that reads a submission, given the body of its acceptance. */
   readonly requestOf: (acceptedBody: string) => string
 }
 
-/** At a time; the others wait for a connection. Below the number of requests that an edge lets wait. */
+/** Concurrent polls; the others wait for a connection. Below the number of requests that an edge queues. */
 const MAX_CONNECTIONS = 200
 const FINAL_LIMIT_MS = 60_000
 const FINAL = /"status":"(?:completed|failed)"/
@@ -41,7 +41,7 @@ export class Follower {
     this.onFailed = onFailed
   }
 
-  /** A submission was accepted. `sinceMs`: when its time began. */
+  /** A submission was accepted. `sinceMs`: the start of its time. */
   consider(acceptedBody: () => string, sinceMs: number): void {
     if (Math.random() >= this.plan.share) return
     this.unfinished += 1
@@ -50,7 +50,7 @@ export class Follower {
     this.goOn()
   }
 
-  /** Nothing is added any more: resolves when all that is followed is final. */
+  /** Ends the sample: resolves once all followed submissions are final. */
   async end(): Promise<Latency> {
     await new Promise<void>((resolve) => {
       this.finished = resolve

@@ -1,10 +1,10 @@
-/** The longest time that passed between two of the same kind. */
+/** The longest time between two events of the same kind. */
 export class Gaps {
   private readonly startMs: number
   private readonly lastMs = new Map<string, number>()
   private readonly longestMs = new Map<string, number>()
 
-  /** `startMs`: since when the first of each kind is waited for. */
+  /** `startMs`: the start of the first gap of each kind. */
   constructor(startMs: number) {
     this.startMs = startMs
   }
@@ -15,7 +15,7 @@ export class Gaps {
     if (gapMs > (this.longestMs.get(kind) ?? 0)) this.longestMs.set(kind, gapMs)
   }
 
-  /** Of each kind, milliseconds. */
+  /** By kind, milliseconds. */
   longest(): Float64Array {
     return Float64Array.from(this.longestMs.values())
   }

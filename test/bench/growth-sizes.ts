@@ -8,7 +8,7 @@ export interface GrowthSize {
 
 const SIZE = /^([0-9]{1,8})(?::([0-9]{1,11}))?$/
 
-/** `10000,1000000:10000000`: accounts, and how many transactions there are in all (one of each unless said). */
+/** `10000,1000000:10000000`: accounts, and the total number of transactions (default: one per account). */
 export function readSizes(text: string): readonly GrowthSize[] {
   return text.split(',').map((part) => readSize(part.trim()))
 }

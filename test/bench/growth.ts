@@ -1,6 +1,6 @@
 /**
- * How a ledger fares as it grows: for each size one is loaded, started, and measured as the other parts of the bench
- * measure, and set against the first.
+ * The ledger's performance by size: for each size a ledger is loaded, started and measured like the other measurements,
+ * and compared with the first.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,40 +26,43 @@ import { writeReport } from './report-json.ts'
 import { measureTakeover, type TakeoverMeasured } from './takeover.ts'
 
 export interface GrowthMeasured extends GrowthSize {
-  /** In the ledger before anything was measured. */
+  /** In the ledger before the measurements. */
   readonly transactions: number
   /** null: it was loaded before. */
   readonly loadedMs: number | null
-  /** From the start until every edge said that it was ready. */
+  /** From the start until every edge was ready. */
   readonly readyMs: number
-  /** From then until the auditor had looked at all value, which it does once at the start, and rests for ten times as long. */
+  /**
+   * From then until the auditor had checked all value. It does so once after the start, then rests for ten times as
+   * long.
+   */
   readonly auditorAtRestMs: number
   readonly memoryAtStart: MemoryByPart
   /** After submissions and queries. */
   readonly memoryAfter: MemoryByPart
-  /** To any account. Of a large ledger most are not in memory. */
+  /** To any account. Most accounts of a large ledger are not in memory. */
   readonly submissions: Measured
-  /** To a few of them, which are. */
+  /** To a few accounts, which are in memory. */
   readonly toFew: Measured
   readonly queries: QueriesMeasured
   /** After submissions. */
   readonly disk: DiskUse
   /** null: it failed. */
   readonly takeover: TakeoverMeasured | null
-  /** What could not be measured, and why: a query is left out then. */
+  /** Failed measurements and their reasons: a failed query is omitted. */
   readonly failures: readonly { readonly what: string; readonly message: string }[]
 }
 
-/** What a ledger keeps in memory whatever its size. */
+/** A ledger's memory, independent of its size. */
 const FEW_ACCOUNTS = 1_000
 
 export interface DiskUse {
   readonly databaseBytes: number
-  /** Of what is kept of it. */
+  /** Of the resident accounts. */
   readonly logBytes: number
 }
 
-/** The exit code. What was measured before a size failed is still told. */
+/** The exit code. Measurements before a failed size are still reported. */
 export async function measureGrowth(options: BenchOptions): Promise<number> {
   const [startedAt, beganMs] = [new Date().toISOString(), performance.now()]
   const kept = options.growthDir
@@ -87,7 +90,7 @@ export async function measureGrowth(options: BenchOptions): Promise<number> {
 function measureSize(options: BenchOptions, size: GrowthSize, parent: string, keeps: boolean): Promise<GrowthMeasured> {
   return interruptible(async (begun) => {
     const directory = await loadedDirectory(size, parent, begun)
-    // The first that is said is the last that is done.
+    // Clean-up runs in reverse order.
     if (!keeps) begun.onEnd(() => removeDirectory(directory.dataDir))
     return measureLoaded(options, size, directory, begun)
   })
@@ -160,13 +163,13 @@ async function measureLoaded(
   }
 }
 
-/** Longer than it waits for the auditor before it to be gone. */
+/** Longer than a new auditor waits for the previous one to end. */
 const RESTED_S = 6
-/** Of one processor: it may walk through chains at a tenth. */
+/** Of one processor: the auditor may use a tenth for chains. */
 const AT_REST = 0.25
 const REST_LIMIT_MS = 600_000
 
-/** Milliseconds. What it does at its start is no order's. */
+/** Milliseconds. Start-up work is not a cost of orders. */
 async function untilAuditorRests(cluster: Cluster, { interrupted }: Pick<Begun, 'interrupted'>): Promise<number> {
   const beganMs = performance.now()
   const usedUs = (): number =>
@@ -182,10 +185,15 @@ async function untilAuditorRests(cluster: Cluster, { interrupted }: Pick<Begun, 
   return restingMs - beganMs
 }
 
-/** Who writes the first one rests four times as long as it reads: ten million entries take five to ten minutes. */
+/**
+ * The writer of the first checkpoint rests four times as long as it reads: ten million entries take five to ten
+ * minutes.
+ */
 const CHECKPOINT_LIMIT_MS = 1_800_000
 
-/** The first checkpoint of a ledger that was loaded reads every entry, which is no order's either; those after it do not. */
+/**
+ * The first checkpoint of a loaded ledger reads every entry, which is not a cost of orders either; later ones do not.
+ */
 async function untilCheckpointed(databaseUrl: string, { interrupted }: Pick<Begun, 'interrupted'>): Promise<void> {
   const untilMs = performance.now() + CHECKPOINT_LIMIT_MS
   await onDatabase(databaseUrl, async (sql) => {

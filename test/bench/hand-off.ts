@@ -1,6 +1,6 @@
 /**
- * What clients see while shards go from node to node in order: submissions come at a constant rate, to accounts that lie on
- * many shards, while a node joins, is emptied, is taken back and ends. Nothing is asked again by the load generator.
+ * Clients' view while shards move between nodes in order. Submissions arrive at a constant rate, to accounts on many
+ * shards, while a node joins, drains, returns and ends. The load generator does not retry.
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,18 +17,18 @@ import { type ShardOwners, untilSettled } from './shard-owners.ts'
 export interface HandOffMeasured {
   readonly event: string
   readonly offeredPerSecond: number
-  /** From the event until shards had come to rest, milliseconds; null where nothing was done. */
+  /** From the event until shards had come to rest, milliseconds; null if nothing was done. */
   readonly settledMs: number | null
-  /** Shards that were with another node afterwards. */
+  /** Shards that another node owned afterwards. */
   readonly moved: number
-  /** Latencies begin when a submission was to be sent. */
+  /** Latencies begin when a submission was due. */
   readonly run: RunResult
   /** Replies with status 503. */
   readonly unavailable: number
 }
 
 const NODE_ID = 'bench-joined'
-/** Of what a closed loop gets through: whoever leaves must leave a node that can do it alone, beside a start of another. */
+/** Share of a closed loop's rate: the remaining node must manage alone, beside the start of another node. */
 const RATE_SHARE = 0.3
 const LIMIT_S = 60
 /** So that each account has been served before the event. */
@@ -37,7 +37,7 @@ const BEFORE_EVENT_MS = 1_000
 interface Event {
   readonly name: string
   readonly act: () => Promise<void>
-  /** Whether the node that joined is then to have shards. */
+  /** Whether the node that joined must own shards afterwards. */
   readonly joined: boolean
 }
 
@@ -124,7 +124,7 @@ function shardsOfJoined(owners: ShardOwners): number {
   return owners.get(NODE_ID) ?? 0
 }
 
-/** It finds the servers by the record that the launcher keeps in the data directory. */
+/** Finds the servers by the record that the launcher keeps in the data directory. */
 function environmentOf({ cluster }: LedgerBench): Readonly<Record<string, string>> {
   return {
     PATH: process.env['PATH'] ?? '',

@@ -15,7 +15,7 @@ export interface IdleMeasured {
   readonly walBytes: number
 }
 
-/** So that nothing is left of what came before. */
+/** Lets earlier work end first. */
 const REST_MS = 3_000
 
 export async function measureIdle({ cluster, load, options }: LedgerBench): Promise<IdleMeasured> {

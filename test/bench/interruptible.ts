@@ -1,20 +1,20 @@
 /**
  * Work that starts processes and can be interrupted at any moment.
- *   B1. Whatever ends it, a signal included, all that was begun is ended, the last first, before the process is.
+ *   B1. At its end, also by a signal, all started resources are ended in reverse order, and then the process.
  */
 import { Closing } from '../support/closing.ts'
 import { say } from './context.ts'
 
 export interface Begun {
-  /** Whatever is begun and not ended when this comes is ended by itself. */
+  /** Resources that were started and not ended when the work ends are ended automatically. */
   readonly interrupted: AbortSignal
-  /** Called once, when the work ends, however it does. */
+  /** Called once when the work ends, in any way. */
   readonly onEnd: (end: () => Promise<unknown> | void) => void
-  /** What is being started, once it has: a signal that comes meanwhile ends it, too. */
+  /** Registers a starting resource: a signal in the meantime ends it as well. */
   readonly started: <T extends { readonly stop: () => Promise<void> | void }>(starting: Promise<T>) => Promise<T>
 }
 
-/** The work was ended by a signal. */
+/** A signal ended the work. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
@@ -22,7 +22,7 @@ export class Interrupted extends Error {
 export const EXIT_INTERRUPTED = 130
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Rejects with `Interrupted` after a signal; the process then ends by itself when everything else has. */
+/** Rejects with `Interrupted` after a signal; the process then ends by itself once all resources are ended. */
 export async function interruptible<T>(work: (begun: Begun) => Promise<T>): Promise<T> {
   const closing = new Closing()
   const interruption = new AbortController()
@@ -30,7 +30,7 @@ export async function interruptible<T>(work: (begun: Begun) => Promise<T>): Prom
   let ending: Promise<void> | undefined
   const end = (): Promise<void> => (ending ??= closing.close())
   const onSignal = (): void => {
-    // A terminal and npm may each pass the same Ctrl-C on.
+    // A terminal and npm may each pass on the same Ctrl-C.
     if (interrupted.aborted) return
     interruption.abort(new Interrupted())
     say('Ending everything ...')

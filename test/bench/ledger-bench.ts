@@ -1,4 +1,4 @@
-/** The bench of one ledger, on which measurements follow each other. */
+/** The bench of one ledger, which runs measurements one after another. */
 import type { BenchCluster } from './bench-cluster.ts'
 import { type Bench, say, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import type { Begun } from './interruptible.ts'
@@ -9,14 +9,14 @@ export interface LedgerBench extends Bench, Begun {
   readonly rate: ClosedLoopRate
 }
 
-/** Submissions to random accounts that a closed loop gets through, a second: what rates of open loops are shares of. */
+/** The rate of submissions to random accounts in a closed loop, a second: open loops use shares of it. */
 export interface ClosedLoopRate {
   readonly note: (perSecond: number) => void
-  /** What was noted, or else what a short run shows. */
+  /** The recorded rate, or else that of a short run. */
   readonly perSecond: () => Promise<number>
 }
 
-/** `warmUpS`: while code is being compiled, and accounts and keys are read in, half as much gets through as later. */
+/** `warmUpS`: while code is compiled and accounts and keys are loaded, the rate is half the later one. */
 export function createClosedLoopRate(
   load: LoadGenerator,
   connections: number,

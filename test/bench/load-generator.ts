@@ -14,20 +14,20 @@ import type {
 
 export interface LoadGenerator {
   readonly pid: number
-  /** `loaded`: the accounts are there already. */
+  /** `loaded`: the accounts exist already. */
   readonly setup: (origin: string, token: string, accounts: number, loaded?: LoadedAccounts) => Promise<void>
   readonly register: (connections: number) => Promise<RunResult>
   readonly locate: (shards: ShardByAccount) => Promise<void>
   readonly prepare: (scenario: Scenario, count: number) => Promise<void>
   readonly run: (plan: RunPlan) => Promise<RunResult>
-  /** Ends the run that is under way: what was sent is still answered. */
+  /** Ends the current run: sent requests are still answered. */
   readonly finish: () => void
   readonly stop: () => void
 }
 
 export function startLoadGenerator(): LoadGenerator {
   const child = fork(fileURLToPath(new URL('load-process.js', import.meta.url)), {
-    // Plain, whatever profiling the bench itself is run with.
+    // Without the profiling options of the bench itself.
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
@@ -70,7 +70,7 @@ export function startLoadGenerator(): LoadGenerator {
     locate: async (shards) => void (await ask({ kind: 'locate', shards })),
     prepare: async (scenario, count) => void (await ask({ kind: 'prepare', scenario, count })),
     run: (plan) => askRun({ kind: 'run', plan }),
-    // When it has ended there is nothing left to end.
+    // The process may have ended already.
     finish: () => void child.send({ kind: 'finish' } satisfies LoadSignal, () => undefined),
     stop: () => void child.kill('SIGKILL'),
   }

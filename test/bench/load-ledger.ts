@@ -1,4 +1,6 @@
-/** `npm run load -- --data-dir DIR --accounts N`: makes a ledger with so many accounts in it, to measure others with. */
+/**
+ * `npm run load -- --data-dir DIR --accounts N`: creates a ledger with this number of accounts, for later measurements.
+ */
 import { parseArgs } from 'node:util'
 import { loadFreshLedger } from '../support/loader/fresh-ledger.ts'
 import { DEFAULT_SHAPE } from '../support/loader/load-plan.ts'

@@ -1,10 +1,11 @@
-/** What the bench and its load generator say to each other. */
+/** Messages between the bench and its load generator. */
 import type { Latency } from './statistics.ts'
 
 /**
- * Whom submissions go to. `random`: any account. `ten`: any of ten. `pair`: two by turns. `hot`: one. `spread`: some tens
- * by turns. `each`: all by turns. `batch`: any, a hundred in a request. `fund`: all by turns, one large credit each.
- * `transfer`: from any to any on another shard. `plain-order`, `plain-transfer`: unsigned, of the plain ledger.
+ * The receivers of submissions. `random`: any account. `ten`: any of ten. `pair`: two by turns. `hot`: one. `spread`:
+ * some tens by turns. `each`: all by turns. `batch`: any, a hundred in a request. `fund`: all by turns, one large
+ * credit each. `transfer`: from any to any on another shard. `plain-order`, `plain-transfer`: unsigned, for the plain
+ * ledger.
  */
 export type Scenario =
   | 'random'
@@ -19,7 +20,7 @@ export type Scenario =
   | PlainScenario
 export type PlainScenario = 'plain-order' | 'plain-transfer'
 
-/** Accounts that are in the ledger already, as `npm run load` makes them: their keys follow from these. */
+/** Accounts that exist already, as `npm run load` creates them: their keys are derived from these. */
 export interface LoadedAccounts {
   readonly seed: number
   readonly keys: number
@@ -28,37 +29,37 @@ export interface LoadedAccounts {
 /** Submissions in one request of the scenario `batch`. */
 export const BATCH_SIZE = 100
 
-/** Accounts of the scenario `spread`: few enough to see each often, enough to lie on many shards. */
+/** Accounts of the scenario `spread`: few enough that each is used often, enough to lie on many shards. */
 export const SPREAD_ACCOUNTS = 64
 
 /** The shard of each account that can take part in transfers. */
 export type ShardByAccount = Readonly<Record<string, number>>
 
 /**
- * Closed: each connection sends its next request when the reply to the last one is in. Open: requests arrive at random at a
- * constant mean rate whatever becomes of those before them, and are measured from when they were to be sent.
+ * Closed: each connection sends its next request after the reply to the previous one. Open: requests arrive at random
+ * at a constant mean rate, independent of earlier ones, and are measured from their due time.
  */
 export type Loop =
   | { readonly kind: 'closed'; readonly connections: number }
   | { readonly kind: 'open'; readonly connections: number; readonly perSecond: number }
 
 /**
- * The share of the accepted submissions that is polled until each is final. `Prefer: wait` would be late by up to a third:
- * the edge itself polls then, at growing intervals.
+ * The share of the accepted submissions that is polled until each is final. `Prefer: wait` would be late by up to a
+ * third: the edge then polls at growing intervals.
  */
 export interface FollowPlan {
   readonly share: number
-  /** Between a reply that showed one pending and the next look: what is measured is at most so much too long. */
+  /** Between two polls of a submission: the measured time is too long by at most this. */
   readonly pauseMs: number
 }
 
 export interface RunPlan {
   readonly loop: Loop
-  /** At most: `finish` ends it earlier. */
+  /** Upper bound: `finish` ends it earlier. */
   readonly seconds: number
-  /** Left out: none is followed. */
+  /** Default: none is followed. */
   readonly followed?: FollowPlan
-  /** Whether to note how long each account went without an acceptance. */
+  /** Whether to measure how long each account went without an acceptance. */
   readonly gapsByAccount?: boolean
 }
 
@@ -68,44 +69,44 @@ export type LoadOrder =
       readonly origin: string
       readonly token: string
       readonly accounts: number
-      /** null: they are still to be registered. */
+      /** null: they must be registered first. */
       readonly loaded: LoadedAccounts | null
     }
   | { readonly kind: 'register'; readonly connections: number }
   /** Before transfers are prepared. */
   | { readonly kind: 'locate'; readonly shards: ShardByAccount }
-  /** Signs requests until so many are ready, to be sent by the runs that follow. */
+  /** Signs requests until this number is ready for the following runs. */
   | { readonly kind: 'prepare'; readonly scenario: Scenario; readonly count: number }
-  /** Sends what was prepared, for at most so long. */
+  /** Sends prepared requests for at most this time. */
   | { readonly kind: 'run'; readonly plan: RunPlan }
 
-/** Sent while a run is under way: nothing more is to be sent. Has no reply of its own. */
+/** Stops the current run: no more requests are sent. Has no reply of its own. */
 export interface LoadSignal {
   readonly kind: 'finish'
 }
 
 export interface RunResult {
-  /** From the first request to the last reply; what is followed may be final later. */
+  /** From the first request to the last reply; followed submissions may become final later. */
   readonly durationMs: number
-  /** How many replies had which status. */
+  /** The number of replies by status. */
   readonly statuses: Readonly<Record<string, number>>
-  /** Bodies of some replies with a status that was not expected. */
+  /** Bodies of some replies with an unexpected status. */
   readonly surprises: readonly string[]
-  /** Submissions that were acknowledged: of a batch each that was. */
+  /** Acknowledged submissions, each one of a batch counted. */
   readonly accepted: number
-  /** Requests that were answered as expected before the time was over in which they were sent. */
+  /** Requests with an expected reply within the sending time. */
   readonly answeredInTime: number
   /** Of the replies with the expected status. */
   readonly latency: Latency
   /** Longest time without a reply of the expected status, milliseconds. */
   readonly longestGapMs: number
-  /** The longest of each account; null where it was not noted. */
+  /** The longest gap of each account; null if not measured. */
   readonly gapsByAccount: Latency | null
   /** From the request of a submission to the reply that showed it final, of a sample. */
   readonly toFinal: Latency
-  /** How late requests were sent that had a time of their own; null in a closed loop. */
+  /** How late requests with a due time were sent; null in a closed loop. */
   readonly lateness: Latency | null
-  /** Whether there was nothing left to send before the time was over. */
+  /** Whether the prepared requests ran out before the end. */
   readonly ranDry: boolean
 }
 

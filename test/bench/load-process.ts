@@ -1,11 +1,14 @@
-/** The load generator, a process of its own: what it costs is not counted to the ledger. Takes orders one at a time. */
+/**
+ * The load generator, a separate process so that its cost does not count as the ledger's. Executes its commands one at
+ * a time.
+ */
 import type { FollowTarget } from './follower.ts'
 import type { LoadOrder, LoadReply, LoadSignal, Scenario } from './load-messages.ts'
 import { type Ending, runLoad } from './load-run.ts'
 import { createSigningPool, type SigningPool } from './signing-pool.ts'
 import type { Stock } from './stock.ts'
 
-/** What a load is of: what is signed for some accounts is never sent when it is others' turn. */
+/** The key of a load: requests signed for some accounts are never sent for others. */
 interface Target {
   readonly followed: FollowTarget
   readonly pool: SigningPool
@@ -68,7 +71,7 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       pool.locate(order.shards)
       return { kind: 'done' }
     case 'prepare': {
-      // What was signed and not sent comes first: the debits that follow count on its credits.
+      // Requests that were signed and not sent come first: later debits depend on their credits.
       const left = target.stockOf === order.scenario ? target.stock.requests.slice(target.stock.next) : []
       const missing = Math.max(0, order.count - left.length)
       target.stock = { requests: [...left, ...(await pool.submissions(order.scenario, missing))], next: 0 }

@@ -1,4 +1,4 @@
-/** One run of the load generator: its connections, its loop, and what it follows. */
+/** One run of the load generator: its connections, its loop, and its sample. */
 import { closedLoop } from './closed-loop.ts'
 import { Follower, type FollowTarget } from './follower.ts'
 import type { RunPlan, RunResult } from './load-messages.ts'
@@ -8,7 +8,7 @@ import { type Latency, latencyOf } from './statistics.ts'
 import type { Stock } from './stock.ts'
 import { Tally } from './tally.ts'
 
-/** Asked for while the run is under way: what was sent is answered, and nothing more is sent. */
+/** Set during the run: sent requests are still answered, and no more are sent. */
 export interface Ending {
   asked: boolean
 }
@@ -25,7 +25,7 @@ const EXPECTED_STATUS = { created: 201, accepted: 202, batches: 200 } as const
 const SILENCE_LIMIT_MS = 30_000
 const NOTHING: Latency = latencyOf(new Float64Array(0))
 
-/** Rejects when a connection breaks or nothing comes for `SILENCE_LIMIT_MS`. */
+/** Rejects when a connection breaks or no reply arrives for `SILENCE_LIMIT_MS`. */
 export async function runLoad(load: Load): Promise<RunResult> {
   const { target, loop, followed } = load
   const connections = await Promise.all(

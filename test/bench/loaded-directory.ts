@@ -1,7 +1,7 @@
 /**
- * Data directories that hold a loaded ledger, one for each size, to be measured on and kept.
- *   D1. A directory counts as loaded by a note that is written last: what a load left that was cut off is never measured.
- *   D2. What was measured on a directory stays in it: its accounts are the same, its transactions have become more.
+ * Data directories of loaded ledgers, one for each size, for measurements. They are kept.
+ *   D1. A note marks a directory as loaded. It is written last, so that an interrupted load is never measured.
+ *   D2. A measured directory keeps its accounts; measurements add transactions.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import type { LoadedAccounts } from './load-messages.ts'
 export interface LoadedDirectory {
   readonly dataDir: string
   readonly accounts: LoadedAccounts
-  /** How long the load took; null: it was there already. */
+  /** Duration of the load; null: it was loaded before. */
   readonly loadedMs: number | null
 }
 
@@ -26,11 +26,11 @@ interface Note {
 }
 
 const SEED = 1
-/** More than a node keeps of the keys that it has read: of accounts that share few keys none would have to be read again. */
+/** More than the number of keys that a node caches: with few shared keys all look-ups would hit. */
 const MOST_KEYS = 60_000
 const NOTE = 'loaded.json'
 
-/** Loads it where it is missing; what it has loaded when the work ends before is removed. Throws for what is half a load. */
+/** Loads it if it is missing; an interrupted load is removed. Throws for an incomplete load. */
 export async function loadedDirectory(
   size: GrowthSize,
   parent: string,
@@ -47,7 +47,7 @@ export async function loadedDirectory(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   let isWhole = false
   let stopPostgres: (() => Promise<void>) | undefined
-  // What is said last is done first.
+  // Clean-up runs in reverse order.
   onEnd(() => {
     if (!isWhole) removeDirectory(dataDir)
   })

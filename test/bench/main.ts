@@ -1,6 +1,6 @@
 /**
- * Measures a ledger of its own over HTTP. Asserts nothing about speed; what it does demand is that every submission
- * that was acknowledged is in the ledger, by the ledger's own count.
+ * Measures a ledger of its own over HTTP. It asserts nothing about speed, but requires that every acknowledged
+ * submission is in the ledger, by the ledger's own count.
  */
 import { LedgerClient } from '../support/client.ts'
 import { startFresh } from './bench-cluster.ts'
@@ -51,7 +51,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 function measureLedger(options: BenchOptions): Promise<number> {
-  // Before anything is measured: a file that cannot be read ends the run at once.
+  // Before any measurement: an unreadable file ends the run at once.
   const earlier = readEarlier(options.against)
   return interruptible(async (begun) => {
     const othersBefore = await shareOfOthers()
@@ -108,7 +108,7 @@ async function measureAll(bench: LedgerBench, othersBefore: number): Promise<Ben
   return { options, machine: thisMachine(), startedAt, durationMs, othersBefore, ...measured, failures }
 }
 
-/** Null where it was not chosen, or failed: then the others still go on. Throws when the bench was interrupted. */
+/** Null if it was not selected, or failed: the others still run. Throws if the bench was interrupted. */
 async function runChosen<T>(
   bench: LedgerBench,
   name: MeasurementName,

@@ -1,4 +1,4 @@
-/** One measured run: as many submissions as get through, what became of them, and what that cost. */
+/** One measured run: submissions at the highest possible rate, their outcomes, and their cost. */
 import { batchSizeSince, countTransactions, lastCommit } from './committed.ts'
 import { type Bench, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import { type Cost, costOf, startMeter } from './cost.ts'
@@ -7,7 +7,7 @@ import type { FollowPlan, RunPlan, RunResult, Scenario } from './load-messages.t
 export interface Measured extends Cost {
   readonly name: string
   readonly run: RunResult
-  /** Counted in the ledger, not by what it answered. */
+  /** Counted in the ledger, not by replies. */
   readonly completed: number
   readonly failed: number
   readonly appliedPerSecond: number
@@ -16,7 +16,7 @@ export interface Measured extends Cost {
 }
 
 export interface MeasureOptions {
-  /** Requests in flight; without it the bench's. */
+  /** Requests in flight; default: the bench's. */
   readonly connections?: number
   /** Submissions in each. */
   readonly perRequest?: number
@@ -26,7 +26,7 @@ export interface MeasureOptions {
 
 /** Few, so that following costs hardly anything. */
 const FOLLOWED: FollowPlan = { share: 0.02, pauseMs: 20 }
-/** More than one client alone can have answered. */
+/** Above the rate at which one client can get replies. */
 const ONE_CLIENT_RATE = 1_000
 
 export async function measure(

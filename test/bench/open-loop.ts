@@ -1,8 +1,7 @@
 /**
- * Requests arrive at random at a constant mean rate, as from many clients that know nothing of each other (a Poisson process).
+ * Requests arrive at random at a constant mean rate, as from many independent clients (a Poisson process).
  *   L1. An arrival does not depend on any reply.
- *   L2. The latency of each counts from its arrival. A request that found no connection free, or that the generator sent
- *       late, is slower and not left out.
+ *   L2. The latency of each counts from its arrival, also if no connection was free or the generator sent it late.
  */
 import type { Stock } from './stock.ts'
 import type { RawConnection } from './raw-connection.ts'
@@ -10,13 +9,13 @@ import { type Latency, latencyOf } from './statistics.ts'
 import type { Tally } from './tally.ts'
 
 const LEAST_PAUSE_MS = 1
-/** Until a request to end is noticed. */
+/** Delay until a request to end is noticed. */
 const LONGEST_PAUSE_MS = 50
 
 export interface Arrivals {
   /** From the start, milliseconds, in order. */
   readonly atMs: Float64Array
-  /** Nothing comes any more once it is asked for. */
+  /** No more arrivals once it returns true. */
   readonly ending: { readonly asked: boolean }
 }
 
@@ -25,7 +24,7 @@ export function randomArrivals(seconds: number, perSecond: number): Float64Array
   return Float64Array.from({ length: Math.floor(seconds * perSecond) }, () => Math.random() * seconds * 1000).sort()
 }
 
-/** Resolves with the last reply, to how late requests were sent. */
+/** Resolves with the last reply, to the delays of the requests. */
 export function openLoop(
   connections: readonly RawConnection[],
   stock: Stock,
@@ -41,13 +40,13 @@ export function openLoop(
     let busy = 0
     const allSent = (): boolean => sent === count || ending.asked
     const dueMs = (): number => startMs + (atMs[sent] ?? Infinity)
-    /** False when none is due, or there is none to send it on. */
+    /** False if none is due, or no connection is free. */
     const sendDue = (): boolean => {
       const sinceMs = dueMs()
       const request = stock.requests[stock.next]
       const nowMs = performance.now()
       if (allSent() || sinceMs > nowMs || request === undefined) return false
-      // By turns: one that was left unused for long would be closed by the ledger.
+      // By turns: the ledger closes idle connections.
       const connection = idle.shift()
       if (connection === undefined) return false
       latenessMs[sent] = nowMs - sinceMs
@@ -74,7 +73,7 @@ export function openLoop(
     const tick = (): void => {
       goOn()
       if (allSent()) return
-      // A reply sends what waited for its connection.
+      // A reply frees its connection for a waiting request.
       const untilDueMs = dueMs() - performance.now()
       setTimeout(tick, Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, untilDueMs)))
     }

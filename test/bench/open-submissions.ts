@@ -1,6 +1,6 @@
 /**
- * Low load: a client alone, then submissions at constant rates, whatever becomes of those before them. A stall makes all
- * that arrive in it late, and what the ledger cannot keep up with is seen as a backlog.
+ * Low load: a client alone, then submissions at constant rates, independent of earlier ones. A stall delays all
+ * arrivals in it, and an overload shows as a backlog.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { batchSizeSince, lastCommit, type Statuses, statusesSince } from './committed.ts'
@@ -10,21 +10,21 @@ import type { LedgerBench } from './ledger-bench.ts'
 import type { RunResult } from './load-messages.ts'
 import { measure, type Measured } from './measure.ts'
 
-/** The cost is of each that was applied, until all were. */
+/** The cost of each applied submission, until all were applied. */
 export interface OpenMeasured extends Cost {
   readonly name: string
   readonly offeredPerSecond: number
-  /** Latencies begin when a submission was to be sent. */
+  /** Latencies begin when a submission was due. */
   readonly run: RunResult
-  /** A second run at the same rate, in which some are followed; null where there was none. */
+  /** A second run at the same rate, in which some are followed; null if there was none. */
   readonly followed: RunResult | null
-  /** When the last one was due: counted in the ledger. */
+  /** At the due time of the last one: counted in the ledger. */
   readonly atEnd: Statuses
   readonly acceptedPerSecond: number
   readonly appliedPerSecond: number
   /** Due by then, and not yet answered. */
   readonly unanswered: number
-  /** From then until everything was answered and nothing pending, milliseconds. */
+  /** From then until all were answered and none was pending, milliseconds. */
   readonly drainedMs: number
   readonly drained: Statuses
   /** Transactions per commit. */
@@ -37,7 +37,7 @@ export interface LowLoadMeasured {
   readonly open: readonly OpenMeasured[]
 }
 
-/** Followed a second: polling costs as much as some of the orders do. */
+/** Followed submissions a second: polling costs as much as some of the orders. */
 const FOLLOWED_RATE = 50
 const FOLLOW_PAUSE_MS = 2
 const DRAIN_LIMIT_MS = 60_000
@@ -55,7 +55,7 @@ export async function measureLowLoad(bench: LedgerBench): Promise<LowLoadMeasure
   return { lone, open }
 }
 
-/** In a run of its own: its polling is in no other figure. */
+/** In a run of its own: its polling affects no other figure. */
 async function runFollowed({ options, load }: LedgerBench, perSecond: number): Promise<RunResult> {
   const { seconds } = options
   await load.prepare('random', perSecond * seconds)
@@ -111,7 +111,7 @@ export async function measureOpenLoopAt(
   }
 }
 
-/** Throws when something is still pending after `DRAIN_LIMIT_MS`. */
+/** Throws if submissions are still pending after `DRAIN_LIMIT_MS`. */
 async function untilApplied(databaseUrl: string, since: string): Promise<Statuses> {
   const untilMs = performance.now() + DRAIN_LIMIT_MS
   for (;;) {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type GrowthSize, readSizes } from './growth-sizes.ts'
 
-/** The write path: what is measured unless `--only` says otherwise. */
+/** The write path: measured unless `--only` selects others. */
 const WRITE_PATH = ['idle', 'submit', 'batches', 'transfers', 'low-load'] as const
 /** Other systems under the same load, after the ledger. */
 const PEERS = ['pgbench', 'plain'] as const
@@ -10,33 +10,33 @@ export const MEASUREMENTS = [...WRITE_PATH, 'few', 'queries', 'hand-off', 'hosti
 export type MeasurementName = (typeof MEASUREMENTS)[number]
 
 export interface BenchOptions {
-  /** Of each measured run; warming up comes on top. */
+  /** Duration of each measured run, without warming up. */
   readonly seconds: number
   readonly connections: number
   readonly nodes: number
   readonly edges: number
   readonly accounts: number
-  /** What to measure. */
+  /** Selected measurements. */
   readonly only: readonly MeasurementName[]
   /** Orders a second at low load, one run each. */
   readonly rates: readonly number[]
-  /** Only whether a second node adds to what the nodes can do. */
+  /** Only whether a second node increases the throughput. */
   readonly scaling: boolean
-  /** Only how the ledger fares at each of these sizes; none: not. */
+  /** Only the performance at each of these sizes; empty: not measured. */
   readonly growth: readonly GrowthSize[]
-  /** Only what steps and statements cost by the size of the account, in this process. */
+  /** Only the cost of steps and statements by the size of the account, in this process. */
   readonly steps: boolean
-  /** Where loaded ledgers are kept; undefined: nowhere. */
+  /** Directory of loaded ledgers; undefined: none. */
   readonly growthDir: string | undefined
-  /** Only half of what it can do, for so many minutes; undefined: not. */
+  /** Only half of the maximal load, for this number of minutes; undefined: not measured. */
   readonly soakMinutes: number | undefined
-  /** Where to write the numbers for machines. */
+  /** Output file of the JSON report. */
   readonly json: string | undefined
   /** File that `--json` wrote, to compare with; undefined: the last run of each row. */
   readonly against: string | undefined
 }
 
-/** At lower rates a connection would be unused for so long that the ledger closes it. */
+/** At lower rates a connection would be idle for so long that the ledger closes it. */
 const LEAST_PER_SECOND = 10
 const MOST_PER_SECOND = 50_000
 const DEFAULT_RATES = '100,500,2000'
@@ -87,7 +87,7 @@ With --only also:
   --json FILE       also writes the numbers as JSON, in the form that test/bench/report-json.ts describes
 `
 
-/** undefined: help was asked for. Throws an error that says what is wrong. */
+/** undefined: help was requested. Throws an error with the reason if the arguments are invalid. */
 export function readOptions(args: readonly string[]): BenchOptions | undefined {
   const { values } = parseArgs({
     args: withSoakMinutes(args),
@@ -132,7 +132,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
   }
 }
 
-/** `--soak` alone is one with the default: an option either has a value or has none. */
+/** `--soak` alone has the default value: an option either has a value or has none. */
 function withSoakMinutes(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     const isAlone = arg === '--soak' && (args[index + 1] ?? '--').startsWith('--')

@@ -7,17 +7,17 @@ import { type ClusterProcess, PROCESS_KINDS, type ProcessKind } from '../support
 export type MemoryByPart = Readonly<Record<ProcessKind, number>>
 
 interface Held {
-  /** A process's own. */
+  /** A process's private memory. */
   readonly ownBytes: number
-  /** Files that it has mapped: the same ones in every process of a part. */
+  /** Mapped files: the same ones in every process of a part. */
   readonly filesBytes: number
-  /** Shared with others: PostgreSQL's buffers, which every back end counts as far as it has touched them. */
+  /** Shared memory: PostgreSQL's buffers, which every back end counts as far as it has touched them. */
   readonly sharedBytes: number
 }
 
 const KIBIBYTE = 1024
 
-/** Of all processes of a part together; what they share counts once, as the one that has most of it sees it. */
+/** Of all processes of a part together; shared memory counts once, by the process with the largest share. */
 export function memoryByPart(cluster: Pick<Cluster, 'processes'>): MemoryByPart {
   const processes = cluster.processes()
   return Object.fromEntries(PROCESS_KINDS.map((kind) => [kind, memoryOf(kind, processes)])) as MemoryByPart
@@ -30,7 +30,7 @@ function memoryOf(kind: ProcessKind, processes: readonly ClusterProcess[]): numb
   return own + most(({ filesBytes }) => filesBytes) + most(({ sharedBytes }) => sharedBytes)
 }
 
-/** Nothing, once it has ended. */
+/** Zero once the process has ended. */
 function heldBy(pid: number): Held {
   try {
     return heldIn(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -39,7 +39,7 @@ function heldBy(pid: number): Held {
   }
 }
 
-/** Of the text of /proc/PID/status. What it does not say is nothing. */
+/** From the text of /proc/PID/status. A missing entry counts as 0. */
 export function heldIn(status: string): Held {
   const bytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * KIBIBYTE

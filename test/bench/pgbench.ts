@@ -1,4 +1,4 @@
-/** A yardstick that everybody knows: TPC-B by pgbench on the ledger's own PostgreSQL, in a database that is dropped afterwards. */
+/** A common yardstick: TPC-B by pgbench on the ledger's own PostgreSQL, in a database that is dropped afterwards. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -90,7 +90,7 @@ function findPgbench(): string | undefined {
   return places.map((directory) => join(directory, 'pgbench')).find((file) => existsSync(file))
 }
 
-/** Returns what it printed. Rejects with what it said when it fails. The password goes by the environment. */
+/** Returns its standard output. Rejects with its error output. The password is passed in the environment. */
 async function runPgbench(bench: LedgerBench, program: string, args: readonly string[]): Promise<string> {
   const { hostname, port, username, password } = new URL(bench.cluster.databaseUrl())
   const child = spawn(program, [...args, `--host=${hostname}`, `--port=${port}`, `--username=${username}`, DATABASE], {
@@ -109,7 +109,7 @@ async function runPgbench(bench: LedgerBench, program: string, args: readonly st
   return said.out
 }
 
-/** Of its standard output (PostgreSQL's documentation, pgbench). Throws when it says no rate. */
+/** Parses its standard output (PostgreSQL's documentation, pgbench). Throws if it contains no rate. */
 export function readSummary(printed: string) {
   const numberAfter = (label: RegExp): number | undefined => {
     const text = label.exec(printed)?.[1]
@@ -118,11 +118,14 @@ export function readSummary(printed: string) {
   const perSecond = numberAfter(/^tps = ([0-9.]+) \(without initial connection time\)/m)
   const transactions = numberAfter(/^number of transactions actually processed: ([0-9]+)/m)
   if (perSecond === undefined || transactions === undefined) throw new Error(`pgbench said no rate:\n${printed}`)
-  // Versions before 15 count none.
+  // Versions before 15 have no count of failures.
   return { transactions, failed: numberAfter(/^number of failed transactions: ([0-9]+)/m) ?? 0, perSecond }
 }
 
-/** Of one log (`--log`): how long each transaction took, milliseconds. The third column has microseconds, or a word for a failure. */
+/**
+ * From one log (`--log`): the duration of each transaction, milliseconds. The third column has microseconds, or a word
+ * for a failure.
+ */
 export function readDurations(log: string): readonly number[] {
   return log
     .split('\n')

@@ -1,11 +1,11 @@
-/** The plain ledger's HTTP server, a process of its own: one function call in PostgreSQL for each request. */
+/** The plain ledger's HTTP server, a separate process: one function call in PostgreSQL for each request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import postgres from 'postgres'
 
-/** Each has several statements under way, each of them a transaction of its own. */
+/** Each has several statements in flight, each of them a transaction of its own. */
 const CONNECTIONS = 16
-/** A connection that waits for its turn stays open. */
+/** A waiting connection stays open. */
 const KEEP_ALIVE_MS = 600_000
 
 interface Body {

@@ -1,4 +1,4 @@
-/** Lists of what was written, one request at a time: how long each takes, and what it costs. */
+/** Lists of the written rows, one request at a time: duration and cost of each. */
 import { type LedgerClient, textOf } from '../support/client.ts'
 import { say } from './context.ts'
 import { cpuShared, cpuUsed, readCpu } from './cpu.ts'
@@ -6,7 +6,7 @@ import type { LedgerBench } from './ledger-bench.ts'
 import { type Latency, latencyOf } from './statistics.ts'
 
 export interface QueriesMeasured {
-  /** What there is to be listed. */
+  /** The size of the lists. */
   readonly transactions: number
   readonly queries: readonly QueryMeasured[]
 }
@@ -18,7 +18,7 @@ export interface QueryMeasured {
   readonly rows: number
   /** `total_count` of the last reply; null where the reply has none. */
   readonly totalCount: number | null
-  /** Whether that is the number, or only a lower bound. */
+  /** Whether that is exact, or only a lower bound. */
   readonly exact: boolean
   /** Microseconds for each request. */
   readonly edgeCpuUs: number
@@ -27,9 +27,9 @@ export interface QueryMeasured {
 
 export interface Query {
   readonly name: string
-  /** Left out: the bench's. */
+  /** Default: the bench's. */
   readonly client?: LedgerClient
-  /** Of the `turn`-th request. */
+  /** The path of the `turn`-th request. */
   readonly path: (turn: number) => string
 }
 
@@ -40,7 +40,7 @@ interface Listed {
   readonly amount: string
 }
 
-/** Of each query, unless its time is over before. */
+/** Requests of each query within `LIMIT_MS`. */
 const READS = 200
 const LIMIT_MS = 20_000
 const PAGE_SIZE = 100
@@ -50,9 +50,9 @@ const STRIDE = 1_000
 const LIST = '/v1/transactions'
 
 export interface QueriesOptions {
-  /** Beside those of transactions. */
+  /** In addition to those of transactions. */
   readonly others?: readonly Query[]
-  /** Of a query that failed, which is then left out. Without it the first failure ends all. */
+  /** Called with a failed query, which is then omitted. Without it the first failure ends all. */
   readonly onFailure?: (name: string, cause: unknown) => void
   /** Whether to walk to the last page, which takes as long as the list is. */
   readonly toTheEnd?: boolean
@@ -63,7 +63,7 @@ export async function measureQueries(
   { others = [], toTheEnd = true, onFailure }: QueriesOptions = {},
 ): Promise<QueriesMeasured> {
   const { client } = bench
-  // There must be something to list.
+  // The lists must not be empty.
   await bench.rate.perSecond()
   const reply = await client.get(`${LIST}?page_size=1000`)
   const { transactions: listed, total_count: total } = JSON.parse(reply.body) as {
@@ -92,7 +92,7 @@ async function measureQuery({ client, cluster, load }: LedgerBench, query: Query
   return { name: query.name, ...asked, edgeCpuUs: cpuUs.edge, postgresqlCpuUs: cpuUs.postgresql }
 }
 
-/** `listed`: the latest transactions, from which accounts and times are taken by turns. */
+/** `listed`: the latest transactions, whose accounts and times the queries use by turns. */
 function queriesOn(listed: readonly Listed[]): readonly Query[] {
   const nth = (turn: number): Listed => {
     const one = listed[turn % listed.length]
@@ -127,12 +127,12 @@ function queriesOn(listed: readonly Listed[]): readonly Query[] {
   ]
 }
 
-/** Tokens hold for any page size. `toTheEnd`: reads the whole list. */
+/** Tokens are valid for any page size. `toTheEnd`: reads the whole list. */
 async function deepPages(client: LedgerClient, toTheEnd: boolean): Promise<readonly Query[]> {
   say('queries: looking for deep pages ...')
   const at = (token: string, size = PAGE_SIZE): string =>
     `${LIST}?page_size=${size}&page_token=${encodeURIComponent(token)}`
-  /** The token after so many pages, or of the last before there are no more. */
+  /** The token after this number of pages, or of the last page. */
   const walk = async (from: string, size: number, most: number): Promise<string> => {
     let last = from
     for (let passed = 0; passed < most; passed += 1) {

@@ -1,10 +1,10 @@
 /**
- * One keep-alive connection that writes whole requests as bytes and understands of the replies no more than where they
- * end: the load generator shares the machine with what it measures. One request in flight at a time.
+ * One keep-alive connection that writes whole requests as bytes and parses only the end of replies, because the load
+ * generator shares the machine with the ledger. One request in flight at a time.
  */
 import { connect, type Socket } from 'node:net'
 
-/** `body` reads the bytes when it is called, and not later. */
+/** `body` must be read during the call. */
 export type OnReply = (status: number, body: () => string) => void
 
 const READ_BUFFER_BYTES = 64 * 1024
@@ -32,7 +32,7 @@ export class RawConnection {
         onread: {
           buffer,
           callback: (sizeBytes) => {
-            // Headers and bodies of the ledger are ASCII but for what clients have sent, and that is never looked at.
+            // The ledger's headers and bodies are ASCII except for clients' texts, which are not read here.
             connection.take(buffer.toString('latin1', 0, sizeBytes))
             return true
           },
@@ -61,7 +61,7 @@ export class RawConnection {
     this.socket.destroy()
   }
 
-  /** False once the ledger has closed it, as it does with what is long unused. */
+  /** False once the ledger has closed it, as it does with idle connections. */
   isOpen(): boolean {
     return !this.closed
   }

@@ -1,7 +1,7 @@
 /**
- * What `--json` writes: one object, by whose `format` and `kind` a reader knows it. Times are in milliseconds where a name
- * ends in `Ms`, CPU times in microseconds where it ends in `Us`, shares are of 1. A measurement that was not chosen, or
- * that failed, is null.
+ * The output of `--json`: one object, identified by its `format` and `kind`. Times are in milliseconds where a name
+ * ends in `Ms`, CPU times in microseconds where it ends in `Us`; shares are of 1. A measurement that was not selected,
+ * or that failed, is null.
  */
 import { writeFileSync } from 'node:fs'
 import type { GrowthMeasured } from './growth.ts'
@@ -21,7 +21,7 @@ import type { SoakReport } from './soak.ts'
 import type { StepsReport } from './steps.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
-/** Raised when a member changes its meaning or goes; new members alone do not raise it. */
+/** Raised when a member changes its meaning or is removed, not for new members. */
 export const REPORT_FORMAT = 2
 
 /** Of one ledger. */
@@ -48,10 +48,10 @@ export interface BenchReport {
   readonly failures: readonly { readonly measurement: MeasurementName; readonly message: string }[]
 }
 
-/** The same figures as the page shows them, and what they are times those of an earlier run. */
+/** The same figures as on the page, and their ratios to an earlier run. */
 export interface Summary {
   readonly rows: readonly KeptRow[]
-  /** The run that they are compared with; null: there is none. */
+  /** The run for comparison; null if there is none. */
   readonly against: string | null
   readonly compared: readonly ComparedRow[]
 }
@@ -68,7 +68,7 @@ export interface GrowthReport {
   readonly startedAt: string
   readonly durationMs: number
   readonly sizes: readonly GrowthMeasured[]
-  /** Why a size could not be measured; those after it were not tried. */
+  /** The reason why a size could not be measured; larger ones were not tried. */
   readonly failure: string | null
 }
 
@@ -79,7 +79,7 @@ export type JsonReport =
   | ({ readonly kind: 'growth'; readonly machine: Machine } & GrowthReport)
   | ({ readonly kind: 'soak'; readonly machine: Machine } & SoakReport)
 
-/** Nothing where no file is named. */
+/** Does nothing without a file. */
 export function writeReport(file: string | undefined, report: JsonReport): void {
   if (file === undefined) return
   writeFileSync(file, `${JSON.stringify({ format: REPORT_FORMAT, ...report }, null, 2)}\n`)

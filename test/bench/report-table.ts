@@ -1,4 +1,4 @@
-/** Whatever was measured as columns of text: each figure of the JSON under its name there, in words, with its unit. */
+/** Measurements as columns of text: each figure of the JSON under its name there, in words, with its unit. */
 
 export interface Column {
   readonly name: string
@@ -20,7 +20,7 @@ interface Unit {
 const BETWEEN = '  '
 /** Below it the 99.9th percentile is the longest. */
 const ENOUGH_FOR_P999 = 1_000
-/** Where a name in words would not say enough; '' adds nothing. */
+/** For names that are unclear in words; '' adds nothing. */
 const NAMES: Readonly<Record<string, string>> = {
   run: '',
   latency: 'answer',
@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<string, string>> = {
   othersShare: 'processors used by others',
   batchSize: 'transactions per commit',
 }
-/** Said elsewhere: as heads, or while it was measured. */
+/** Shown elsewhere: as heads, or during the measurement. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['name', 'kind', 'event', 'surprises'])
 const UNITS: readonly (readonly [names: RegExp, unit: Unit])[] = [
   [/Ms$/, { shown: 'ms', per: 1 }],
@@ -47,7 +47,7 @@ const UNITS: readonly (readonly [names: RegExp, unit: Unit])[] = [
 ]
 const COMPARED = /(Ms|Us|Bytes|PerSecond|Ratio|^memory.*)$/
 
-/** A row for each figure; beside what is compared stands how many times it is that of the first column. */
+/** A row for each figure, with ratios to the first column for compared figures. */
 export function table(title: string, columns: readonly Column[], compared = true): readonly string[] {
   const figures = columns.map(({ of }) => new Map(figuresOf(of, []).map((figure) => [figure.label, figure])))
   const labels = new Set(figures.flatMap((column) => [...column.keys()]))
@@ -62,7 +62,7 @@ export function table(title: string, columns: readonly Column[], compared = true
   return grid([title, ...columns.map(({ name }) => name)], rows)
 }
 
-/** A row for each of them. */
+/** A row for each figure. */
 export function list(title: string, items: readonly Column[]): readonly string[] {
   const figures = items.map(({ of }) => new Map(figuresOf(of, []).map(({ label, text }) => [label, text])))
   const labels = [...new Set(figures.flatMap((item) => [...item.keys()]))]
@@ -86,7 +86,7 @@ function figuresOf(value: object, path: readonly string[]): readonly Figure[] {
   })
 }
 
-/** One of several is known by its name, or else by its place. */
+/** The title of one of several: its name, or else its position. */
 function nameOf(member: unknown, place: string): string {
   const isNamed = typeof member === 'object' && member !== null && 'name' in member && typeof member.name === 'string'
   return isNamed ? String(member.name) : place
@@ -122,7 +122,7 @@ export function decimal(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1)
 }
 
-/** Rows under heads, each column as wide as it must be. */
+/** Rows under heads, with minimal column widths. */
 export function grid(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [heads, ...rows]
   const widths = heads.map((_head, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))

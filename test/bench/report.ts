@@ -7,7 +7,7 @@ import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
 import type { StepsReport } from './steps.ts'
 
-/** Of the looks of a soak: all are in the JSON. */
+/** Samples of a soak to show: all are in the JSON. */
 const LOOKS_SHOWN = 12
 
 export function renderReport(report: BenchReport, summary: Summary): string {

@@ -1,6 +1,6 @@
 /**
- * What a restart costs: the time until requests can be served, and the first submission to each of many accounts, of which
- * nothing is in memory, against the same again.
+ * The cost of a restart: the time until requests can be served, and the first submission to each of many accounts, none
+ * of which is in memory, compared with a repetition.
  */
 import type { Restarted } from './bench-cluster.ts'
 import { say, WARM_UP_RATE, WARM_UP_S } from './context.ts'
@@ -11,9 +11,9 @@ import type { RunResult } from './load-messages.ts'
 export interface RestartMeasured extends Restarted {
   /** From the start until the first submission was acknowledged, milliseconds; it is sent when every edge is ready. */
   readonly firstAcceptedMs: number
-  /** One submission to each account, of which the node knows nothing yet. */
+  /** One submission to each account, none of which is in the node's memory yet. */
   readonly cold: AccountsMeasured
-  /** The same again, as often as `WARM_ROUNDS` says; the last is kept. */
+  /** The same again, `WARM_ROUNDS` times; the last round counts. */
   readonly warm: AccountsMeasured
 }
 
@@ -23,7 +23,7 @@ export interface AccountsMeasured extends Cost {
   readonly perSecond: number
 }
 
-/** The first of them still meets code that is not compiled yet. */
+/** In the first of these rounds some code is not compiled yet. */
 const WARM_ROUNDS = 2
 const LIMIT_S = 600
 
@@ -48,7 +48,7 @@ export async function measureRestart(bench: LedgerBench): Promise<RestartMeasure
   return { ...restarted, firstAcceptedMs, cold, warm }
 }
 
-/** One submission to each account. Throws when one was not accepted. */
+/** One submission to each account. Throws if one was not accepted. */
 async function toEach({ options, cluster, load }: LedgerBench, state: string): Promise<AccountsMeasured> {
   const { accounts, connections } = options
   await load.prepare('each', accounts)

@@ -1,4 +1,4 @@
-/** The write path as one row of figures for each run: what the page shows, and what later runs are compared with. */
+/** The write path as one row of figures for each run, for the page and for comparison with later runs. */
 import type { Cost } from './cost.ts'
 import { type CpuByPart, LEDGER_PARTS, type Part } from './cpu.ts'
 import type { RunResult } from './load-messages.ts'
@@ -9,7 +9,7 @@ import type { BenchReport } from './report-json.ts'
 import type { Latency } from './statistics.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
-/** Times of processors are microseconds for each transaction, of `idle` in a second; WAL likewise. Shares are of 1. */
+/** Processor times are microseconds for each transaction, for `idle` in a second; WAL likewise. Shares are of 1. */
 export const FIGURES = [
   'perSecond',
   'p50Ms',

@@ -1,6 +1,6 @@
 /**
- * Whether a second node adds to what the nodes can do. On a machine with few processors everything else would bound the
- * rate first: so each node is held to a share of one processor that leaves the others idle time.
+ * Whether a second node increases the throughput. On a machine with few processors other resources would bound the rate
+ * first, so each node is limited to a share of one processor that leaves the others idle time.
  */
 import { LedgerClient } from '../support/client.ts'
 import { until } from '../support/cluster-process.ts'

@@ -1,4 +1,4 @@
-/** Which node has how many shards, as the interface shows it. */
+/** The number of shards of each node, as the interface shows it. */
 import type { LedgerClient } from '../support/client.ts'
 
 export type ShardOwners = ReadonlyMap<string, number>
@@ -6,7 +6,7 @@ export type ShardOwners = ReadonlyMap<string, number>
 const SETTLED_LOOKS = 4
 const LOOK_EVERY_MS = 500
 
-/** A shard that is on its way counts for nobody, under ''. */
+/** A shard without an owner counts under ''. */
 export async function shardOwners(client: LedgerClient): Promise<ShardOwners> {
   const owners = new Map<string, number>()
   for (const { owner } of await client.readAll('/v1/shards', 'shards')) {
@@ -17,12 +17,12 @@ export async function shardOwners(client: LedgerClient): Promise<ShardOwners> {
 }
 
 export interface Settled {
-  /** When it first was so, by `performance.now()`. */
+  /** When this state was first seen, by `performance.now()`. */
   readonly atMs: number
   readonly owners: ShardOwners
 }
 
-/** Until `holds` and nothing moves any more. Throws after `limitMs`. */
+/** Waits until `holds` and no shard moves any more. Throws after `limitMs`. */
 export async function untilSettled(
   client: LedgerClient,
   what: string,

@@ -1,4 +1,4 @@
-/** The threads that prepare requests. They are idle while anything is measured. */
+/** The threads that prepare requests. They are idle during measurements. */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -11,7 +11,7 @@ export interface SigningPool {
   readonly registrations: () => Promise<readonly Uint8Array[]>
   /** Before the first transfers. */
   readonly locate: (shards: ShardByAccount) => void
-  /** Whole requests, so many. */
+  /** This number of whole requests. */
   readonly submissions: (scenario: Scenario, count: number) => Promise<readonly Uint8Array[]>
   readonly close: () => Promise<void>
 }
@@ -24,7 +24,7 @@ export interface SigningPoolOptions {
   readonly host: string
   readonly token: string
   readonly accounts: number
-  /** null: they are still to be registered. */
+  /** null: they must be registered first. */
   readonly loaded: LoadedAccounts | null
 }
 
@@ -87,7 +87,7 @@ function ask(worker: Worker, order: WorkerOrder): Promise<WorkerStock> {
   })
 }
 
-/** One of each by turns, in the order in which each made them. */
+/** One request of each worker by turns, in each worker's order. */
 function mixed(stocks: readonly WorkerStock[]): readonly Uint8Array[] {
   const requests: Uint8Array[] = []
   const longest = Math.max(...stocks.map(({ ends }) => ends.length))

@@ -1,4 +1,4 @@
-/** A thread that makes keys and whole signed requests, so that preparing is fast and costs nothing while it is measured. */
+/** A thread that makes keys and whole signed requests, so that preparing is fast and does not affect measurements. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
@@ -15,16 +15,16 @@ import {
 } from './load-messages.ts'
 
 export interface WorkerSetup {
-  /** Of so many workers: the n-th request of one is followed by the n-th of the next. */
+  /** The number of workers: the n-th request of one is followed by the n-th of the next. */
   readonly index: number
   readonly workers: number
   readonly host: string
   readonly token: string
-  /** Accounts that are this worker's alone. */
+  /** Accounts that belong to this worker alone. */
   readonly accounts: number
   /** Sum over all workers. */
   readonly total: number
-  /** null: they are still to be registered. */
+  /** null: they must be registered first. */
   readonly loaded: LoadedAccounts | null
   /** Is in each idempotency key: accounts that stay have keys of earlier runs. */
   readonly run: string
@@ -38,7 +38,7 @@ export type WorkerOrder =
   | { readonly kind: 'locate'; readonly shards: ShardByAccount }
   | { readonly kind: 'sign'; readonly scenario: Scenario; readonly count: number }
 
-/** Requests one after another; the n-th ends where `ends[n]` says. */
+/** Requests one after another; the n-th ends at `ends[n]`. */
 export interface WorkerStock {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly ends: Uint32Array<ArrayBuffer>
@@ -52,7 +52,7 @@ interface Account {
   submissions: number
 }
 
-/** One that transfers can go to. */
+/** A possible receiver of transfers. */
 interface Located {
   readonly accountId: string
   readonly shardId: number
@@ -69,9 +69,9 @@ const shared: readonly Account[] = setup.shared.map(({ accountId, keyPem }) => (
   privateKey: createPrivateKey(keyPem),
   submissions: 0,
 }))
-/** By number; loaded ones from the first time that they are needed. */
+/** By number; loaded accounts from their first use. */
 const accounts = new Map<number, Account>()
-/** Of loaded accounts, by number; from the first time that they are needed. */
+/** Of loaded accounts, by number; from their first use. */
 const loadedKeys = new Map<number, KeyObject>()
 let located: readonly Located[] = []
 let shards: ReadonlyMap<string, number> = new Map()
@@ -133,7 +133,7 @@ function plainRequest(scenario: PlainScenario): string {
   return requestOf('/transfers', { key, from: plainAccount(from), to: plainAccount(to), amount: TRANSFERRED })
 }
 
-/** `number`: of this worker's requests. */
+/** `number`: among this worker's requests. */
 function submitter(scenario: SignedScenario, number: number): Account | undefined {
   switch (scenario) {
     case 'hot':
@@ -154,7 +154,7 @@ function submitter(scenario: SignedScenario, number: number): Account | undefine
   }
 }
 
-/** undefined: it has not been registered. */
+/** undefined: not registered yet. */
 function accountAt(number: number): Account | undefined {
   const known = accounts.get(number)
   if (known !== undefined || setup.loaded === null) return known
@@ -175,7 +175,7 @@ function fieldsOf(scenario: SignedScenario, account: Account): Members {
   if (scenario === 'transfer') {
     return { ...fields, amount: TRANSFERRED, type: 'transfer', to_account_id: receiverFor(account) }
   }
-  // By turns; far more comes in than goes out, so that order hardly ever makes a debit fail.
+  // By turns; credits exceed debits by far, so that hardly any debit fails.
   account.submissions += 1
   const credit = account.submissions % 2 === 1
   return { ...fields, amount: credit ? '1000.25' : '1.5', type: credit ? 'credit' : 'debit' }

@@ -1,10 +1,10 @@
-/** What a node or an edge says of itself, where operators read it. */
+/** A node's or an edge's own metrics, as operators read them. */
 import { sampleOf } from '../unit/metrics/samples.ts'
 
 export interface WatchedProcess {
   readonly kind: 'edge' | 'node'
   readonly name: string
-  /** Of its metrics. */
+  /** From its metrics. */
   readonly url: string
 }
 
@@ -15,27 +15,27 @@ export interface ProcessSample {
   readonly heapBytes: number
   /** Buffers and the like. */
   readonly externalBytes: number
-  /** Since it was asked before. */
+  /** Since the previous sample. */
   readonly eventLoopDelayP99Ms: number
-  /** Of a node; null: of an edge. */
+  /** For a node; null for an edge. */
   readonly actors: ActorsSample | null
 }
 
 export interface ActorsSample {
   readonly inMemory: number
-  /** Commands that had no verdict then: what they are about stays in memory. */
+  /** Commands without a verdict at that time: their actors stay in memory. */
   readonly underWay: number
   readonly shards: number
 }
 
-/** Throws when it does not answer, or does not say it. */
+/** Throws if it does not reply, or does not show the metric. */
 export async function readProcessSample(watched: WatchedProcess): Promise<ProcessSample> {
   const response = await fetch(watched.url)
   if (!response.ok) throw new Error(`${watched.url}: ${response.status}`)
   return processSampleOf(watched, await response.text())
 }
 
-/** Of Prometheus's text format. */
+/** Parses Prometheus's text format. */
 export function processSampleOf({ kind, name }: WatchedProcess, text: string): ProcessSample {
   const value = (metric: string, labels?: Readonly<Record<string, string>>): number => {
     const found = sampleOf(text, metric, labels)

@@ -1,8 +1,8 @@
 /**
  * Whether a soak passed.
- *   S1. No process grows: in the last quarter of the time the median of what it holds is not above that of the second by
- *       more than a fifth and 50 MB. The first quarter is for filling up what has a bound.
- *   S2. No node keeps more actors than its configuration allows, beside those under way.
+ *   S1. No process grows: the median of its memory in the last quarter of the time exceeds that of the second quarter by
+ *       at most a fifth and 50 MB. Bounded caches fill up in the first quarter.
+ *   S2. No node keeps more actors than its configuration allows, besides those in flight.
  */
 import { NODE_DEFAULTS } from '../../runtime/node/ledger-node.ts'
 import type { ProcessSample } from './soak-samples.ts'
@@ -17,16 +17,16 @@ export interface ProcessVerdict {
   readonly secondQuarterBytes: number
   readonly lastQuarterBytes: number
   readonly grows: boolean
-  /** Of a node; null: of an edge. */
+  /** For a node; null for an edge. */
   readonly actors: ActorsVerdict | null
 }
 
 export interface ActorsVerdict {
-  /** The most that were seen at a time. */
+  /** The highest number seen at a time. */
   readonly most: number
-  /** What the configuration allows at that time. */
+  /** The limit by configuration at that time. */
   readonly bound: number
-  /** Whether there ever were more than that and what may have been under way. */
+  /** Whether the number ever exceeded the limit plus the commands in flight. */
   readonly exceeded: boolean
 }
 
@@ -34,10 +34,10 @@ type Sample = { readonly processes: readonly ProcessSample[] }
 
 const MOST_GROWTH = 1.2
 const MOST_GROWTH_BYTES = 50_000_000
-/** What a commit touched stays until no look-up of before it is open: of one that is written, and one that was. */
+/** The actors of a commit stay until earlier look-ups are closed: those of one batch in flight and of one before. */
 const COMMITTING = 2 * NODE_DEFAULTS.maxBatchSize
 
-/** Of samples at equal intervals, each of the same processes. Throws where there are fewer than one a quarter. */
+/** From samples at equal intervals, each of the same processes. Throws if there are fewer than one a quarter. */
 export function judge(samples: readonly Sample[], actorsPerShard: number): SoakVerdict {
   const quarter = Math.floor(samples.length / 4)
   if (quarter < 1) throw new Error(`${samples.length} looks are too few to tell whether memory grows`)

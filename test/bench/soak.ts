@@ -1,6 +1,6 @@
 /**
- * Half of what the ledger can do, for long, to more accounts than a node keeps in memory: what it keeps of them must not
- * grow without an end. Two load generators take turns, so that the next submissions are signed while others are sent.
+ * Half of the maximal load, for a long time, to more accounts than a node keeps in memory: its memory must stay
+ * bounded. Two load generators take turns, so that the next submissions are signed while others are sent.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,19 +28,19 @@ export interface SoakReport {
   readonly minutes: number
   readonly accounts: number
   readonly offeredPerSecond: number
-  /** What a node is told to keep of each shard, and of how many shards. */
+  /** A node's limit of resident actors for each shard, and the number of shards. */
   readonly actorsPerShard: number
   readonly shards: number
   readonly samples: readonly SoakSample[]
   readonly verdict: SoakVerdict
 }
 
-/** Of one run, looked at when it was over. */
+/** Of one run, sampled at its end. */
 export interface SoakSample {
   /** Since the soak began. */
   readonly atMs: number
   readonly appliedPerSecond: number
-  /** Latencies begin when a submission was to be sent. */
+  /** Latencies begin when a submission was due. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
@@ -51,20 +51,20 @@ export interface SoakSample {
 }
 
 const LOAD_SHARE = 0.5
-/** Of the accounts: the others are put out of memory, and read again. */
+/** Share of the accounts in memory: the others are evicted and loaded again. */
 const RESIDENT_SHARE = 0.5
-/** Of the time, beforehand: half of what a ledger does that has just been started is less than half of what it can do. */
+/** Share of the time for warming up: a ledger that has just started reaches less than half of its maximal rate. */
 const WARM_UP_SHARE = 0.05
 const SHARDS = 256
 const RUN_S = 10
-/** Of a short soak, each quarter is still to have some. */
+/** For a short soak: each quarter must contain some samples. */
 const LEAST_RUNS = 16
-/** So that signing comes in small portions beside what is measured. */
+/** So that signing is spread over the measured time. */
 const SIGNING_STEPS = 10
 /** Runs. */
 const SAY_EVERY = 6
 
-/** The exit code: 1 where memory grows, or is above its bound. */
+/** The exit code: 1 if memory grows, or exceeds its bound. */
 export function measureSoak(options: BenchOptions, minutes: number): Promise<number> {
   return interruptible(async (begun) => {
     const parent = options.growthDir ?? mkdtempSync(join(tmpdir(), 'ledger-soak-'))
@@ -169,7 +169,7 @@ async function signInSteps(load: LoadGenerator, submissions: number): Promise<vo
   }
 }
 
-/** Each look is about the time since the one before. */
+/** Each sample covers about the time since the previous one. */
 async function startLooking({ client, sql, watched }: Soaking): Promise<(run: RunResult) => Promise<SoakSample>> {
   const beganMs = performance.now()
   let before = { completed: (await countTransactions(client)).completed, atMs: beganMs }

@@ -3,7 +3,7 @@ export interface Latency {
   readonly count: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of fewer than a thousand it is the longest, and says no more. */
+  /** Of fewer than a thousand values it is the longest. */
   readonly p999Ms: number
   readonly maxMs: number
 }

@@ -1,4 +1,4 @@
-/** One account at its home, and orders to it that are stepped and written as the owner of its shard does. */
+/** One account at its home, and orders that are stepped and written as the owner of its shard does. */
 import { randomBytes } from 'node:crypto'
 import { Balances } from '../../actors/account/balances.ts'
 import { Holds } from '../../actors/account/holds.ts'
@@ -57,7 +57,7 @@ export class StepScene {
     this.resident = takeUp(this.incarnation, actorKey(this.actor), this.accountWith(sizes))
   }
 
-  /** The next order of a kind, as it stands in the mailbox. `conclude` ends the transfer before it. */
+  /** The next order of a kind, as in the mailbox. `conclude` ends the previous transfer. */
   next(order: 'credit' | 'transfer' | 'conclude'): Pending {
     const isRequest = order !== 'conclude'
     const command = isRequest ? this.submitted(order) : this.concluded()

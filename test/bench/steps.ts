@@ -1,5 +1,5 @@
 /**
- * What an order costs a node's own thread by the number of assets and holds that its account has: the step, and the
+ * The cost of an order on a node's main thread by the number of assets and holds of its account: the step, and the
  * statement that commits it. In this process, without PostgreSQL; signatures are neither made nor verified.
  */
 import { performance } from 'node:perf_hooks'
@@ -17,7 +17,7 @@ export interface StepCost {
   readonly wholeUs: number
 }
 
-/** Of an account with so many assets beside the one that moves, and so many holds of pending transfers. */
+/** Of an account with this number of other assets, and this number of holds of pending transfers. */
 export interface StepsMeasured extends Sizes {
   readonly credit: StepCost
   readonly transfer: StepCost
@@ -31,7 +31,7 @@ export interface StepsReport {
 
 const ASSETS = [0, 3, 100, 1_000, 10_000] as const
 const HOLDS = [0, 100, 1_000, 4_000] as const
-/** The sizes take turns, so that whatever else the machine does is shared by all. */
+/** The sizes take turns, so that other work on the machine affects all of them. */
 const TURNS = 20
 const ROUNDS_A_TURN = 20
 const WARM_UP_ROUNDS = 1_000
@@ -67,7 +67,7 @@ function samplesOf(sizes: Sizes): Samples {
   return { sizes, scene: new StepScene(sizes), times: { credit: [], transfer: [], conclude: [] } }
 }
 
-/** The first round of a scene also pays for what is remembered from then on. */
+/** The first round of a scene also fills caches. */
 function forget({ times }: Samples): void {
   for (const order of ORDERS) times[order].length = 0
 }

@@ -1,4 +1,4 @@
-/** Whole requests that were signed beforehand. Taken from the front: what is left when the time is over stays. */
+/** Whole requests signed in advance. Taken from the front; the rest remains for the next run. */
 export interface Stock {
   readonly requests: readonly Uint8Array[]
   next: number

@@ -1,9 +1,9 @@
-/** Submissions as fast as they get through, one in a request and many. */
+/** Submissions at the highest possible rate, one or many in a request. */
 import type { LedgerBench } from './ledger-bench.ts'
 import { BATCH_SIZE } from './load-messages.ts'
 import { measure, type Measured } from './measure.ts'
 
-/** Requests: with a hundred submissions each as many are under way as the mailboxes take. */
+/** Requests in flight: with a hundred submissions each, as many as the mailboxes accept. */
 const BATCH_CONNECTIONS = 8
 
 export async function measureSubmissions(bench: LedgerBench): Promise<readonly Measured[]> {

@@ -1,6 +1,6 @@
 /**
- * What clients see when all nodes die at once: submissions come at a constant rate, to accounts that lie on many shards,
- * while the nodes are killed and started again by their supervisor. Nothing is asked again by the load generator.
+ * Clients' view when all nodes die at once. Submissions arrive at a constant rate, to accounts on many shards, while
+ * the nodes are killed and restarted by their supervisor. The load generator does not retry.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type postgres from 'postgres'
@@ -11,18 +11,18 @@ import type { RunResult } from './load-messages.ts'
 
 export interface TakeoverMeasured {
   readonly offeredPerSecond: number
-  /** From the signal until every shard had an owner that came after it, milliseconds. */
+  /** From the signal until every shard had a new owner, milliseconds. */
   readonly ownedMs: number
-  /** Latencies begin when a submission was to be sent; the longest gap of any account says when it was served again. */
+  /** Latencies begin when a submission was due; the longest gap of any account shows when it was served again. */
   readonly run: RunResult
   /** Replies with status 503. */
   readonly unavailable: number
 }
 
-/** Of what a closed loop gets through: what waited is to be caught up with. */
+/** Share of a closed loop's rate: waiting requests must be caught up with. */
 const RATE_SHARE = 0.3
 const LIMIT_S = 60
-/** So that each account has been served before it, and is again after it. */
+/** So that each account has been served before the event, and is served again after it. */
 const AROUND_MS = 1_000
 const LOOK_EVERY_MS = 20
 
@@ -48,13 +48,13 @@ export async function measureTakeover(bench: LedgerBench): Promise<TakeoverMeasu
     return ownedMs
   }).finally(load.finish)
   const [run, ownedMs] = await Promise.all([running, killing])
-  // A 503 is what is to be expected; it is counted.
+  // A 503 is expected here and counted.
   const surprises = run.surprises.filter((surprise) => !surprise.startsWith('503'))
   sayOddities('takeover', { ...run, surprises, ranDry: false })
   return { offeredPerSecond, ownedMs, run, unavailable: run.statuses['503'] ?? 0 }
 }
 
-/** By others than these. Throws after `LIMIT_S`. */
+/** Waits for new owners. Throws after `LIMIT_S`. */
 async function untilOwned(sql: postgres.Sql, dead: readonly string[]): Promise<void> {
   const deadlineMs = performance.now() + LIMIT_S * 1000
   for (;;) {

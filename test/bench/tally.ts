@@ -1,4 +1,4 @@
-/** What came back in a run. */
+/** The replies of a run. */
 import type { Follower } from './follower.ts'
 import { Gaps } from './gaps.ts'
 import { type Latency, latencyOf } from './statistics.ts'
@@ -8,15 +8,15 @@ const ACCOUNT = /"account_id":"([^"]*)"/
 const ACCEPTED_OF_BATCH = '"status":202'
 
 export interface TallyOptions {
-  /** Every other status is counted, and no reason to stop. */
+  /** Every other status is counted, and does not stop the run. */
   readonly expectedStatus: number
-  /** Whether a reply is to many submissions, each with a status of its own. */
+  /** Whether a reply is for many submissions, each with a status of its own. */
   readonly batches: boolean
-  /** Replies that can come. */
+  /** The number of expected replies. */
   readonly most: number
   readonly follower: Follower | undefined
   readonly gapsByAccount: boolean
-  /** While a reply counts as one in time. */
+  /** Later replies do not count as in time. */
   readonly seconds: number
 }
 
@@ -42,7 +42,7 @@ export class Tally {
     this.accountGaps = new Gaps(startMs)
   }
 
-  /** `body` can be read now, and not later. */
+  /** `body` must be read during the call. */
   take(status: number, body: () => string, sinceMs: number): void {
     const { expectedStatus, batches, follower, gapsByAccount } = this.options
     this.replies += 1

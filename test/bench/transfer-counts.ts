@@ -1,4 +1,4 @@
-/** What the ledger itself says of transfers, in PostgreSQL: the interface has no exact count by type. */
+/** The ledger's own counts of transfers, from PostgreSQL: the interface has no exact count by type. */
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../../infra/postgres/rows/account-document.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
@@ -10,7 +10,7 @@ import type { ShardByAccount } from './load-messages.ts'
 export interface TransferCounts {
   /** Transfers that clients submitted. */
   readonly accepted: number
-  /** Of these, completed at the sender, which is after the receiver was credited. */
+  /** Of these, completed at the sender, after the credit at the receiver. */
   readonly settled: number
   readonly pending: number
   readonly failed: number
@@ -20,17 +20,17 @@ export interface TransferCounts {
 
 export interface TransferLedger {
   readonly shards: () => Promise<ShardByAccount>
-  /** Of the transfers since `since`, a number that `lastCommit` gave. */
+  /** Of the transfers since `since`, a number from `lastCommit`. */
   readonly counts: (since: string) => Promise<TransferCounts>
-  /** Commits that wrote a transaction or an audit entry of one, since then. */
+  /** Commits since then that wrote a transaction or its audit entry. */
   readonly commits: (since: string) => Promise<number>
   readonly end: () => Promise<void>
 }
 
-/** Fewer than keys are kept. */
+/** Fewer than the key cache holds. */
 const OPENED_AT_ONCE = 10_000
 
-/** `masterKeyFile`: opens the rows of accounts, which alone say their IDs. */
+/** `masterKeyFile`: opens the rows of accounts, which alone contain their IDs. */
 export function openTransferLedger(databaseUrl: string, masterKeyFile: string): TransferLedger {
   const sql = countingConnection(databaseUrl)
   return {

@@ -1,6 +1,6 @@
 /**
- * Transfers between accounts of different shards: first as many as 128 clients get through, then half as many, coming at
- * a constant rate. A transfer counts when both sides are completed, by what PostgreSQL says and not by what was answered.
+ * Transfers between accounts of different shards: first the maximal rate of 128 clients, then half of that at a
+ * constant rate. A transfer counts when both sides are completed according to PostgreSQL, not according to replies.
  */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,27 +16,27 @@ export interface TransfersMeasured extends Cost {
   /** Arrivals; null in a closed loop. */
   readonly offeredPerSecond: number | null
   readonly run: RunResult
-  /** At the end of the time in which transfers were sent. What is pending then is the backlog. */
+  /** At the end of the sending time. Transfers pending then are the backlog. */
   readonly atEnd: TransferCounts
   readonly acceptedPerSecond: number
   readonly settledPerSecond: number
-  /** From then until nothing was pending any more, milliseconds; a look takes place every few. */
+  /** From then until no transfer was pending, milliseconds; polled every few milliseconds. */
   readonly drainedMs: number
-  /** When nothing was pending any more. */
+  /** When no transfer was pending any more. */
   readonly drained: TransferCounts
   /** From the first request until then. */
   readonly settledPerSecondToLast: number
-  /** A transfer is three: the order, the credit, and the completion. */
+  /** A transfer is three transactions: the order, the credit, and the completion. */
   readonly stepsPerCommit: number
 }
 
 const FUNDING_LIMIT_S = 120
 const DRAIN_LIMIT_MS = 60_000
-/** A look costs PostgreSQL some milliseconds. */
+/** A poll costs PostgreSQL some milliseconds. */
 const DRAIN_POLL_MS = 100
 const STEPS = 3
 const RECEIPTS = 2
-/** Of what is prepared for warming up on credits and debits. */
+/** Share of the preparation for warming up on credits and debits. */
 const WARM_UP_SHARE = 0.5
 /** Few, so that following costs hardly anything. */
 const FOLLOWED: FollowPlan = { share: 0.02, pauseMs: 20 }
@@ -66,7 +66,7 @@ export async function measureTransfers(bench: Bench): Promise<readonly Transfers
   }
 }
 
-/** Puts money on every account and lets some transfers go. How many were accepted a second. */
+/** Credits every account and sends some transfers. Returns the number accepted a second. */
 async function warmUp({ options, cluster, load }: Bench, ledger: TransferLedger): Promise<number> {
   const { accounts, connections } = options
   say('transfers: funding the accounts ...')
@@ -124,13 +124,13 @@ interface Seen {
   readonly counts: TransferCounts
 }
 
-/** Looks when the time is over, whatever is still on its way. */
+/** Counts at the end of the time, whatever is still pending. */
 async function windowEnd(ledger: TransferLedger, since: string, seconds: number): Promise<Seen> {
   await delay(seconds * 1000)
   return look(ledger, since)
 }
 
-/** Looks until `sent` is and nothing is pending. Resolves to the first look that showed it. */
+/** Polls until all of `sent` are settled and none is pending. Resolves to the first such counts. */
 async function drain(ledger: TransferLedger, since: string, sent: Promise<unknown>): Promise<Seen> {
   const untilMs = performance.now() + DRAIN_LIMIT_MS
   let allSent = false
@@ -157,7 +157,7 @@ async function look(ledger: TransferLedger, since: string): Promise<Seen> {
   return { atMs, counts: await ledger.counts(since) }
 }
 
-/** Every one that was accepted, on both sides, and none that failed. */
+/** Every accepted transfer is complete on both sides, and none failed. */
 function demandSettled(run: RunResult, counts: TransferCounts): void {
   const { accepted, settled, failed, credits } = counts
   if (failed > 0 || settled !== accepted || credits !== accepted || accepted < run.latency.count) {

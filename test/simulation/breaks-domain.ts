@@ -1,4 +1,4 @@
-/** Steps that break one rule of the actors each, and keep all others. */
+/** Actor steps that each break one rule of the actors and keep all others. */
 import { type AccountState, ARRIVAL_HOLD_ID, type ArrivalHold, type Balance } from '../../actors/account/state.ts'
 import { NOTHING_HELD } from '../../actors/account/state.ts'
 import { Balances } from '../../actors/account/balances.ts'
@@ -6,7 +6,7 @@ import { Holds } from '../../actors/account/holds.ts'
 import { LARGEST, parseQuantity, ZERO } from '../../actors/money.ts'
 import { type AnyCommand, type AnyState, type StepActor, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
 
-/** The step of an account that a command concerns, on another state; `after`: what is put back then. */
+/** Steps matching commands of an account on a changed state; `after` restores parts of the resulting state. */
 function onAccount(
   concerns: (command: AnyCommand, state: AccountState) => boolean,
   before: (state: AccountState) => AccountState,
@@ -18,7 +18,7 @@ function onAccount(
   }
 }
 
-/** What comes can be spent before its group has settled. */
+/** Spends incoming value before its group has settled. */
 const spendingIncoming: StepActor = (actor, state, command, evidence) => {
   const plain = stepActor(actor, state, command, evidence)
   if (command.type !== 'submit' || !isAccount(state) || !lacksFunds(plain)) return plain
@@ -32,7 +32,7 @@ const spendingIncoming: StepActor = (actor, state, command, evidence) => {
   )
 }
 
-/** A compensation does not look at what has been compensated, or is being. */
+/** Ignores earlier and pending compensations of the same transaction. */
 const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
   if (command.type !== 'compensate' || !isAccount(state)) return stepActor(actor, state, command, evidence)
   const hidden = [...state.holds].filter(([, hold]) => hold.kind === 'pending' && hold.transaction.compensates !== null)
@@ -48,7 +48,7 @@ const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
   }))
 }
 
-/** An NFT that is held for one is handed to the next. */
+/** Moves, holds or burns an NFT that is already on hold. */
 const movingHeld: StepActor = (actor, state, command, evidence) => {
   const moves = command.type === 'move_nft' || command.type === 'hold_nft' || command.type === 'burn_nft'
   const isHeld = moves && state?.kind === 'instance' && state.status === 'held'
@@ -69,7 +69,7 @@ const reservingExpectations: StepActor = (actor, state, command, evidence) => {
     : roomy
 }
 
-/** An account without room for a leg refuses it before the account has signed it, in the form of a closed account. */
+/** Refuses a leg for lack of room before the account has signed it, with the refusal of a closed account. */
 const revealingRoom: StepActor = (actor, state, command, evidence) => {
   const outcome = stepActor(actor, state, command, evidence)
   if (command.type !== 'expect_leg' || command.terms.type !== 'credit' || !isAccount(state)) return outcome
@@ -85,23 +85,23 @@ const revealingRoom: StepActor = (actor, state, command, evidence) => {
   return { ...outcome, state: { ...state, version: state.version + 1, lastTimeMs }, effects }
 }
 
-/** Whoever looks for such an effect among these finds none. */
-class Unseen<T> extends Array<T> {
+/** An array whose `some` finds nothing. */
+class BlindArray<T> extends Array<T> {
   override some(): boolean {
     return false
   }
 }
 
-/** What undoes a transaction does not wait until that has a row. */
-const undoingWhatIsNew: StepActor = (actor, state, command, evidence) => {
+/** Undoes a transaction before that transaction has a row. */
+const undoingUnrecorded: StepActor = (actor, state, command, evidence) => {
   const outcome = stepActor(actor, state, command, evidence)
-  return outcome.kind === 'stepped' ? { ...outcome, effects: Unseen.from(outcome.effects) } : outcome
+  return outcome.kind === 'stepped' ? { ...outcome, effects: BlindArray.from(outcome.effects) } : outcome
 }
 
-/** What was held when it was taken, by account and import: an import has an ID of its own in every run. */
+/** The hold at the time of taking, by account and import: import IDs are unique across runs. */
 const taken = new Map<string, ArrivalHold>()
 
-/** What has been taken is taken once more when that is asked again. */
+/** Takes an arrival again when the request is repeated. */
 const takingTwice: StepActor = (actor, state, command, evidence) => {
   if (command.type !== 'take_arrival' || !isAccount(state)) return stepActor(actor, state, command, evidence)
   const name = `${actor.id} ${command.importId}`
@@ -121,7 +121,7 @@ function asHeld(account: AccountState, hold: ArrivalHold): AccountState {
   return { ...roomy, nftRoom: account.nftRoom + nfts, holds: Holds.of([...account.holds, [ARRIVAL_HOLD_ID, hold]]) }
 }
 
-/** An account that exists is said to be held. */
+/** Reports an existing account as held. */
 const holdingExisting: StepActor = (actor, state, command, evidence) => {
   const outcome = stepActor(actor, state, command, evidence)
   const answer = outcome.kind === 'answered' ? outcome.answer : null
@@ -130,7 +130,7 @@ const holdingExisting: StepActor = (actor, state, command, evidence) => {
   return { kind: 'answered', answer: { kind: 'arrival', state: 'held' } }
 }
 
-/** No room is kept for what is held. */
+/** Keeps no room for held arrivals. */
 const holdingWithoutRoom: StepActor = (actor, state, command, evidence) => {
   const outcome = stepActor(actor, state, command, evidence)
   if (command.type !== 'hold_arrival') return outcome
@@ -140,7 +140,7 @@ const holdingWithoutRoom: StepActor = (actor, state, command, evidence) => {
   )
 }
 
-/** An account that an import drops is nobody's, whatever was issued in its name. */
+/** An account that an import drops becomes unclaimed, even if it is an issuer. */
 const freeingIssuers: StepActor = (actor, state, command, evidence) => {
   const outcome = stepActor(actor, state, command, evidence)
   if (command.type !== 'drop_arrival') return outcome
@@ -155,10 +155,10 @@ export const DOMAIN_BREAKS = {
   spends_incoming: spendingIncoming,
   compensates_unmarked: compensatingUnmarked,
   moves_held: movingHeld,
-  /** What an idempotency key did before is not looked at. */
+  /** Ignores the earlier use of an idempotency key. */
   ignores_keys: (actor, state, command, evidence) =>
     stepActor(actor, state, command, { ...evidence, earlier: undefined }),
-  /** The room that is kept for what may come, or come back, is given away; what comes anew uses none of it. */
+  /** Gives away the room kept for incoming or returning value; new receipts do not use that room. */
   gives_room_away: onAccount(
     (command) => command.type === 'receive_transfer' || isFreeSubmission(command),
     (state) => withBalances(state, (held) => ({ ...held, room: ZERO })),
@@ -166,50 +166,50 @@ export const DOMAIN_BREAKS = {
   ),
   reserves_expectations: reservingExpectations,
   reveals_room: revealingRoom,
-  /** What is set aside can be spent once more. */
+  /** Lets reserved value be spent again. */
   spends_reserved: onAccount(
     isFreeSubmission,
     (state) => withBalances(state, (held) => ({ ...held, reserved: ZERO })),
     withPart('reserved'),
   ),
-  /** A signature that was not checked under the key in force is taken for good. */
+  /** Accepts signatures that were not verified under the key in force. */
   trusts_unchecked: (actor, state, command, evidence) =>
     stepActor(actor, state, command, {
       ...evidence,
       verdict: (keyId, signature) => evidence.verdict(keyId, signature) ?? true,
     }),
-  undoes_what_is_new: undoingWhatIsNew,
+  undoes_unrecorded: undoingUnrecorded,
   takes_twice: takingTwice,
-  /** What nobody has asked the other ledger's keys about counts as not used there. */
+  /** Treats keys that were not looked up as unused in the other ledger. */
   trusts_unasked: (actor, state, command, evidence) =>
     stepActor(actor, state, command, { ...evidence, usedElsewhere: evidence.usedElsewhere ?? false }),
   holds_existing: holdingExisting,
   holds_without_room: holdingWithoutRoom,
-  /** An account that is on its way can be registered. */
+  /** Lets a client register an account that is still held by an import. */
   claims_held: onAccount(
     ({ type }, { holds }) => type === 'register' && holds.has(ARRIVAL_HOLD_ID),
     (state) => ({ ...state, holds: Holds.of([...state.holds].filter(([id]) => id !== ARRIVAL_HOLD_ID)) }),
     (stepped, { holds }) => ({ ...stepped, holds }),
   ),
   frees_issuers: freeingIssuers,
-  /** An account that is not frozen may leave. */
+  /** Lets an account depart that is not frozen. */
   departs_unfrozen: onAccount(
     ({ type }, { status }) => type === 'depart' && status === 'active',
     (state) => ({ ...state, status: 'frozen' }),
   ),
-  /** An erased account is as a closed one. */
+  /** Treats an erased account as a closed one. */
   forgets_erasure: onAccount(
     (command, { status }) => 'signature' in command && status === 'erased',
     (state) => ({ ...state, status: 'closed' }),
   ),
 } satisfies Readonly<Record<string, StepActor>>
 
-/** Of no registered group. */
+/** Whether a submission belongs to no registered group. */
 function isFreeSubmission(command: AnyCommand): boolean {
   return command.type === 'submit' && command.submission.termsHash === null
 }
 
-/** Adds to a part of the balances what it was before. */
+/** Adds the previous amount of a part of the balances again. */
 function withPart(part: 'room' | 'reserved') {
   return (stepped: AccountState, state: AccountState): AccountState =>
     withBalances(stepped, (held, tokenId) => ({

@@ -1,4 +1,4 @@
-/** Parts of a node or an edge that break one rule of the runtime each, and keep all others. */
+/** Parts of a node or an edge that each break one rule of the runtime and keep all others. */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { InboxOrder } from '../../runtime/node/shard/draft.ts'
 import type { DecidedAnswer, OutputGate } from '../../runtime/node/shard/output-gate.ts'
@@ -29,14 +29,14 @@ export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (l
 export const hastyGate: OutputGate = { decided: (answer) => sendVerdicts([answer]), committed: () => undefined }
 
 export function createHastyRefusals(): OutputGate {
-  const told = new WeakSet<Pending>()
+  const answered = new WeakSet<Pending>()
   return {
     decided: (answer) => {
       if (!isWithoutEffect(answer)) return
-      told.add(answer[0])
+      answered.add(answer[0])
       sendVerdicts([answer])
     },
-    committed: (answers) => sendVerdicts(answers.filter(([pending]) => !told.has(pending))),
+    committed: (answers) => sendVerdicts(answers.filter(([pending]) => !answered.has(pending))),
   }
 }
 
@@ -48,7 +48,7 @@ function isWithoutEffect([, verdict]: DecidedAnswer): boolean {
 
 export const gaps: InboxOrder = { isNext: (mark, number) => number > mark }
 
-/** Hands over what is about to be committed, as if it were. */
+/** Delivers messages before their batch is committed. */
 export function carryingUncommitted(store: LedgerStore, host: () => ShardHost): LedgerStore {
   return {
     ...store,
@@ -80,7 +80,7 @@ export function takingUnknownForFailed(store: LedgerStore): LedgerStore {
   }
 }
 
-/** What was read before stands for what is read after. */
+/** Loads shards before the fence instead of after it. */
 export function loadingBeforeFence(store: LedgerStore): LedgerStore {
   const early = new Map<number, Awaited<ReturnType<LedgerStore['openShard']>>>()
   return {
@@ -101,7 +101,7 @@ export function forgettingIds(store: LedgerStore): LedgerStore {
   return { ...store, openShard: async (shardId) => ({ ...(await store.openShard(shardId)), lastTransactionId: null }) }
 }
 
-/** An account that has to be loaded is taken for one that used nothing elsewhere: nobody asks once more. */
+/** Treats an account that must be loaded as one that used no keys elsewhere, and skips the second look-up. */
 export function forgettingElsewhere(store: LedgerStore): LedgerStore {
   return {
     ...store,
@@ -113,7 +113,7 @@ export function forgettingElsewhere(store: LedgerStore): LedgerStore {
   }
 }
 
-/** Under the transaction's ID, which a command keeps when it is stepped again. */
+/** Reuses the signature of a transaction ID; a command keeps its transaction ID when it is stepped again. */
 export function keepingSignatures(signer: Signer): Signer {
   const kept = new Map<string, string>()
   return {
@@ -145,7 +145,7 @@ export function ignoringDeadlines(transport: Transport): Transport {
   })
 }
 
-/** To the node every attempt is the first; its answers name the attempt that was asked. */
+/** Treats every attempt as the first; its answers name the attempt of the request. */
 export function forgettingAttempts(transport: Transport): Transport {
   return servingItems(transport, (handler) => (message, reply) => {
     const items = itemsIn(message)
@@ -168,7 +168,7 @@ export function sayingMoved(transport: Transport): Transport {
   })
 }
 
-/** What is turned away is told so before the handler returns; everything else has entered, or had before. */
+/** Acknowledges on entry: refused messages are answered before the handler returns, all others have entered by then. */
 export function acknowledgingOnEntry(transport: Transport): Transport {
   return {
     ...transport,
@@ -197,15 +197,20 @@ export function acknowledgingOnEntry(transport: Transport): Transport {
   }
 }
 
-/** Well before an attempt is given up. */
+/** Well below the time after which an attempt is given up. */
 const SILENCE_MS = 1_000
 
-/** Who has said nothing for a second is not there. */
-export function takingSilenceForNobody(transport: Transport, { later }: SimProcess): Transport {
+/** Treats one second of silence as not delivered. */
+export function takingSilenceForAbsence(transport: Transport, { later }: SimProcess): Transport {
   return {
     ...transport,
     request: (subject, message, timeoutMs, onReply) => {
-      const silence = later(SILENCE_MS, `takes silence on ${subject} for nobody`, () => onReply(NOT_DELIVERED), 'timer')
+      const silence = later(
+        SILENCE_MS,
+        `takes silence on ${subject} for absence`,
+        () => onReply(NOT_DELIVERED),
+        'timer',
+      )
       return transport.request(subject, message, timeoutMs, (reply) => {
         silence.cancel()
         onReply(reply)
@@ -214,7 +219,7 @@ export function takingSilenceForNobody(transport: Transport, { later }: SimProce
   }
 }
 
-/** What refuses an earlier attempt is taken for the answer to the latest. */
+/** Treats the refusal of an earlier attempt as the answer to the latest attempt. */
 export function believingOldRefusals(transport: Transport): Transport {
   const latest = new Map<string, number>()
   return {
@@ -236,12 +241,12 @@ export function believingOldRefusals(transport: Transport): Transport {
   }
 }
 
-/** A shard counts as empty at once, whatever waits in it. */
+/** Treats a shard as empty although commands wait in it. */
 export function releasingUnemptied(host: ShardHost): void {
   host.drain = (shardId) => Promise.resolve(host.serving().get(shardId))
 }
 
-/** Who is told of a shard serves it in the epoch that it was told, and takes nothing. */
+/** Serves a shard in the epoch that a message names, without acquiring it from the store. */
 export function servingOnWord(transport: Transport, store: LedgerStore, host: () => ShardHost): Transport {
   return {
     ...transport,
@@ -262,10 +267,10 @@ export function servingOnWord(transport: Transport, store: LedgerStore, host: ()
   }
 }
 
-/** Before the edge gives such attempts up by itself. */
+/** Below the time after which the edge gives up such attempts itself. */
 const MOVED_AFTER_MS = 50
 
-/** What was sent to the owner before, and has no answer yet, counts as turned away once the shard has another. */
+/** Treats unanswered requests to a former owner as refused once the shard has another owner. */
 export function takingMovesForRefusals(transport: Transport, { later }: SimProcess, routes: Routes): Transport {
   const open = new Set<() => void>()
   routes.onMove(() => {

@@ -1,4 +1,4 @@
-/** What a run puts in the place of parts of the product, or of its store: a rule that is broken on purpose. */
+/** A broken rule: replacements for parts of the product or of its store. */
 import { type StepActor, stepActor } from '../../actors/step-actor.ts'
 import type { InboxOrder } from '../../runtime/node/shard/draft.ts'
 import type { OutputGate } from '../../runtime/node/shard/output-gate.ts'
@@ -12,9 +12,9 @@ import type { SimProcess } from './kernel-process.ts'
 import type { StoreRule } from './sim-ledger-store-faults.ts'
 
 export interface Breaks {
-  /** The rule that the database does not keep. */
+  /** The rule that the database breaks. */
   readonly database?: StoreRule
-  /** Of each node. `host`: the node's own, once there is one. */
+  /** Wraps the store of each node. `host` returns the node's host once it exists. */
   readonly store?: (store: LedgerStore, host: () => ShardHost) => LedgerStore
   readonly transport?: (transport: Transport, store: LedgerStore, host: () => ShardHost) => Transport
   readonly signer?: (signer: Signer) => Signer
@@ -22,15 +22,15 @@ export interface Breaks {
   readonly gate?: () => OutputGate
   readonly inboxOrder?: InboxOrder
   readonly host?: (host: ShardHost) => void
-  /** The row replay steps like the nodes. */
+  /** The step of the nodes and of the row replay. */
   readonly step?: StepActor
-  /** Of each node that starts; the row replay knows nothing of it. */
+  /** The step of each node that starts; the row replay uses the correct one. */
   readonly hiddenStep?: () => StepActor
-  /** Of each edge. */
+  /** Wraps the transport of each edge. */
   readonly edge?: (transport: Transport, process: SimProcess, routes: Routes) => Transport
 }
 
-/** A node's parts as they are broken. */
+/** A node's parts with the breaks applied. */
 export function brokenParts<
   Parts extends { readonly store: LedgerStore; readonly transport: Transport; readonly signer: Signer },
 >(breaks: Breaks, parts: Parts, host: () => ShardHost) {

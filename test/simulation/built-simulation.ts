@@ -1,15 +1,15 @@
-/** The simulation as a process of its own, which takes the time that other tests leave. */
+/** The simulation as a separate process beside other tests. */
 import { buildProgram } from '../support/built-program.ts'
 import { type ProgramRun, runProgram } from '../support/program-run.ts'
 
-/** Alone 500 seeds take four minutes on two processors; beside others, what those leave them: it only ends what hangs. */
+/** Only ends a hanging run: 500 seeds alone take four minutes on two processors, and longer beside other tests. */
 export const TIMEOUT_MS = 3_600_000
 
 export interface SeedsOutcome {
   readonly exitCode: number
   readonly hasRunAll: boolean
   readonly hasNoneFailed: boolean
-  /** Everything that is demanded to occur has occurred: of few seeds this is not expected. */
+  /** Whether every demanded event has occurred; not required of few seeds. */
   readonly isAllSeen: boolean
 }
 
@@ -18,7 +18,7 @@ export const ALL_HELD = { exitCode: 0, hasRunAll: true, hasNoneFailed: true }
 export interface BuiltSimulation {
   /** `args`: as for `npm run sim`. */
   readonly run: (...args: readonly string[]) => Promise<ProgramRun>
-  /** Of so many seeds. Prints what the simulation prints. */
+  /** Runs `count` seeds and prints the simulation's output. */
   readonly outcomeOf: (from: number, count: number) => Promise<SeedsOutcome>
   readonly remove: () => void
 }

@@ -1,4 +1,7 @@
-/** One node and one edge of the simulated cluster: the production runtime over simulated ports, watched at its mouth. */
+/**
+ * One node and one edge of the simulated cluster: the production runtime over simulated ports, with its messages
+ * observed.
+ */
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { createLedgerClock, followStoreTime } from '../../runtime/common/ledger-clock.ts'
 import { LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
@@ -27,13 +30,13 @@ import { createSimRandom } from './sim-random.ts'
 import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner, readSimPublicKey } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
-import { type Story, toldTransport } from './story.ts'
+import { type Story, storyTransport } from './story.ts'
 import type { ClusterWires } from './cluster-wires.ts'
 
 export const LEDGER_ID = 'simulated-ledger'
 export const RECEIPT_KEY_ID = 'receipt-key'
 
-/** What nodes and edges stand on. */
+/** Dependencies of nodes and edges. */
 export interface World {
   readonly kernel: Kernel
   readonly database: SimDatabase
@@ -43,16 +46,16 @@ export interface World {
   readonly rowReplay: RowReplay | undefined
   readonly ownership?: OwnershipWitness
   readonly clients: ClientChecker
-  /** What came over from other ledgers, and was ordered of it. */
+  /** Exports of other ledgers, and the import orders for them. */
   readonly imports: ImportBook
   readonly breaks: Breaks
   readonly rareRates: RareRates
-  /** The shard that decides an actor. */
+  /** The home shard of an actor. */
   readonly homeOf: (actor: ActorAddress) => number
   readonly injected?: FaultyParts | undefined
   readonly story?: Story | undefined
   readonly wires: ClusterWires
-  /** The named process has ended because of the database server that it found: whoever watches it starts it again. */
+  /** The named process has ended because of the database server that it found; its supervisor starts it again. */
   readonly onRefused?: (name: string) => void
 }
 
@@ -69,7 +72,7 @@ export interface SimEdge {
   readonly gateway: Gateway
 }
 
-/** Small bounds, so that what is rare at full size happens here. */
+/** Small bounds make events frequent that are rare at full size. */
 const NODE_SETTINGS = {
   maxBatchSize: 6,
   maxResidents: 3,
@@ -81,7 +84,7 @@ const NODE_SETTINGS = {
   settleMs: 200,
 }
 
-/** Clocks of nodes differ from the store's by up to this, which is allowed: a shard moves between clocks that disagree. */
+/** The largest allowed difference between a node's clock and the store's: shards move between clocks that disagree. */
 const USUAL_SKEW_MS = 240
 
 /** Starts a new incarnation of the named node. */
@@ -104,7 +107,7 @@ export function startNode(world: World, name: string): SimNode {
   const counted = watchedStore(orders?.store ?? bare, kernel)
   const own = world.ownership?.watchedStore(counted, { session, process, host: () => host }) ?? counted
   const deadlines = createDeadlineWitness(kernel, process, (holds, broken) => world.checker.demand(holds, broken))
-  const transport = toldTransport(
+  const transport = storyTransport(
     world.story,
     process.name,
     watchedTransport(createSimTransport(network, process), world, session, process.id),
@@ -135,24 +138,24 @@ export function startNode(world: World, name: string): SimNode {
     onStoreWentBack: () => process.crash(),
   }
   const node = new LedgerNode(world.injected?.over(dependencies) ?? dependencies)
-  // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
+  // The only access to the node's internals: the shards it serves, and takeovers that only a mistake would start.
   const host: ShardHost = Reflect.get(node, 'host') as ShardHost
   breaks.host?.(host)
   process.later(0, 'starts', () => void node.start())
   return { process, session, store: ports.store, host, node }
 }
 
-/** The node takes a shard, whoever has it: what ownership does when it wrongly holds the owner for dead. */
+/** Makes the node take a shard from its owner, as ownership does when it wrongly considers the owner dead. */
 export function usurp({ kernel, database }: World, { process, store, host }: SimNode, shardId: number): void {
   const take = async (): Promise<void> => {
     if (host.serving().has(shardId)) return
-    // What it knows is as fresh as can be, so that the acquire may still meet the commit that provoked it.
+    // Uses the current epoch, so that the acquisition can overlap the commit that triggered it.
     const { epoch } = database.shardRow(shardId)
     const result = await store.acquire(shardId, epoch, epoch + 1)
     if (result.kind !== 'owned') return
     kernel.count('fault:usurped')
     const start = await store.openShard(shardId)
-    // Ownership may have taken it again meanwhile, in a later epoch.
+    // Ownership may have acquired the shard again in a later epoch.
     if ((host.serving().get(shardId)?.epoch ?? -1) < result.token.epoch) host.serve(result.token, start)
   }
   process.deliver(() => void take().catch(() => undefined))
@@ -172,11 +175,11 @@ export function startEdge(world: World, name: string): SimEdge {
   }
   const rare = createSimRarePaths(kernel, process, rareRates)
   const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock, rare })
-  const told = toldTransport(world.story, process.name, createSimTransport(network, process))
-  const watched = watchedAttempts(told, kernel, process)
+  const recorded = storyTransport(world.story, process.name, createSimTransport(network, process))
+  const watched = watchedAttempts(recorded, kernel, process)
   const transport = breaks.edge?.(watched, process, routes) ?? watched
   const ledgerClock = createLedgerClock(clock)
-  // The order of infra/processes/edge-process.ts.
+  // Same order as in infra/processes/edge-process.ts.
   const start = async (): Promise<void> => {
     await refuseUnaccepted().catch(() => undefined)
     await routes.start()
@@ -201,36 +204,36 @@ export function startEdge(world: World, name: string): SimEdge {
   }
 }
 
-/** A process that finds a server that the ledger may not run on ends by itself, in production too: no finding. */
+/** A process that finds a server that it must not use exits, as in production; this is no violation. */
 function endRefused({ onRefused }: World, process: SimProcess, log: Log, reason: string): void {
   log.warn('server_refused', { reason })
   process.exit()
   onRefused?.(process.name)
 }
 
-/** Counts what is logged. A quarantined shard or a store that went back is a finding: nothing here may break those. */
+/** Counts log events. A quarantined shard or a rewound store is a violation: the simulation injects neither. */
 function watchedLog({ kernel, checker, wires, injected }: World, process: SimProcess): Log {
-  const note = (event: string, fields: unknown): void => {
+  const record = (event: string, fields: unknown): void => {
     kernel.count(`log:${event}`)
-    kernel.record(`${kernel.now()} ${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
+    kernel.record(`${kernel.now()} ${process.id} logs ${event} ${JSON.stringify(fields ?? {})}`)
   }
   return {
-    info: note,
-    warn: note,
+    info: record,
+    warn: record,
     error: (event, fields) => {
-      note(event, fields)
+      record(event, fields)
       const harmless =
         injected?.explains(event) === true ||
         event === 'command_refused' ||
         isParkedByStore(event, fields) ||
         isDamaged(kernel, event, fields) ||
         wires.explains(event)
-      checker.demand(harmless, `${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
+      checker.demand(harmless, `${process.id} logs ${event} ${JSON.stringify(fields ?? {})}`)
     },
   }
 }
 
-/** A message that was damaged on its way has no version that its receiver could read. */
+/** The receiver cannot read the version of a message that was damaged in transit. */
 function isDamaged(kernel: Kernel, event: string, fields: LogFields | undefined): boolean {
   const damaged = DAMAGED.some((what) => kernel.counted(what) > 0)
   return event === 'version_unsupported' && fields?.['version'] === null && damaged
@@ -240,7 +243,9 @@ const DAMAGED = ['fault:items_damaged', 'fault:deliveries_damaged', 'fault:contr
 
 const PARKED = new Set(['channel_parked', 'timer_parked'])
 
-/** The simulated store may fail each look-up of one message or timer: the node parks it and tries again later (K7). */
+/**
+ * The simulated store may fail each look-up of a message or timer: the node parks the item and retries it later (K7).
+ */
 function isParkedByStore(event: string, fields: LogFields | undefined): boolean {
   return PARKED.has(event) && fields?.['stage'] === 'look_up' && fields['cause'] === 'the look-up failed'
 }

@@ -1,4 +1,4 @@
-/** What passes a node's mouth, watched: answers are held against the rows, deliveries between nodes are counted. */
+/** Observes a node's messages: checks answers against the rows, and counts deliveries between nodes. */
 import type { Delivery } from '../../runtime/protocol/messages.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
@@ -14,7 +14,7 @@ interface Witnesses {
   readonly clients: ClientChecker
 }
 
-/** `processId`: of the node that this is the mouth of, in its `session`. */
+/** `processId`: the process of the node's current session. */
 export function watchedTransport(
   transport: Transport,
   { kernel, database, clients }: Witnesses,
@@ -24,7 +24,7 @@ export function watchedTransport(
   const came = new Map<string, number>()
   const went = new Map<string, number>()
   const ownerOf = (shardId: number): string | null => database.shardRow(shardId).session
-  /** Whether some of it has passed here before. */
+  /** Whether some of the messages have been delivered before. */
   const again = (passed: Map<string, number>, { source, target, messages }: Delivery): boolean => {
     const way = `${source} ${target}`
     const highest = passed.get(way) ?? 0
@@ -56,7 +56,7 @@ export function watchedTransport(
   }
 }
 
-/** Counts the shards that are opened with messages still to be carried. */
+/** Counts the shards that are opened with undelivered messages. */
 export function watchedStore(store: LedgerStore, kernel: Kernel): LedgerStore {
   return {
     ...store,

@@ -1,4 +1,4 @@
-/** Goal: I1 to I12 hold in many seeds, and in these everything occurs that the simulation is there for. */
+/** Goal: I1 to I12 hold in many seeds, and these seeds together show every demanded event. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ALL_HELD, type BuiltSimulation, buildSimulation, TIMEOUT_MS } from './built-simulation.ts'
 

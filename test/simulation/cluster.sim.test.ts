@@ -1,6 +1,6 @@
 /**
- * Goal: no seed, however cruel, breaks I1 to I12. A seed that fails says how to run it alone:
- * `SIM_SEED=<seed> npm run sim` tells its story.
+ * Goal: no seed breaks I1 to I12. A failing seed reports how to run it alone: `SIM_SEED=<seed> npm run sim` prints its
+ * story.
  */
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,9 +10,9 @@ import { planOf } from './plan.ts'
 
 const FIXED_SEEDS = 60
 const DRAWN_SEEDS = 40
-/** Far above the fixed ones. */
+/** Far above the fixed seeds. */
 const FIRST_DRAWN = 10_000
-/** Others than the first. */
+/** Seeds outside the fixed range. */
 const FAILED_ONCE = [959, 1_439, 1_491, 1_267_340, 38_039_859, 110, 500_618]
 
 let simulation: BuiltSimulation
@@ -21,7 +21,7 @@ beforeAll(() => {
 })
 afterAll(() => simulation.remove())
 
-/** The first of the seeds that the commit draws: the same for whoever checks it out. Without Git they are always the same. */
+/** The first seed drawn from the commit: the same in every checkout. Without Git the seeds are always the same. */
 function drawnSeed(): number {
   const { stdout } = spawnSync('git', ['rev-parse', '--short=5', 'HEAD'], { encoding: 'utf8' })
   const draw = Number.parseInt(stdout.slice(0, 5), 16)

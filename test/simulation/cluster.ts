@@ -1,6 +1,6 @@
 /**
- * A whole cluster in one process, from one seed: nodes and edges of production code over simulated ports, clients, and
- * everything that can go wrong. First a phase of faults, then one without: whatever was asked must come to an end (I11).
+ * A whole cluster in one process, from one seed: production nodes and edges over simulated ports, clients, and faults.
+ * A phase of faults is followed by one without: every request must end (I11).
  */
 import { createHash } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
@@ -42,27 +42,27 @@ export interface ClusterOptions {
   /** Injected faults in the dependencies of the nodes. */
   readonly injected?: FaultyParts
   readonly keepTrace?: boolean
-  /** False: without the row replay, which costs a fifth of a run and changes nothing of it. */
+  /** False: skips the row replay, which takes a fifth of a run and does not change it. */
   readonly replaysRows?: boolean
-  /** Told everything; the run is the same without. */
+  /** Records every event; does not change the run. */
   readonly story?: Story | undefined
 }
 
 export type ClusterRun = RunEnd
 
 const SHARD_COUNT = 4
-/** Two expiries and what a rebalance takes. */
+/** Two lease expiries and the duration of a rebalance. */
 const LIVENESS_MS = 120_000
-/** How long a clock runs too fast or too slow before it is set right. */
+/** How long a clock runs too fast or too slow before it is corrected. */
 const CLOCK_BENT_MS = 4_000
-/** What ended by itself is started again after this long, by whatever watches it. */
+/** Delay before a supervisor restarts a process that exited. */
 const SUPERVISED_MS = { from: 100, to: 2_500 }
-/** How often it is looked whether everything has ended. */
+/** Interval between checks whether everything has ended. */
 const REST_POLL_MS = 250
-/** The end of the trace, unless it was kept whole: then all of it. */
+/** Lines at the end of the trace that a failure shows, unless the whole trace was kept. */
 const SHOWN_LINES = 60
 
-/** Runs one plan to its end. Rejects with a `SimulationFailure` that names the seed and what it broke. */
+/** Runs one plan to its end. Rejects with a `SimulationFailure` that names the seed and the broken invariant. */
 export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   const { plan, keepTrace = false } = options
   const kernel = createKernel({ seed: plan.seed, keepTrace, maxTimeMs: 600_000, witness: options.story?.witness })
@@ -81,7 +81,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   strike(cluster.targets, kernel.now() + plan.faultsMs)
   await run(() => false, plan.faultsMs)
   const { nodes } = cluster.targets
-  // The last one must come back: nobody else could serve.
+  // A single node must restart: there is no other node to serve.
   const oneStaysDead = random.chance(0.5) && nodes.length > 1
   cluster.heal(oneStaysDead ? nodes[random.integer(nodes.length)] : undefined)
   if (!(await run(() => cluster.workload.finished() && cluster.allOwned(), LIVENESS_MS))) {
@@ -100,7 +100,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   return kernel.end()
 }
 
-/** Nodes, edges and clients that have begun, and what may be done to them. */
+/** Started nodes, edges and clients, and the faults that can be applied to them. */
 export function createCluster(kernel: Kernel, options: ClusterOptions) {
   const { plan } = options
   const nodeNames = named('node', plan.nodes)
@@ -183,7 +183,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
   let deadForGood: string | undefined
   let healed = false
   let lookedMs = 0
-  /** True time again, as after a synchronization. */
+  /** Resets the clock to true time, as a synchronization does. */
   const setRight = (name: string): void => {
     const process = processOf(name)
     process?.setClock({ rate: 1, offsetMs: 0 })
@@ -224,7 +224,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
         kernel.count('fault:left')
         void leaving.node.stop().then(() => {
           leaving.process.exit()
-          // Those that a cluster starts with are all there when its faults are over.
+          // The initial nodes must all run once the faults are over.
           if (healed && nodeNames.includes(name)) restart(name)
         })
       },
@@ -258,13 +258,13 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
         cutFromLeases.set(name, kernel.now() + durationMs)
       },
     },
-    /** Whether everything that was begun has ended; looked at now and then. */
+    /** Whether everything that began has ended; checked at intervals. */
     atRest: (): boolean => {
       if (kernel.now() < lookedMs + REST_POLL_MS) return false
       lookedMs = kernel.now()
       return checker.unfinished().length === 0
     },
-    /** Ends all faults; one node, if named, stays dead for good. */
+    /** Ends all faults; the named node, if any, stays dead. */
     heal: (dead: string | undefined): void => {
       kernel.record(`${kernel.now()} heals`)
       endRates(world)

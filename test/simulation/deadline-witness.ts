@@ -1,7 +1,7 @@
 /**
- * What no client waits for any more is not begun (I12): a client that was told that an outcome is unknown may count on
- * it that nothing of its request takes effect long after. So at the moment in which a batch is drafted none of its
- * items is past its deadline, as the ledger counts time, whatever its node has slept through.
+ * Expired requests are not begun (I12). A client whose outcome is unknown may rely on this: its request takes no effect
+ * long after its deadline. So no item of a batch is past its deadline in ledger time when the batch is drafted, however
+ * long its node was paused.
  */
 import type { ShardDraft } from '../../runtime/node/shard/draft.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
@@ -12,12 +12,12 @@ import type { Kernel } from './kernel.ts'
 import { itemsIn } from '../support/bodies.ts'
 
 export interface DeadlineWitness {
-  /** Hears the deadlines of what comes. */
+  /** Records the deadlines of received items. */
   readonly watched: (transport: Transport) => Transport
   readonly drafted: (drafts: readonly ShardDraft[]) => void
 }
 
-/** How far a node's idea of the store's time may be off: what its monotonic clock loses or gains between probes that fail. */
+/** Largest error of a node's estimate of the store's time: drift of its monotonic clock between failed probes. */
 const TIME_ERROR_MS = 1_000
 
 export function createDeadlineWitness(
@@ -42,9 +42,9 @@ export function createDeadlineWitness(
     }),
     drafted: (drafts) => {
       for (const { origin, forced, command } of drafts.flatMap(({ pendings }) => pendings)) {
-        // What was found to be impossible to store is only told so.
+        // A forced refusal does not step the command.
         if (origin.kind !== 'request' || forced !== null) continue
-        // A node that confuses attempts breaks another rule than this one.
+        // A node that confuses attempts breaks another rule.
         const { item } = origin
         const lateMs = wallMs() - (deadlines.get(nameOf(item)) ?? deadlines.get(item.requestId) ?? 0)
         demand(

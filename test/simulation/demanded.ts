@@ -1,21 +1,21 @@
 /**
- * What many runs must have shown at least once: a search that never met a fault, an answer or an end would prove nothing
- * about it.
+ * Events that a search over many seeds must have shown at least once: without them it proves nothing about these
+ * events.
  */
 import { FAULT_KINDS } from './faults.ts'
 import { OWNERSHIP_COUNTERS } from './ownership-witness.ts'
 import { STORE_FAULT_COUNTERS } from './sim-ledger-store-faults.ts'
 import { RARE_COUNTERS } from './sim-rare-paths.ts'
 
-/** Fewer cannot be expected to show everything. */
+/** Fewer seeds need not show everything. */
 export const DEMANDED_FROM_SEEDS = 200
 
-/** Each kind of blow that strikes somebody. */
+/** One counter for each kind of blow. */
 const BLOW_COUNTERS = FAULT_KINDS.filter((kind) => kind.startsWith('blow.')).map((kind) =>
   kind.replace('blow.', 'blow:'),
 )
 
-/** Counters. */
+/** Counters that must be positive. */
 export const DEMANDED: readonly string[] = [
   ...RARE_COUNTERS,
   ...BLOW_COUNTERS,
@@ -157,7 +157,7 @@ export const DEMANDED: readonly string[] = [
   'wire:2 read by 1',
   'due:found',
   'due:found_after_move',
-  // What comes from other ledgers, what leaves for them, and what is erased.
+  // Imports, departures and erasures.
   'import:taking',
   'import:refusing',
   'import:two_drivers',
@@ -180,7 +180,7 @@ export const DEMANDED: readonly string[] = [
   'answer:account_not_closed',
   'erasure:done',
   'erased:refused',
-  // Ends of what several homes decide.
+  // Outcomes that involve several home shards.
   'ended:client transfer to another completed',
   'ended:client transfer to another expired',
   'ended:client transfer to another incoming_refused',

@@ -1,11 +1,11 @@
-/** What an edge asks again, watched at its mouth: attempts that it gave up because their shard had moved are counted. */
+/** Observes an edge's requests: counts the attempts that it gave up because their shard had moved. */
 import type { Transport } from '../../runtime/ports/transport.ts'
 import { GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
 import { itemsIn } from '../support/bodies.ts'
 
-/** What was given up on the rare path, and its longest backoff, is over by then. */
+/** Attempts given up on the rare path have ended by then, including their longest backoff. */
 const NOT_BEFORE_MS = 400
 
 interface Attempt {
@@ -30,7 +30,7 @@ export function watchedAttempts(transport: Transport, { count }: Kernel, process
         return attempt
       })
       return transport.request(subject, message, timeoutMs, (reply) => {
-        // Of one message the answers come in parts: the first tells that somebody is there.
+        // Answers to one message arrive in parts: the first proves that a receiver exists.
         for (const attempt of attempts) attempt.isAnswered = true
         onReply(reply)
       })

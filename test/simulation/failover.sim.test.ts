@@ -1,7 +1,7 @@
 /**
- * Goal: when the database server is lost, the ledger stands still until an administrator has decided, and then goes on
- * without missing anything that was answered; what lacks it is served by nobody, though nobody remembers it. A database
- * that was put back is served by no node that knows better, though every epoch in it is as it was.
+ * Goal: after the loss of the database server the ledger stops until an administrator decides, and then continues
+ * without losing any answered commit. No node serves a server that lacks commits, even if no process remembers them. No
+ * node that has seen later commits serves a restored database, even if all epochs are equal.
  */
 import { describe, expect, test } from 'vitest'
 import { createCluster } from './cluster.ts'
@@ -12,11 +12,11 @@ import type { AppliedCommit } from './sim-ledger-store-database.ts'
 import type { Breaks } from './breaks.ts'
 import { EPOCH_LEAP } from './sim-ledger-store-servers.ts'
 
-/** So few that none is without a shard. */
+/** Few enough that each node owns a shard. */
 const NODES = 2
 const START_MS = 20_000
 const TRAFFIC_MS = 60_000
-/** Virtual time in which every node and edge has looked at the store, has ended, and was started again. */
+/** Virtual time in which every node and edge has checked the store, exited and been restarted. */
 const NOTICED_MS = 15_000
 const SEEDS = [1, 2, 3]
 
@@ -58,7 +58,7 @@ async function busyCluster(seed: number, breaks: Breaks = {}) {
     crashAll: () => {
       for (const name of [...nodes, ...edges]) crash(name, 100)
     },
-    /** Every node and edge has found the server, and ended, and so again. */
+    /** Whether every node and edge has found the server and exited, twice on average. */
     allRefused: () => kernel.counted('log:server_refused') >= 2 * (nodes.length + edges.length),
     toTheEnd: async () => {
       await until(() => cluster.workload.finished() && cluster.allOwned(), 2 * TRAFFIC_MS)
@@ -71,26 +71,23 @@ async function busyCluster(seed: number, breaks: Breaks = {}) {
 }
 
 describe('a synchronous standby that was promoted', () => {
-  test.for(SEEDS)(
-    'stops every process, again and again, until it is accepted; then all goes on (seed %i)',
-    async (seed) => {
-      const { kernel, database, checker, applied, allRefused, more, toTheEnd } = await busyCluster(seed)
-      database.promote()
-      const before = applied.length
-      await kernel.runFor(NOTICED_MS)
-      expect(applied.length).toBe(before)
-      expect(allRefused()).toBe(true)
-      database.accept()
-      await more(20)
-      expect(database.shards().every(({ epoch }) => epoch > EPOCH_LEAP)).toBe(true)
-      await toTheEnd()
-      expect(checker.violations).toEqual([])
-    },
-  )
+  test.for(SEEDS)('stops every process, repeatedly until it is accepted, then continues (seed %i)', async (seed) => {
+    const { kernel, database, checker, applied, allRefused, more, toTheEnd } = await busyCluster(seed)
+    database.promote()
+    const before = applied.length
+    await kernel.runFor(NOTICED_MS)
+    expect(applied.length).toBe(before)
+    expect(allRefused()).toBe(true)
+    database.accept()
+    await more(20)
+    expect(database.shards().every(({ epoch }) => epoch > EPOCH_LEAP)).toBe(true)
+    await toTheEnd()
+    expect(checker.violations).toEqual([])
+  })
 })
 
 describe('a standby that lacks commits, promoted while every process is started anew', () => {
-  test.for(SEEDS)('is served by nobody; once the lost server is back all goes on (seed %i)', async (seed) => {
+  test.for(SEEDS)('is not served; continues once the lost server is back (seed %i)', async (seed) => {
     const { kernel, database, checker, applied, crashAll, allRefused, more, toTheEnd } = await busyCluster(seed)
     const standby = database.standby()
     await more(5)
@@ -107,34 +104,37 @@ describe('a standby that lacks commits, promoted while every process is started 
     expect(checker.violations).toEqual([])
   })
 
-  test.for(SEEDS)('is written to, and says so, if what was not accepted is not refused (seed %i)', async (seed) => {
-    const { database, checker, crashAll, more } = await busyCluster(seed, { database: 'refusesUnaccepted' })
-    const standby = database.standby()
-    await more(5)
-    database.promote(standby)
-    crashAll()
-    await more(20)
-    expect(checker.violations).toContainEqual(expect.stringMatching(/T3: node-\w commits on timeline 2/))
-    expect(checker.violations).toContainEqual(expect.stringMatching(/T3: node-\w reads from timeline 2/))
-    expect(checker.violations).toContainEqual(expect.stringMatching(/I1b: .*version \d+ written by .* and by/))
-  })
+  test.for(SEEDS)(
+    'is written to, and the checker reports it, if unaccepted servers are not refused (seed %i)',
+    async (seed) => {
+      const { database, checker, crashAll, more } = await busyCluster(seed, { database: 'refusesUnaccepted' })
+      const standby = database.standby()
+      await more(5)
+      database.promote(standby)
+      crashAll()
+      await more(20)
+      expect(checker.violations).toContainEqual(expect.stringMatching(/T3: node-\w commits on timeline 2/))
+      expect(checker.violations).toContainEqual(expect.stringMatching(/T3: node-\w reads from timeline 2/))
+      expect(checker.violations).toContainEqual(expect.stringMatching(/I1b: .*version \d+ written by .* and by/))
+    },
+  )
 })
 
-/** Who has written accounts. */
+/** The nodes that have written accounts. */
 function committersOf(applied: readonly AppliedCommit[]): ReadonlySet<string> {
   const wrote = applied.filter(({ shards }) => shards.some(({ batch }) => batch.accounts.length > 0))
   return new Set(wrote.map(({ nodeId }) => nodeId))
 }
 
-describe('a store that was put back, with equal epochs', () => {
+describe('a store that was restored, with equal epochs', () => {
   test.for(SEEDS)(
-    'stops every node that it owes a commit, and no further commit takes effect (seed %i)',
+    'stops every node whose commit it lacks, and no further commit takes effect (seed %i)',
     async (seed) => {
       const { kernel, database, checker, applied, until } = await busyCluster(seed)
       await until(() => committersOf(applied).size === NODES, TRAFFIC_MS)
       const kept = applied.length
       await until(() => committersOf(applied.slice(kept)).size === NODES, TRAFFIC_MS)
-      // Answers are on their way for a moment.
+      // Answers may still be in transit.
       await kernel.runFor(10)
       expect(checker.violations).toEqual([])
       const owners = database.shards()
@@ -143,13 +143,13 @@ describe('a store that was put back, with equal epochs', () => {
       await kernel.runFor(NOTICED_MS)
       expect(applied.length).toBe(before)
       expect(database.shards()).toEqual(owners)
-      const stopped = checker.violations.map((text) => /(node-\w)#1 says store_stopped .*went back/.exec(text)?.[1])
+      const stopped = checker.violations.map((text) => /(node-\w)#1 logs store_stopped .*went back/.exec(text)?.[1])
       expect(stopped).toHaveLength(NODES)
       expect(new Set(stopped)).toEqual(new Set(['node-a', 'node-b']))
     },
   )
 
-  test.for(SEEDS)('that was only restarted stops nobody, and all goes on (seed %i)', async (seed) => {
+  test.for(SEEDS)('that was only restarted stops no node, and continues (seed %i)', async (seed) => {
     const { database, checker, more, toTheEnd } = await busyCluster(seed)
     database.restart()
     await more(20)

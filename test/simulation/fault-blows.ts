@@ -1,13 +1,13 @@
 /**
- * Blows: faults that strike somebody at a moment, and mend themselves after a while. Each is given a stream of chance of
- * its own, so that one blow less leaves all others as they were.
+ * Blows: faults that start at a moment and end after a while. Each has a random stream of its own, so that leaving one
+ * out does not change the others.
  */
 import type { World } from './cluster-node.ts'
 import type { Plan } from './plan.ts'
 import type { SeededRandom } from './sim-random.ts'
 import type { CutKind } from './sim-transport.ts'
 
-/** What the fault driver may do to the cluster. */
+/** The faults that the fault driver may apply to the cluster. */
 export interface FaultTargets {
   readonly world: World
   readonly plan: Plan
@@ -18,27 +18,30 @@ export interface FaultTargets {
   /** Nodes that do not run from the start: they join when a cluster grows. */
   readonly spares: readonly string[]
   readonly join: (name: string) => void
-  /** Leaves in order, and stays away until it joins again. */
+  /** Drains and stops the node until it joins again. */
   readonly leave: (name: string) => void
-  /** Leaves in order, and comes back. */
+  /** Drains and stops the node, and restarts it. */
   readonly restart: (name: string, afterMs: number) => void
   readonly pause: (name: string, durationMs: number) => void
   readonly setClock: (name: string, rate: number, offsetMs: number) => void
-  /** It takes a shard from whoever has it, as if it held the owner for dead: in the middle of anything. */
+  /** Makes the node take a shard from its owner, as if it considered the owner dead. */
   readonly usurp: (name: string, shardId: number) => void
-  /** Its session key and hints reach the store no more, and nothing else of it changes. */
+  /** The node's session key and hints no longer reach the store; nothing else changes. */
   readonly cutFromLeases: (name: string, durationMs: number) => void
 }
 
-/** What goes on for a while ends at `untilMs`. */
+/** Lasting effects end at `untilMs`. */
 export type Blow = (targets: FaultTargets, random: SeededRandom, untilMs: number) => void
 
-/** More than makes a node not ready, either way, and no more than what was decided meanwhile is forgiven. */
+/**
+ * Steps beyond the limit that makes a node not ready, in either direction, but within the range in which decisions stay
+ * valid.
+ */
 const CLOCK_STEP_MS = { from: 600, to: 6_000 }
-/** Of a network with routes between its servers. */
+/** Servers of a network with routes between them. */
 const MOST_SERVERS = 3
 
-/** Takes shards to and fro, so that takeovers meet commits that are under way. */
+/** Moves shards back and forth, so that takeovers overlap commits in flight. */
 const usurpAtRandom: Blow = ({ world, nodes, shardCount, usurp }, random) => {
   for (let times = random.integer(6); times >= 0; times -= 1) {
     world.kernel.schedule(random.between(0, 600), 'a takeover', () => {
@@ -47,7 +50,7 @@ const usurpAtRandom: Blow = ({ world, nodes, shardCount, usurp }, random) => {
   }
 }
 
-/** An event loop that is held up again and again: whatever is due comes, late and in heaps. */
+/** An event loop that stalls repeatedly: due events arrive late and in bursts. */
 const stall: Blow = ({ world: { kernel }, nodes, pause }, random, untilMs) => {
   const name = oneOf(nodes, random)
   const endMs = Math.min(untilMs, kernel.now() + random.between(1_000, 10_000))
@@ -62,7 +65,7 @@ const stall: Blow = ({ world: { kernel }, nodes, pause }, random, untilMs) => {
   next()
 }
 
-/** The way between a node and the database is long for a while. */
+/** High latency between a node and the database for a while. */
 const far: Blow = ({ world: { kernel, database }, nodes }, random) => {
   const name = oneOf(nodes, random)
   database.far.set(name, random.between(20, 1_500))
@@ -70,8 +73,8 @@ const far: Blow = ({ world: { kernel, database }, nodes }, random) => {
 }
 
 /**
- * Nothing passes between a node and the database. The server holds its sessions for gone after a while, which they are
- * not; often the node is out of the others' reach as well, and all that can be asked says that it is dead.
+ * Cuts a node off from the database. The server ends its sessions after a while, although the node is alive. Often the
+ * other nodes cannot reach the node either, so that every sign says that it is dead.
  */
 const cutFromStore: Blow = ({ world: { kernel, database, network }, nodes }, random) => {
   const name = oneOf(nodes, random)
@@ -100,12 +103,12 @@ const fillDisk: Blow = ({ world: { kernel, database } }, random) => {
   })
 }
 
-/** How long the ledger stands still: until somebody has decided what to do. */
+/** How long the ledger stops until an administrator has decided. */
 const DECIDED_MS = { from: 500, to: 8_000 }
 /** How much the standby lacks. */
 const LAG_MS = { from: 50, to: 4_000 }
 
-/** What was promoted is accepted after a while, or is no more, if the server that it lacks commits of is there again. */
+/** After a while the promoted server is accepted, or replaced by the lost server if it lacks commits of that server. */
 function recoverLater({ world: { kernel, database } }: FaultTargets, random: SeededRandom, how: string): void {
   const { timeline } = database.server
   kernel.schedule(random.between(DECIDED_MS.from, DECIDED_MS.to), how, () => {
@@ -113,7 +116,7 @@ function recoverLater({ world: { kernel, database } }: FaultTargets, random: See
   })
 }
 
-/** The database server is lost, and its synchronous standby promoted. */
+/** The database server is lost, and its synchronous standby is promoted. */
 const failover: Blow = (targets, random) => {
   const { kernel, database } = targets.world
   if (!database.server.accepted) return
@@ -122,7 +125,10 @@ const failover: Blow = (targets, random) => {
   recoverLater(targets, random, 'an administrator accepts the server')
 }
 
-/** A standby that lacks commits is promoted; often nobody remembers them, for all processes are started anew with it. */
+/**
+ * A standby that lacks commits is promoted. Often no process remembers the commits, because all are restarted at that
+ * time.
+ */
 const failoverLossy: Blow = (targets, random, untilMs) => {
   const { world, nodes, edges, crash } = targets
   const { kernel, database } = world
@@ -142,7 +148,7 @@ const failoverLossy: Blow = (targets, random, untilMs) => {
   })
 }
 
-/** Both a node and what should take its place. */
+/** Pauses a node and crashes the node that should replace it. */
 const crashWhilePaused: Blow = ({ world: { kernel }, nodes, pause, crash }, random) => {
   const paused = oneOf(nodes, random)
   const others = nodes.filter((name) => name !== paused)
@@ -159,7 +165,7 @@ const crashAll: Blow = ({ world: { kernel }, nodes, edges, crash }, random) => {
   for (const name of names) crash(name, random.between(50, 5_000))
 }
 
-/** The cluster grows by all its spare nodes, and shrinks again: to as many as it had, or to fewer. */
+/** The cluster grows by all its spare nodes, then shrinks to its former size or below. */
 const scale: Blow = ({ world: { kernel }, nodes, spares, join, leave }, random, untilMs) => {
   kernel.count('fault:scaled')
   const at = (name: string, what: string, afterMs: number, run: (name: string) => void): void => {
@@ -173,7 +179,7 @@ const scale: Blow = ({ world: { kernel }, nodes, spares, join, leave }, random, 
   for (const name of leaving) at(name, 'leaves', shrinksMs + random.between(0, 500), leave)
 }
 
-/** An administrator wants a node empty, or a shard elsewhere, and later no more. */
+/** An administrator drains a node or a shard, and later cancels that. */
 const drainNode: Blow = ({ world: { kernel, database }, nodes }, random) => {
   const name = oneOf(nodes, random)
   kernel.count('fault:node_drained')
@@ -194,7 +200,7 @@ const drainShard: Blow = ({ world: { kernel, database }, shardCount }, random) =
   })
 }
 
-/** One after another leaves in order and comes back, whether the one before is ready again or not. */
+/** Restarts the nodes one after another, without waiting until the previous one is ready. */
 const rollingRestart: Blow = ({ world: { kernel }, nodes, restart }, random, untilMs) => {
   kernel.count('fault:rolling_restart')
   const gapMs = random.between(500, 6_000)
@@ -220,7 +226,7 @@ function cutKind(random: SeededRandom): CutKind {
   return random.chance(0.5) ? 'lost' : 'no_responders'
 }
 
-/** On which of a few servers each process hangs: the same all through a run. */
+/** The lease server of each process: the same throughout a run. */
 function serversOf({ world: { kernel }, nodes, edges }: FaultTargets): ReadonlyMap<string, number> {
   const random = kernel.random.fork('servers')
   const count = 2 + random.integer(MOST_SERVERS - 1)
@@ -228,8 +234,8 @@ function serversOf({ world: { kernel }, nodes, edges }: FaultTargets): ReadonlyM
 }
 
 /**
- * One server loses its routes to the others, both ways or one. Of the lease store's servers it has no majority, and of
- * two nobody has.
+ * One server loses its routes to the others, in one direction or both. It has no majority of the lease store's servers;
+ * with two servers neither has one.
  */
 const partition: Blow = (targets, random) => {
   const { kernel, network, leases } = targets.world
@@ -308,7 +314,7 @@ export const BLOWS: Readonly<Record<string, Blow>> = {
   leases_rewind: ({ world }, random) => world.leases.rewind(random.between(1_000, 20_000)),
 }
 
-/** 0.1 to 60 s, short ones far more often. */
+/** 0.1 to 60 s; short pauses are far more frequent. */
 function pauseMs(random: SeededRandom): number {
   return 100 * 600 ** (random.fraction() ** 1.5)
 }

@@ -1,7 +1,6 @@
 /**
- * What goes wrong in a run, drawn from its seed: some kinds are switched off altogether and the others get a rate of
- * their own (swizzled), so that runs differ in kind and not only in number. In some runs all is calm but one thing or
- * two, which then go wrong much of the time.
+ * The faults of a run, drawn from its seed. Some kinds are switched off and each other kind has a rate of its own, so
+ * that runs differ in kind (swarm testing). Some runs have only one or two kinds, at high rates.
  */
 import type { World } from './cluster-node.ts'
 import { RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
@@ -38,12 +37,12 @@ const NETWORK_MOST = {
 const LEASES_MOST = { unavailable: 0.2, ackLost: 0.2, stale: 0.3, hintLost: 0.5, hintLate: 0.5 }
 const RARE_MOST = 0.15
 const USURPED_COMMIT_MOST = 0.08
-/** How often a thing goes wrong that is the only one to. */
+/** The highest rate of a fault that is the only one. */
 const ONLY_MOST = 0.5
-/** The largest item and the largest message between shards fit, and few of them together. */
+/** The largest item and the largest message between shards fit, but few of them together. */
 const SMALL_MESSAGE_BYTES = { from: 100_000, to: 300_000 }
 
-/** Every kind of fault there is, by the name that a plan may leave it out by. */
+/** Every kind of fault, by the name that excludes it in a plan. */
 export const FAULT_KINDS: readonly string[] = [
   ...Object.keys(STORE_MOST).map((name) => `store.${name}`),
   ...Object.keys(NETWORK_MOST).map((name) => `network.${name}`),
@@ -55,14 +54,14 @@ export const FAULT_KINDS: readonly string[] = [
   'usurped_commit',
 ]
 
-/** How a run is cruel: in many ways by half, or in one or two and no other. */
+/** The mixture of faults in a run: many kinds at moderate rates, or one or two kinds only. */
 interface Temper {
   readonly rate: (kind: string, most: number) => number
   readonly has: (kind: string) => boolean
   readonly isSingular: boolean
 }
 
-/** A stream each: what is left out changes nothing of the others. */
+/** Each kind has a random stream of its own, so that excluding one does not change the others. */
 function temperOf(random: SeededRandom, { without, harsh }: Plan): Temper {
   const isSingular = random.chance(0.2)
   const first = FAULT_KINDS[random.integer(FAULT_KINDS.length)] ?? ''
@@ -108,7 +107,7 @@ export function drawRates({ kernel, database, network, leases, rareRates }: Worl
   kernel.record(`${kernel.now()} rates ${JSON.stringify([database.faults, paths])}`)
 }
 
-/** Ends all rates; what is cut, paused or dead the cluster itself mends. */
+/** Ends all rates. The cluster itself repairs cut links and restarts paused or dead processes. */
 export function endRates({ database, network, leases, rareRates }: World): void {
   rareRates.clear()
   Object.assign(database.faults, NO_STORE_FAULTS)
@@ -122,7 +121,7 @@ export function endRates({ database, network, leases, rareRates }: World): void 
   leases.heal()
 }
 
-/** Lets another node take a shard in the very moment in which its owner commits. */
+/** Lets another node take a shard at the moment at which its owner commits. */
 function usurpCommits(targets: FaultTargets, random: SeededRandom, rate: number, untilMs: number): void {
   const { kernel, database } = targets.world
   database.onCommitStart((nodeId, shardIds) => {
@@ -132,7 +131,7 @@ function usurpCommits(targets: FaultTargets, random: SeededRandom, rate: number,
   })
 }
 
-/** Strikes again and again until `untilMs`, each time something of the kinds that this run has, or several at once. */
+/** Applies blows until `untilMs`, each time one or several of the kinds of this run. */
 export function strike(targets: FaultTargets, untilMs: number): void {
   const { world, plan } = targets
   const { kernel } = world
@@ -145,7 +144,7 @@ export function strike(targets: FaultTargets, untilMs: number): void {
   const together = temper.has('blow.together') ? random.fork('together') : undefined
   const gapMs = random.between(300, temper.isSingular ? 1_000 : 3_000)
   let count = 0
-  /** Whether it struck. A blow that is spared keeps its number, and its stream. */
+  /** Returns whether the blow was applied. A skipped blow keeps its number and its stream. */
   const blow = (): boolean => {
     const stream = random.fork(`blow ${count}`)
     const kind = kinds[stream.integer(kinds.length)] ?? ''

@@ -1,4 +1,4 @@
-/** One account's part of a commit, as the replay of accounts goes through it. */
+/** One account's part of a commit, as the account checker processes it. */
 import type { ArrivalHold } from '../../actors/account/state.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import type { Message } from '../../actors/message.ts'
@@ -20,28 +20,28 @@ export interface Part {
   readonly before: Holdings
   readonly after: Holdings
   readonly news: readonly TransactionWrite[]
-  /** What completed or failed, new or not. */
+  /** Transactions that completed or failed in this commit, whether they began in it or before. */
   readonly ended: readonly TransactionRecord[]
-  /** The index of the state that each completed transaction was decided on. */
+  /** The index of the state in which each completed transaction was decided. */
   readonly decidedOn: Map<string, number>
-  /** Whether groups burn, or have burned, something of it: that is in its balance, and counts no more. */
+  /** Whether open groups burn some of the asset: the balance still contains that amount. */
   readonly burnsInGroups: boolean
-  /** The index of the first state that anything here may have been decided on. */
+  /** The index of the first state in which any decision of this part may have been made. */
   readonly firstIndex: number
-  /** What was held of an import before, and is held now. */
+  /** The import hold before and after the commit. */
   readonly held: { readonly before: ArrivalHold | undefined; readonly after: ArrivalHold | undefined }
-  /** Imports of which it has taken its own, and what came with them. */
+  /** Imports whose arrival the account has taken, and the value that came with them. */
   readonly taken: string[]
   readonly arrived: Map<string, bigint>
 }
 
-/** Or keeps room for one: what the account counts is held against the NFTs' own homes at the end. */
+/** Whether the account owns NFTs or keeps room for one. The count is compared with the NFTs' own homes at the end. */
 export function ownsNfts({ accounts }: ShardBatch, accountId: string): boolean {
   const written = accounts.find(({ account }) => account.accountId === accountId)?.account
   return written !== undefined && written.nftCount + written.nftRoom > 0
 }
 
-/** As much as can have moved to and fro within the commit, of each asset. */
+/** The largest amount of each asset that can have moved within the commit. */
 export function movements({ news, ended, heard, held, arrived }: Part): ReadonlyMap<string, bigint> {
   const moved = new Map<string, bigint>()
   const add = (tokenId: string, amount: string): void => {

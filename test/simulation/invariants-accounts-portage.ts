@@ -1,4 +1,4 @@
-/** What an account's commits say of its coming from another ledger, of its leaving for one, and of its erasure (A1 to A4). */
+/** Checks an account's commits for its arrival from another ledger, its departure and its erasure (A1 to A4). */
 import type { AccountState, ArrivalHold, Hold } from '../../actors/account/state.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import type { Chained, EntryFields, Part } from './invariants-accounts-part.ts'
@@ -17,8 +17,8 @@ export function arrivalIn(holds: readonly Hold[]): ArrivalHold | undefined {
   return holds.find((hold) => hold.kind === 'arrival')
 }
 
-/** As the model knows what is held, where the account came from, and where it goes. */
-export function standOf(
+/** The model's form of the account's import hold, origin and destination. */
+export function portageOf(
   account: AccountState | undefined,
   hold: ArrivalHold | undefined,
 ): Pick<ModelState, 'held' | 'origin' | 'moved' | 'registeredBy'> {
@@ -31,7 +31,7 @@ export function standOf(
   }
 }
 
-/** What the account is once it has taken what it held; undefined where the entry says something else. */
+/** The account's state after taking its held arrival; undefined if the entry says otherwise. */
 export function arrivedState(before: ModelState, hold: ArrivalHold | undefined, fields: EntryFields) {
   if (hold === undefined || hold.from.importId !== fields['import_id']) return undefined
   const { from, account } = hold
@@ -53,7 +53,7 @@ export function arrivedState(before: ModelState, hold: ArrivalHold | undefined, 
   }
 }
 
-/** Who was frozen meanwhile stays so; a closed account has nothing. */
+/** An account frozen meanwhile stays frozen; a closed account holds nothing. */
 export function isFitStatus(before: ModelState, { account }: ArrivalHold, status: string): boolean {
   if (account.status === 'active') return status === before.status
   return status === account.status || (account.status === 'closed' && status === 'frozen')
@@ -63,7 +63,7 @@ export function amountsOf(balances: { readonly [tokenId: string]: string }): Mov
   return new Map(Object.entries(balances).map(([tokenId, amount]) => [tokenId, unitsOf(amount)]))
 }
 
-/** Room that is kept for what is held, and value that has come. */
+/** Turns the room kept for the arrival into value. */
 export function holdingsAfterArrival(
   before: Holdings,
   held: { readonly before: ArrivalHold | undefined; readonly after: ArrivalHold | undefined },
@@ -88,14 +88,14 @@ export function holdingsAfterDeparture(before: Holdings, { tokenId, amount }: Tr
   return new Map([...before, [tokenId, { ...funds, balance: funds.balance - unitsOf(amount) }]])
 }
 
-/** The ledger that value leaves for by this transaction; undefined of any other. */
+/** The destination ledger of a departing transaction; undefined for any other transaction. */
 export function audienceOf({ origin, type, idempotencyKey, metadata }: TransactionRecord): string | undefined {
   if (origin !== 'ledger' || type !== 'debit' || !idempotencyKey.startsWith('§moved ')) return undefined
   const audience = metadata?.['ledger_id']
   return typeof audience === 'string' ? audience : ''
 }
 
-/** A4: what has left, by account and token. */
+/** A4: departed amounts, by account and token. */
 export class Departures {
   private readonly sums = new Map<string, Map<string, bigint>>()
   private readonly demand: Demand
@@ -111,7 +111,7 @@ export class Departures {
     const audience = audienceOf(transaction)
     if (audience === undefined) return
     this.demand(status === 'frozen', `A4: ${at}: ${txnId} leaves, and the account is ${status}`)
-    this.demand(this.book.wasToDepart(accountId, audience, tokenId), `A4: ${at}: nobody ordered that ${txnId} leaves`)
+    this.demand(this.book.wasToDepart(accountId, audience, tokenId), `A4: ${at}: no order exists for ${txnId} to leave`)
     this.demand(shown === '0', `A4: ${at}: ${shown} of ${tokenId} stay behind`)
     const sums = this.sums.get(at) ?? new Map<string, bigint>()
     this.sums.set(at, sums.set(tokenId, (sums.get(tokenId) ?? 0n) + unitsOf(amount)))
@@ -122,13 +122,13 @@ export class Departures {
     this.demand(isOrdered, `A4: ${at}: goes to ${audience}, and was ${before.status}`)
   }
 
-  /** What is kept with it says what has left. */
+  /** The account's stored departures must equal the transactions that left. */
   compare(at: string, account: AccountState | undefined): void {
     if (account === undefined || account.status === 'erased') return
     const sums = this.sums.get(at)
     if (sums === undefined && account.moved === undefined) return
     const same = isEqual(amountsOf(account.moved?.balances ?? {}), sums ?? new Map())
-    this.demand(same, `A4: ${at}: it is not kept what has left`)
+    this.demand(same, `A4: ${at}: the record of departed value is wrong`)
   }
 }
 
@@ -148,12 +148,12 @@ export class AccountPortage {
     this.funds = funds
   }
 
-  /** Once the holds of the commit are known. */
+  /** Call after the holds of the commit have been applied. */
   heldBy(at: string): Part['held'] {
     return { before: this.held.get(at), after: arrivalIn(this.funds.holdsOf(at)) }
   }
 
-  /** It takes, once, what it held. */
+  /** The account takes its held arrival, once. */
   arrives(
     { at, model, held, taken, arrived }: Part,
     before: ModelState,
@@ -163,7 +163,7 @@ export class AccountPortage {
   ): void {
     const state = arrivedState(before, held.before, fields)
     const isFit = state !== undefined && held.before !== undefined && isFitStatus(before, held.before, state.status)
-    this.demand(isFit, `A1: ${at}: entry ${chained.sequence} takes what was not held, or otherwise`)
+    this.demand(isFit, `A1: ${at}: entry ${chained.sequence} takes an arrival that was not held, or differs from it`)
     if (state === undefined || held.before === undefined) return
     taken.push(held.before.from.importId)
     for (const [tokenId, units] of amountsOf(held.before.account.balances)) {
@@ -187,7 +187,7 @@ export class AccountPortage {
     if (account !== undefined) this.arrivals.belongs(account)
     if (taken.length > 0 && account?.status !== 'erased') {
       const isKept = account?.arrived?.keySalt === held.before?.account.keySalt
-      this.demand(isKept, `A2: ${at}: it is not kept what its keys did elsewhere`)
+      this.demand(isKept, `A2: ${at}: the record of its keys' use elsewhere is incomplete`)
     }
     if (held.after === undefined) this.held.delete(at)
     else this.held.set(at, held.after)

@@ -1,7 +1,7 @@
 /**
- * Follows each account through the commits: its chain entry by entry (I6), and the model beside it, which must itself
- * arrive at whatever was committed (M1). What other shards said to an account within the same commit has no place among
- * its own entries: there the model gives bounds.
+ * Follows each account through the commits: checks its chain entry by entry (I6) and runs the model beside it, which
+ * must reach every committed state (M1). Messages from other shards within the same commit have no position among the
+ * account's entries, so the model gives bounds for them.
  */
 import type { Message } from '../../actors/message.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
@@ -13,7 +13,7 @@ import {
   audienceOf,
   holdingsAfterArrival,
   holdingsAfterDeparture,
-  standOf,
+  portageOf,
 } from './invariants-accounts-portage.ts'
 import { type Chained, type EntryFields, movements, ownsNfts, type Part } from './invariants-accounts-part.ts'
 import type { ImportBook } from './reference-imports.ts'
@@ -35,7 +35,7 @@ import { isAgreed } from './reference-rules.ts'
 
 export interface ReplaySettings extends ModelSettings {
   readonly imports: ImportBook
-  /** The rotation that a client has sent with this key and hash: what is recorded of it names no more. */
+  /** The client's rotation with this key and hash: the record contains nothing more. */
   readonly rotationOrdered: (
     accountId: string,
     idempotencyKey: string,
@@ -45,7 +45,7 @@ export interface ReplaySettings extends ModelSettings {
 
 export class AccountReplay {
   readonly accounts = new Map<string, AccountModel>()
-  /** When a change of status took effect, by the reason that its request gave: the workload gives each its own. */
+  /** The time at which a status change took effect, by its reason: the workload gives each change a unique reason. */
   readonly statusReasons = new Map<string, number>()
   private readonly demand: Demand
   private readonly now: () => number
@@ -72,7 +72,7 @@ export class AccountReplay {
     return model
   }
 
-  /** `finished`: transactions of this account that were pending and are final now. */
+  /** `finished`: transactions of this account that were pending and are now final. */
   commit(
     accountId: string,
     batch: ShardBatch,
@@ -112,14 +112,14 @@ export class AccountReplay {
     this.compare(part)
   }
 
-  /** While the commit was made it may have held what it held neither before nor after. */
+  /** During the commit the account may have held value that it holds neither before nor after. */
   private middle({ model, at, batch, accountId }: Part): void {
     const before = model.latest()
     if (before === undefined) return
     const legs = this.funds.legsOf(at)
     const isMidway = stepsOf(batch, accountId) > 1
     const within = { ...before, fromMs: this.now(), occupied: 'perhaps', busy: 'perhaps', isMidway } as const
-    // An earlier step of the commit took a leg, and a later one changed the account otherwise.
+    // One step of the commit took a leg, and a later one changed the account.
     if (isMidway) model.states.push({ ...within, legs })
     model.states.push({ ...within, legs: [...before.legs, ...legs] })
   }
@@ -201,7 +201,7 @@ export class AccountReplay {
     model.states.push({ ...before, ...chained, occupied: 'perhaps' })
   }
 
-  /** The balance that an entry shows; what open groups burn is still in it, so that those are left out. */
+  /** The balance that an entry shows. It still contains value that open groups burn; that case is skipped. */
   private shown(
     { at, burnsInGroups }: Part,
     transaction: TransactionRecord,
@@ -219,7 +219,7 @@ export class AccountReplay {
     this.demand(balance === values.get(tokenId), `I4: ${at}: the entry of ${transaction.txnId} shows another balance`)
   }
 
-  /** A rotation, or the first key of an account that had none. */
+  /** A rotation, or the first key of a keyless account. */
   private getsKey(part: Part, before: ModelState, fields: EntryFields, chained: Chained): void {
     const { at, accountId, batch, model, held } = part
     const key = { publicKey: String(fields['public_key']), keyId: String(fields['key_id']) }
@@ -244,7 +244,7 @@ export class AccountReplay {
     model.states.push({ ...before, ...chained, ...key })
     if (recorded === undefined) return
     const ordered = this.settings.rotationOrdered(accountId, recorded.idempotencyKey, recorded.payloadHash)
-    this.demand(ordered !== undefined, `I3: ${at}: nobody ordered the rotation ${chained.sequence}`)
+    this.demand(ordered !== undefined, `I3: ${at}: no client ordered the rotation ${chained.sequence}`)
     if (ordered === undefined) return
     const from = { from: model.states.length - 1, fromMs: chained.fromMs }
     const use = { ...from, ...ordered, publicKey: before.publicKey, receipt: null }
@@ -268,7 +268,7 @@ export class AccountReplay {
     model.states.push({ ...before, ...chained, status, incoming: fields['incoming'] as ModelState['incoming'] })
   }
 
-  /** As it is from now on. */
+  /** Adds the account's state after the commit. */
   private last({ model, at, after, batch, accountId, held }: Part): void {
     const before = model.latest()
     if (before === undefined) return
@@ -278,11 +278,11 @@ export class AccountReplay {
     const isClosed = before.status === 'closed' || before.status === 'erased'
     this.demand(!isClosed || occupied === 'no', `M1: ${at}: is ${before.status}, and holds something`)
     const account = batch.accounts.find((write) => write.account.accountId === accountId)?.account
-    const now = { fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), ...standOf(account, held.after) }
+    const now = { fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), ...portageOf(account, held.after) }
     model.states.push({ ...before, ...now, occupied, busy, isMidway: false })
   }
 
-  /** M1: what clients submitted, in the order in which it was stepped. */
+  /** M1: checks the clients' submissions in the order of their steps. */
   private judge(part: Part): void {
     const { heard, before, after, news, at, held, arrived } = part
     const exact = heard.length === 0
@@ -300,10 +300,13 @@ export class AccountReplay {
       if (transaction.status !== 'failed') running = holdingsAfter(running, fields)
     }
     const same = !exact || isSame(running, after)
-    this.demand(same, `M1: ${at}: what it holds is not what the model says`)
+    this.demand(same, `M1: ${at}: its holdings differ from the model's`)
   }
 
-  /** M1: of a class of this account's, under the key that signed it; which instances there are, their homes say. */
+  /**
+   * M1: the class belongs to this account, and the key in force signed the mint. The instances are checked at their own
+   * homes.
+   */
   private minted(part: Part, transaction: TransactionWrite['transaction']): void {
     const { at, accountId, batch, model } = part
     const { txnId, tokenId, payload, signature, keyId } = transaction
@@ -332,11 +335,11 @@ export class AccountReplay {
     const index = candidates.findIndex(
       (state, place) => state.keyId === transaction.keyId && ends[place]?.includes(failure?.code ?? null) === true,
     )
-    const said = `${txnId} (${fields.type} of ${fields.amount} ${fields.tokenId}) is ${status} ${failure?.code ?? ''}`
-    this.demand(index >= 0, `M1: ${at}: ${said}, the model says ${ends.map((all) => all.join(' or ')).join(', ')}`)
+    const outcome = `${txnId} (${fields.type} of ${fields.amount} ${fields.tokenId}) is ${status} ${failure?.code ?? ''}`
+    this.demand(index >= 0, `M1: ${at}: ${outcome}, the model allows ${ends.map((all) => all.join(' or ')).join(', ')}`)
     const waits = status === 'pending'
     const final = status === 'failed' || waits === isDecidedElsewhere(fields)
-    this.demand(final, `M1: ${at}: ${said}`)
+    this.demand(final, `M1: ${at}: ${outcome}`)
     const { publicKey } = candidates[Math.max(0, index)] ?? { publicKey: '' }
     const signed = this.settings.verifies(publicKey, payload, signature)
     this.demand(signed, `M1: ${at}: ${txnId} is not signed by the key it was accepted under`)
@@ -345,7 +348,7 @@ export class AccountReplay {
     this.noteUse(part, transaction, publicKey)
   }
 
-  /** What had to be so of other actors, and of the group that it is a leg of. */
+  /** Conditions on other actors, and on the group that the transaction is a leg of. */
   private elsewhere(
     { at, accountId, model, heard, firstIndex }: Part,
     { txnId, payload, status }: TransactionRecord & { readonly payload: string },
@@ -366,7 +369,7 @@ export class AccountReplay {
     if (type === 'mint')
       this.demand(this.facts.token(tokenId)?.issuer === accountId, `M1: ${txnId} mints for a stranger`)
     const known = toAccountId === null || this.facts.openSince(toAccountId) !== undefined
-    this.demand(known, `M1: ${txnId} goes to ${toAccountId}, who is not there`)
+    this.demand(known, `M1: ${txnId} goes to ${toAccountId}, which does not exist`)
     const states = model.states.slice(firstIndex)
     if (termsHash === null) {
       const free = states.some(({ legs }) => !legs.some((leg) => leg.groupId === groupId))
@@ -375,7 +378,7 @@ export class AccountReplay {
     }
     const agreed = states.some(({ legs }) => legs.some((leg) => isAgreed(leg, fields)))
     const passed = heard.some((message) => message.type === 'expect_leg' && message.groupId === groupId)
-    this.demand(agreed || passed, `I8: ${at}: ${txnId} is a leg that nobody expects (${status})`)
+    this.demand(agreed || passed, `I8: ${at}: ${txnId} is an unexpected leg (${status})`)
   }
 
   private noteUse(part: Part, transaction: TransactionWrite['transaction'], publicKey: string): void {
@@ -419,7 +422,7 @@ export class AccountReplay {
   }
 }
 
-/** What one commit made of the account, step by step. */
+/** The number of steps of one commit for the account. */
 function stepsOf({ accounts }: ShardBatch, accountId: string): number {
   const write = accounts.find(({ account }) => account.accountId === accountId)
   return write === undefined ? 0 : write.account.version - write.previousVersion

@@ -1,6 +1,6 @@
 /**
- * Groups, exchanges and tokens as their rows tell of them: what is final stays (I8), a settled group has all its legs,
- * in a reverted one whatever completed is undone once, and nothing stays behind at any account.
+ * Checks the rows of groups, exchanges and tokens: final states stay (I8), a settled group has all its legs, a reverted
+ * group compensates each completed leg once, and no account keeps a hold of an ended group.
  */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { GroupState, GroupStatus } from '../../actors/group/state.ts'
@@ -16,7 +16,7 @@ import type { Demand } from './invariants-messages.ts'
 import { NftChecker } from './invariants-nfts.ts'
 import type { TransactionChecker } from './invariants-transactions.ts'
 
-/** What an actor was from a moment on; null: it was no more. */
+/** An actor's state from a moment on; null: removed. */
 export interface ActorMoment {
   readonly fromMs: number
   readonly state: ActorState | null
@@ -28,7 +28,7 @@ export interface TokenSince {
   readonly issuer: string
 }
 
-/** From where a group may come, over as many steps as one commit holds. */
+/** The possible previous states of a group, over the steps that one commit can contain. */
 const NEXT: Readonly<Record<GroupStatus | 'absent', readonly (GroupStatus | 'absent')[]>> = {
   absent: ['registering', 'open', 'reverting', 'linked'],
   registering: ['registering', 'open', 'refusing', 'absent', 'settling', 'reverting'],
@@ -41,7 +41,7 @@ const NEXT: Readonly<Record<GroupStatus | 'absent', readonly (GroupStatus | 'abs
   linked: ['linked'],
 }
 
-/** What else the rows tell. */
+/** Other sources of evidence from the rows. */
 export interface ActorWitnesses {
   readonly transactions: TransactionChecker
   readonly funds: FundsChecker
@@ -55,7 +55,7 @@ export class ActorChecker {
   private readonly funds: FundsChecker
   private readonly arrivals: ArrivalChecker
   private readonly histories = new Map<string, ActorMoment[]>()
-  /** By the symbol as it was registered. */
+  /** By symbol. */
   private readonly tokens = new Map<string, TokenSince>()
   readonly nfts: NftChecker
 
@@ -72,7 +72,7 @@ export class ActorChecker {
     return this.tokens.get(tokenId)
   }
 
-  /** What it was at some moment of the window, oldest first; null stands for the time before the first, too. */
+  /** The states during the window, oldest first; null for absence, also before the first state. */
   statesBetween(key: string, fromMs: number, toMs: number): readonly (ActorState | null)[] {
     const moments: readonly ActorMoment[] = [{ fromMs: -Infinity, state: null }, ...(this.histories.get(key) ?? [])]
     return moments
@@ -88,7 +88,7 @@ export class ActorChecker {
     return this.histories.get(key)?.at(-1)?.state ?? null
   }
 
-  /** What has not come to its end. */
+  /** Actors that have not reached an end. */
   unfinished(): readonly string[] {
     return [...this.histories.keys()].filter((key) => {
       const state = this.latest(key)
@@ -96,15 +96,15 @@ export class ActorChecker {
     })
   }
 
-  /** `copy`: the state as it is stored. */
+  /** `copy`: the state as stored. */
   commit({ address, previousVersion }: ActorWrite, copy: ActorState | null): void {
     const key = actorKey(address)
     const before = this.latest(key)
     this.demand((before?.version ?? 0) === previousVersion, `I1b: ${key}: written on ${previousVersion}`)
     this.arrivals.actor(address, before, copy)
     const moments = this.histories.get(key) ?? []
-    // Given up and registered anew within one commit: in between it was no more.
-    if (isAnew(before, copy)) moments.push({ fromMs: this.now(), state: null })
+    // The actor was withdrawn and registered again within one commit: it was absent in between.
+    if (isRegisteredAgain(before, copy)) moments.push({ fromMs: this.now(), state: null })
     moments.push({ fromMs: this.now(), state: copy })
     this.histories.set(key, moments)
     if (address.kind === 'group') this.group(key, before as GroupState | null, copy as GroupState | null)
@@ -128,7 +128,7 @@ export class ActorChecker {
   private group(key: string, before: GroupState | null, after: GroupState | null): void {
     const was = before?.status ?? 'absent'
     const is = after?.status ?? 'absent'
-    if (isAnew(before, after)) {
+    if (isRegisteredAgain(before, after)) {
       this.demand(NEXT[was].includes('absent'), `I8: ${key} was ${was} and is registered anew`)
       this.demand(NEXT.absent.includes(is), `I8: ${key} is new and ${is}`)
     } else {
@@ -151,7 +151,7 @@ export class ActorChecker {
         this.demand(leg?.compensatedBy === null, `I8: ${group.id} is settled and ${txnId} is undone`)
       }
     }
-    this.demand(group.compensations.length === 0, `I8: ${group.id} is settled and names what it has undone`)
+    this.demand(group.compensations.length === 0, `I8: ${group.id} is settled and names compensations`)
     this.released(group)
   }
 
@@ -161,7 +161,7 @@ export class ActorChecker {
       if (status !== 'completed') continue
       this.demand(compensatedBy !== null, `I8: ${group.id} is reverted and ${txnId} is not undone`)
       const named = group.compensations.filter(({ compensates }) => compensates === txnId)
-      // A leg of an earlier registration that was refused was undone then, and has no part in this one.
+      // A leg of an earlier, refused registration was compensated then and is not part of this one.
       const times = group.legs.some(({ parts }) => parts.some((part) => part.txnId === txnId)) ? 1 : 0
       this.demand(
         named.length === times && named.every(({ txnId: by }) => by === compensatedBy),
@@ -171,7 +171,7 @@ export class ActorChecker {
     this.released(group)
   }
 
-  /** What clients did as legs, and what the ledger credited for them. */
+  /** The clients' transactions as legs, and the ledger's credits for them. */
   private legTransactions({ id }: GroupState) {
     return this.transactions
       .ofGroup(id)
@@ -197,7 +197,7 @@ function legsOf({ hold }: InstanceState): readonly string[] {
   return [hold?.leg?.groupId ?? '']
 }
 
-function isAnew(before: ActorState | null, after: ActorState | null): boolean {
+function isRegisteredAgain(before: ActorState | null, after: ActorState | null): boolean {
   if (before === null || after === null || !('createdAtMs' in before) || !('createdAtMs' in after)) return false
   return before.createdAtMs !== after.createdAtMs
 }

@@ -1,4 +1,4 @@
-/** Whether what a client was told of a group or a token is so, or was so at some moment between (I10). */
+/** Checks that an answer about a group or token was true at some moment of the request (I10). */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
@@ -7,7 +7,7 @@ import { actorKey, canonicalText, sha256Hex } from '../support/reference-encodin
 import type { ActorChecker } from './invariants-actors.ts'
 import { HOSTILE_CLIENT } from './workload-hostile.ts'
 import type { ModelFacts, Window } from './reference-model.ts'
-import { isSoOfActor, objectionToPortage } from './invariants-arrived.ts'
+import { isTrueOfActor, objectionToPortage } from './invariants-arrived.ts'
 import { isPortage } from './reference-portage.ts'
 
 export type RegisterOperation = Extract<
@@ -15,7 +15,7 @@ export type RegisterOperation = Extract<
   { kind: 'register_token' | 'register_group' | 'register_class' }
 >
 
-/** The refusals with which an issuer may answer a token or class that names it. */
+/** An issuer's possible refusals of a token or class that names it. */
 const OF_ISSUERS = ['account_closed', 'account_refuses', 'balance_limit', 'issuer_consent_missing']
 /** The refusals of unsigned legs: none depends on an account's balance or activity (D10). */
 const OF_LEGS = ['account_not_found', 'account_closed', 'account_refuses', 'group_expired']
@@ -66,7 +66,7 @@ export function objectionToActor(
       return reverts ? undefined : `reverting, and the group is ${show(latest)}`
     }
     case 'arrival':
-      return states.some((state) => isSoOfActor(state, operation, answer.state))
+      return states.some((state) => isTrueOfActor(state, operation, answer.state))
         ? undefined
         : `${answer.state}, and the ${actor.kind} was only ${states.map(show).join(', ')}`
     case 'refused':
@@ -77,7 +77,10 @@ export function objectionToActor(
   }
 }
 
-/** A repeat is marked where it asks for other than is `registered`; whoever waits with the first is told what the first is. */
+/**
+ * A replay is marked as a mismatch if it differs from `registered`. A request that waits with the first gets the first
+ * one's answer.
+ */
 function objectionToMark(
   { replayed, mismatch }: { readonly replayed: boolean; readonly mismatch: boolean },
   operation: GatewayRequest['operation'],
@@ -117,7 +120,7 @@ function objectionToRefusal(
     case 'not_allowed':
       return caller.role === 'admin' ? 'an administrator is not allowed' : undefined
     case 'boundary_not_granted':
-      return caller.boundary === true ? 'the boundary is not granted to who has it' : undefined
+      return caller.boundary === true ? 'the caller has the boundary grant, and is refused for lack of it' : undefined
     case 'token_not_found': {
       const known = tokensIn(operation).map((tokenId) => facts.token(tokenId))
       const missing = known.some((token) => token === undefined || token.fromMs >= fromMs)
@@ -125,7 +128,7 @@ function objectionToRefusal(
     }
     case 'amount_precision':
     case 'not_issuer':
-    // Of what legs name: classes and NFTs come into being at any moment.
+    // Legs name classes and NFTs, which may be created at any moment.
     case 'class_not_found':
     case 'instance_not_found':
       return undefined
@@ -133,13 +136,13 @@ function objectionToRefusal(
       const isBound = code === 'expectation_limit' && caller.clientId === HOSTILE_CLIENT.clientId
       const known = operation.kind === 'register_group' ? OF_LEGS : OF_ISSUERS
       if (!isBound && !known.includes(code)) return `refused with ${code}`
-      // A refused registration leaves nothing behind.
+      // A refused registration leaves no state.
       return some((state) => state === null)
     }
   }
 }
 
-/** Whether the state is what this very request made. */
+/** Whether exactly this request created the state. */
 function isItsOwn(
   state: Exclude<ActorState, { kind: 'exchange' | 'instance' }>,
   operation: GatewayRequest['operation'],
@@ -155,7 +158,7 @@ function tokensIn(operation: GatewayRequest['operation']): readonly string[] {
   return legs.map(({ token_id: tokenId }) => tokenId).filter((tokenId) => tokenId !== undefined)
 }
 
-/** When the group or token was first there for good, if this request, or one just like it, made it. */
+/** The time at which this request, or an equal one, created the group or token for good. */
 export function registeredAt(
   actors: ActorChecker,
   { actor, caller }: GatewayRequest,
@@ -166,7 +169,7 @@ export function registeredAt(
     .find(({ state }) => state !== null && !['preparing', 'registering', 'refusing'].includes(statusOf(state)))
   const state = first?.state
   if (first === undefined || state === null || state === undefined || !('clientId' in state)) return undefined
-  // It came from another ledger: nobody registered it.
+  // The actor came from another ledger and was not registered here.
   if ('arrived' in state) return undefined
   if (state.clientId !== caller.clientId) return undefined
   if (state.kind === 'group') {

@@ -1,10 +1,10 @@
 /**
- * Imports as the rows tell of them: each is here whole or not at all, and what comes is what another ledger signed over.
- *   A1. Nothing of an import is taken before all of it is held or was here; in the end all of it is taken, or nothing; once.
- *   A2. What an account used where it comes from is known before it is here, and has no effect.
- *   A3. What was erased stays erased.
- *   A4. What leaves is all that a frozen account has of it, and what closes has nothing more.
- *   A5. In whose name something was issued is never nobody's, for whoever comes first.
+ * Checks the rows of imports: each arrives completely or not at all, and equals the records that another ledger signed.
+ *   A1. A record is taken only once all are held or existed before. In the end all records are taken once, or none.
+ *   A2. The keys that an account used on its former ledger are known before it arrives, and have no effect.
+ *   A3. An erased account stays erased.
+ *   A4. A departure takes a frozen account's whole amount of an asset; an account that closes has nothing left.
+ *   A5. An issuer's account is never unclaimed.
  */
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AccountState, ArrivalHold } from '../../actors/account/state.ts'
@@ -12,30 +12,30 @@ import type { ActorState } from '../../actors/actor-state.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { accountAddress, actorKey } from '../support/reference-encoding.ts'
-import { arrivedIn, isHeld } from './invariants-arrived.ts'
+import { originIn, isHeld } from './invariants-arrived.ts'
 import type { Demand } from './invariants-messages.ts'
 import { isEqual } from './invariants-rows-equal.ts'
-import type { ImportBook, SignedOver } from './reference-imports.ts'
+import type { ImportBook, SignedRecord } from './reference-imports.ts'
 
 type Place = 'held' | 'taken' | 'dropped'
 
 export class ArrivalChecker {
   private readonly demand: Demand
   private readonly book: ImportBook
-  /** Where each record of each import is. */
+  /** The place of each record of each import. */
   private readonly places = new Map<string, Place>()
-  /** What is here, by ledger, record and actor. */
+  /** Arrived records, by ledger, record and actor. */
   private readonly here = new Set<string>()
   private readonly noted = new Map<string, Set<string>>()
   private readonly issuers = new Set<string>()
-  private readonly nobodys = new Set<string>()
+  private readonly unclaimed = new Set<string>()
 
   constructor(demand: Demand, book: ImportBook) {
     this.demand = demand
     this.book = book
   }
 
-  /** Before the accounts of the same commit. */
+  /** Call before the accounts of the same commit are checked. */
   commit({ operations }: ShardBatch, holderOf: (accountId: string) => ArrivalHold | undefined): void {
     for (const { accountId, operation, idempotencyKey } of operations) {
       if (operation !== 'elsewhere') continue
@@ -47,7 +47,7 @@ export class ArrivalChecker {
     }
   }
 
-  /** Of an account: what it held before and holds now, and what its entries say that it has taken meanwhile. */
+  /** Compares an account's import hold before and after with its entries. */
   account(
     accountId: string,
     before: ArrivalHold | undefined,
@@ -58,7 +58,7 @@ export class ArrivalChecker {
     if (after !== undefined && before?.from.importId !== after.from.importId) {
       const { arrival } = this.signedOver(actor, after.from) ?? {}
       const isWhole = arrival?.kind === 'account' && isEqual(arrival.account, after.account)
-      this.demand(isWhole, `A1: ${accountId}: what is held is not what was signed over`)
+      this.demand(isWhole, `A1: ${accountId}: the held record differs from the signed one`)
       this.holds(actor, after.from)
     }
     for (const importId of taken) this.takesAccount(actor, importId)
@@ -66,37 +66,40 @@ export class ArrivalChecker {
     if (!taken.includes(before.from.importId)) this.move(actor, before.from.importId, 'dropped')
   }
 
-  /** A5. Of an account as it is written. */
+  /** A5: tracks whether the account is claimed. */
   belongs({ accountId, registeredBy, status }: AccountState): void {
-    if (registeredBy === '' && status !== 'erased') this.nobodys.add(accountId)
-    else this.nobodys.delete(accountId)
-    this.isSomebodys(accountId)
+    if (registeredBy === '' && status !== 'erased') this.unclaimed.add(accountId)
+    else this.unclaimed.delete(accountId)
+    this.demandClaimedIssuer(accountId)
   }
 
-  private isSomebodys(accountId: string): void {
-    const isSafe = !this.issuers.has(accountId) || !this.nobodys.has(accountId)
-    this.demand(isSafe, `A5: ${accountId} is an issuer, and nobody's`)
+  private demandClaimedIssuer(accountId: string): void {
+    const isSafe = !this.issuers.has(accountId) || !this.unclaimed.has(accountId)
+    this.demand(isSafe, `A5: ${accountId} is an issuer, and unclaimed`)
   }
 
   actor(actor: ActorAddress, before: ActorState | null, after: ActorState | null): void {
     if ((after?.kind === 'token' || after?.kind === 'class') && after.status === 'active') {
       this.issuers.add(after.issuer)
-      this.isSomebodys(after.issuer)
+      this.demandClaimedIssuer(after.issuer)
     }
-    const [was, is] = [arrivedIn(before), arrivedIn(after)]
+    const [was, is] = [originIn(before), originIn(after)]
     if (was === undefined && is === undefined) return
     const wasHeld = isHeld(before)
     if (wasHeld && was !== undefined && was.importId !== is?.importId) this.move(actor, was.importId, 'dropped')
     if (is === undefined) return
     if (isHeld(after)) {
       if (!wasHeld || was?.importId !== is.importId) {
-        this.demand(this.signedOver(actor, is) !== undefined, `A1: ${actorKey(actor)}: nobody signed over what is held`)
+        this.demand(
+          this.signedOver(actor, is) !== undefined,
+          `A1: ${actorKey(actor)}: the held record was not signed over`,
+        )
         this.holds(actor, is)
       }
     } else if (wasHeld || was === undefined) this.takes(actor, is)
   }
 
-  /** `lives`: whether the account is there. */
+  /** `lives`: whether the account exists. */
   atEnd(lives: (accountId: string) => boolean): void {
     for (const { importId, records, status } of this.book.imports.values()) {
       for (const record of records) {
@@ -110,7 +113,7 @@ export class ArrivalChecker {
     }
   }
 
-  private signedOver(actor: ActorAddress, { importId, recordHash, ledgerId }: ArrivedFrom): SignedOver | undefined {
+  private signedOver(actor: ActorAddress, { importId, recordHash, ledgerId }: ArrivedFrom): SignedRecord | undefined {
     const record = this.book.recordOf(importId, actor)
     return record?.from.recordHash === recordHash && record.from.ledgerId === ledgerId ? record : undefined
   }
@@ -123,10 +126,10 @@ export class ArrivalChecker {
 
   private takesAccount(actor: ActorAddress, importId: string): void {
     const record = this.book.recordOf(importId, actor)
-    if (record === undefined) return this.demand(false, `A1: ${actor.id} takes what nobody signed over`)
+    if (record === undefined) return this.demand(false, `A1: ${actor.id} takes a record that was not signed over`)
     const noted = this.noted.get(`${importId} ${actor.id}`)
     const isKnown = [...this.book.hashesThere(importId, actor.id)].every((hash) => noted?.has(hash) === true)
-    this.demand(isKnown, `A2: ${actor.id} is here, and what it used elsewhere is not known`)
+    this.demand(isKnown, `A2: ${actor.id} is here, and its keys used elsewhere are unknown`)
     this.takes(actor, record.from)
   }
 
@@ -147,12 +150,12 @@ export class ArrivalChecker {
     this.places.set(at, to)
   }
 
-  private isHere({ actor, from }: SignedOver): boolean {
+  private isHere({ actor, from }: SignedRecord): boolean {
     return this.here.has(hereOf(actor, from))
   }
 }
 
-function isOnlyThere({ arrival }: SignedOver): boolean {
+function isOnlyThere({ arrival }: SignedRecord): boolean {
   return arrival.kind === 'account' && arrival.account === null
 }
 

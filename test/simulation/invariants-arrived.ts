@@ -1,16 +1,16 @@
-/** What tokens, classes and NFTs say of their arrival, held against what they were (I10). */
+/** Compares answers about the arrival of tokens, classes and NFTs with their states (I10). */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { ArrivedFrom, ArrivalState } from '../../actors/arrival.ts'
 import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import type { PortageOperation } from './reference-portage.ts'
 
-/** Whether what is said of an arrival is so of an actor that is as it says. */
-export function isSoOfActor(
+/** Whether an answer about an arrival is true of an actor in this state. */
+export function isTrueOfActor(
   state: ActorState | null,
   operation: GatewayRequest['operation'],
   said: ArrivalState,
 ): boolean {
-  const arrived = arrivedIn(state)
+  const arrived = originIn(state)
   switch (operation.kind) {
     case 'hold_arrival': {
       const { from } = operation
@@ -37,20 +37,20 @@ export function objectionToPortage(
   if (operation.kind !== 'hold_arrival' || !isTaken) return `${operation.kind} refused with ${code}`
   const { from } = operation
   const isAnothers = (state: ActorState | null): boolean => {
-    const arrived = arrivedIn(state)
+    const arrived = originIn(state)
     const isSame = arrived?.ledgerId === from.ledgerId && arrived.recordHash === from.recordHash
     return state !== null && !(isSame && (!isHeld(state) || arrived.importId === from.importId))
   }
   return states.some(isAnothers) ? undefined : `${code}, and there was no other`
 }
 
-/** Where it came, or comes, from. */
-export function arrivedIn(state: ActorState | null): ArrivedFrom | undefined {
+/** The origin of the actor's arrival, taken or held. */
+export function originIn(state: ActorState | null): ArrivedFrom | undefined {
   return state !== null && 'arrived' in state ? state.arrived : undefined
 }
 
-/** Whether it is held for an import, and not there yet. */
+/** Whether the actor is held for an import and has not arrived yet. */
 export function isHeld(state: ActorState | null): boolean {
-  if (state === null || arrivedIn(state) === undefined || !('status' in state)) return false
+  if (state === null || originIn(state) === undefined || !('status' in state)) return false
   return state.status === 'preparing' || state.status === 'minting'
 }

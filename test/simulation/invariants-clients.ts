@@ -1,7 +1,7 @@
 /**
- * What clients were told, held against what was committed: I2, I3, I10, I11 and I12.
- * Each answer is looked at twice: as it leaves its node (nothing may be told that was not committed by then), and as the
- * client got it. A request without a verdict may have had its effect or not.
+ * Compares the clients' answers with the commits: I2, I3, I10, I11 and I12. Each answer is checked twice: when it
+ * leaves its node (only committed facts may be reported) and when the client receives it. A request with an unknown
+ * outcome may have had its effect or not.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { Item, Operation } from '../../runtime/protocol/messages.ts'
@@ -19,7 +19,7 @@ import { actorKey, sha256Hex } from '../support/reference-encoding.ts'
 export interface HistoryEntry {
   readonly request: GatewayRequest
   readonly fromMs: number
-  /** undefined while, and if, nothing is heard. */
+  /** undefined until a reply arrives. */
   toMs: number | undefined
   outcome: GatewayOutcome | undefined
 }
@@ -36,7 +36,7 @@ export class ClientChecker {
   private readonly injected: boolean
   private readonly count: (name: string) => void
   private readonly ordered = new Set<string>()
-  /** By request, the epoch in which a node first heard of it. */
+  /** The epoch in which a node first received each request. */
   private readonly firstEpochs = new Map<string, number>()
   private readonly rotations = new Map<string, { readonly payload: string; readonly signature: string }>()
 
@@ -53,7 +53,7 @@ export class ClientChecker {
     this.homeOf = homeOf
   }
 
-  /** A client is about to send this. */
+  /** Records a request just before its client sends it. */
   sends(request: GatewayRequest): HistoryEntry {
     const { operation } = request
     if (operation.kind === 'submit' || operation.kind === 'rotate_key' || operation.kind === 'mint')
@@ -76,10 +76,10 @@ export class ClientChecker {
     const window = { fromMs: entry.fromMs, toMs: entry.toMs }
     const objection = this.objection(entry.request, outcome.answer, window, 'many')
     const about = `${entry.request.operation.kind} on ${actorKey(entry.request.actor)}`
-    this.checker.demand(objection === undefined, `I10: a client was told of ${about}: ${objection}`)
+    this.checker.demand(objection === undefined, `I10: a client's answer about ${about}: ${objection}`)
   }
 
-  /** How often an account that comes, came or is erased had something else to say. */
+  /** Counts the other answers of an account that arrives, has arrived or is erased. */
   private countPortage({ actor, operation }: GatewayRequest, answer: Answer): void {
     if (actor.kind !== 'account' || operation.kind === 'erase' || isPortage(operation)) return
     const state = this.checker.account(this.homeOf(actor), actor.id).latest()
@@ -118,7 +118,7 @@ export class ClientChecker {
     return this.rotations.get(`${accountId} ${idempotencyKey} ${payloadHash}`)
   }
 
-  /** A node's way to answer a message, watched: checks each verdict at the moment it leaves (I10). */
+  /** Wraps a node's reply function: checks each verdict when it leaves (I10). */
   watched(message: string, reply: (message: string) => void, nodeId: string): (message: string) => void {
     const cameMs = this.now()
     const items = new Map(itemsIn(message).map((item) => [`${item.requestId} ${item.attempt}`, item]))
@@ -128,25 +128,25 @@ export class ClientChecker {
     return (verdicts) => {
       for (const { requestId, attempt, verdict } of verdictsIn(verdicts)) {
         const item = items.get(`${requestId} ${attempt}`)
-        this.checker.demand(item !== undefined, `I10: ${nodeId} answers what was not asked`)
+        this.checker.demand(item !== undefined, `I10: ${nodeId} answers an unknown request`)
         if (item === undefined || verdict.kind !== 'answered') continue
         this.countDeferred(item, verdict.answer)
         const window = { fromMs: cameMs, toMs: this.now() }
         const objection = this.objection(item, verdict.answer, window, 'one')
         const about = `${item.operation.kind} on ${actorKey(item.actor)} (${requestId}.${attempt})`
-        this.checker.demand(objection === undefined, `I10: ${nodeId} said of ${about}: ${objection}`)
+        this.checker.demand(objection === undefined, `I10: ${nodeId} replies to ${about}: ${objection}`)
       }
       reply(verdicts)
     }
   }
 
-  /** What a registration was told by another owner than the one that took it in. */
+  /** Counts registrations answered by a later owner than the one that accepted them. */
   private countDeferred({ requestId, epoch }: Item, answer: Answer): void {
     const isDeferred = ['token_registered', 'group_registered', 'class_registered', 'minted'].includes(answer.kind)
     if (isDeferred && this.firstEpochs.get(requestId) !== epoch) this.count('answer:deferred_after_move')
   }
 
-  /** I12: what a client was told not to have happened has not happened, unless another request did it. */
+  /** I12: a request reported as not applied has had no effect, unless an equal request had it. */
   atEnd(): void {
     for (const entry of this.histories) {
       if (!isDenied(entry) || this.isOfErased(entry)) continue
@@ -156,11 +156,11 @@ export class ClientChecker {
         (other) => isSame(other, entry) && other.fromMs <= effectMs && !isDenied(other),
       )
       const what = `${entry.request.operation.kind} on ${actorKey(entry.request.actor)} sent at ${entry.fromMs}`
-      this.checker.demand(others, `I12: ${what} was said not to be applied, and took effect at ${effectMs}`)
+      this.checker.demand(others, `I12: ${what} was reported as not applied, and took effect at ${effectMs}`)
     }
   }
 
-  /** What an account did before it was erased nobody can tell any more: that it is closed denies nothing. */
+  /** The refusal of an erased account proves nothing about its former effects. */
   private isOfErased({ request: { actor }, outcome, toMs = 0 }: HistoryEntry): boolean {
     if (outcome?.kind !== 'answered' || outcome.answer.kind !== 'refused') return false
     if (actor.kind !== 'account' || outcome.answer.code !== 'account_closed') return false
@@ -168,7 +168,7 @@ export class ClientChecker {
     return states.some(({ status, fromMs }) => status === 'erased' && fromMs <= toMs)
   }
 
-  /** When what this request ordered took effect, by whichever request. */
+  /** The time at which this request or an equal one took effect. */
   private effectOf({ request }: HistoryEntry): number | undefined {
     const { operation, actor } = request
     if (
@@ -178,19 +178,19 @@ export class ClientChecker {
     ) {
       return registeredAt(this.checker.actors, request, operation)
     }
-    // A group that reverts does so for many reasons.
+    // A group may revert for many reasons.
     if (operation.kind === 'revert_group') return undefined
     // Several requests may decline a leg; only one of them has the effect.
     if (operation.kind === 'decline_legs') return undefined
-    // Nobody erases: who does it twice has done it once, and may have been told either.
+    // A repeated erasure has the same effect, and may get either answer.
     if (operation.kind === 'erase') return undefined
     if (operation.kind === 'pause' || operation.kind === 'resume' || operation.kind === 'show_actor') return undefined
-    // Imports and moves are asked until they are done.
+    // Imports and departures are requested until they are done.
     if (isPortage(operation)) return undefined
     const model = this.checker.account(this.homeOf(actor), actor.id)
     switch (operation.kind) {
       case 'register':
-        // An account that came from elsewhere brought its key along.
+        // An account from another ledger brought its key along.
         return model.states.find(({ keyId, origin }) => keyId === operation.key.keyId && origin?.whole !== true)?.fromMs
       case 'change_status':
         return this.checker.replay.statusReasons.get(operation.reason)
@@ -207,13 +207,13 @@ export class ClientChecker {
   }
 }
 
-/** Whether either request may have done what the other ordered. */
+/** Whether either request may have had the effect that the other ordered. */
 function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntry): boolean {
   if (actorKey(left.actor) !== actorKey(right.actor)) return false
   if (left.operation.kind === 'register' && right.operation.kind === 'register') {
     return left.operation.key.keyId === right.operation.key.keyId
   }
-  // What is registered is known by its terms: another key, or none, orders the same.
+  // Registrations are identified by their terms: another key, or none, orders the same.
   if (isRegistration(left.operation) && isRegistration(right.operation)) {
     return left.operation.payload === right.operation.payload
   }
@@ -225,8 +225,9 @@ function isRegistration(operation: Operation): operation is RegisterOperation {
 }
 
 /**
- * Whether the client knows that its request did nothing: it was never applied, or refused. A refusal proves that only
- * under a key: a registration or a change of status may be refused because of what its own earlier attempt did.
+ * Whether the client knows that its request had no effect: it was never applied, or it was refused. A refusal proves
+ * that only under a key: the request's own earlier attempt may cause the refusal of a registration or of a status
+ * change.
  */
 function isDenied({ outcome, request }: HistoryEntry): boolean {
   if (outcome?.kind === 'unavailable') return outcome.outcome === 'not_applied'
@@ -237,7 +238,7 @@ function orderOf(payload: string, signature: string): string {
   return `${signature} ${payload}`
 }
 
-/** undefined: it is not an account that was asked. */
+/** undefined if the actor is not an account. */
 function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequest | undefined {
   switch (operation.kind) {
     case 'submit':

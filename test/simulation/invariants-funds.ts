@@ -1,8 +1,7 @@
 /**
- * What an account's balances must be, told by two witnesses that know nothing of each other: the transactions that
- * completed, and the holds that are open (I4, I5).
- *   What is an account's, spendable or promised, is what its completed transactions add up to.
- *   What is reserved, incoming and kept free is what its holds say, no more and no less.
+ * Computes an account's balances from two independent sources: completed transactions and open holds (I4, I5).
+ *   The balance is the sum of the completed transactions.
+ *   The reserved, incoming and kept-free amounts are exactly those of the holds.
  */
 import type { Balance, Hold, LegHold } from '../../actors/account/state.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
@@ -33,7 +32,7 @@ export class FundsChecker {
     return [...(this.rows.holds.get(at)?.values() ?? [])]
   }
 
-  /** The holds that keep an account from closing: without the legs that only other clients expect of it. */
+  /** The holds that keep an account from closing: all except the legs that only other clients expect of it. */
   bindingOf(at: string, registeredBy: string): readonly Hold[] {
     return this.holdsOf(at).filter((hold) => !isStrangers(hold, registeredBy))
   }
@@ -42,19 +41,19 @@ export class FundsChecker {
     return this.holdsOf(at).filter((hold) => hold.kind === 'leg')
   }
 
-  /** How many are open, of all accounts. */
+  /** The number of open holds of all accounts. */
   open(): number {
     let sum = 0
     for (const ofAccount of this.rows.holds.values()) sum += ofAccount.size
     return sum
   }
 
-  /** All that are open of this group's legs, by account. */
+  /** The accounts that hold an open leg of the group. */
   legHolders(groupId: string): readonly string[] {
     return [...this.rows.holds.keys()].filter((at) => this.legsOf(at).some((leg) => leg.groupId === groupId))
   }
 
-  /** What completed transactions have made of an asset, burns in open groups included. */
+  /** The value of an asset according to completed transactions, including burns in open groups. */
   valueOf(at: string, tokenId: string): bigint {
     return this.values.get(`${at} ${tokenId}`) ?? 0n
   }
@@ -65,12 +64,12 @@ export class FundsChecker {
     if (receive !== null && !isNftAsset(receive.tokenId)) this.add(at, receive.tokenId, unitsOf(receive.amount))
   }
 
-  /** It came from another ledger. */
+  /** Adds value that arrived from another ledger. */
   arrived(at: string, tokenId: string, units: bigint): void {
     this.add(at, tokenId, units)
   }
 
-  /** What the rows say that the account holds. */
+  /** The account's holdings according to the rows. */
   holdingsOf(at: string): Holdings {
     const holdings = new Map<string, Funds>()
     for (const [tokenId, row] of this.rows.balances.get(at) ?? []) holdings.set(tokenId, this.fundsOf(row))
@@ -159,7 +158,7 @@ function isStrangers(hold: Hold, registeredBy: string): boolean {
   return hold.state === 'expected' || hold.state === 'declined'
 }
 
-/** What a completed transaction adds to its account, of its own asset. */
+/** The amount that a completed transaction adds to its account, in its own asset. */
 export function movedBy({ type, amount }: Pick<TransactionRecord, 'type' | 'amount'>): bigint {
   return type === 'credit' || type === 'mint' ? unitsOf(amount) : -unitsOf(amount)
 }

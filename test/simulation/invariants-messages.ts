@@ -1,6 +1,6 @@
 /**
- * Messages between shards as the rows tell of them: each is taken in once, in order, and only after it was committed
- * (I3). What takes effect on an account without its client must be in what its shard has just taken in.
+ * Checks the rows of messages between shards: each is accepted once, in order, and only after its commit (I3). A change
+ * of an account without a client's request must follow from a message that its shard has just accepted.
  */
 import type { ActorKind } from '../../actors/address.ts'
 import type { Envelope, Message } from '../../actors/message.ts'
@@ -9,8 +9,8 @@ import { plainEnvelope } from '../support/next-wire.ts'
 
 export type Demand = (holds: boolean, violation: string) => void
 
-/** What actors heard in one commit, by ID. */
-export class Heard {
+/** The messages that actors received in one commit, by ID. */
+export class ReceivedMessages {
   private readonly byActor = new Map<string, Message[]>()
 
   add({ to, message }: Envelope): void {
@@ -27,7 +27,7 @@ export class Heard {
 
 export class MessageChecker {
   private readonly demand: Demand
-  /** Committed and not taken in, by source and target, by number. */
+  /** Committed and not yet accepted, by source and target, by number. */
   private readonly underWay = new Map<string, Map<number, Envelope>>()
   private readonly marks = new Map<string, number>()
 
@@ -35,9 +35,9 @@ export class MessageChecker {
     this.demand = demand
   }
 
-  /** Before `sent` of the same commit: what it sends nobody can have taken in. */
-  takenIn({ token, marks }: ShardBatch): Heard {
-    const heard = new Heard()
+  /** Call before `sent` of the same commit: no shard can have accepted the messages that it sends. */
+  takenIn({ token, marks }: ShardBatch): ReceivedMessages {
+    const heard = new ReceivedMessages()
     for (const { source, mark } of marks) {
       const way = wayOf(source, token.shardId)
       const before = this.marks.get(way) ?? 0
@@ -65,7 +65,7 @@ export class MessageChecker {
     }
   }
 
-  /** How many are committed and not taken in. */
+  /** The number of committed messages that are not yet accepted. */
   waiting(): number {
     let sum = 0
     for (const rows of this.underWay.values()) sum += rows.size
@@ -77,7 +77,7 @@ function wayOf(source: number, target: number): string {
   return `shard ${source} to ${target}`
 }
 
-/** Whether the message is what the ledger's own transaction says that it follows from. */
+/** Whether the message matches the cause that the ledger's own transaction names. */
 export function causes(message: Message, cause: string): boolean {
   switch (message.type) {
     case 'receive_transfer':

@@ -1,6 +1,6 @@
 /**
- * NFTs as their rows tell of them (I9): each is minted once, has one owner or is burned, and its history, entry by entry,
- * says whose it is. At rest each account counts what is its own.
+ * Checks the rows of NFTs (I9): each is minted once and has one owner or is burned, and its history gives the same
+ * owner. At rest each account counts its own NFTs correctly.
  */
 import type { ClassState } from '../../actors/nft-class/state.ts'
 import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts'
@@ -11,7 +11,7 @@ import type { Demand } from './invariants-messages.ts'
 
 type Status = InstanceState['status'] | 'absent'
 
-/** Over as many steps as one commit holds. */
+/** The possible next states, over the steps that one commit can contain. */
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   absent: ['minting', 'absent'],
   minting: ['minting', 'absent', 'active', 'held'],
@@ -46,7 +46,7 @@ export class NftChecker {
     this.classes.set(state.classId, { fromMs: this.now(), issuer: state.issuer })
   }
 
-  /** Before the instances of the same commit. */
+  /** Call before the instances of the same commit are checked. */
   events(writes: readonly NftEventWrite[]): void {
     for (const { nftId, event } of writes) {
       const history = this.histories.get(nftId) ?? []
@@ -68,7 +68,7 @@ export class NftChecker {
   instance(key: string, before: InstanceState | null, after: InstanceState | null): void {
     const was = before?.status ?? 'absent'
     const is = after?.status ?? 'absent'
-    // A mint that was refused is gone, and another may begin within the same commit.
+    // A refused mint is removed, and another may begin within the same commit.
     const anew = was === 'minting' && is === 'minting'
     this.demand(anew || NEXT[was].includes(is), `I9: ${key} was ${was} and is ${is}`)
     if (after === null) return
@@ -79,13 +79,13 @@ export class NftChecker {
     if (last === undefined) return
     this.minted.set(after.id, this.minted.get(after.id) ?? this.now())
     const same = after.owner === last.to && after.tip === last.eventHash && after.events === history.length
-    this.demand(same, `I9: ${key} is said to be ${after.owner}'s, and its history says ${last.to}`)
+    this.demand(same, `I9: ${key} names ${after.owner} as owner, and its history ${last.to}`)
     this.demand((is === 'burned') === (last.type === 'burn'), `I9: ${key} is ${is} after a ${last.type}`)
     const held = is === 'held'
     this.demand(held === (after.hold !== null), `I9: ${key} is ${is}, held for ${after.hold?.txnId}`)
   }
 
-  /** What is at rest is counted where it is. */
+  /** At rest each account's count equals the NFTs that it owns. */
   atEnd(accounts: Iterable<AccountState>): void {
     const owned = new Map<string, number>()
     for (const { owner, status } of this.states.values()) {

@@ -1,6 +1,6 @@
 /**
- * One command's effects as a batch of its own: each row that they order, and none besides. Its receipts stand for any:
- * they are signed after the step.
+ * One command's effects as a batch: each row that they order and no other. Its receipts are placeholders, as receipts
+ * are signed after the step.
  */
 import type { AccountState, Balance } from '../../actors/account/state.ts'
 import type { Effect } from '../../actors/account/outcome.ts'
@@ -12,7 +12,7 @@ import { decimalOf } from './sim-ledger-store-value.ts'
 
 const NOTHING: Balance = { balance: 0n, reserved: 0n, incoming: 0n, room: 0n, updatedAtMs: 0 }
 
-/** What a command did to its actor. */
+/** A command and its effect on its actor. */
 export interface SteppedCommand {
   readonly actor: ActorAddress
   readonly command: AnyCommand
@@ -25,7 +25,7 @@ type Lists = { -readonly [Part in Exclude<keyof ShardBatch, 'token'>]: ShardBatc
 
 type OwnBatch = Lists & Pick<ShardBatch, 'token'>
 
-/** `nextNumber`: of the next message to an actor's home, and which shard that is. */
+/** `nextNumber`: the next message number to an actor's home, and the home's shard. */
 export function batchOf(
   token: ShardToken,
   stepped: SteppedCommand,
@@ -96,7 +96,7 @@ function order(batch: Lists, accountId: string, effect: Exclude<Effect, { readon
   }
 }
 
-/** Balances and holds have rows of their own: those that the effects name, as the state has them. */
+/** Balances and holds have rows of their own: the effects name them, the state contains them. */
 function stateRows(batch: Lists, account: AccountState, effects: readonly Effect[]): void {
   const { accountId } = account
   const tokens = new Set(effects.flatMap((effect) => (effect.kind === 'balance_changed' ? [effect.tokenId] : [])))

@@ -1,6 +1,6 @@
 /**
- * Whether two values of the ledger say the same, whoever made them: maps in any order, and what is
- * undefined as what is not there. What is read from rows need not look as what was written to them.
+ * Whether two values of the ledger are equal: maps in any order, undefined like absent. Values read from rows may have
+ * another form than the values written.
  */
 export function isEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true
@@ -10,12 +10,12 @@ export function isEqual(left: unknown, right: unknown): boolean {
   return !isMap(right) && !Array.isArray(right) && areEqualRecords(left, right)
 }
 
-/** Collections of an account are read as maps and are none. */
+/** Collections of an account can be read as maps without being one. */
 function isMap(value: object): value is ReadonlyMap<string, unknown> {
   return value instanceof Map || ('forEach' in value && 'size' in value && 'get' in value)
 }
 
-/** The first place where they differ, as a path; empty where the values themselves do. */
+/** The path of the first difference; empty if the values themselves differ. */
 export function differenceOf(left: unknown, right: unknown): string {
   const parts = partsOf(left)
   const others = partsOf(right)

@@ -1,8 +1,7 @@
 /**
- * What a command is to be judged by, from the rows as they stand: nobody's memory, and no look-up of the past.
- *   E1. Facts of other shards never change once they are there: whoever asked earlier may not have known them yet, and
- *       nobody can have known more.
- *   E2. What was asked once is answered the same for ever, so that the command can be stepped again later.
+ * The evidence for a command, from the current rows alone, without any node's memory or earlier look-ups.
+ *   E1. Facts of other shards never change: an earlier look-up may have found fewer of them, but never more.
+ *   E2. A repeated question gets the first answer, so that the command can be stepped again later.
  */
 import type { AccountCommand, KeyUse } from '../../actors/account/commands.ts'
 import type { EarlierUse } from '../../actors/account/outcome.ts'
@@ -31,8 +30,8 @@ export interface EvidenceSettings {
 }
 
 export interface RowEvidence extends Evidence {
-  /** Whether the step was told something of another shard that may not have been known yet (E1). */
-  readonly toldOfOthers: () => boolean
+  /** Whether the step used a fact of another shard that may not have been known yet (E1). */
+  readonly usedForeignFacts: () => boolean
 }
 
 export function evidenceFor(
@@ -42,20 +41,20 @@ export function evidenceFor(
   command: AnyCommand,
   { ledgerId, homeOf, verifies }: EvidenceSettings,
 ): RowEvidence {
-  let toldOfOthers = false
-  const told = new Map<string, unknown>()
+  let usedForeignFacts = false
+  const answers = new Map<string, unknown>()
   const once = <T>(question: string, find: () => T): T => {
-    if (!told.has(question)) told.set(question, find())
-    return told.get(question) as T
+    if (!answers.has(question)) answers.set(question, find())
+    return answers.get(question) as T
   }
   const ofOthers = <T>(question: string, find: () => T): T => {
     const found = once(question, find)
-    toldOfOthers ||= found !== undefined && found !== false
+    usedForeignFacts ||= found !== undefined && found !== false
     return found
   }
   const homed = (address: ActorAddress) => ({ shardId: homeOf(address), address })
   return {
-    toldOfOthers: () => toldOfOthers,
+    usedForeignFacts: () => usedForeignFacts,
     ledgerId,
     production: false,
     residence: { resident: true, mailbox: 1 },
@@ -109,7 +108,7 @@ function usedElsewhere(
   return rows.earlierUse({ shardId, accountId: id, operation: 'elsewhere', idempotencyKey: hash }) !== undefined
 }
 
-/** Of a key that the account has or had, or that the command brings. */
+/** A key that the account has or had, or that the command brings. */
 function publicKeyOf(
   rows: Rows,
   shardId: number,

@@ -1,6 +1,6 @@
 /**
- * Which commands made a batch, as its node drafted it: as text, so that nothing is shared with the node's memory.
- * A node has one commit in flight: what it drafted last is what it commits next.
+ * The commands of a batch as its node drafted it, as text, so that the node's memory is not shared. A node has one
+ * commit in flight: its latest draft is its next commit.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
@@ -12,17 +12,17 @@ import type { CommitBatch, InboxMark, LedgerStore, ShardBatch } from '../../runt
 export interface OrderedCommand {
   readonly actor: ActorAddress
   readonly text: string
-  /** Under which it was taken in; null for what is no message. */
+  /** The message's inbox mark; null for requests and timers. */
   readonly mark: InboxMark | null
-  /** Decided before it was stepped: it was not. */
+  /** Refused before it was stepped. */
   readonly isForced: boolean
-  /** What its step said; null where it said nothing, or that the answer comes later; `unclear`: one or the other. */
+  /** The answer of its step; null if there was none or it comes later; `unclear`: one or the other. */
   readonly answer: Answer | null | 'unclear'
 }
 
 export interface OrderedShard {
   readonly commands: readonly OrderedCommand[]
-  /** What was concluded for those who waited, by what they waited for. */
+  /** Answers concluded for waiting requests, by the actor or key that they wait for. */
   readonly concluded: ReadonlyMap<string, Answer>
 }
 
@@ -30,7 +30,7 @@ export function commandOf({ text }: OrderedCommand): AnyCommand {
   return JSON.parse(text) as AnyCommand
 }
 
-/** The orders of all nodes, by what they sent to the store. */
+/** The commands of all nodes, by the batches sent to the store. */
 export class OrderBook {
   private readonly byBatch = new WeakMap<ShardBatch, OrderedShard>()
 
@@ -38,7 +38,7 @@ export class OrderBook {
     return this.byBatch.get(batch)
   }
 
-  /** What a node is given to note its drafts, and its store, which notes what it is then made to commit. */
+  /** Wraps a node's store: records its drafts, and links them to the batches that it commits. */
   watched(store: LedgerStore): {
     readonly store: LedgerStore
     readonly drafted: (drafts: readonly ShardDraft[]) => void
@@ -59,7 +59,7 @@ export class OrderBook {
   }
 
   private note({ shards }: CommitBatch, drafts: readonly ShardDraft[]): void {
-    // The batch leaves out a shard whose receipts or rows could not be made.
+    // The batch omits a shard whose receipts or rows failed.
     for (const batch of shards) {
       const draft = drafts.find(({ incarnation }) => incarnation.token.shardId === batch.token.shardId)
       if (draft !== undefined) this.byBatch.set(batch, orderOf(draft))
@@ -93,7 +93,7 @@ const PER_REQUEST_KINDS: ReadonlySet<Answer['kind']> = new Set([
   'class_registered',
 ])
 
-/** A conclusion that was told in the same batch is not what the step of who is told it said. */
+/** A waiting request may get a conclusion of the same batch instead of its own step's answer. */
 function ownAnswer(pending: Pending, answer: Answer, concluded: ReadonlyMap<string, Answer>): OrderedCommand['answer'] {
   const conclusion = concluded.get(pending.keyAddress ?? pending.actorKey)
   if (answer === conclusion) return null

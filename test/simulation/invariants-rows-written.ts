@@ -1,6 +1,6 @@
 /**
- * The rows of batches by their names: what several batches write one after another is what one batch may write at once.
- * Receipts' signatures are left out: they are made between the step and the commit.
+ * The rows of batches by name, so that several batches compare with one batch of the same rows. Signatures of receipts
+ * are omitted: they are made between step and commit.
  */
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { plainEnvelope } from '../support/next-wire.ts'
@@ -18,7 +18,7 @@ interface Crossed {
   readonly debited: bigint
 }
 
-/** In place of a hold that is no more. */
+/** Replaces a removed hold. */
 const REMOVED = 'removed'
 
 export class WrittenRows {
@@ -26,7 +26,7 @@ export class WrittenRows {
 
   note(batch: ShardBatch): void {
     for (const { account, previousVersion } of batch.accounts) {
-      // What has rows of its own is no part of the account's.
+      // Balances and holds have rows of their own.
       const row = { ...account, balances: undefined, holds: undefined }
       this.versioned(`account ${account.accountId}`, previousVersion, row)
     }
@@ -54,14 +54,14 @@ export class WrittenRows {
     for (const row of batch.marks) this.set(`mark of ${row.source}`, row)
   }
 
-  /** What the other has written that this has not, or otherwise, and the other way round. */
+  /** The rows that only one side has written, and the rows that differ. */
   differences(other: WrittenRows): readonly string[] {
     const missing = [...this.rows.keys()]
       .filter((name) => !other.rows.has(name))
       .map((name) => `${name} is not written`)
     const wrong = [...other.rows].flatMap(([name, written]) => {
       const ordered = this.rows.get(name)
-      if (ordered === undefined) return [`${name} is written, and nothing orders it`]
+      if (ordered === undefined) return [`${name} is written, and no command orders it`]
       return isEqual(ordered, written) ? [] : [`${name}${differenceOf(ordered, written)} is written otherwise`]
     })
     return [...missing, ...wrong]
@@ -71,7 +71,7 @@ export class WrittenRows {
     this.rows.set(name, row)
   }
 
-  /** Computed from what was there before all of it; what is made and gone in between was never there. */
+  /** Versions continue from the first previous version; a row created and removed in between never existed. */
   private versioned(name: string, previousVersion: number, state: unknown): void {
     const known = this.rows.get(name) as Versioned | undefined
     const first = known?.previousVersion ?? previousVersion

@@ -1,12 +1,12 @@
 /**
- * A ledger that is one thread and commits every command alone, beside the cluster: it is given the commands of each batch
- * as the batch takes effect, steps them on states decoded from its own rows, and must arrive at the rows that were written.
- *   W1. What a batch writes is what its commands order, each stepped on the rows that the one before left: no row more,
- *       none less, none otherwise, and the states that are read back are those that were stepped.
- *   W2. What a step said is what the rows say. Only a refusal may have known less of other shards, and orders nothing.
- *   W3. A step changes nothing of what it is given: states are decoded for it, and sealed.
- *   W4. Value is conserved by every single command (I4), and what it changes is there.
- *   W5. From nothing, without any rows in between, the commands of an actor lead to the state that its rows have at last.
+ * A single-threaded ledger beside the cluster that commits every command separately. It receives the commands of each batch
+ * when the batch takes effect, steps them on states from its own rows, and must reach the written rows.
+ *   W1. A batch writes exactly the rows that its commands order, each stepped on the rows of the previous one. The states
+ *       read back equal the stepped states.
+ *   W2. The answer of a step agrees with the rows. Only a refusal may lack facts of other shards, and it writes no rows.
+ *   W3. A step does not change its inputs: its states are decoded for it, and sealed.
+ *   W4. Every single command conserves value (I4), and changes only existing rows.
+ *   W5. Replayed from nothing, without rows in between, an actor's commands lead to its final state.
  */
 import type { Answer, Effect } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
@@ -25,7 +25,7 @@ import type { AppliedCommit, SimDatabase } from './sim-ledger-store-database.ts'
 import { Rows } from './sim-ledger-store-rows.ts'
 
 export interface RowReplaySettings extends EvidenceSettings {
-  /** The nodes' own: a rule of the actors that is broken on purpose is not to be found here. */
+  /** The nodes' own step: a broken rule of the actors is not to be found here. */
   readonly step: StepActor
 }
 
@@ -40,7 +40,7 @@ interface Life {
   readonly past: PastCommand[]
 }
 
-/** One shard's part of a commit, as it is gone through. */
+/** One shard's part of a commit during its replay. */
 interface Part {
   readonly token: ShardToken
   readonly ordered: WrittenRows
@@ -48,13 +48,13 @@ interface Part {
   readonly after: Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>
 }
 
-/** One in so many is stepped again from nothing, others with each seed: all of them would cost a twentieth of a run. */
+/** One actor in so many is stepped again from nothing, others with each seed: all would cost a twentieth of a run. */
 const LIVES_PER_LOOK = 8
 
 export class RowReplay {
   readonly orders = new OrderBook()
   private readonly serial = new Rows()
-  /** A copy of a commit may come again: where the fence lets it pass, nothing may be in it. */
+  /** A copy of a commit may arrive again; if the fence lets it pass, it must be empty. */
   private readonly replayed = new WeakSet<ShardBatch>()
   private readonly lives = new Map<string, Life>()
   /** The last number sent, by source and target. */
@@ -94,7 +94,7 @@ export class RowReplay {
     const { token } = batch
     const order = this.orders.of(batch)
     if (order === undefined) {
-      this.demand(false, `W1: ${nodeId} wrote shard ${token.shardId}, and nothing was ordered`)
+      this.demand(false, `W1: ${nodeId} wrote shard ${token.shardId}, and no command was drafted`)
       return
     }
     if (this.replayed.has(batch)) {
@@ -141,7 +141,7 @@ export class RowReplay {
     this.remember(token.shardId, actor, { command, evidence })
   }
 
-  /** undefined where it cannot be stepped. */
+  /** undefined if it cannot be stepped. */
   private stepped(
     actor: ActorAddress,
     before: AnyState | null,
@@ -158,12 +158,12 @@ export class RowReplay {
     }
   }
 
-  /** W2. What could not be stepped was refused; what comes later is concluded. */
+  /** W2: a command that could not be stepped was refused; a later answer is concluded. */
   private said(actor: ActorAddress, command: AnyCommand, ordered: OrderedCommand, outcome: StepOutcome | undefined) {
     const what = `W2: ${command.type} at ${actorKey(actor)}`
     const { answer } = ordered
-    this.demand(outcome?.kind !== 'unverified', `${what}: nobody can have checked its signature`)
-    this.demand(outcome?.kind !== 'unlooked', `${what}: nobody can have looked where its key was used`)
+    this.demand(outcome?.kind !== 'unverified', `${what}: its signature cannot have been checked`)
+    this.demand(outcome?.kind !== 'unlooked', `${what}: its key's use cannot have been looked up`)
     if (answer === 'unclear' || outcome?.kind === 'unverified' || outcome?.kind === 'unlooked') return
     if (outcome !== undefined) this.same(what, inRows(outcome.answer), inRows(answer))
     else this.demand(answer?.kind === 'refused', `${what}: cannot be stepped, and was not refused`)
@@ -210,19 +210,19 @@ export class RowReplay {
   }
 }
 
-/** As a look-up decodes it. */
+/** The state as a look-up decodes it. */
 function stateIn(rows: Rows, shardId: number, actor: ActorAddress): AnyState | undefined {
   if (actor.kind === 'account') return rows.account({ shardId, accountId: actor.id })
   return rows.actors.state({ shardId, address: actor })
 }
 
-/** W2: what is there now may not have been known when it was looked up. */
+/** W2: a fact that is present now may not have been known at the time of the look-up. */
 function mayHaveKnownLess({ answer }: OrderedCommand, evidence: RowEvidence): boolean {
   if (answer === null || answer === 'unclear' || answer.kind !== 'refused') return false
-  return evidence.toldOfOthers()
+  return evidence.usedForeignFacts()
 }
 
-/** As far as rows know it: where an actor is in memory they do not say. */
+/** The answer without residence, which rows do not contain. */
 function inRows(answer: ActorAnswer | null): Answer | null {
   if (answer === 'deferred' || answer?.kind !== 'actor_shown') return answer === 'deferred' ? null : answer
   return { ...answer, actor: { ...answer.actor, resident: true, mailbox: 1 } }

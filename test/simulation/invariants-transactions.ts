@@ -1,31 +1,31 @@
 /**
- * Transactions from the moment they are entered: final once and for good (I2), each cause once (I3), a receipt for each
- * that is processed (I7), undone once if at all (I8), and two sides that say the same of each other.
+ * Checks transactions from their entry: final once (I2), one effect for each cause (I3), a receipt for each processed
+ * one (I7), compensated at most once (I8), and two sides that agree.
  */
 import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { Message } from '../../actors/message.ts'
 import type { ReceiptWrite, ShardBatch, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { receiptText } from '../support/receipt-text.ts'
 import { audienceOf } from './invariants-accounts-portage.ts'
-import { causes, type Demand, type Heard } from './invariants-messages.ts'
+import { causes, type Demand, type ReceivedMessages } from './invariants-messages.ts'
 import { isNftAsset, unitsOf } from './reference-fields.ts'
 
 export interface TransactionSettings {
   readonly ledgerId: string
   /** Whether the receipt key signed this. */
   readonly receiptVerifies: (keyId: string, payload: string, signature: string) => boolean
-  /** Whether some client has sent exactly this by now: an effect that nobody ordered is one too many. */
+  /** Whether a client has sent exactly this by now: an effect without an order is a violation. */
   readonly wasOrdered: (payload: string, signature: string) => boolean
 }
 
-/** A transaction as the rows have told of it so far. */
-export interface KnownTransaction {
+/** A transaction as the rows have shown it so far. */
+export interface TrackedTransaction {
   readonly transaction: Transaction
   readonly compensatedBy: string | null
 }
 
 export class TransactionChecker {
-  readonly known = new Map<string, KnownTransaction>()
+  readonly known = new Map<string, TrackedTransaction>()
   private readonly demand: Demand
   private readonly settings: TransactionSettings
   private readonly lastIds = new Map<number, string>()
@@ -38,25 +38,25 @@ export class TransactionChecker {
     this.settings = settings
   }
 
-  ofGroup(groupId: string): readonly KnownTransaction[] {
+  ofGroup(groupId: string): readonly TrackedTransaction[] {
     return (this.byGroup.get(groupId) ?? []).map((txnId) => this.known.get(txnId)).filter((one) => one !== undefined)
   }
 
-  /** How many are not final. */
+  /** The number of transactions that are not final. */
   pending(): number {
     return this.pendingIds.size
   }
 
-  commit({ token, transactions, transactionChanges }: ShardBatch, heard: Heard): void {
+  commit({ token, transactions, transactionChanges }: ShardBatch, heard: ReceivedMessages): void {
     for (const write of transactions) this.entered(write, token.shardId, heard)
     for (const change of transactionChanges) this.changed(change, heard)
     for (const { txnId, compensatedBy } of transactionChanges) this.compensated(txnId, compensatedBy)
   }
 
-  private entered({ transaction, receipt }: TransactionWrite, shardId: number, heard: Heard): void {
+  private entered({ transaction, receipt }: TransactionWrite, shardId: number, heard: ReceivedMessages): void {
     const { txnId, accountId, status, origin, payload, signature, idempotencyKey, groupId } = transaction
     const last = this.lastIds.get(shardId) ?? ''
-    // A mint has its ID from when it was ordered, and is entered once it has been done.
+    // A mint gets its ID when it is ordered, and is entered when it is done.
     if (!isNftMint(transaction)) {
       this.demand(txnId > last, `N1: shard ${shardId} gave ${txnId} after ${last}`)
       this.lastIds.set(shardId, txnId)
@@ -68,7 +68,7 @@ export class TransactionChecker {
     if (status === 'pending') this.pendingIds.add(txnId)
     else this.receipt(transaction, receipt)
     if (origin === 'client') {
-      this.demand(this.settings.wasOrdered(payload, signature), `I3: nobody ordered ${txnId}`)
+      this.demand(this.settings.wasOrdered(payload, signature), `I3: no client ordered ${txnId}`)
       return
     }
     const cause = `${accountId} ${idempotencyKey}`
@@ -76,10 +76,10 @@ export class TransactionChecker {
     this.causes.add(cause)
     if (audienceOf(transaction) !== undefined) return
     const caused = heard.of('account', accountId).some((message) => causes(message, idempotencyKey.slice(1)))
-    this.demand(caused, `I3: ${txnId} says ${idempotencyKey}, and no message said so`)
+    this.demand(caused, `I3: ${txnId} says ${idempotencyKey}, and no message caused it`)
   }
 
-  private changed({ txnId, finished }: TransactionChange, heard: Heard): void {
+  private changed({ txnId, finished }: TransactionChange, heard: ReceivedMessages): void {
     if (finished === null) return
     const { transaction: end, receipt } = finished
     const before = this.known.get(txnId)
@@ -90,17 +90,17 @@ export class TransactionChecker {
     const { transaction } = before
     this.demand(transaction.status === 'pending', `I2: ${txnId} is ${end.status}, and was ${transaction.status}`)
     this.demand(end.status !== 'pending', `I2: ${txnId} is finished as pending`)
-    const told = heard
+    const conclusions = heard
       .of('account', transaction.accountId)
       .filter((message) => ends(message) && 'txnId' in message && message.txnId === txnId)
-    this.demand(told.length === 1, `I3: ${txnId} is finished and ${told.length} messages said so`)
+    this.demand(conclusions.length === 1, `I3: ${txnId} is finished and ${conclusions.length} messages concluded it`)
     this.pendingIds.delete(txnId)
     this.known.set(txnId, { ...before, transaction: { ...transaction, ...end } })
     this.receipt(end, receipt)
     if (!transaction.payload.includes('"terms_hash"')) this.otherSide(end)
   }
 
-  /** What completes at one account has completed at the other, or is about to. */
+  /** A transaction completed on one account is complete on the other, or will be. */
   private otherSide({ txnId, status, type, counterTxnId, receive, amount, tokenId }: TransactionRecord): void {
     if (type === 'mint' || type === 'burn') return
     if (status === 'failed') {
@@ -122,7 +122,7 @@ export class TransactionChecker {
     const before = this.known.get(txnId)
     const undoing = this.known.get(by)?.transaction
     const fits = undoing?.compensates === txnId && undoing.status === 'completed'
-    this.demand(fits, `I8: ${txnId} is said to be undone by ${by}, which does not`)
+    this.demand(fits, `I8: ${txnId} names ${by} as its compensation, which names another`)
     this.demand(before?.transaction.status === 'completed', `I8: ${txnId} is undone and never completed`)
     this.demand(before?.compensatedBy === null, `I8: ${txnId} is undone by ${before?.compensatedBy} and by ${by}`)
     if (before !== undefined) this.known.set(txnId, { ...before, compensatedBy: by })
@@ -153,7 +153,7 @@ function isNftMint({ type, tokenId }: TransactionRecord): boolean {
   return type === 'mint' && isNftAsset(tokenId)
 }
 
-/** What an account must hear before a transaction of its own that was pending is final. */
+/** Whether the message may end a pending transaction of its account. */
 function ends({ type }: Message): boolean {
   return type.startsWith('conclude_') || type === 'nft_held' || type === 'nft_released'
 }

@@ -1,7 +1,6 @@
 /**
- * What must hold of the ledger after every commit, checked as the commit is applied and by nothing that the runtime
- * says of itself: the rows that were written are the only witness.
- * I1 to I8; what clients were told is checked in invariants-clients.ts.
+ * Invariants of the ledger after every commit, checked when the commit is applied, from the written rows alone: I1 to
+ * I8. The clients' answers are checked in invariants-clients.ts.
  */
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ActorWrite, ShardBatch } from '../../runtime/ports/ledger-store.ts'
@@ -10,7 +9,7 @@ import { AccountReplay, type ReplaySettings } from './invariants-accounts.ts'
 import { arrivalIn } from './invariants-accounts-portage.ts'
 import { ActorChecker } from './invariants-actors.ts'
 import { FundsChecker } from './invariants-funds.ts'
-import { type Demand, Heard, MessageChecker } from './invariants-messages.ts'
+import { type Demand, ReceivedMessages, MessageChecker } from './invariants-messages.ts'
 import { TransactionChecker, type TransactionSettings } from './invariants-transactions.ts'
 import type { AccountModel } from './reference-model.ts'
 import type { AppliedCommit, AppliedShard, ShardChange, SimDatabase } from './sim-ledger-store-database.ts'
@@ -32,9 +31,9 @@ export class LedgerChecker {
   private readonly transactions: TransactionChecker
   private readonly funds: FundsChecker
   private readonly homeOf: (accountId: string) => number
-  /** Per (account, version), the token that wrote it. */
+  /** The token that wrote each (account, version). */
   private readonly versions = new Map<string, string>()
-  /** The epoch in which an actor's time was set. */
+  /** The epoch in which an actor's timer was set. */
   private readonly dueSetIn = new Map<string, number>()
 
   constructor(database: SimDatabase, settings: CheckerSettings) {
@@ -68,11 +67,11 @@ export class LedgerChecker {
     if (!holds) this.violations.push(`at ${this.database.kernel.now()} ms: ${violation}`)
   }
 
-  /** What has begun and not ended; empty when everything is at rest (I2, I8, I11). */
+  /** Counts of work that has begun and not ended; empty when everything is at rest (I2, I8, I11). */
   unfinished(): readonly string[] {
     const counts: readonly (readonly [number, string])[] = [
       [this.transactions.pending(), 'transactions pending'],
-      [this.messages.waiting(), 'messages not taken in'],
+      [this.messages.waiting(), 'messages not accepted'],
       [this.funds.open(), 'holds'],
     ]
     const left = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
@@ -102,7 +101,7 @@ export class LedgerChecker {
     }
   }
 
-  /** At rest nothing is reserved, promised, held or on its way. */
+  /** At rest no value is reserved, promised, held or in transit. */
   private valueAtEnd(): void {
     const { rows } = this.database
     for (const [tokenId, { held, carried }] of rows.value.assets())
@@ -114,7 +113,7 @@ export class LedgerChecker {
       }
     }
     const unconsumed = rows.channels.unconsumed()
-    this.demand(unconsumed.length === 0, `I3: ${unconsumed.length} messages were never taken in`)
+    this.demand(unconsumed.length === 0, `I3: ${unconsumed.length} messages were never accepted`)
   }
 
   private commit({ session, nodeId, shards }: AppliedCommit): void {
@@ -122,7 +121,7 @@ export class LedgerChecker {
     for (const applied of shards) {
       this.fence(applied, session, nodeId)
       this.messages.sent(applied.batch)
-      this.shard(applied, session, heard.get(applied.batch) ?? new Heard())
+      this.shard(applied, session, heard.get(applied.batch) ?? new ReceivedMessages())
     }
     const off = this.database.rows.value.unbalanced()
     if (off.size > 0) this.demand(false, `I4: after a commit of ${nodeId} value is off in ${this.whatIsOff(off)}`)
@@ -137,11 +136,11 @@ export class LedgerChecker {
       .join(', ')
   }
 
-  /** I1: at the moment of effect the shard was this session's, in this epoch and attempt. */
+  /** I1: when the commit took effect, this session owned the shard in this epoch and attempt. */
   private fence({ batch, row }: AppliedShard, session: string, nodeId: string): void {
     const { shardId, epoch, attempt } = batch.token
     const rightful = row.epoch === epoch && row.attempt === attempt && row.session === session
-    const owner = `${row.session ?? 'nobody'} in ${row.epoch}.${row.attempt}`
+    const owner = `${row.session ?? 'no session'} in ${row.epoch}.${row.attempt}`
     this.demand(rightful, `I1: ${nodeId} wrote shard ${shardId} in ${epoch}.${attempt}, which is ${owner}`)
   }
 
@@ -153,7 +152,7 @@ export class LedgerChecker {
     )
   }
 
-  private shard({ batch }: AppliedShard, session: string, heard: Heard): void {
+  private shard({ batch }: AppliedShard, session: string, heard: ReceivedMessages): void {
     const { shardId, epoch, attempt } = batch.token
     const token = `${session} ${epoch}.${attempt}`
     this.transactions.commit(batch, heard)
@@ -181,7 +180,7 @@ export class LedgerChecker {
     this.unwritten(batch, finished)
   }
 
-  /** Counts what another owner than the one that set the time has found to be due. */
+  /** Counts due timers found by another owner than the one that set them. */
   private dueAfterMove({ address, state }: ActorWrite, epoch: number): void {
     const { kernel } = this.database
     const key = actorKey(address)

@@ -1,4 +1,7 @@
-/** While a simulation runs, real time and real chance throw: a run that touched them would not be the seed's own. */
+/**
+ * While a simulation runs, real time and real randomness throw: a run that used them would not depend on its seed
+ * alone.
+ */
 const FORBIDDEN = [
   [globalThis, 'setTimeout'],
   [globalThis, 'setInterval'],
@@ -9,7 +12,7 @@ const FORBIDDEN = [
 const originals: { readonly target: object; readonly name: string; readonly value: unknown }[] = []
 let depth = 0
 
-/** Forbids until the returned function is called. */
+/** Stays in force until the returned function is called. */
 export function forbidRealTime(): () => void {
   depth += 1
   if (depth === 1) {

@@ -1,4 +1,4 @@
-/** Events by (virtual time, seeded key, number): simultaneous ones come in an order that only the seed decides. */
+/** Events by (virtual time, seeded key, number): only the seed decides the order of simultaneous events. */
 export interface SimEvent {
   readonly timeMs: number
   readonly key: number
@@ -10,7 +10,7 @@ export interface SimEvent {
 
 export interface EventHeap {
   readonly push: (event: SimEvent) => void
-  /** The earliest event that is not cancelled; it stays. */
+  /** The earliest event that is not cancelled, without removing it. */
   readonly peek: () => SimEvent | undefined
   readonly pop: () => SimEvent | undefined
 }

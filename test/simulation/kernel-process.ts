@@ -1,13 +1,13 @@
 /**
- * A process of the simulated cluster, one incarnation of it: what a crash ends and a pause holds. It runs only what is
- * given to it here, so every simulated port is made for one incarnation and calls back through it.
- *   P1. Nothing runs in a crashed incarnation any more: its callbacks are dropped and its promises never settle.
- *   P2. What comes for a paused one waits, and runs when it wakes, before anything that came later.
+ * One incarnation of a process of the simulated cluster, which a crash ends and a pause stops. It runs only callbacks
+ * that are delivered here, so every simulated port belongs to one incarnation and calls back through it.
+ *   P1. A crashed incarnation runs no more code: its callbacks are dropped and its promises never settle.
+ *   P2. Callbacks of a paused process wait until it wakes, and run before later ones.
  *   P3. Each callback is an event of its own: microtasks drain in between.
  */
 import type { SeededRandom } from './sim-random.ts'
 
-/** `timer` and `input` differ only in the order that a waking process may take them in, as an event loop would. */
+/** `timer` and `input` differ only in the order in which a waking process handles them, as in an event loop. */
 export type DeliveryKind = 'timer' | 'input'
 
 export interface Scheduled {
@@ -21,31 +21,37 @@ export interface SimProcess {
   readonly id: string
   readonly alive: () => boolean
   readonly paused: () => boolean
-  /** SIGKILL: at once, in the middle of anything. */
+  /** SIGKILL: takes effect at once, also in the middle of an operation. */
   readonly crash: () => void
-  /** An end in good order; for the world the same as a crash, but not counted as a fault. */
+  /** A regular end; the same as a crash, but not counted as a fault. */
   readonly exit: () => void
   /** SIGSTOP for that long, unless `resume` comes first. */
   readonly pause: (durationMs: number) => void
   readonly resume: () => void
-  /** Rate 1 is true time; 0.8 to 1.2 are ±20 %. The monotonic clock bends and never goes back; the offset is the wall clock's. */
+  /**
+   * Rate 1 is true time; 0.8 to 1.2 are ±20 %. The monotonic clock never goes back; the offset applies to the wall
+   * clock.
+   */
   readonly setClock: (clock: { readonly rate?: number; readonly offsetMs?: number }) => void
-  /** Milliseconds since 1970 as this process believes, whole. */
+  /** Milliseconds since 1970 by this process's clock, whole. */
   readonly wallMs: () => number
   readonly monotonicMs: () => number
   /** Virtual milliseconds until this process's monotonic clock, at its present rate, shows `deadlineMs`. */
   readonly untilMonotonic: (deadlineMs: number) => number
-  /** Runs `run` in this process: at once when it runs, on waking when it is paused, never when it is gone. Call it from an event. */
+  /**
+   * Runs `run` in this process: at once if it runs, on waking if it is paused, never if it has ended. Call it from an
+   * event.
+   */
   readonly deliver: (run: () => void, kind?: DeliveryKind) => void
   /** An event after `delayMs` of virtual time that is delivered to this process. */
   readonly later: (delayMs: number, label: string, run: () => void, kind?: DeliveryKind) => Scheduled
-  /** A promise that never settles when the process is gone; `start` is then not even called. */
+  /** A promise that never settles once the process has ended; `start` is then not called. */
   readonly promise: <T>(start: (resolve: (value: T) => void, reject: (error: Error) => void) => void) => Promise<T>
-  /** Calls back once when the process crashes or exits, for the world outside: sockets that close, locks that go. */
+  /** Calls back once when the process crashes or exits: sockets close, locks are released. */
   readonly onEnd: (run: () => void) => void
 }
 
-/** What a process needs of the kernel. */
+/** A process's dependencies in the kernel. */
 export interface ProcessWorld {
   readonly now: () => number
   readonly schedule: (delayMs: number, label: string, run: () => void) => Scheduled
@@ -69,7 +75,7 @@ export function createProcess(world: ProcessWorld, name: string, incarnation: nu
   let alive = true
   let paused = false
   let waking: Scheduled | undefined
-  /** Not empty only while paused or while what was held is being worked off. */
+  /** Not empty only while the process is paused or works off its held callbacks. */
   let held: Held[] = []
 
   const workOff = (): void => {
@@ -124,7 +130,7 @@ export function createProcess(world: ProcessWorld, name: string, incarnation: nu
       if (!alive) return { cancel: () => undefined }
       let cancelled = false
       const event = world.schedule(delayMs, `${id} ${label}`, () => {
-        // A cancel must also reach what is already held.
+        // A cancellation must also reach held callbacks.
         deliver(() => {
           if (!cancelled) run()
         }, kind)
@@ -154,7 +160,7 @@ export function createProcess(world: ProcessWorld, name: string, incarnation: nu
   }
 }
 
-/** An event loop that wakes may find its expired timers first, or its input; both keep their own order. */
+/** A waking event loop may handle its expired timers or its input first; each keeps its own order. */
 function orderOnWaking(held: readonly Held[], random: SeededRandom): Held[] {
   const timers = held.filter(({ kind }) => kind === 'timer')
   const inputs = held.filter(({ kind }) => kind === 'input')

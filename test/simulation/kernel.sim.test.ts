@@ -1,4 +1,7 @@
-/** Goal: a simulated run is its seed's alone (K1-K3), and a crash or pause of a process is as hard as a real one (P1-P3). */
+/**
+ * Goal: a simulated run depends on its seed alone (K1-K3), and a process's crash or pause is as hard as a real one
+ * (P1-P3).
+ */
 import { describe, expect, test } from 'vitest'
 import { delay } from '../../runtime/ports/clock.ts'
 import { createKernel, SimulationFailure, type Kernel } from './kernel.ts'
@@ -6,7 +9,7 @@ import type { SimProcess } from './kernel-process.ts'
 import { createSimClock } from './sim-clock.ts'
 import { createSimRandom } from './sim-random.ts'
 
-/** A small cluster with chance in everything: processes that sleep, draw, crash, pause and come back. */
+/** A small cluster with randomness throughout: processes that sleep, draw, crash, pause and restart. */
 async function runRestless(seed: number): Promise<string> {
   const kernel = createKernel({ seed })
   const chance = kernel.random.fork('faults')
@@ -37,7 +40,7 @@ async function work(kernel: Kernel, process: SimProcess): Promise<void> {
 }
 
 describe('kernel', () => {
-  test('K1: the same seed gives the same trace twice, and other seeds give others', async () => {
+  test('K1: the same seed gives the same trace twice, and other seeds give other traces', async () => {
     const hashes = new Set<string>()
     for (let seed = 0; seed < 10; seed += 1) hashes.add(await runRestless(seed))
     expect(hashes.size).toBe(10)
@@ -69,7 +72,7 @@ describe('kernel', () => {
     expect(seen).toEqual(['chain', 'second'])
   })
 
-  test('K2: real time and chance throw while a simulation runs, and are back afterwards', async () => {
+  test('K2: real time and randomness throw while a simulation runs, and are back afterwards', async () => {
     const kernel = createKernel({ seed: 7 })
     kernel.schedule(1, 'cheats', () => void Math.random())
     const run = kernel.runFor(5)
@@ -86,7 +89,7 @@ describe('kernel', () => {
     await expect(kernel.runUntil(() => false, Infinity)).rejects.toThrow(/seed 9: K3: more than 100 steps/)
   })
 
-  test('runUntil says whether the condition came true, and stops at its bound of virtual time', async () => {
+  test('runUntil returns whether the condition came true, and stops at its bound of virtual time', async () => {
     const kernel = createKernel({ seed: 1 })
     let done = false
     kernel.schedule(50, 'done', () => {
@@ -100,7 +103,7 @@ describe('kernel', () => {
 })
 
 describe('process', () => {
-  test('P1: a crash drops continuations, timers and promises for ever', async () => {
+  test('P1: a crash drops continuations, timers and promises', async () => {
     const kernel = createKernel({ seed: 3 })
     const process = kernel.process('node')
     const clock = createSimClock(process, kernel.random)
@@ -127,7 +130,7 @@ describe('process', () => {
     expect(kernel.process('node').id).toBe('node#2')
   })
 
-  test('P2: a pause holds what comes, and a waking process runs it in order before anything newer', async () => {
+  test('P2: a pause holds arriving callbacks, and a waking process runs it in order before anything newer', async () => {
     for (let seed = 0; seed < 30; seed += 1) {
       const kernel = createKernel({ seed })
       const process = kernel.process('node')

@@ -2,7 +2,7 @@
  * The kernel of the deterministic simulation: one event heap over virtual time, one seed, one trace.
  *   K1. The same seed and the same code give the same trace hash: all chance comes from the seed, simultaneous events
  *       are ordered by seeded keys, and every microtask drains before the next event.
- *   K2. Nothing happens outside events: no timer, thread pool or worker of the real world takes part.
+ *   K2. All code runs in events: no real timer, thread pool or worker takes part.
  *   K3. A run is bounded in steps and in virtual time; beyond, it fails with its seed.
  */
 import { createEventHeap, type SimEvent } from './kernel-heap.ts'
@@ -24,14 +24,14 @@ export interface KernelOptions {
   readonly witness?: KernelWitness | undefined
 }
 
-/** Sees what happens, for a story of it. Nothing of a run depends on its being there. */
+/** Observes a run for its story. The run does not depend on it. */
 export interface KernelWitness {
   readonly stepped: (nowMs: number, label: string) => void
   readonly recorded: (line: string) => void
   readonly counted: (name: string) => void
 }
 
-/** What a run came to, however it ended. */
+/** The result of a run, successful or not. */
 export interface RunEnd {
   readonly hash: string
   readonly steps: number
@@ -42,41 +42,44 @@ export interface RunEnd {
 
 export interface Kernel {
   readonly seed: number
-  /** Fork it by purpose; drawing from it directly ties your draws to everybody's. */
+  /** Fork it by purpose: draws from it directly would depend on each other. */
   readonly random: SeededRandom
   readonly trace: Trace
-  /** Virtual milliseconds since the start; fractions occur. */
+  /** Virtual milliseconds since the start, with fractions. */
   readonly now: () => number
   /** Milliseconds since 1970 in true virtual time, whole. */
   readonly wallMs: () => number
   readonly steps: () => number
-  /** An event of the world outside every process: it runs whoever is dead. The label goes into the trace. */
+  /** An event outside every process: it runs even if all processes are dead. The label goes into the trace. */
   readonly schedule: (delayMs: number, label: string, run: () => void) => Scheduled
-  /** A new incarnation of the named process. Throws while the one before is alive. */
+  /** A new incarnation of the named process. Throws while the previous one is alive. */
   readonly process: (name: string) => SimProcess
   /** Adds a line to the trace. */
   readonly record: (line: string) => void
   readonly count: (name: string, by?: number) => void
-  /** How often something happened; 0 when never. */
+  /** 0 if it never happened. */
   readonly counted: (name: string) => number
   readonly counters: () => ReadonlyMap<string, number>
-  /** What the run has come to by now. */
+  /** The result of the run so far. */
   readonly end: () => RunEnd
   /**
-   * Steps until the condition holds (true), or the virtual time is used up or nothing is left to happen (false).
-   * The condition is looked at before the first step and after each. Rejects with a `SimulationFailure`.
+   * Steps until the condition holds (true), or until the time is used up or no event is left (false). The condition is
+   * checked before the first step and after each. Rejects with a `SimulationFailure`.
    */
   readonly runUntil: (condition: () => boolean, withinMs: number) => Promise<boolean>
   /** Steps until that much virtual time has passed. */
   readonly runFor: (durationMs: number) => Promise<void>
-  /** Steps until the promise settles, and gives what it settled with; a `SimulationFailure` if it does not in time. */
+  /**
+   * Steps until the promise settles, and returns its result; throws a `SimulationFailure` if it does not settle in
+   * time.
+   */
   readonly runToEnd: <T>(promise: Promise<T>, withinMs: number) => Promise<T>
 }
 
 /** Names the seed, and ends with the last lines of the trace. */
 export class SimulationFailure extends Error {
   override readonly name = 'SimulationFailure'
-  /** At least one; the first is what ended the run. */
+  /** At least one; the first ended the run. */
   readonly violations: readonly Violation[]
   readonly end: RunEnd
 
@@ -142,7 +145,7 @@ export function createKernel(options: KernelOptions): Kernel {
   const runUntil = (condition: () => boolean, withinMs: number): Promise<boolean> =>
     guarded(seed, trace, end, async (rejected) => {
       const endMs = nowMs + withinMs
-      // What was started before this call may still have microtasks to run.
+      // Work started before this call may still have microtasks to run.
       await microtasksDrained()
       for (;;) {
         if (rejected.length > 0) throw rejected[0]
@@ -196,7 +199,7 @@ export function createKernel(options: KernelOptions): Kernel {
   }
 }
 
-/** Runs with real time forbidden; whatever fails, a rejection that nobody handled included, names the seed. */
+/** Runs with real time forbidden. Every failure names the seed, unhandled rejections included. */
 async function guarded<T>(
   seed: number,
   trace: Trace,
@@ -228,10 +231,10 @@ function failure(seed: number, trace: Trace, end: () => RunEnd, cause: unknown):
 
 const waiting: (() => void)[] = []
 let immediates = 0
-/** Asked for at once: the event loop looks for input between one helping of immediates and the next. */
+/** Immediates requested together: the event loop polls for input between batches of immediates. */
 const HELPING = 64
 
-/** An immediate runs after every microtask that is due, those that microtasks start included. */
+/** An immediate runs after every due microtask, including those that microtasks start. */
 function microtasksDrained(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve)

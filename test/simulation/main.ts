@@ -1,19 +1,19 @@
 /**
- * `npm run sim`: runs seeds in several threads, says what happened, and tells the story of what fails. `SIM_SEED=<seed>`
- * replays that one. Exit code 1: a run failed, or something demanded was never seen; 2: the arguments make no sense.
+ * `npm run sim`: runs seeds in several threads, prints a summary, and prints the story of failures. `SIM_SEED=<seed>`
+ * replays one seed. Exit code 1: a run failed, or a demanded event was never seen; 2: invalid arguments.
  */
 import { type Plan, planOf } from './plan.ts'
-import { type Asked, readArguments, USAGE } from './runner-arguments.ts'
+import { type RunArguments, readArguments, USAGE } from './runner-arguments.ts'
 import { attempt, shortest, storyOf } from './runner-attempt.ts'
 import { runPool } from './runner-pool.ts'
 import { type Failed, hasFailed, summaryText, Sums } from './runner-summary.ts'
 
-/** Of as many ways to fail a story is told. */
-const TOLD_FAILURES = 2
+/** The number of ways to fail whose story is printed. */
+const SHOWN_FAILURES = 2
 const PROGRESS_MS = 10_000
 
 async function main(): Promise<number> {
-  let asked: Asked
+  let asked: RunArguments
   try {
     asked = readArguments(process.argv.slice(2), process.env)
   } catch (error) {
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
   return violations.length > 0 ? 1 : 0
 }
 
-async function seeds(asked: Asked): Promise<number> {
+async function seeds(asked: RunArguments): Promise<number> {
   const { from, count, broken, workers, json, hash } = asked
   const sums = new Sums()
   const hashes = new Map<number, string>()
@@ -56,26 +56,26 @@ async function seeds(asked: Asked): Promise<number> {
     process.stdout.write(lines.join(''))
     return summary.failures.length > 0 ? 1 : 0
   }
-  await tellFailures(asked, summary.failures)
+  await printFailures(asked, summary.failures)
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary).join('\n')}\n`)
   return hasFailed(summary) ? 1 : 0
 }
 
-/** One seed for each of the first ways to fail, in its shortest form. */
-async function tellFailures(asked: Asked, failures: readonly Failed[]): Promise<void> {
+/** Prints one seed for each of the first ways to fail, in its shortest form. */
+async function printFailures(asked: RunArguments, failures: readonly Failed[]): Promise<void> {
   const byName = new Map<string, Failed>()
   for (const failed of failures) {
     const name = failed.names[0] ?? ''
     if (failed.steps < (byName.get(name)?.steps ?? Infinity)) byName.set(name, failed)
   }
-  for (const { seed } of [...byName.values()].slice(0, TOLD_FAILURES)) {
+  for (const { seed } of [...byName.values()].slice(0, SHOWN_FAILURES)) {
     const { text } = await shortestStory(planOf(seed), asked)
     const output = asked.json ? process.stderr : process.stdout
     output.write(`${text.join('\n')}\n\n`)
   }
 }
 
-async function shortestStory(plan: Plan, { broken, full }: Asked): ReturnType<typeof storyOf> {
+async function shortestStory(plan: Plan, { broken, full }: RunArguments): ReturnType<typeof storyOf> {
   const failure = await attempt(plan, broken)
   if (failure.violations.length === 0) return storyOf(plan, broken, full)
   const found = await shortest(plan, failure, broken)

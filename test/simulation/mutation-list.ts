@@ -1,4 +1,4 @@
-/** Every rule whose breach the simulation must find: how it is broken, within how many seeds, and what then tells. */
+/** Rules whose breach the simulation must find: the break, the seeds, and the expected violation. */
 import type { Breaks } from './breaks.ts'
 import { DOMAIN_BREAKS } from './breaks-domain.ts'
 import * as runtime from './breaks-runtime.ts'
@@ -8,15 +8,18 @@ import { type Plan, planOf } from './plan.ts'
 export interface Mutation {
   readonly rule: string
   readonly breaks: Breaks
-  /** A seed's own, unless it says otherwise. */
+  /** Default: the seed's own plan. */
   readonly plan?: (seed: number) => Plan
-  /** The one to begin with, which found out when this was written; and within how many: about three times as it takes. */
+  /**
+   * The first seed, which found the breach when this was written, and the number of seeds to try: about three times the
+   * number needed.
+   */
   readonly seeds: readonly [from: number, within: number]
-  /** Among what such a run breaks: what tells which rule it is. */
+  /** A violation that identifies the rule. */
   readonly foundAs: RegExp
 }
 
-/** What needs two things to meet meets more often. */
+/** Makes conjunctions of two conditions more frequent. */
 export function busy(seed: number): Plan {
   return { ...planOf(seed), clients: 8, requestsPerClient: 40 }
 }
@@ -25,7 +28,7 @@ const TAKEOVERS = new Set(['blow.usurp', 'usurped_commit', 'blow.clock'])
 
 const LATE_ATTEMPTS = new Set(['network.overtaken', 'rare.attempt_given_up'])
 
-/** Edges lose patience at once, and what they gave up comes after what they asked instead. */
+/** Edges give up early, and their abandoned attempts arrive after later ones. */
 function impatient(seed: number): Plan {
   return {
     ...busy(seed),
@@ -36,14 +39,14 @@ function impatient(seed: number): Plan {
 
 const SLOW_COMMITS = new Set(['store.commitLate', 'store.commitStuck', 'store.commitAppliedWhenEnded'])
 
-/** Commits whose answer was given up take effect all the same, later. */
+/** Commits that were given up without an answer still take effect later. */
 function belated(seed: number): Plan {
   return { ...busy(seed), without: new Set(FAULT_KINDS), harsh: SLOW_COMMITS }
 }
 
 const LOST_SERVER = 'blow.failover_lossy'
 
-/** Nothing goes wrong but the database server, and what takes its place lacks commits. */
+/** The only fault: the database server is lost, and a standby that lacks commits takes its place. */
 function forgetful(seed: number): Plan {
   return {
     ...busy(seed),
@@ -52,12 +55,12 @@ function forgetful(seed: number): Plan {
   }
 }
 
-/** Shards change hands all the time, between nodes whose clocks run too fast or too slow. */
+/** Shards change owners all the time, between nodes whose clocks run too fast or too slow. */
 function contested(seed: number): Plan {
   return { ...busy(seed), without: new Set(FAULT_KINDS.filter((kind) => !TAKEOVERS.has(kind))) }
 }
 
-/** By the names that `npm run sim -- --break NAME` knows. */
+/** By the names for `npm run sim -- --break NAME`. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   fenceChecks: {
     rule: 'I1: a commit is checked against the token of its shard',
@@ -72,26 +75,26 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /I1: .* wrote shard|I1b: /,
   },
   looksAtPrevious: {
-    rule: 'I1b: what is written is written on top of what it was computed from, so that a second copy of it fails',
+    rule: 'I1b: a row is written only on top of the version that it was computed from, so that a second copy fails',
     breaks: { database: 'looksAtPrevious' },
     seeds: [4, 10],
     foundAs: /I1b: .*(version \d+ written by .* and by|a commit took effect twice)/,
   },
   acquireLoadsOldSnapshot: {
-    rule: 'D5: what is loaded after an acquire is loaded by statements of its own',
+    rule: 'D5: after an acquire the shard is loaded by later statements',
     breaks: { database: 'acquireLoadsOldSnapshot' },
     seeds: [4, 30],
     foundAs:
       /(shard_quarantined|channel_parked|timer_parked) .*(computed from|sent .* on \d|mark .* on \d|exists|and not pending)|channel_stopped|I10: |I3: |N1: |W[12]: /,
   },
   sentFromRows: {
-    rule: 'D6: what was sent is a counter, and does not follow from the rows that are left',
+    rule: 'D6: the number of sent messages is a counter, not derived from the remaining rows',
     breaks: { database: 'sentFromRows' },
     seeds: [4, 10],
     foundAs: /channel_stopped|I3: .* (sends|taken in)|I11: /,
   },
   noPins: {
-    rule: 'P1: what a batch touched stays pinned while look-ups are open',
+    rule: 'P1: the actors of a batch stay pinned while look-ups are open',
     breaks: { pins: runtime.noPins },
     seeds: [2, 10],
     foundAs: /computed from version|exists|W[12]: |I10: |I3: |N1: /,
@@ -103,19 +106,19 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /I10: /,
   },
   refuseBeforeCommit: {
-    rule: 'I10: no refusal and no repeat leaves before the commit that it rides in',
+    rule: 'I10: no refusal and no repeat leaves before its commit',
     breaks: { gate: runtime.createHastyRefusals },
     seeds: [1, 10],
-    foundAs: /I10: .* said of/,
+    foundAs: /I10: .* replies to/,
   },
   gapsInInbox: {
-    rule: 'R1: of what another shard has sent, exactly the next is taken in',
+    rule: 'R1: a shard accepts exactly the next message of another shard',
     breaks: { inboxOrder: runtime.gaps },
     seeds: [4, 18],
     foundAs: /I3: |I4: |I11: |shard_quarantined|channel_parked/,
   },
   acknowledgesOnEntry: {
-    rule: 'R2: what was delivered is acknowledged when it is committed, not when it has entered',
+    rule: 'R2: a message is acknowledged when it is committed, not when it enters the mailbox',
     breaks: { transport: runtime.acknowledgingOnEntry },
     seeds: [4, 12],
     foundAs: /channel_stopped|I11: /,
@@ -131,22 +134,22 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     breaks: { transport: runtime.forgettingAttempts },
     plan: impatient,
     seeds: [1, 6],
-    foundAs: /I12: .* said not to be applied/,
+    foundAs: /I12: .* was reported as not applied/,
   },
   saysMoved: {
-    rule: 'I12: what has entered a mailbox is never said to have moved',
+    rule: 'I12: a request in a mailbox is never reported as moved',
     breaks: { transport: runtime.sayingMoved },
     seeds: [12, 40],
-    foundAs: /I12: .* said not to be applied/,
+    foundAs: /I12: .* was reported as not applied/,
   },
   takesUnknownForFailed: {
-    rule: 'B1: a commit that is not answered has not failed',
+    rule: 'B1: a commit without an answer has not failed',
     breaks: { store: runtime.takingUnknownForFailed },
     seeds: [3, 20],
     foundAs: /computed from version|exists|sent .* on \d|mark .* on \d|and not pending|I3: /,
   },
   loadsBeforeFence: {
-    rule: 'H3: what a commit without an answer has left is read after that commit was fenced',
+    rule: 'H3: the effect of a commit without an answer is read after that commit was fenced',
     breaks: { store: runtime.loadingBeforeFence },
     plan: belated,
     seeds: [34, 40],
@@ -159,45 +162,45 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /I7: the receipt/,
   },
   forgetsIds: {
-    rule: 'N1: a new owner gives no ID from before those of the last',
+    rule: 'N1: the IDs of a new owner are above those of the previous owner',
     breaks: { store: runtime.forgettingIds },
     plan: contested,
     seeds: [14, 45],
     foundAs: /N1: /,
   },
   ignoresDeadlines: {
-    rule: 'I12: what nobody waits for any more is not stepped, however long its node has slept',
+    rule: 'I12: an expired request is not stepped, however long its node was paused',
     breaks: { transport: runtime.ignoringDeadlines },
     seeds: [4, 20],
     foundAs: /I12: .* past its deadline/,
   },
   takesSilenceForNobody: {
-    rule: 'I12: silence is no proof that nobody was there',
-    breaks: { edge: runtime.takingSilenceForNobody },
+    rule: 'I12: silence does not prove that a request was not delivered',
+    breaks: { edge: runtime.takingSilenceForAbsence },
     seeds: [3, 10],
-    foundAs: /I12: .* said not to be applied/,
+    foundAs: /I12: .* was reported as not applied/,
   },
   believesOldRefusals: {
-    rule: 'I12: what refused an earlier attempt says nothing of a later one',
+    rule: 'I12: the refusal of an earlier attempt proves nothing about a later one',
     breaks: { edge: runtime.believingOldRefusals },
     plan: impatient,
     seeds: [1, 6],
-    foundAs: /I12: .* said not to be applied/,
+    foundAs: /I12: .* was reported as not applied/,
   },
   takesMovesForRefusals: {
     rule: 'I12: that its shard has moved is no proof that an attempt was turned away',
     breaks: { edge: runtime.takingMovesForRefusals },
     seeds: [4, 30],
-    foundAs: /I12: .* said not to be applied/,
+    foundAs: /I12: .* was reported as not applied/,
   },
   releasesUnemptied: {
-    rule: 'T1: a shard is given away only when nothing waits in it',
+    rule: 'T1: a shard is given away only when no command waits in it',
     breaks: { host: runtime.releasingUnemptied },
     seeds: [4, 6],
     foundAs: /T1: .* releases shard/,
   },
   servesOnWord: {
-    rule: 'T2: who is told of a shard serves it only once the store has given it',
+    rule: 'T2: a node serves a shard only once it has acquired the shard from the store',
     breaks: { transport: runtime.servingOnWord },
     seeds: [32, 80],
     foundAs: /T2: .* commits in shard/,
@@ -209,7 +212,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /I1: shard \d+ went from|postgresql_went_back/,
   },
   refusesUnaccepted: {
-    rule: 'T3: a database server that the ledger was not accepted on is refused, by processes that remember nothing, too',
+    rule: 'T3: a database server that was not accepted is refused, even by processes without memory of it',
     breaks: { database: 'refusesUnaccepted' },
     plan: forgetful,
     seeds: [10, 10],
@@ -222,25 +225,25 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /M1: .* is not signed by the key|without a signature by any key/,
   },
   ignores_keys: {
-    rule: 'I3: what a key did before is looked at',
+    rule: 'I3: the earlier use of an idempotency key is looked up',
     breaks: { step: DOMAIN_BREAKS.ignores_keys },
     seeds: [1, 5],
     foundAs: /I3: .* took effect twice|the transaction or its key exists|the operation is recorded|I10: .* says repeat/,
   },
   spends_incoming: {
-    rule: 'L2: what comes by a leg cannot be spent before its group has settled',
+    rule: 'L2: the value of a leg cannot be spent before its group has settled',
     breaks: { step: DOMAIN_BREAKS.spends_incoming },
     seeds: [33, 40],
     foundAs: /M1: |I4: |I5: /,
   },
   compensates_unmarked: {
-    rule: 'I8: what is undone is marked, and is not undone again',
+    rule: 'I8: a compensated transaction is marked, and is not compensated again',
     breaks: { step: DOMAIN_BREAKS.compensates_unmarked },
     seeds: [13, 20],
     foundAs: /I8: |compensated by \S+ already/,
   },
   gives_room_away: {
-    rule: 'I5: room is kept for value that may come, or come back',
+    rule: 'I5: room is kept for incoming and returning value',
     breaks: { step: DOMAIN_BREAKS.gives_room_away },
     plan: busy,
     seeds: [18, 60],
@@ -253,32 +256,32 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /I5: .* kept free; its holds say/,
   },
   reveals_room: {
-    rule: 'L3: what an account has not signed tells nothing of its balance',
+    rule: 'L3: the refusal of an unsigned leg reveals nothing of the balance',
     breaks: { step: DOMAIN_BREAKS.reveals_room },
     seeds: [2, 20],
     foundAs: /I10: .*refused with balance_limit/,
   },
   spends_reserved: {
-    rule: 'I5: what is reserved is not spent on anything else',
+    rule: 'I5: reserved value is not spent',
     breaks: { step: DOMAIN_BREAKS.spends_reserved },
     seeds: [9, 15],
     foundAs: /I5: |a balance that the table does not take/,
   },
   moves_held: {
-    rule: 'O2: an NFT that is held for one is nobody else’s until it is let go or changes hands',
+    rule: 'O2: an NFT that is held for one serves no other until it is released or transferred',
     breaks: { step: DOMAIN_BREAKS.moves_held },
     seeds: [25, 25],
     foundAs: /I9: |O2: |an NFT that is \w+ cannot hear/,
   },
-  undoes_what_is_new: {
-    rule: 'B1: what undoes a transaction waits until that has a row',
-    breaks: { step: DOMAIN_BREAKS.undoes_what_is_new },
+  undoes_unrecorded: {
+    rule: 'B1: a compensation waits until its transaction has a row',
+    breaks: { step: DOMAIN_BREAKS.undoes_unrecorded },
     plan: busy,
     seeds: [13, 60],
     foundAs: /changed, and not there/,
   },
   takes_twice: {
-    rule: 'A1: what has arrived is taken once, however often that is asked',
+    rule: 'A1: an arrival is taken once, however often the request is repeated',
     breaks: { step: DOMAIN_BREAKS.takes_twice },
     seeds: [30, 60],
     foundAs: /A1: |I4: /,
@@ -290,31 +293,31 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     foundAs: /I10: .*held, and it was not so/,
   },
   claims_held: {
-    rule: 'A1: an account that is on its way is nobody else’s',
+    rule: 'A1: no client can register an account that is being imported',
     breaks: { step: DOMAIN_BREAKS.claims_held },
     seeds: [3, 30],
     foundAs: /A1: .*got a key|registered, where every state/,
   },
   holds_without_room: {
-    rule: 'A1: room is kept for what is held of an import',
+    rule: 'A1: room is kept for the held records of an import',
     breaks: { step: DOMAIN_BREAKS.holds_without_room },
     seeds: [1, 15],
     foundAs: /I5: .*kept free/,
   },
   trusts_unasked: {
-    rule: 'A2: what was looked up before an account came is not taken for all that it did',
+    rule: 'A2: a look-up before an account arrived does not show all its used keys',
     breaks: { step: DOMAIN_BREAKS.trusts_unasked },
     seeds: [96, 450],
     foundAs: /A2: .*has an effect here/,
   },
   forgetsElsewhere: {
-    rule: 'A2: an account that is loaded is asked about what it did elsewhere',
+    rule: 'A2: an account that is loaded is looked up for keys used elsewhere',
     breaks: { store: runtime.forgettingElsewhere },
     seeds: [4, 60],
     foundAs: /A2: .*has an effect here/,
   },
   forgets_erasure: {
-    rule: 'A3: an erased account says no more than that it is closed',
+    rule: 'A3: an erased account reveals only that it is closed',
     breaks: { step: DOMAIN_BREAKS.forgets_erasure },
     seeds: [1, 15],
     foundAs: /I10: .*account_keyless, where/,
@@ -324,12 +327,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     breaks: { step: DOMAIN_BREAKS.departs_unfrozen },
     seeds: [15, 45],
     foundAs:
-      /A4: .*leaves|I10: .* said of depart .*: (departed, where|shows a departure that was not so|.* says account_not_frozen)/,
+      /A4: .*leaves|I10: .* replies to depart .*: (departed, where|shows a departure that was not so|.* says account_not_frozen)/,
   },
   frees_issuers: {
-    rule: 'A5: an issuer is somebody’s, whatever becomes of the imports that it comes in',
+    rule: 'A5: an issuer stays claimed, whatever the outcome of its imports',
     breaks: { step: DOMAIN_BREAKS.frees_issuers },
     seeds: [137, 200],
-    foundAs: /A5: .*is an issuer, and nobody's/,
+    foundAs: /A5: .*is an issuer, and unclaimed/,
   },
 }

@@ -1,7 +1,6 @@
 /**
- * A rule that could be broken without a seed finding out would be a rule that nothing guards. Each mutation breaks one,
- * in the store, in the runtime or in an actor, and the simulation must find it within so many seeds: where the very same
- * run without it holds.
+ * A rule whose breach no seed reveals is unguarded. Each mutation breaks one rule in the store, in the runtime or in an
+ * actor; the simulation must find it within a number of seeds in which the unbroken run holds.
  */
 import { afterAll, expect, test } from 'vitest'
 import { runCluster } from './cluster.ts'
@@ -11,7 +10,10 @@ import { planOf } from './plan.ts'
 
 const took: string[] = []
 
-/** Runs all the seeds in turn until one finds out; one that fails of something else, as what follows may, is passed over. */
+/**
+ * Runs the seeds in turn until one finds the break. A seed that fails for another reason, as consequences may, is
+ * skipped.
+ */
 async function firstFinding({ breaks, plan = planOf, seeds: [from, within], foundAs }: Mutation) {
   const otherwise: (string | undefined)[] = []
   for (let turn = 0; turn < within; turn += 1) {
@@ -29,11 +31,14 @@ async function firstFinding({ breaks, plan = planOf, seeds: [from, within], foun
   throw new Error(`nothing was found; otherwise: ${otherwise.join('; ')}`)
 }
 
-test.for(Object.values(MUTATIONS))('without "$rule" one of its seeds fails, and says so', async (mutation) => {
-  const { plan, found, otherwise } = await firstFinding(mutation)
-  took.push(`seed ${plan.seed} of ${mutation.seeds[1]}, ${otherwise.length} otherwise. ${mutation.rule}: ${found}`)
-  expect((await runCluster({ plan })).steps).toBeGreaterThan(0)
-})
+test.for(Object.values(MUTATIONS))(
+  'without "$rule" one of its seeds fails and identifies the rule',
+  async (mutation) => {
+    const { plan, found, otherwise } = await firstFinding(mutation)
+    took.push(`seed ${plan.seed} of ${mutation.seeds[1]}, ${otherwise.length} otherwise. ${mutation.rule}: ${found}`)
+    expect((await runCluster({ plan })).steps).toBeGreaterThan(0)
+  },
+)
 
 afterAll(() => {
   process.stdout.write(`Seeds that it took to find each mutation\n${took.join('\n')}\n`)

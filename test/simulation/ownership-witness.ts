@@ -1,9 +1,9 @@
 /**
- * How shards change hands, watched where nodes speak to each other and to their store: which way each went is counted,
- * and rules are demanded whose breach the fence would hide.
- *   T1. A node releases a shard that it serves only when nothing waits in it.
- *   T2. A node commits only in epochs that the store has given to its session.
- *   T3. No node commits to, or reads from, a database server that the ledger was not accepted on.
+ * Observes ownership changes in the messages between nodes and in the calls to the store. Counts the ways of each change,
+ * and checks rules whose breach the fence would hide.
+ *   T1. A node releases a shard that it serves only when no command waits in it.
+ *   T2. A node commits only in epochs that the store has granted to its session.
+ *   T3. No node commits to, or reads from, a database server that was not accepted for the ledger.
  */
 import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
@@ -44,7 +44,7 @@ export const OWNERSHIP_COUNTERS = [
 
 type Counter = (typeof OWNERSHIP_COUNTERS)[number]
 
-/** A node's own, by its session. */
+/** The observer of one node's session. */
 export interface WatchedNode {
   readonly session: string
   readonly process: SimProcess
@@ -55,11 +55,11 @@ export class OwnershipWitness {
   private readonly kernel: Kernel
   private readonly demand: Demand
   private readonly living = new Set<string>()
-  /** `session shard epoch`, of all that were ever given. */
+  /** Every `session shard epoch` that was ever granted. */
   private readonly given = new Set<string>()
-  /** By shard, the epoch in which it was released without anybody having heard of it yet. */
-  private readonly untold = new Map<number, number>()
-  /** `asker session`: the store said that this session can commit nothing. */
+  /** By shard, the epoch of its release, until a node has received notice of it. */
+  private readonly unannounced = new Map<number, number>()
+  /** `node session`: the store has reported to the node that this session can no longer commit. */
   private readonly lockFree = new Set<string>()
 
   constructor(database: SimDatabase, demand: Demand) {
@@ -90,7 +90,7 @@ export class OwnershipWitness {
         const served = host().serving().get(shardId)
         if (served?.epoch === epoch) {
           const waiting = waitingIn(host(), shardId)
-          this.demand(waiting === 0, `T1: ${process.id} releases shard ${shardId} with ${waiting} waiting in it`)
+          this.demand(waiting === 0, `T1: ${process.id} releases shard ${shardId} with ${waiting} commands waiting`)
         }
         const released = await store.release(token)
         if (released && served === undefined && !answered.has(`${shardId} ${epoch}`))
@@ -106,7 +106,7 @@ export class OwnershipWitness {
         for (const { token } of batch.shards) {
           const { shardId, epoch } = token
           const isGiven = this.given.has(`${session} ${shardId} ${epoch}`)
-          this.demand(isGiven, `T2: ${process.id} commits in shard ${shardId} in ${epoch}, which it was never given`)
+          this.demand(isGiven, `T2: ${process.id} commits in shard ${shardId} in ${epoch}, which it was never granted`)
         }
         return store.commit(batch)
       },
@@ -119,7 +119,7 @@ export class OwnershipWitness {
       request: (subject, message, timeoutMs, onReply) => {
         if (subjectKind(subject) !== 'control') return transport.request(subject, message, timeoutMs, onReply)
         const call = controlCall(message)
-        if (call.kind === 'released') this.untold.set(call.shardId, call.epoch)
+        if (call.kind === 'released') this.unannounced.set(call.shardId, call.epoch)
         let isAnswered = false
         const request = transport.request(subject, message, timeoutMs, (reply) => {
           isAnswered = true
@@ -136,7 +136,7 @@ export class OwnershipWitness {
       serve: (subject, handler) =>
         transport.serve(subject, (message, reply) => {
           const call = subjectKind(subject) === 'control' ? controlCall(message) : undefined
-          if (call?.kind === 'released') this.untold.delete(call.shardId)
+          if (call?.kind === 'released') this.unannounced.delete(call.shardId)
           handler(message, reply)
         }),
     }
@@ -160,9 +160,9 @@ export class OwnershipWitness {
   private changed({ shardId, before, after }: ShardChange): void {
     if (after.session === null || after.epoch === before.epoch) return
     this.given.add(`${after.session} ${shardId} ${after.epoch}`)
-    if (before.session === null && this.untold.get(shardId) === before.epoch) this.count('move:found_by_a_look')
+    if (before.session === null && this.unannounced.get(shardId) === before.epoch) this.count('move:found_by_a_look')
     if (before.session === after.session) this.count('move:taken_back_from_itself')
-    this.untold.delete(shardId)
+    this.unannounced.delete(shardId)
     if (before.session === null || before.nodeId === after.nodeId) return
     if (!this.lockFree.has(`${after.session} ${before.session}`)) return
     this.count(this.living.has(before.session) ? 'takeover:at_once_of_living' : 'takeover:at_once')
@@ -173,7 +173,7 @@ export class OwnershipWitness {
   }
 }
 
-/** Of what the node does not tell of each shard: a look behind its front. */
+/** The number of waiting commands, read from the node's internals. */
 function waitingIn(host: ShardHost, shardId: number): number {
   const incarnations = Reflect.get(host, 'incarnations') as ReadonlyMap<number, { readonly mailbox: { size: number } }>
   return incarnations.get(shardId)?.mailbox.size ?? 0

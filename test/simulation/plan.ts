@@ -1,6 +1,6 @@
 /**
- * What a run is made of: drawn from its seed, or made smaller, to find out how little of it still fails.
- * A run is given by its plan alone: the same plan is the same trace.
+ * The plan of a run: drawn from its seed, or reduced to find out how little of it still fails. A run depends on its
+ * plan alone: the same plan gives the same trace.
  */
 import { createSeededRandom } from './sim-random.ts'
 
@@ -13,22 +13,22 @@ export interface Plan {
   readonly accounts: number
   readonly clients: number
   readonly requestsPerClient: number
-  /** How long faults happen and clients ask, milliseconds of virtual time. */
+  /** Duration of faults and clients' requests, milliseconds of virtual time. */
   readonly faultsMs: number
   /** Kinds of faults that never happen, by their names in faults.ts. */
   readonly without: ReadonlySet<string>
-  /** Kinds of faults with a rate that happen as often as in a run that has no others, whatever is left out. */
+  /** Kinds of faults that occur as often as in a run that has no others. */
   readonly harsh: ReadonlySet<string>
-  /** Blows that do not strike, by number from 0. */
+  /** Skipped blows, by number from 0. */
   readonly sparedBlows: ReadonlySet<number>
-  /** Clients that do not play, by number from 0. */
+  /** Idle clients, by number from 0. */
   readonly idleClients: ReadonlySet<number>
-  /** What clients would ask and do not, by number from 0. */
+  /** Skipped requests, by number from 0. */
   readonly skippedRequests: ReadonlySet<number>
 }
 
 /** The client numbers of the client that imports accounts, the one that removes accounts, and the hostile one. */
-export const BRINGER = 1_000
+export const IMPORTER = 1_000
 export const REMOVER = 1_001
 export const ATTACKER = 1_002
 
@@ -51,7 +51,7 @@ export function planOf(seed: number): Plan {
   }
 }
 
-/** What a plan has that its seed's own has not, as JSON: sizes, and sets as lists. */
+/** The plan's differences from its seed's own plan, as JSON: sizes, and sets as lists. */
 export function writePlan(plan: Plan): string {
   const own = Object.entries(planOf(plan.seed))
   const changes = Object.entries(plan).filter(([name, value]) =>
@@ -60,7 +60,7 @@ export function writePlan(plan: Plan): string {
   return JSON.stringify(Object.fromEntries(changes), (_, value: unknown) => (value instanceof Set ? [...value] : value))
 }
 
-/** The plan that `writePlan` wrote; a sentence if the text is none. */
+/** The plan that `writePlan` wrote; an error text if the text is not a plan. */
 export function readPlan(seed: number, text: string): Plan | string {
   const own = planOf(seed)
   const known: Readonly<Record<string, unknown>> = { ...own }
@@ -73,7 +73,7 @@ export function readPlan(seed: number, text: string): Plan | string {
       changes[name] = isList ? new Set(value as readonly unknown[]) : value
     }
   } catch {
-    return 'SIM_PLAN is no JSON object'
+    return 'SIM_PLAN is not a JSON object'
   }
   return { ...own, ...changes }
 }

@@ -1,4 +1,4 @@
-/** What a signed payload says, read without any of the ledger's own code. */
+/** Reads a signed payload without any of the ledger's own code. */
 import type { Operation } from '../../runtime/protocol/messages.ts'
 
 const SCALE = 18
@@ -18,7 +18,7 @@ export interface SignedFields {
   readonly ledgerId: string | null
   readonly groupId: string | null
   readonly toAccountId: string | null
-  /** Of a mint. */
+  /** Of a mint only. */
   readonly owner: string | null
   readonly receive: { readonly tokenId: string; readonly units: bigint; readonly amount: string } | null
   /** 64 hexadecimal digits. */
@@ -68,7 +68,7 @@ export function signedFields(payload: string): SignedFields {
   }
 }
 
-/** Digits behind the point that count. */
+/** Significant digits after the decimal point. */
 export function decimalsOf(amount: string): number {
   const [, fraction = ''] = amount.split('.')
   return fraction.replace(/0+$/, '').length

@@ -1,7 +1,6 @@
 /**
- * How a submission may end, by what its account holds of each asset: whole units of 10^-18, and no code of the ledger's.
- * Where other shards spoke to the account in the same commit, what it held at the moment of each submission is known
- * only within bounds, and so is the end.
+ * The possible outcomes of a submission by its account's holdings of each asset, in whole units of 10^-18 and without the
+ * ledger's code. Messages of other shards in the same commit leave the holdings, and so the outcome, known within bounds.
  */
 import type { AccountStatus, IncomingPolicy } from '../../actors/account/state.ts'
 import { isNftAsset, type SignedFields } from './reference-fields.ts'
@@ -19,7 +18,7 @@ export type Holdings = ReadonlyMap<string, Funds>
 
 export const NO_FUNDS: Funds = { balance: 0n, reserved: 0n, incoming: 0n, room: 0n }
 
-/** What an account held, at least and at most: of what is available, and of what counts against its limit. */
+/** Lower and upper bounds of the account's available amount, and of the amount that counts against its limit. */
 export interface Bounds {
   readonly available: { readonly low: bigint; readonly high: bigint }
   readonly filled: { readonly low: bigint; readonly high: bigint }
@@ -36,7 +35,7 @@ export function exactly(holdings: Holdings): BoundsOf {
   }
 }
 
-/** Anything between two holdings, with so much to and fro of each asset meanwhile. */
+/** Bounds between two holdings, given the amount of each asset that moved in between. */
 export function between(before: Holdings, after: Holdings, moved: ReadonlyMap<string, bigint>): BoundsOf {
   return (tokenId) => {
     const [first, last] = [exactly(before)(tokenId), exactly(after)(tokenId)]
@@ -60,12 +59,12 @@ interface Standing {
   readonly incoming: IncomingPolicy
 }
 
-/** Codes that it may fail with as it is entered; null: it does not. */
+/** Failure codes that it may get on entry; null: success. */
 export function endsOf({ status, incoming }: Standing, fields: SignedFields, of: BoundsOf): ReadonlySet<string | null> {
   const { type, tokenId, units, receive, termsHash } = fields
   if (status === 'closed' || status === 'erased') return new Set(['account_closed'])
   if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
-  // Whose an NFT is, its own home says.
+  // The NFT's own home decides on its owner.
   if (isNftAsset(tokenId)) {
     if (receive === null || termsHash !== null || isNftAsset(receive.tokenId)) {
       return new Set([receive !== null && incoming === 'refuse' ? 'incoming_refused' : null])
@@ -106,14 +105,14 @@ function taking({ filled }: Bounds, units: bigint): ReadonlySet<string | null> {
   return ends
 }
 
-/** Whether others must decide before it is final. */
+/** Whether other actors must decide before it is final. */
 export function isDecidedElsewhere({ type, tokenId, toAccountId, termsHash }: SignedFields): boolean {
   if (isNftAsset(tokenId)) return true
   if (termsHash !== null) return false
   return type === 'mint' || type === 'burn' || toAccountId !== null
 }
 
-/** What a submission that was entered, and did not fail, makes of the holdings. */
+/** The holdings after a submission that was entered and did not fail. */
 export function holdingsAfter(before: Holdings, fields: SignedFields): Holdings {
   const after = new Map(before)
   const add = (tokenId: string, change: Partial<Funds>): void => {
@@ -153,7 +152,7 @@ export function isEmpty(holdings: Holdings): boolean {
   )
 }
 
-/** Nothing is set aside, promised or on its way. */
+/** Whether no value is reserved, incoming or kept free. */
 export function isAtRest(holdings: Holdings): boolean {
   return [...holdings.values()].every(
     ({ reserved, incoming, room }) => reserved === 0n && incoming === 0n && room === 0n,

@@ -1,6 +1,6 @@
 /**
- * What other ledgers signed over in a run, and what was ordered of it: the truth that arrivals are held against. Nothing
- * here is told by the ledger.
+ * The records that other ledgers signed over in a run, and the orders for them: the truth that arrivals are checked
+ * against. None of it comes from the ledger under test.
  */
 import { createHash } from 'node:crypto'
 import type { ActorAddress } from '../../actors/address.ts'
@@ -11,24 +11,24 @@ import { useKey } from './reference-model.ts'
 export const SIGNED_OPERATIONS = ['transaction', 'key_rotation', 'mint'] as const
 export type SignedOperation = (typeof SIGNED_OPERATIONS)[number]
 
-/** Idempotency keys that an account used there. */
+/** Idempotency keys that an account used on its former ledger. */
 export type UsedThere = { readonly [Operation in SignedOperation]: readonly string[] }
 
-/** One record, as its home is asked to take it in. */
-export interface SignedOver {
+/** One record, as its home receives it. */
+export interface SignedRecord {
   readonly actor: ActorAddress
   readonly from: ArrivedFrom
   readonly arrival: Arrival
-  /** Of an account that comes with what it has. */
+  /** Only for an account that arrives with its holdings. */
   readonly usedThere: UsedThere | null
 }
 
-/** `status` moves once, and whoever drives it goes by what it is. */
+/** `status` changes once; all drivers of the import act on it. */
 export interface Import {
   readonly importId: string
-  readonly records: readonly SignedOver[]
+  readonly records: readonly SignedRecord[]
   status: 'applying' | 'taking' | 'refusing'
-  /** What was here already, by actor: as whoever decided was told. */
+  /** Actors that existed already, according to the replies to the driver that decided. */
   present: ReadonlySet<string>
 }
 
@@ -53,7 +53,7 @@ export class ImportBook {
     }
   }
 
-  recordOf(importId: string, actor: ActorAddress): SignedOver | undefined {
+  recordOf(importId: string, actor: ActorAddress): SignedRecord | undefined {
     const key = actorKey(actor)
     return this.imports.get(importId)?.records.find((record) => actorKey(record.actor) === key)
   }
@@ -63,12 +63,12 @@ export class ImportBook {
     return this.uses.get(`${importId} ${accountId}`) ?? new Set()
   }
 
-  /** As they are noted. */
+  /** In the form of notes. */
   hashesThere(importId: string, accountId: string): ReadonlySet<string> {
     return this.hashes.get(`${importId} ${accountId}`) ?? new Set()
   }
 
-  /** `tokenId` null: it is to close. */
+  /** `tokenId` null: the account is to close. */
   departs(accountId: string, audience: string, tokenId: string | null): void {
     this.departures.add(JSON.stringify([accountId, audience, tokenId]))
   }
@@ -86,7 +86,7 @@ export class ImportBook {
   }
 }
 
-/** As the other ledger writes them down: the format is the export's. */
+/** In the format of exports. */
 export function hashesOf(accountId: string, { keySalt }: ArrivingAccount, used: UsedThere): readonly string[] {
   return SIGNED_OPERATIONS.flatMap((operation) =>
     used[operation].map((key) =>

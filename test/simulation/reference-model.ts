@@ -1,9 +1,9 @@
 /**
- * What the ledger should say, told by a model that shares no code with it: one account, one thread, whole numbers of
- * 10^-18. It keeps every state that an account ever had, so that an answer can be judged as of any moment.
- *   M1. Fed in the order of commits, it must itself arrive at every effect that was committed.
- *   M2. An answer is right if some state between the request and the answer gives it; an effect has its one place.
- *   M3. What depends on other actors is right if it was so at some moment between.
+ * A model of the ledger that shares no code with it: one account, one thread, whole numbers of 10^-18. It keeps every
+ * state of an account, so that an answer can be judged as of any moment.
+ *   M1. In the order of commits, the model must reach every committed effect.
+ *   M2. An answer is right if some state between the request and the answer gives it; an effect has exactly one place.
+ *   M3. A condition on other actors must have held at some moment in between.
  */
 import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/account/state.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
@@ -15,7 +15,7 @@ import type { Holdings } from './reference-funds.ts'
 import {
   type HeldArrival,
   isPortage,
-  isSoOf,
+  isTrueOf,
   judgePortage,
   type Origin,
   type PortageOperation,
@@ -41,7 +41,7 @@ export interface ModelState {
   readonly status: AccountStatus
   readonly incoming: IncomingPolicy
   readonly paused: boolean
-  /** Whose request brought it into being; empty of one that came to nothing. */
+  /** The client that registered it; empty if an import created the account and was dropped. */
   readonly registeredBy: string
   /** Both empty while the account has no key. */
   readonly publicKey: string
@@ -49,28 +49,28 @@ export interface ModelState {
   readonly sequence: number
   readonly tip: string
   readonly holdings: Holdings
-  /** Of registered groups. */
+  /** Only of registered groups. */
   readonly legs: readonly LegHold[]
-  /** Whether it holds anything at all; `perhaps` in the middle of a commit. */
+  /** Whether it holds anything; `perhaps` in the middle of a commit. */
   readonly occupied: 'yes' | 'no' | 'perhaps'
-  /** Whether anything of it is under way, or it has NFTs. */
+  /** Whether anything of it is pending, or it owns NFTs. */
   readonly busy: 'yes' | 'no' | 'perhaps'
-  /** Whether a commit made more than one step of it, and this is in the middle: what was held then is not known. */
+  /** Whether this state lies between several steps of one commit: its holdings are unknown. */
   readonly isMidway: boolean
-  /** What comes from another ledger, until it has come. */
+  /** The arrival from another ledger that is held and not yet taken. */
   readonly held: HeldArrival | null
   readonly origin: Origin | null
-  /** The ledger that it goes to. */
+  /** The ledger that it departs to. */
   readonly moved: string | null
 }
 
-/** What a key was used for, visible from the state with this index. */
+/** The use of an idempotency key, visible from the state with this index. */
 export interface ModelUse {
   readonly from: number
   readonly fromMs: number
   readonly payload: string
   readonly signature: string
-  /** The key that the original was accepted under. */
+  /** The key that signed the original. */
   readonly publicKey: string
   /** null for a rotation and a mint. */
   readonly receipt: SubmissionReceipt | null
@@ -78,7 +78,7 @@ export interface ModelUse {
   readonly mintTxnId?: string
 }
 
-/** A submission under a group ID: it may have come first from `from` on, and has from `surelyFrom` on. */
+/** A submission under a group ID: it may have been entered from `from` on, and surely from `surelyFrom` on. */
 export interface GroupedUse {
   readonly from: number
   readonly surelyFrom: number
@@ -87,7 +87,7 @@ export interface GroupedUse {
   readonly tokenId: string
 }
 
-/** What an account is asked; the others are judged by their own checkers. */
+/** Operations on an account; other checkers judge other actors. */
 export type AccountOperation =
   | Extract<
       Operation,
@@ -106,7 +106,7 @@ export type AccountOperation =
     >
   | PortageOperation
 
-/** What a client asked, as far as its answer depends on it. */
+/** The parts of a client's request that its answer depends on. */
 export interface ModelRequest {
   readonly accountId: string
   readonly caller: Caller
@@ -119,7 +119,7 @@ export interface Window {
   readonly toMs: number
 }
 
-/** What the model would say of a request in one state. */
+/** The model's possible answer to a request in one state. */
 export type Expected =
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   | { readonly kind: 'repeat'; readonly use: ModelUse }
@@ -135,20 +135,20 @@ export interface ModelSettings {
   readonly wallAt: (ms: number) => number
 }
 
-/** What is known of other actors, and since when: it never changes. */
+/** Facts about other actors, with their start; they never change. */
 export interface ModelFacts {
   readonly token: (
     tokenId: string,
   ) => { readonly fromMs: number; readonly decimals: number; readonly issuer: string } | undefined
   readonly openSince: (accountId: string) => number | undefined
   readonly nftClass: (classId: string) => { readonly fromMs: number; readonly issuer: string } | undefined
-  /** Since when the NFT is there. */
+  /** The time from which the NFT exists. */
   readonly mintedSince: (nftId: string) => number | undefined
-  /** What an account that came in the import used where it comes from, by `useKey`. */
+  /** The idempotency keys that an imported account used on its former ledger, by `useKey`. */
   readonly usedThere: (importId: string, accountId: string) => ReadonlySet<string>
 }
 
-/** As far as clocks of nodes are ever wrong. */
+/** Largest error of any node's clock. */
 const CLOCK_ERROR_MS = 1_500
 const EFFECT = { kind: 'effect' } as const
 
@@ -171,7 +171,7 @@ export class AccountModel {
     return this.states.at(-1)
   }
 
-  /** What the request may get if it is decided on the state with this index; -1 is the time before any. */
+  /** The possible answers if the request is decided in the state with this index; -1 is the time before any. */
   judge(request: ModelRequest, index: number, window: Window): readonly Expected[] {
     const state = this.states[index]
     const { operation } = request
@@ -198,8 +198,8 @@ export class AccountModel {
   }
 
   /**
-   * Whether an answer that left at `toMs` to a request that came at `fromMs` is right; the reason when it is not.
-   * `attempts` more than one: the answer may be a repeat of what an earlier attempt did, and need not say so.
+   * Whether an answer sent at `toMs` to a request received at `fromMs` is right; the reason if it is not. With several
+   * `attempts` the answer may repeat an earlier attempt's answer without being marked as a replay.
    */
   objection(request: ModelRequest, answer: Answer, window: Window, attempts: 'one' | 'many'): string | undefined {
     const indexes = this.indexesBetween(window)
@@ -210,7 +210,7 @@ export class AccountModel {
     }
     switch (answer.kind) {
       case 'refused':
-        // Only what the store cannot take is refused for no reason of the ledger's own.
+        // An unstorable value is refused although the ledger's rules accept it.
         if (request.operation.kind === 'mint' && BY_NFT_HOME.has(answer.code)) return undefined
         if (answer.code === 'cannot_be_stored') {
           return isPoisonous(request.operation) ? undefined : 'refused with cannot_be_stored, though it can be stored'
@@ -224,7 +224,7 @@ export class AccountModel {
         const { created, replayed, mismatch, account } = answer
         if (!this.knows(account.sequence, account.auditHash, window.toMs)) return 'shows an account that was never so'
         if (mismatch !== (created && this.registrations.differs(request))) return `a mismatch is ${mismatch}`
-        if (created && !replayed) return this.gotItsKeyIn(window) ? undefined : 'created what was there before'
+        if (created && !replayed) return this.gotItsKeyIn(window) ? undefined : 'created an account that existed'
         return allowed((one) => one.kind === 'registered' && one.created === created)
       }
       case 'status_changed': {
@@ -244,8 +244,9 @@ export class AccountModel {
       }
       case 'arrival': {
         const { operation } = request
-        if (!isPortage(operation) || operation.kind === 'erase' || operation.kind === 'depart') return 'nothing arrives'
-        if (indexes.some((index) => isSoOf(this.states[index], operation, answer))) return undefined
+        if (!isPortage(operation) || operation.kind === 'erase' || operation.kind === 'depart')
+          return 'it is no arrival'
+        if (indexes.some((index) => isTrueOf(this.states[index], operation, answer))) return undefined
         return `${answer.state}, and it was not so`
       }
       case 'departed':
@@ -256,11 +257,11 @@ export class AccountModel {
       case 'legs_declined':
         return allowed((one) => one.kind === 'declined')
       default:
-        return `no account says ${answer.kind}`
+        return `no account answers ${answer.kind}`
     }
   }
 
-  /** The states that held at some moment of the window; -1 stands for the time before the first. */
+  /** The states during the window; -1 is the time before the first. */
   indexesBetween({ fromMs, toMs }: Window): readonly number[] {
     const indexes: number[] = []
     for (let index = this.states.length - 1; index >= -1; index -= 1) {
@@ -358,7 +359,7 @@ export class AccountModel {
     }
   }
 
-  /** What may have been signed for the ledger that the account came from. */
+  /** Whether an order may have been signed for the account's former ledger. */
   private signedElsewhere(
     { origin }: ModelState,
     accountId: string,
@@ -372,7 +373,7 @@ export class AccountModel {
     return used ? refusedFor('key_used_elsewhere') : undefined
   }
 
-  /** In the order in which the ledger looks: what is uncertain may be, and then the next may be what it says. */
+  /** In the ledger's order of checks. After an uncertain refusal the next check may decide. */
   private judgeSubmission(
     state: ModelState,
     index: number,

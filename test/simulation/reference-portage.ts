@@ -1,6 +1,6 @@
 /**
- * What an account should say of arrivals, departures and its erasure, as of one of its states: told by the rules, with no
- * code of the ledger's.
+ * An account's expected answers about arrivals, departures and erasure in one of its states, without any of the
+ * ledger's code.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
@@ -16,13 +16,13 @@ export type ArrivalOperation = Extract<
 >
 export type PortageOperation = ArrivalOperation | Extract<Operation, { readonly kind: 'depart' | 'erase' }>
 
-/** What is held of an import. */
+/** The hold of an import. */
 export interface HeldArrival extends ArrivedFrom {
-  /** Parts of used keys that were noted. */
+  /** The number of parts of used keys that were noted. */
   readonly keyParts: number
 }
 
-/** Where it came from. `whole`: with what it had; otherwise it only stands for what it issued there. */
+/** The origin of an account. `whole`: it arrived with its holdings; otherwise only as an issuer. */
 export interface Origin extends ArrivedFrom {
   readonly whole: boolean
 }
@@ -43,7 +43,7 @@ export function isPortage(operation: Operation): operation is PortageOperation {
   }
 }
 
-/** `effect` stands for doing it, and for saying again that it is done. */
+/** `effect` means to do it, or to confirm that it is done. */
 export function judgePortage(
   state: ModelState | undefined,
   role: string,
@@ -83,9 +83,9 @@ function judgeHold(
   if (state === undefined || arrival.kind !== 'account') return [EFFECT]
   const { held, origin, keyId, status, holdings } = state
   if (arrival.account === null) {
-    // It is only to be there, as the issuer that it was on that ledger: whoever else has its ID could mint.
-    const isNobodys = keyId === '' && origin === null && held === null
-    return [isNobodys || origin?.ledgerId === from.ledgerId ? EFFECT : exists()]
+    // The record only makes the account exist as an issuer: another holder of its ID could mint.
+    const isUnclaimed = keyId === '' && origin === null && held === null
+    return [isUnclaimed || origin?.ledgerId === from.ledgerId ? EFFECT : exists()]
   }
   if (held !== null) return [isSameRecord(held, from) && held.importId === from.importId ? EFFECT : exists()]
   if (origin !== null && origin.whole && isSameRecord(origin, from)) return [EFFECT]
@@ -110,14 +110,14 @@ function judgeDeparture(
   if (status !== 'frozen') return [refusedFor('account_not_frozen')]
   const full = refusedFor('account_not_empty')
   if (busy === 'yes') return [full]
-  // In the middle of a commit it may have held anything.
+  // In the middle of a commit the holdings are unknown.
   if (busy === 'perhaps') return [full, EFFECT]
   if (tokenId !== null) return [EFFECT]
   return [[...holdings.values()].every(({ balance }) => balance === 0n) ? EFFECT : full]
 }
 
-/** Whether what is said of an arrival is so in that state. */
-export function isSoOf(
+/** Whether an answer about an arrival is true in that state. */
+export function isTrueOf(
   state: ModelState | undefined,
   operation: ArrivalOperation,
   { state: said }: Extract<Answer, { kind: 'arrival' }>,
@@ -147,7 +147,7 @@ function isHeld(state: ModelState | undefined, importId: string): boolean {
   return state !== undefined && state.held !== null && state.held.importId === importId
 }
 
-/** An account that was erased no longer knows where it came from, and takes everybody's word for it. */
+/** An erased account no longer knows its origin, and confirms any origin. */
 function hasOrigin(state: ModelState | undefined): boolean {
   return state !== undefined && (state.origin !== null || state.status === 'erased')
 }

@@ -1,4 +1,4 @@
-/** What an account was registered with, by the client and the key of each registration that had one (D7). */
+/** The public keys of an account's registrations, by client and registration key (D7). */
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
 
@@ -16,7 +16,7 @@ export class Registrations {
     return this.publicKeyUnder(caller, operation) !== undefined
   }
 
-  /** Whether it repeats one that came with another public key. */
+  /** Whether it repeats a registration that had another public key. */
   differs({ caller, operation }: { readonly caller: Caller; readonly operation: Operation }): boolean {
     if (operation.kind !== 'register') return false
     const publicKey = this.publicKeyUnder(caller, operation)

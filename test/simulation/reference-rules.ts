@@ -1,4 +1,4 @@
-/** What an account should say of a rotation and of a change of its status, as of one of its states. */
+/** An account's expected answers to rotations and status changes in one of its states. */
 import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/account/state.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
@@ -6,7 +6,7 @@ import { type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
 import type { Registrations } from './reference-registrations.ts'
 import type { Expected, ModelFacts, ModelRequest, ModelSettings, ModelState, Window } from './reference-model.ts'
 
-/** What only the home of an NFT can say no with, and its owner through it. */
+/** Refusals that only the home of an NFT gives, or the owner on its behalf. */
 export const BY_NFT_HOME: ReadonlySet<RefusalCode> = new Set([
   'instance_exists',
   'account_closed',
@@ -41,14 +41,14 @@ export function judgeRegistration(
   if (state.status === 'erased') return refusedFor('public_key_conflict')
   if (registrations.repeats(caller, operation)) return { kind: 'registered', created: true }
   if (state.keyId === '') {
-    const mayClaim = caller.role === 'admin' || caller.clientId === state.registeredBy || isNobodys(state)
+    const mayClaim = caller.role === 'admin' || caller.clientId === state.registeredBy || isUnclaimed(state)
     return mayClaim && state.status !== 'closed' && state.held === null ? EFFECT : refusedFor('public_key_conflict')
   }
   if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
   return { kind: 'registered', created: false }
 }
 
-/** Whether the NFT then comes into being is its own home's to say. */
+/** The NFT's own home decides whether the NFT is created. */
 export function judgeMint(
   state: ModelState,
   { accountId, operation }: ModelRequest,
@@ -88,7 +88,7 @@ export function judgeDecline(
   return unsigned ? { kind: 'declined' } : refusedFor('leg_signed')
 }
 
-/** Shown as it is then. */
+/** The answer shows the account in its current state. */
 export function judgePause(
   state: ModelState | undefined,
   { kind }: Extract<Operation, { kind: 'pause' | 'resume' | 'show_actor' }>,
@@ -114,8 +114,8 @@ export function refusedFor(code: RefusalCode): Expected {
   return { kind: 'refused', code }
 }
 
-/** An import brought it into being and came to nothing: whoever comes first may have it. */
-export function isNobodys({ registeredBy, origin, sequence, occupied }: ModelState): boolean {
+/** An import that was dropped created the account: any client may register it. */
+export function isUnclaimed({ registeredBy, origin, sequence, occupied }: ModelState): boolean {
   return registeredBy === '' && origin === null && sequence === 0 && occupied === 'no'
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rows are the only witness of what was committed: a ledger that steps the same commands one at a time on rows of its
- * own must have the same (invariants-rows.ts, W1 to W5). Here each of its rules is broken where nothing else would see it.
+ * The rows alone show the commits: a ledger that steps the same commands one at a time must reach the same rows
+ * (invariants-rows.ts, W1 to W5). Each test breaks a rule that no other checker can see.
  */
 import { describe, expect, test } from 'vitest'
 import { Balances } from '../../actors/account/balances.ts'
@@ -17,14 +17,14 @@ import { type Plan, planOf } from './plan.ts'
 interface Case {
   readonly what: string
   readonly breaks: Breaks
-  /** A seed's own, unless it says otherwise. */
+  /** Default: the seed's own plan. */
   readonly plan?: (seed: number) => Plan
-  /** About three times as many as it takes. */
+  /** About three times the number needed. */
   readonly withinSeeds: number
   readonly foundAs: RegExp
 }
 
-/** A codec that loses something when it reads. */
+/** A codec that loses a field on reading. */
 function reading<Part extends 'accounts' | 'actors'>(
   part: Part,
   lossy: (state: LookUpAnswer[Part] extends ReadonlyMap<string, infer State> ? State : never) => unknown,
@@ -44,7 +44,7 @@ function writing(change: (batch: ShardBatch) => ShardBatch): Breaks {
   return { store: (store) => ({ ...store, commit: ({ shards }) => store.commit({ shards: shards.map(change) }) }) }
 }
 
-/** What comes of a step is changed; `count`: of the steps of this node so far, which no step may know. */
+/** Changes the outcome of steps; `count`: this node's steps so far, which a step must not depend on. */
 function stepping(change: (outcome: StepOutcome, before: AnyState | null, count: number) => StepOutcome): Breaks {
   return {
     hiddenStep: () => {
@@ -97,13 +97,13 @@ const CASES: readonly Case[] = [
     foundAs: /W1: .*transaction .*metadata is written otherwise/,
   },
   {
-    what: 'value over the boundary that comes and goes in one row, and that nothing orders',
+    what: 'boundary value that is credited and debited in one row without an order',
     breaks: writing((batch) => {
       const boundary = [...batch.boundary, { tokenId: 'BASE', credited: '1', debited: '1' }]
       return batch.accounts.length === 0 || batch.boundary.length > 0 ? batch : { ...batch, boundary }
     }),
     withinSeeds: 3,
-    foundAs: /W1: .*boundary BASE is written, and nothing orders it/,
+    foundAs: /W1: .*boundary BASE is written, and no command orders it/,
   },
   {
     what: 'an entry about an NFT that is not written',
@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     foundAs: /I9|W1: .*event \d+ of .* is not written/,
   },
   {
-    what: 'a step that knows how many there were before it',
+    what: 'a step that depends on the number of earlier steps',
     breaks: stepping((outcome, _, count) => {
       if (outcome.kind !== 'stepped' || !isAccount(outcome.state) || count % 50 !== 0) return outcome
       const { state } = outcome

@@ -1,10 +1,10 @@
-/** What `npm run sim` is asked to do, from its arguments and SIM_SEED, SIM_PLAN. */
+/** The arguments of `npm run sim`, from its command line and from SIM_SEED and SIM_PLAN. */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { MUTATIONS } from './mutation-list.ts'
 import { type Plan, planOf, readPlan } from './plan.ts'
 
-export interface Asked {
+export interface RunArguments {
   readonly from: number
   /** Infinity: until the time is up. */
   readonly count: number
@@ -14,10 +14,10 @@ export interface Asked {
   readonly json: boolean
   readonly hash: boolean
   readonly full: boolean
-  /** Look for a shorter run, if it fails. */
+  /** Whether to look for a shorter run that fails. */
   readonly shrink: boolean
   readonly broken: string | null
-  /** The one run that is to be replayed; null: seeds in turn. */
+  /** The run to replay; null: seeds in turn. */
   readonly plan: Plan | null
 }
 
@@ -39,11 +39,11 @@ const OPTIONS = {
   break: { type: 'string' },
 } as const
 
-/** Throws a sentence where they make no sense. */
+/** Throws an error with an explanation if the arguments are invalid. */
 export function readArguments(
   args: readonly string[],
   { SIM_SEED: seed, SIM_PLAN: change }: Readonly<Record<string, string | undefined>>,
-): Asked {
+): RunArguments {
   const { values } = parseArgs({ args: [...args], options: OPTIONS })
   const { seeds, minutes, json, hash, full, shrink, break: broken = null } = values
   const names = Object.keys(MUTATIONS)
@@ -51,7 +51,8 @@ export function readArguments(
     throw new Error(`--break ${broken}: the rules that can be switched off are ${names.join(', ')}`)
   }
   if (change !== undefined && seed === undefined) throw new Error('SIM_PLAN needs SIM_SEED')
-  if (shrink && seed === undefined) throw new Error('--shrink needs SIM_SEED; of many seeds those that fail are shrunk')
+  if (shrink && seed === undefined)
+    throw new Error('--shrink needs SIM_SEED; with several seeds, those that fail are always shrunk')
   if (minutes !== undefined && !/^[\d.]*[1-9]/.test(minutes)) throw new Error(`--minutes ${minutes}: a number above 0`)
   return {
     from: whole('--from ', values.from, 0, LARGEST_SEED),

@@ -1,4 +1,4 @@
-/** One run as data, whether it held or failed; and its story, when it is asked for. */
+/** One run as data, whether it held or failed, and its story on request. */
 import { type ClusterOptions, runCluster } from './cluster.ts'
 import { FAULT_KINDS } from './faults.ts'
 import { type RunEnd, SimulationFailure } from './kernel.ts'
@@ -10,16 +10,16 @@ import type { Violation } from './violations.ts'
 
 const MAX_RUNS = 150
 const MAX_MS = 60_000
-/** The row replay finds within few seeds what it is there to find: it has one in so many. */
+/** The row replay finds its violations within few seeds: one seed in so many runs it. */
 const REPLAYED_SEEDS = 3
 
 export interface Attempt {
   readonly end: RunEnd
-  /** Empty: the run held. */
+  /** Empty if the run held. */
   readonly violations: readonly Violation[]
 }
 
-/** `broken`: the name of a rule that is switched off. */
+/** `broken`: the name of the rule to switch off. */
 export async function attempt(
   plan: Plan,
   broken: string | null,
@@ -35,7 +35,7 @@ export async function attempt(
   }
 }
 
-/** Runs it once more, with its story. */
+/** Repeats the run with its story. */
 export async function storyOf(
   plan: Plan,
   broken: string | null,
@@ -47,7 +47,7 @@ export async function storyOf(
   return { ...outcome, text }
 }
 
-/** Looks for the shortest plan that fails alike. */
+/** Looks for the shortest plan with the same failure. */
 export function shortest(plan: Plan, failure: Attempt, broken: string | null): Promise<Shrunk> {
   const untilMs = performance.now() + MAX_MS
   return shrink({
@@ -60,7 +60,7 @@ export function shortest(plan: Plan, failure: Attempt, broken: string | null): P
   })
 }
 
-/** Replays exactly that run. */
+/** The command that replays exactly that run. */
 function replayCommand(plan: Plan, broken: string | null): string {
   const differs = writePlan(plan)
   const change = differs === '{}' ? '' : `SIM_PLAN='${differs}' `

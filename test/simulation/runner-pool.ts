@@ -1,19 +1,21 @@
-/** Threads that take seeds in turn. A run forbids real time in its thread, so each thread has the simulation to itself. */
+/**
+ * Threads that take seeds in turn. A run forbids real time in its thread, so each thread runs one simulation at a time.
+ */
 import { Worker } from 'node:worker_threads'
 import type { SeedResult, WorkerData } from './seed-worker.ts'
 
 export interface Pool {
   readonly workers: number
   readonly data: WorkerData
-  /** The next seed; undefined when there are no more. */
+  /** The next seed; undefined after the last. */
   readonly next: () => number | undefined
   readonly onResult: (result: SeedResult) => void
 }
 
-/** A run leaves much behind that is short-lived: with more room for it less of the time goes into clearing it away. */
+/** A run leaves many short-lived objects: a larger young generation saves garbage collection. */
 const YOUNG = { maxYoungGenerationSizeMb: 128 }
 
-/** Resolves when every thread is through; rejects if one breaks down. */
+/** Resolves when every thread has finished; rejects if one fails. */
 export async function runPool({ workers, data, next, onResult }: Pool): Promise<void> {
   const threads = Array.from(
     { length: workers },
@@ -44,7 +46,7 @@ function work(thread: Worker, next: Pool['next'], onResult: Pool['onResult']): P
   })
 }
 
-/** Beside this file, compiled or not as it is. */
+/** The worker file next to this one, compiled or not. */
 function workerUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './seed-worker.ts' : './seed-worker.js', import.meta.url)
 }

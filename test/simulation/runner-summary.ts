@@ -1,11 +1,11 @@
-/** What many runs came to: added up, and held against what must have happened. */
+/** The results of many runs: totals, and the demanded events that never occurred. */
 import { DEMANDED, DEMANDED_FROM_SEEDS } from './demanded.ts'
 import type { SeedResult } from './seed-worker.ts'
 
 export interface Failed {
   readonly seed: number
   readonly steps: number
-  /** Names of what broke, the first first. */
+  /** Names of the violations, in order. */
   readonly names: readonly string[]
   readonly text: string
 }
@@ -18,7 +18,7 @@ export interface Summary {
   readonly virtualMs: number
   readonly failures: readonly Failed[]
   readonly counters: Readonly<Record<string, number>>
-  /** Demanded, and never seen; null when too few seeds were run to expect all. */
+  /** Demanded and never seen; null if too few seeds were run to expect all. */
   readonly unseen: readonly string[] | null
 }
 
@@ -79,8 +79,7 @@ export function summaryText(summary: Summary): readonly string[] {
 }
 
 function seenText(unseen: Summary['unseen']): readonly string[] {
-  if (unseen === null)
-    return [`fewer than ${DEMANDED_FROM_SEEDS} seeds: it cannot be expected that they show all that is demanded`]
+  if (unseen === null) return [`fewer than ${DEMANDED_FROM_SEEDS} seeds: too few to show every demanded event`]
   if (unseen.length === 0) return [`all ${DEMANDED.length} demanded counters were seen`]
   return ['demanded and never seen:', ...unseen.map((name) => `  ${name}`)]
 }

@@ -1,4 +1,4 @@
-/** `npm run sim`: what it says, and with which exit code it ends. */
+/** `npm run sim`: its output and its exit codes. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BuiltProgram, buildProgram } from '../support/built-program.ts'
 import { runProgram } from '../support/program-run.ts'
@@ -56,17 +56,17 @@ test.for([
   [[], { SIM_SEED: '' }, 'SIM_SEED=: a whole number from 0 to'],
   [[], { SIM_PLAN: '{}' }, 'SIM_PLAN needs SIM_SEED'],
   [[], { SIM_SEED: '1', SIM_PLAN: '{"without":"x"}' }, 'SIM_PLAN has no such without'],
-] as const)('%j with %j is refused, and it is said why', ([args, environment, why]) => {
+] as const)('%j with %j is refused with a reason', ([args, environment, why]) => {
   expect(() => readArguments(args, environment)).toThrow(why)
 })
 
-test('what makes no sense ends with 2', async () => {
+test('invalid arguments end with 2', async () => {
   const { stderr, stdout, exitCode } = await simulate(['--seeds', 'many'])
   expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 })
   expect(stderr).toMatch(/^--seeds many: a whole number from 1 .*\n\nnpm run sim -- /)
 })
 
-test('what is demanded and never seen fails many seeds, and is named; of few it is not expected', () => {
+test('a demanded event that never occurs fails many seeds and is named; few seeds need not show it', () => {
   const summaryOf = (seeds: number, counters: ReadonlyMap<string, number>): Summary => {
     const sums = new Sums()
     for (let seed = 1; seed <= seeds; seed += 1) {

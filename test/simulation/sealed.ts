@@ -1,4 +1,4 @@
-/** Seals a state against whoever is given it: to change anything in it throws. */
+/** Seals a state against changes by its readers: any change throws. */
 
 export function sealed<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
@@ -11,11 +11,11 @@ export function sealed<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** What the value says as JSON, sealed. */
+/** A sealed copy of the value's JSON. */
 export function sealedCopy<T>(value: T): T {
   return sealed(JSON.parse(JSON.stringify(value)) as T)
 }
 
 function refuse(): never {
-  throw new TypeError('A state that was given to be read was changed.')
+  throw new TypeError('A sealed state must not be changed.')
 }

@@ -1,10 +1,10 @@
-/** A thread that runs seeds, one after another, as it is given them. Messages pass between runs, never during one. */
+/** A thread that runs the seeds it receives, one after another. Messages pass between runs, never during one. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { planOf } from './plan.ts'
 import { type Attempt, attempt } from './runner-attempt.ts'
 
 export interface WorkerData {
-  /** The name of a rule that is switched off. */
+  /** The name of the rule to switch off. */
   readonly broken: string | null
 }
 

@@ -1,4 +1,4 @@
-/** What fails is cut down to what it takes to fail, in the same way, in few runs. */
+/** A failing plan is reduced to a small one with the same failure, in few runs. */
 import { expect, test } from 'vitest'
 import { type Plan, planOf } from './plan.ts'
 import type { Attempt } from './runner-attempt.ts'
@@ -6,7 +6,7 @@ import { shrink } from './shrink.ts'
 
 const KINDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const
 
-/** A subject that needs one kind of fault, one blow and one client, and breaks something else when it has one node. */
+/** A subject that needs one kind of fault, one blow and one client; with a single node it fails otherwise. */
 function imagined(plan: Plan): Promise<Attempt> {
   const fails =
     !plan.without.has('e') && !plan.sparedBlows.has(3) && !plan.idleClients.has(1) && plan.requestsPerClient >= 3
@@ -25,7 +25,7 @@ async function shrinkImagined(maxRuns: number) {
   return shrink({ plan: PLAN, failure, faultKinds: KINDS, run: imagined, maxRuns, isLate: () => false })
 }
 
-test('S1: all that the failure does not need is left out, and it breaks what it broke', async () => {
+test('S1: parts that the failure does not need are left out, and the failure stays the same', async () => {
   const { plan, failure } = await shrinkImagined(500)
   expect(failure.violations[0]?.name).toBe('I4')
   expect(plan.nodes).toBe(2)
@@ -35,7 +35,7 @@ test('S1: all that the failure does not need is left out, and it breaks what it 
   expect(plan.idleClients.has(1)).toBe(false)
 })
 
-test('S2: no more runs are made than are allowed, and the shortest of them is given', async () => {
+test('S2: the limit of runs is respected, and the shortest run is returned', async () => {
   const { failure, runs } = await shrinkImagined(5)
   expect(runs).toBe(5)
   expect(failure.violations[0]?.name).toBe('I4')

@@ -1,11 +1,11 @@
 /**
- * Looks for the least that still fails as a run did: fewer kinds of faults, fewer blows, fewer and shorter parts of
- * everything (delta debugging: A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002).
- *   S1. What it gives fails with the same first violation, by name, as what it was given.
- *   S2. It is bounded in runs and in time: the shortest so far is what it gives.
- * A run made smaller is another run: chance falls differently. So cuts that once did not fail are tried again.
+ * Looks for a smaller plan with the same failure: fewer kinds of faults, fewer blows, fewer clients, shorter phases
+ * (delta debugging: A. Zeller, R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002).
+ *   S1. The result fails with the same first violation, by name, as the original plan.
+ *   S2. It is bounded in runs and in time, and returns the shortest plan so far.
+ * A smaller run draws other random numbers, so cuts that failed to reproduce once are tried again.
  */
-import { ATTACKER, BRINGER, type Plan, REMOVER } from './plan.ts'
+import { ATTACKER, IMPORTER, type Plan, REMOVER } from './plan.ts'
 import type { Attempt } from './runner-attempt.ts'
 
 export interface Shrinking {
@@ -14,7 +14,7 @@ export interface Shrinking {
   readonly faultKinds: readonly string[]
   readonly run: (plan: Plan) => Promise<Attempt>
   readonly maxRuns: number
-  /** Whether there is no more time. */
+  /** Whether the time is up. */
   readonly isLate: () => boolean
 }
 
@@ -24,7 +24,7 @@ export interface Shrunk {
   readonly runs: number
 }
 
-/** What may be halved, together: each to no less than this. */
+/** Sizes that are halved together, with their lower bounds. */
 const CUTS: readonly Partial<Plan>[] = [
   { faultsMs: 200, requestsPerClient: 1 },
   { requestsPerClient: 1 },
@@ -39,14 +39,14 @@ export async function shrink(shrinking: Shrinking): Promise<Shrunk> {
   let best = { plan: shrinking.plan, failure: shrinking.failure }
   let runs = 0
   const isOver = (): boolean => runs >= shrinking.maxRuns || shrinking.isLate()
-  /** Runs it, and takes it for the best if it fails alike in no more steps. */
+  /** Runs the changed plan; it becomes the best if it fails alike in no more steps. */
   const keeps = async (changes: object): Promise<boolean> => {
     if (isOver()) return false
     runs += 1
     const plan = { ...best.plan, ...changes }
     const failure = await shrinking.run(plan)
     const isAlike = failure.violations[0]?.name === shrinking.failure.violations[0]?.name
-    // A run with fewer kinds of faults is worth some more steps.
+    // Fewer kinds of faults are worth some more steps.
     const most = best.failure.end.steps * ('without' in changes ? 1.1 : 1)
     const isKept = isAlike && failure.end.steps <= most
     if (isKept) best = { plan, failure }
@@ -60,7 +60,9 @@ export async function shrink(shrinking: Shrinking): Promise<Shrunk> {
     const isSmaller = smaller.some(([, value, before]) => value < before)
     return isSmaller && (await keeps(Object.fromEntries(smaller)))
   }
-  /** Adds to what the plan leaves out: all, then halves, quarters and so on down to `smallest`, as far as it still fails. */
+  /**
+   * Leaves out more of the plan: all, then halves, quarters and so on down to `smallest`, as long as it fails alike.
+   */
   const leaveOut = async (which: keyof Plan, all: readonly unknown[], smallest: number): Promise<void> => {
     const out = (): ReadonlySet<unknown> => best.plan[which] as ReadonlySet<unknown>
     for (let size = all.length; size >= Math.max(1, smallest) && !isOver(); size = size > 1 ? Math.ceil(size / 2) : 0) {
@@ -70,9 +72,9 @@ export async function shrink(shrinking: Shrinking): Promise<Shrunk> {
       }
     }
   }
-  /** `parts`: a part of so many is the smallest that is tried. */
+  /** `parts`: the smallest part to try is one in so many. */
   const round = async (parts: number): Promise<void> => {
-    const clients = [BRINGER, REMOVER, ATTACKER, ...Array(best.plan.clients).keys()]
+    const clients = [IMPORTER, REMOVER, ATTACKER, ...Array(best.plan.clients).keys()]
     await leaveOut('idleClients', clients, clients.length / parts)
     await leaveOut('without', shrinking.faultKinds, shrinking.faultKinds.length / parts)
     for (const least of CUTS) {
@@ -82,8 +84,8 @@ export async function shrink(shrinking: Shrinking): Promise<Shrunk> {
     const struck = [...counters].filter(([name]) => name.startsWith('blow:')).map(([, count]) => count)
     const blows = struck.reduce((sum, count) => sum + count, best.plan.sparedBlows.size)
     await leaveOut('sparedBlows', [...Array(blows).keys()], blows / parts)
-    const asked = counters.get('client:asked') ?? 0
-    await leaveOut('skippedRequests', [...Array(asked).keys()].reverse(), asked / parts)
+    const sent = counters.get('client:asked') ?? 0
+    await leaveOut('skippedRequests', [...Array(sent).keys()].reverse(), sent / parts)
   }
   await round(8)
   for (let before = Infinity; best.failure.end.steps < before && !isOver();) {

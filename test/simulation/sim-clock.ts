@@ -1,4 +1,7 @@
-/** The Clock of one incarnation: virtual time, bent by the process's own rate and offset. Timers come a little late, now and then a lot. */
+/**
+ * The Clock of one incarnation: virtual time with the process's own rate and offset. Timers fire slightly late, and
+ * sometimes very late.
+ */
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Scheduled, SimProcess } from './kernel-process.ts'
 import type { SeededRandom } from './sim-random.ts'
@@ -7,7 +10,7 @@ import type { SeededRandom } from './sim-random.ts'
 const USUAL_LATENESS_MS = 1
 const RARE_LATENESS_MS = 25
 const RARE_LATENESS = 0.01
-/** Above the rounding of virtual time, so that a rest of nearly nothing passes. */
+/** Above the rounding error of virtual time, so that a tiny remainder passes. */
 const LEAST_REST_MS = 0.001
 
 export function createSimClock(process: SimProcess, worldRandom: SeededRandom): Clock {

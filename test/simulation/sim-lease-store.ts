@@ -1,7 +1,7 @@
 /**
- * The simulated lease store: a server that compares and sets by revision, one write after the other, and the LeaseStore
- * of one incarnation. Its faults are those that a JetStream bucket really has.
- *   S1. A write takes effect whole at one moment between call and answer, or never; its answer may be lost.
+ * The simulated lease store: a server with compare-and-set by revision, one write after the other, and the LeaseStore
+ * of one incarnation. Its faults are those of a JetStream bucket.
+ *   S1. A write takes effect completely at one moment between call and answer, or never; its answer may be lost.
  *   S2. Revisions grow over the whole store, until it is emptied or rewound.
  */
 import {
@@ -19,7 +19,7 @@ import type { SimProcess } from './kernel-process.ts'
 /** Rates are probabilities per call, or per hint and watcher. */
 export interface LeaseFaults {
   readonly latencyMs: { readonly min: number; readonly max: number }
-  /** The call fails, and nothing took effect. */
+  /** The call fails without effect. */
   readonly unavailable: number
   /** The write takes effect, and its answer is lost. */
   readonly ackLost: number
@@ -28,7 +28,7 @@ export interface LeaseFaults {
   readonly staleMs: number
   /** A hint does not reach a watcher. */
   readonly hintLost: number
-  /** A hint comes up to `hintLateMs` late, after later ones perhaps. */
+  /** A hint arrives up to `hintLateMs` late, perhaps after later hints. */
   readonly hintLate: number
   readonly hintLateMs: number
 }
@@ -44,22 +44,25 @@ export const CALM_LEASES: LeaseFaults = {
   hintLateMs: 0,
 }
 
-/** What a server says that has lost its majority: nothing, or what it knew by then. It never writes. */
+/** The reads of a server without a majority: none, or stale data. It never writes. */
 export type MinorityReads = 'fail' | 'stale'
 
 export interface SimLeaseServer {
   readonly setFaults: (faults: LeaseFaults) => void
-  /** No leader: every call times out until `heal`, or as long as said. */
+  /** No leader: every call times out until `heal`, or for the duration. */
   readonly stopFor: (durationMs: number) => void
-  /** For the processes named, or all: their server has no majority, cannot write, and reads as it stands at this moment or not at all. */
+  /**
+   * For the named processes, or for all: their server has no majority. It cannot write; it reads its state as of this
+   * moment, or not at all.
+   */
   readonly loseQuorumFor: (durationMs: number, reads: MinorityReads, names?: ReadonlySet<string>) => void
-  /** All keys are gone; revisions start over. */
+  /** Removes all keys; revisions start over. */
   readonly empty: () => void
-  /** Everything is as it was that long ago, revisions too. */
+  /** Restores the earlier state, including revisions. */
   readonly rewind: (durationMs: number) => void
-  /** Stops all faults. What is lost stays lost. */
+  /** Stops all faults. Lost data stays lost. */
   readonly heal: () => void
-  /** What took effect for one caller; the server's side of `createSimLeaseStore`. */
+  /** The server's side of `createSimLeaseStore`: the effects of its calls. */
   readonly calls: LeaseCalls
 }
 
@@ -116,7 +119,7 @@ export function createSimLeaseServer(
   const stopped = (process: SimProcess): boolean => kernel.now() < stoppedUntilMs || !reachable(process.name)
   const minorityOf = ({ name }: SimProcess): Minority | undefined =>
     minorities.find((minority) => kernel.now() < minority.untilMs && minority.has(name))
-  /** Whether its server has no majority to answer this. */
+  /** Whether the process's server lacks a majority for this call. */
   const withoutQuorum = (process: SimProcess, writes: boolean): boolean => {
     const minority = minorityOf(process)
     if (minority === undefined || (!writes && minority.reads === 'stale')) return false
@@ -169,21 +172,21 @@ export function createSimLeaseServer(
     rest.delete(nodeId)
     change({ revision: revision + 1, sessions: rest, hints })
   }
-  const hint = (said: ShardHint): void => {
+  const hint = (sent: ShardHint): void => {
     const { revision, sessions, hints } = now()
-    change({ revision: revision + 1, sessions, hints: new Map(hints).set(said.shardId, said) })
-    for (const watcher of watchers) watcher(said)
+    change({ revision: revision + 1, sessions, hints: new Map(hints).set(sent.shardId, sent) })
+    for (const watcher of watchers) watcher(sent)
   }
-  const watch = (process: SimProcess, onHint: (said: ShardHint) => void): Watch => {
+  const watch = (process: SimProcess, onHint: (sent: ShardHint) => void): Watch => {
     let stopped = false
-    const deliver = (said: ShardHint): void => {
+    const deliver = (sent: ShardHint): void => {
       if (!reachable(process.name) || random.chance(faults.hintLost)) return kernel.count('fault:hint_lost')
       if (minorityOf(process) !== undefined) return kernel.count('fault:hint_without_quorum')
       const late = random.chance(faults.hintLate)
       if (late) kernel.count('fault:hint_late')
       const lateMs = late ? random.between(0, faults.hintLateMs) : 0
-      process.later(latency() + lateMs, `hears of shard ${said.shardId}`, () => {
-        if (!stopped) onHint(said)
+      process.later(latency() + lateMs, `receives a hint about shard ${sent.shardId}`, () => {
+        if (!stopped) onHint(sent)
       })
     }
     const stop = (): void => {
@@ -193,7 +196,7 @@ export function createSimLeaseServer(
     if (!process.alive()) return { stop }
     process.onEnd(stop)
     watchers.add(deliver)
-    for (const said of now().hints.values()) deliver(said)
+    for (const sent of now().hints.values()) deliver(sent)
     return { stop }
   }
   return {
@@ -237,7 +240,7 @@ export function createSimLeaseServer(
 /** The LeaseStore of one incarnation. */
 export function createSimLeaseStore(server: SimLeaseServer, process: SimProcess): LeaseStore {
   const { run, read, write, remove, snapshot, hint, watch } = server.calls
-  /** Writes whose answer did not come, by node: such a write, and only such a one, is taken for our own when met. */
+  /** Writes without an answer, by node: only such a write counts as our own when its revision is found. */
   const inDoubt = new Map<string, string>()
   const lastWritten = new Map<string, Revision>()
   return {
@@ -260,7 +263,7 @@ export function createSimLeaseStore(server: SimLeaseServer, process: SimProcess)
       run(process, `ends ${nodeId}`, true, () => {
         if (read(nodeId)?.revision === lastWritten.get(nodeId)) remove(nodeId)
       }),
-    hint: (said) => run(process, `hints at shard ${said.shardId}`, true, () => hint(said)),
+    hint: (sent) => run(process, `hints at shard ${sent.shardId}`, true, () => hint(sent)),
     watchHints: (onHint) => watch(process, onHint),
   }
 }

@@ -1,4 +1,4 @@
-/** Actors of the simulated database that are no accounts, as sealed copies: nobody who reads one can change it. */
+/** Actors of the simulated database other than accounts, as sealed copies that readers cannot change. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { sealedCopy } from './sealed.ts'
@@ -18,7 +18,7 @@ interface ActorRow {
 export class ActorTable {
   /** By shard and actor. */
   private readonly rows = new Map<string, ActorRow>()
-  /** By class ID, of all shards: the unique index. */
+  /** By class ID, across shards: the unique index. */
   private readonly classes = new Map<string, ActorRow>()
   private readonly counted: ValueSink
 

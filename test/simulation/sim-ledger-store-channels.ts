@@ -1,6 +1,6 @@
 /**
- * Messages between the shards of the simulated database, and what is known of their way.
- *   M1. What was sent, acknowledged and taken in are counters; rows may be gone, counters never go back (D6).
+ * Messages between the shards of the simulated database, and their delivery state.
+ *   M1. Sent, acknowledged and accepted numbers are counters: rows may be removed, counters never decrease (D6).
  *   M2. Numbers continue the stored counter without a gap, and a mark rises.
  */
 import type {
@@ -26,27 +26,27 @@ interface Channel {
   readonly target: number
   sent: number
   acknowledged: number
-  /** The highest number of a row that there ever was. */
+  /** The highest number that a row ever had. */
   highest: number
   /** By number, in the order of numbers. */
   readonly rows: Map<number, OutboxRow>
 }
 
-/** A message whose target has not taken it in. */
+/** A message that its target has not accepted. */
 export interface UnconsumedMessage extends OutboxMessage {
   readonly source: number
 }
 
 export interface ChannelTableOptions {
   readonly counted: ValueSink
-  /** A mutation: what was sent is whatever rows are left. */
+  /** A mutation: the sent count is derived from the remaining rows. */
   readonly sentFromRows: boolean
 }
 
 export class ChannelTable {
   /** By source and target. */
   private readonly channels = new Map<string, Channel>()
-  /** By target and source: the last number taken in. */
+  /** The last accepted number, by target and source. */
   private readonly taken = new Map<string, number>()
   private readonly options: ChannelTableOptions
 
@@ -72,12 +72,12 @@ export class ChannelTable {
       .toSorted((left, right) => left.source - right.source)
   }
 
-  /** Above what was acknowledged, in order per target. */
+  /** Above the acknowledged number, in order per target. */
   outbox(shardId: number): readonly OutboxMessage[] {
     return this.channelsOf(shardId).flatMap((channel) => messagesAbove(channel, this.knownOf(channel)))
   }
 
-  /** Everything that its target has yet to take in. */
+  /** Messages that their targets have not accepted yet. */
   unconsumed(): readonly UnconsumedMessage[] {
     return [...this.channels.values()].flatMap((channel) =>
       messagesAbove(channel, this.markOf(channel)).map((message) => ({ source: channel.source, ...message })),
@@ -178,7 +178,10 @@ export class ChannelTable {
     return channel
   }
 
-  /** What is known to be taken in: noted late, or the mark itself; one above what was sent tells nothing. */
+  /**
+   * The highest number known to be accepted: the acknowledgement, recorded late, or the mark itself. A mark above the
+   * sent number is ignored.
+   */
   private knownOf(channel: Channel): number {
     const mark = this.markOf(channel)
     return mark <= channel.sent ? Math.max(channel.acknowledged, mark) : channel.acknowledged
@@ -193,7 +196,7 @@ export class ChannelTable {
   }
 }
 
-/** Without counters of their own numbers start again: what was acknowledged is then no more. */
+/** Without counters the numbers start again: acknowledged rows are removed. */
 function startAgain(channel: Channel, number: number): void {
   for (const old of channel.rows.keys()) if (old <= channel.acknowledged) channel.rows.delete(old)
   channel.acknowledged = number - 1

@@ -1,8 +1,8 @@
 /**
- * The simulated database server, shared by the stores of all sessions. It runs outside every process: what has arrived
- * takes effect whoever is dead by then.
- *   B1. A statement is atomic; between its start and its commit it holds its row locks, and nothing of it is visible.
- *   B2. A commit skips shards whose row is locked or whose token is another (SKIP LOCKED); an acquire waits up to 500 ms.
+ * The simulated database server, shared by the stores of all sessions. It runs outside every process:
+ * statements that have arrived take effect even if their client has died.
+ *   B1. A statement is atomic; between its start and its commit it holds its row locks and is invisible.
+ *   B2. A commit skips shards whose row is locked or whose token differs (SKIP LOCKED); an acquire waits up to 500 ms.
  *   B3. A session's lock is free only when no commit of it can still take effect.
  */
 import type { AcquireResult, CommitBatch, CommitVerdict, ShardRecord } from '../../runtime/ports/ledger-store.ts'
@@ -18,7 +18,7 @@ import { EPOCH_LEAP, refusalOf, type SimServer, SimServers, type Stored } from '
 import { hasRows, onlyMakesNew, shuffled } from './sim-ledger-store-table.ts'
 import type { SeededRandom } from './sim-random.ts'
 
-/** `lock_timeout` of whatever waits for a shard's row. */
+/** `lock_timeout` of statements that wait for a shard's row. */
 export const LOCK_TIMEOUT_MS = 500
 
 export interface SimDatabaseOptions {
@@ -27,22 +27,22 @@ export interface SimDatabaseOptions {
   readonly broken?: StoreRule | undefined
 }
 
-/** A connection of a session. Statements of a closed one that has been ended by the server are never executed. */
+/** A session's connection. Statements on a connection that the server has ended are never executed. */
 export interface Connection {
   readonly session: string
   readonly nodeId: string
-  /** Of the server that it was made to. */
+  /** The timeline of the server at connection. */
   readonly timeline: number
-  /** False once its client has gone away from it. */
+  /** False once the client has abandoned it. */
   open: boolean
-  /** True once the server has ended it: nothing that it carried will take effect any more. */
+  /** True once the server has ended it: its statements no longer take effect. */
   ended: boolean
   /** Commits that may still take effect. */
   pending: number
   readonly onEnded: Set<() => void>
 }
 
-/** What an applied commit did, with the shard's row as it was at that moment. */
+/** The effect of an applied commit, with the shard's row at that moment. */
 export interface AppliedShard {
   readonly batch: ShardBatch
   readonly row: ShardRow
@@ -66,28 +66,28 @@ interface OldSnapshot {
   readonly untilMs: number
 }
 
-/** How long after an acquire a load still counts as sent with it, for the mutation. */
+/** For the mutation: how long after an acquire a load counts as part of its statement. */
 const SAME_STATEMENT_MS = 250
 
-/** Of the commits under way when a server is lost, how many have taken effect. */
+/** The share of the commits in flight that take effect when a server is lost. */
 const IN_DOUBT_APPLIED = 0.5
 
 export class SimDatabase {
   private readonly servers: SimServers
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
-  /** By node, how much longer at most its statements and their answers are under way, milliseconds. */
+  /** By node, the largest extra delay of its statements and their answers, milliseconds. */
   readonly far = new Map<string, number>()
-  /** Nodes of which nothing reaches the server, and that hear nothing of it. */
+  /** Nodes without any connection to the server. */
   readonly cutOff = new Set<string>()
-  /** Whether the disk is full: no commit writes a row. */
+  /** Whether the disk is full: commits cannot write rows. */
   isFull = false
-  /** What administrators want emptied. */
+  /** Nodes and shards that administrators drain. */
   readonly drains = { nodes: new Set<string>(), shards: new Map<number, string>() }
   readonly locks: RowLocks
   readonly random: SeededRandom
   readonly kernel: Kernel
   readonly shardCount: number
-  /** Writes that the tables refused though nothing was poisonous: each is a broken invariant of some owner. */
+  /** Writes that the tables refused although their values are storable: each is a broken invariant of an owner. */
   readonly brokenWrites: string[] = []
   private readonly connections = new Map<string, Set<Connection>>()
   private readonly broken: StoreRule | undefined
@@ -119,27 +119,30 @@ export class SimDatabase {
     return this.servers.server
   }
 
-  /** Why a session that has seen that server first goes on with nothing from this one; undefined: it may. */
+  /** Why a session that has first seen that server refuses this one; undefined if it may continue. */
   refusalOf(first: SimServer | undefined): string | undefined {
     const { server } = this
     return refusalOf(first, { ...server, accepted: server.accepted || this.broken === 'refusesUnaccepted' })
   }
 
-  /** What a standby has that is told nothing from now on. */
+  /** The state of a standby that receives no more changes from now on. */
   standby(): Stored {
     return this.servers.copy()
   }
 
   /**
-   * The server is lost, and a standby has taken its place: this one, or one that has all that was answered. What was
-   * under way has been told to it or has not.
+   * The server is lost and a standby takes its place: the given one, or one with all answered commits. Commits in
+   * flight may have reached it.
    */
   promote(standby?: Stored): void {
     this.restart(IN_DOUBT_APPLIED)
     this.servers.promote(standby)
   }
 
-  /** The ledger may run again: the server that was lost is back, if what took its place lacks something, or is accepted. */
+  /**
+   * The ledger may run again: the lost server is back if its replacement lacks commits; otherwise the replacement is
+   * accepted.
+   */
   recover(): void {
     if (this.server.accepted) return
     if (this.servers.comeBack()) this.restart()
@@ -151,7 +154,7 @@ export class SimDatabase {
     this.servers.withdraw()
   }
 
-  /** A1: an administrator says that the ledger may run on this server. */
+  /** A1: an administrator accepts this server. */
   accept(): void {
     this.servers.accept()
     for (const { shardId, epoch } of this.shards()) {
@@ -159,7 +162,9 @@ export class SimDatabase {
     }
   }
 
-  /** Every connection is gone. What had not committed never will, but for as many as took effect without saying so. */
+  /**
+   * Closes every connection. Uncommitted statements are lost, except for a share that takes effect without an answer.
+   */
   restart(inDoubtApplied = this.faults.commitAppliedWhenEnded): void {
     const usual = this.faults.commitAppliedWhenEnded
     this.faults.commitAppliedWhenEnded = inDoubtApplied
@@ -167,7 +172,7 @@ export class SimDatabase {
     this.faults.commitAppliedWhenEnded = usual
   }
 
-  /** As a restart; and the tables are what these commits have left. Whose the shards are stays. */
+  /** Restarts with tables that contain only these commits. The shards' owners stay. */
   goBack(commits: readonly AppliedCommit[]): void {
     this.restart()
     const rows = new Rows(this.broken)
@@ -188,7 +193,7 @@ export class SimDatabase {
     this.shardListeners.push(listener)
   }
 
-  /** Calls back when a statement of a node reads what is stored. */
+  /** Calls back when a node's statement reads stored data. */
   onRead(listener: (nodeId: string) => void): void {
     this.readListeners.push(listener)
   }
@@ -208,18 +213,18 @@ export class SimDatabase {
     return connection
   }
 
-  /** Whether what comes on this connection arrives: what is on its way to one server reaches no other. */
+  /** Whether a statement on this connection arrives: statements to one server do not reach another. */
   reaches({ ended, timeline }: Connection): boolean {
     return !ended && timeline === this.server.timeline
   }
 
-  /** The client is gone from this connection; what it sent may yet take effect. */
+  /** The client abandons this connection; its statements may still take effect. */
   disconnect(connection: Connection): void {
     connection.open = false
     this.forgetIfIdle(connection)
   }
 
-  /** The client is gone altogether. */
+  /** The client abandons all its connections. */
   leave(session: string): void {
     for (const connection of this.connections.get(session) ?? []) this.disconnect(connection)
   }
@@ -230,7 +235,7 @@ export class SimDatabase {
     this.forgetIfIdle(connection)
   }
 
-  /** Ends a connection: what it has not committed never will be. */
+  /** Ends a connection: its uncommitted statements never take effect. */
   end(connection: Connection): void {
     if (connection.ended) return
     connection.ended = true
@@ -240,7 +245,7 @@ export class SimDatabase {
     this.forgetIfIdle(connection)
   }
 
-  /** Ends those connections of a session that its client has left, as far as they are found, or all. */
+  /** Ends a session's connections: all, or those that its client has abandoned, as far as they are found. */
   endSession(session: string, which: 'left' | 'all'): void {
     for (const connection of this.connections.get(session) ?? []) {
       if (which === 'all' || (!connection.open && !this.random.chance(this.faults.leftConnectionEscapes)))
@@ -248,7 +253,7 @@ export class SimDatabase {
     }
   }
 
-  /** As when the server hears nothing of a host for too long: its sessions' locks are free. */
+  /** Frees the locks of a host's sessions, as a server does after too long a silence. */
   endNode(nodeId: string): void {
     for (const connections of this.connections.values()) {
       for (const connection of connections) if (connection.nodeId === nodeId) this.end(connection)
@@ -269,7 +274,7 @@ export class SimDatabase {
     return [...this.servers.stored.shardRows].map(([shardId, row]) => ({ shardId, ...row }))
   }
 
-  /** Executes an acquire that has arrived, and says what became of it when it has committed. */
+  /** Executes an acquire that has arrived, and answers with its result after the commit. */
   acquire(
     connection: Connection,
     wish: { readonly shardId: number; readonly seenEpoch: number; readonly nextEpoch: number },
@@ -295,7 +300,7 @@ export class SimDatabase {
     })
   }
 
-  /** Changes a shard's row if the token is this session's; undefined when the row stayed locked. */
+  /** Changes a shard's row if the token is this session's; undefined if the row stayed locked. */
   change(
     connection: Connection,
     token: ShardToken,
@@ -311,7 +316,7 @@ export class SimDatabase {
     })
   }
 
-  /** Starts a commit that has arrived: takes its locks, takes effect `executionMs` later, then answers. */
+  /** Executes a commit that has arrived: takes its locks, takes effect `executionMs` later, then answers. */
   commit(
     connection: Connection,
     batch: CommitBatch,
@@ -348,8 +353,8 @@ export class SimDatabase {
   }
 
   /**
-   * From now on this session's commits with transactions take their locks and go no further, until they are let go.
-   * `reached` resolves once there is one.
+   * This session's commits with transactions take their locks and then wait until `letGo`. `reached` resolves once one
+   * waits.
    */
   hold(session: string): { readonly reached: Promise<void>; readonly letGo: () => void } {
     const gate = createGate()
@@ -361,17 +366,17 @@ export class SimDatabase {
     return { reached: gate.reached, letGo }
   }
 
-  /** What a look-up is made of, as this session's statements see the tables. */
+  /** The statements of a look-up, as this session sees the tables. */
   lookUp(session: string, question: LookUpQuestion): Statements<LookUpAnswer> {
     return lookUpStatements(this.worldOf(session), question)
   }
 
-  /** What an owner reads of a shard, each part as a statement of its own. */
+  /** The statements with which an owner reads a shard. */
   openShard(session: string, shardId: number): Statements<ShardStart> {
     return openShardStatements(this.worldOf(session), shardId)
   }
 
-  /** The longest due first; those that are due since the same time in any order. */
+  /** The longest due first; those due since the same time in any order. */
   due(session: string, shardIds: readonly number[], untilMs: number, limit: number): readonly DueActor[] {
     const found = shardIds.flatMap((shardId) => this.rowsSeenBy(session, shardId).actors.due(shardId, untilMs))
     return shuffled(found, this.random)
@@ -435,9 +440,9 @@ export class SimDatabase {
   }
 
   /**
-   * Nothing of it is applied: either the tables refuse it, or it has no rows, or that is a broken invariant. It is none where
-   * what it made has been removed since: its owner does so with the answer at hand, and whoever has passed that on holds
-   * nothing for unanswered; without the answer the attempt is raised first.
+   * Applies nothing: the tables must refuse the second copy, or it has no rows; otherwise an invariant is broken.
+   * Exception: the rows that it created have been removed since. Its owner removes them only after an answer, or after
+   * raising the attempt.
    */
   private applyAgain({ nodeId, session }: Connection, fenced: readonly ShardBatch[]): CommitVerdict {
     const refused = this.rows.check(fenced)

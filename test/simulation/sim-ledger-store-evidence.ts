@@ -1,26 +1,26 @@
 /**
- * What a store was told was committed, held against the tables whenever it connects anew: the simulated half of
+ * Compares the commits that a store knows to be answered with the tables on each new connection: the simulated half of
  * infra/postgres/store/evidence.ts, by the same rule (E1 there).
  */
 import { addressOf, type CommitBatch, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { Rows } from './sim-ledger-store-rows.ts'
 
 export interface SimEvidence {
-  /** These shards of the batch were answered as committed. */
+  /** Records that these shards of the batch were answered as committed. */
   readonly note: (batch: CommitBatch, committed: ReadonlySet<number>) => void
-  /** A shard that lacks what was committed; undefined if none does. */
+  /** A shard that lacks an answered commit; undefined if none does. */
   readonly lackingShard: (rows: Rows) => number | undefined
 }
 
 /** The latest of each kind. */
-interface Known {
+interface LatestRows {
   account?: { readonly accountId: string; readonly version: number }
   sent?: { readonly target: number; readonly number: number }
   mark?: { readonly source: number; readonly number: number }
 }
 
 export function createSimEvidence(): SimEvidence {
-  const shards = new Map<number, Known>()
+  const shards = new Map<number, LatestRows>()
 
   function noteShard({ token, accounts, sent, marks }: ShardBatch): void {
     const known = shards.get(token.shardId) ?? {}
@@ -41,7 +41,7 @@ export function createSimEvidence(): SimEvidence {
   }
 }
 
-function lacks(rows: Rows, shardId: number, { account, sent, mark }: Known): boolean {
+function lacks(rows: Rows, shardId: number, { account, sent, mark }: LatestRows): boolean {
   const version = account && (rows.accounts.get(addressOf({ ...account, shardId }))?.version ?? 0)
   const channel = sent && rows.channels.channelStarts(shardId).find(({ target }) => target === sent.target)
   const taken = mark && rows.channels.marks(shardId).find(({ source }) => source === mark.source)

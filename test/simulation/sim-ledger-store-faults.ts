@@ -1,18 +1,18 @@
-/** How cruel the simulated database is, and which of its rules a run breaks. Rates are probabilities per call. */
+/** Fault rates of the simulated database, and the rule that a run breaks. Rates are probabilities per call. */
 export interface StoreFaults {
-  /** An ERROR before anything took effect: definite. */
+  /** An ERROR before any effect: definite. */
   commitRefused: number
   commitAppliedAnswerLost: number
   commitLostAnswerLost: number
-  /** Arrives seconds later, perhaps after its owner's next attempt or another's acquire. */
+  /** Arrives seconds later, perhaps after its owner's next attempt or another owner's acquire. */
   commitLate: number
-  /** Takes effect or not only after seconds, with its locks held meanwhile. */
+  /** Takes effect or fails only after seconds, and holds its locks until then. */
   commitStuck: number
-  /** Has taken effect, and runs again up to some seconds later: something in between sends what it holds for unanswered. */
+  /** Has taken effect, and arrives again up to some seconds later, because a component in between resends it. */
   commitDoubled: number
-  /** Its backend is ended while it waits for its standby: it has committed all the same (F5). */
+  /** Its backend is ended while it waits for its standby: it has committed nevertheless (F5). */
   commitAppliedWhenEnded: number
-  /** A connection that its client has left escapes being ended before the next attempt. */
+  /** An abandoned connection is not ended before the next attempt. */
   leftConnectionEscapes: number
   /** Takes tens to hundreds of milliseconds. */
   slow: number
@@ -42,22 +42,22 @@ export const NO_STORE_FAULTS: Readonly<StoreFaults> = {
 
 /** Rules of the database that a run may break, by name. */
 export type StoreRule =
-  /** A shard's rows are written whatever its token is. */
+  /** Writes a shard's rows under any token. */
   | 'fenceChecks'
-  /** The fence reads the token and locks nothing. */
+  /** The fence reads the token without locking. */
   | 'fenceLocks'
-  /** A shard is given to whoever asks for it, whatever has become of it since they looked. */
+  /** An acquire succeeds regardless of changes since the look-up. */
   | 'acquireCompares'
-  /** What is loaded with an acquire is what was committed before the acquire waited. */
+  /** An acquire loads the state from before its wait. */
   | 'acquireLoadsOldSnapshot'
-  /** No counters (D6): a shard has sent the highest number that is left, and messages go as they are acknowledged. */
+  /** No counters (D6): the sent number is the highest remaining one, and messages are removed when acknowledged. */
   | 'sentFromRows'
-  /** No version, mark or counter is looked at before it is written (I1b), and what is there is written over. */
+  /** Versions, marks and counters are overwritten without a check (I1b). */
   | 'looksAtPrevious'
-  /** A session goes on with whatever server it finds first, and refuses others. */
+  /** A session continues with the first server that it finds, accepted or not, and refuses others. */
   | 'refusesUnaccepted'
 
-/** Names of the counters, one for each way to be cruel; a run that means to prove something demands that they are not 0. */
+/** Names of the counters, one for each kind of fault; demanded.ts requires that they are not 0. */
 export const STORE_FAULT_COUNTERS = [
   'fault:store:commit-refused',
   'fault:store:commit-applied-answer-lost',

@@ -1,4 +1,7 @@
-/** The simulated store under the contract of a ledger store: each test has a kernel of its own, driven by what it waits for. */
+/**
+ * The simulated store under the contract of a ledger store: each test has its own kernel, which runs while the test
+ * waits.
+ */
 import type { BoundaryTotal } from '../contract/ledger-store-harness.ts'
 import type { RewindableHarness } from '../contract/ledger-store-rewound.contract.ts'
 import type { PromotableHarness, WatchedSession } from '../contract/ledger-store-server.contract.ts'
@@ -8,7 +11,7 @@ import { createSimLedgerStore } from './sim-ledger-store.ts'
 import { decimalOf } from './sim-ledger-store-value.ts'
 
 const SHARD_COUNT = 8
-/** Virtual time that any one wait may take. */
+/** Virtual time limit of each wait. */
 const WAIT_MS = 120_000
 
 export function createSimHarness(seed: number): Promise<RewindableHarness & PromotableHarness> {
@@ -26,7 +29,7 @@ export function createSimHarness(seed: number): Promise<RewindableHarness & Prom
     const stops: string[] = []
     const onStopped = (reason: string): void => void stops.push(reason)
     const store = createSimLedgerStore({ database, process, session, nodeId, onStopped })
-    // As the real one does when it is made: it fails if the server is not one to start on.
+    // As in production, creation fails if the server may not be used.
     await kernel.runToEnd(store.probe(), WAIT_MS)
     return {
       store,

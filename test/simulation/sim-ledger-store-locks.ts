@@ -1,4 +1,7 @@
-/** Row locks on `shards`, first come, first served, and gates. A holder is any object; it gives up all its locks together. */
+/**
+ * Row locks on `shards`, first come, first served, and gates. A holder is any object; it releases all its locks
+ * together.
+ */
 import type { Kernel } from './kernel.ts'
 
 interface Waiter {
@@ -8,11 +11,11 @@ interface Waiter {
 }
 
 export interface RowLocks {
-  /** Without waiting (SKIP LOCKED). A row that somebody waits for is not free either. */
+  /** Without waiting (SKIP LOCKED). A row with waiters is not free either. */
   readonly tryLock: (shardId: number, holder: object) => boolean
   /** Calls back once: true with the lock, or false after `timeoutMs` (`lock_timeout`). */
   readonly lock: (shardId: number, holder: object, timeoutMs: number, run: (locked: boolean) => void) => void
-  /** Gives up every lock and every wait of this holder. */
+  /** Releases every lock of this holder and cancels its waits. */
   readonly release: (holder: object) => void
   readonly locked: (shardId: number) => boolean
 }

@@ -1,4 +1,4 @@
-/** The look-up of the simulated database: a few statements, each of which sees what is committed as it runs (D4). */
+/** The look-up of the simulated database: several statements, each of which sees the commits at its execution (D4). */
 import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
@@ -18,7 +18,7 @@ import {
 import type { Rows } from './sim-ledger-store-rows.ts'
 import type { Statements, StatementWorld } from './sim-ledger-store-statements.ts'
 
-/** Only for what is asked there is a statement. */
+/** Only requested parts have a statement. */
 export function lookUpStatements(world: StatementWorld, question: LookUpQuestion): Statements<LookUpAnswer> {
   const answer = {
     accounts: new Map<string, AccountState>(),

@@ -1,4 +1,4 @@
-/** What became of NFTs in the simulated database: entries that are added and never changed. */
+/** The histories of NFTs in the simulated database: entries are added and never changed. */
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { NftEventWrite, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { broken, copyShard, push, type RowRefusal } from './sim-ledger-store-table.ts'
@@ -34,7 +34,7 @@ export class NftEventTable {
   }
 }
 
-/** Texts that the tables do not take (F2). */
+/** Texts to check for values that the tables refuse (F2). */
 export function textsOf({ nftId, event }: NftEventWrite): readonly (string | null)[] {
   return [nftId, event.from, event.to, event.txnId]
 }

@@ -1,8 +1,8 @@
 /**
- * The tables of the simulated database: what is committed, and nothing else.
- *   R1. `check` finds every reason to refuse a write before anything of it is applied: a statement is whole or nothing.
- *   R2. Balances and holds live in rows of their own, as in the real schema: one that a batch forgets to write is missing.
- *   R3. What is a document in the real schema is a sealed copy here: nobody who reads it can change it.
+ * The committed tables of the simulated database.
+ *   R1. `check` finds every reason to refuse a write before anything of it is applied: a statement is atomic.
+ *   R2. Balances and holds live in rows of their own, as in the real schema: a row that a batch forgets is missing.
+ *   R3. A document of the real schema is a sealed copy here, which readers cannot change.
  */
 import { Balances } from '../../actors/account/balances.ts'
 import { Holds } from '../../actors/account/holds.ts'
@@ -21,7 +21,7 @@ import { broken, copyShard, itself, push, type RowRefusal } from './sim-ledger-s
 import { type StoredTransaction, TransactionTable } from './sim-ledger-store-transactions.ts'
 import { signedUnits, VALUE_PARTS, ValueCount, type ValueSink } from './sim-ledger-store-value.ts'
 
-/** A value that the simulated store cannot take, as PostgreSQL cannot take a NUL in a text. */
+/** A value that the simulated store refuses, as PostgreSQL refuses a NUL in a text. */
 export const POISON = 'poison\u0000'
 
 export interface ShardRow {
@@ -40,13 +40,13 @@ export interface Tables {
   readonly operations: ReadonlyMap<string, RecordedOperation>
 }
 
-/** What crossed the boundary of an asset, in whole units of 10^-18. */
+/** The value that crossed the boundary of an asset, in whole units of 10^-18. */
 export interface BoundaryTotal {
   readonly credited: bigint
   readonly debited: bigint
 }
 
-/** Values that no table takes: they fail the statement as it is read, whatever the fence says (F2). */
+/** Values that every table refuses: they fail the statement when it is read, whatever the fence (F2). */
 export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined {
   for (const { accounts, transactions, operations, holds, actors, nftEvents, outbox } of shards) {
     const texts: unknown[] = []
@@ -104,7 +104,7 @@ export class Rows implements Tables {
     return this.transactionTable.byKey
   }
 
-  /** What of a broken invariant these writes would show; undefined when nothing. */
+  /** The broken invariant that these writes show; undefined if there is none. */
   check(shards: readonly ShardBatch[]): RowRefusal | undefined {
     for (const batch of shards) {
       const found =
@@ -149,14 +149,14 @@ export class Rows implements Tables {
     return this.useOf(address, recorded, originalAnswer(recorded))
   }
 
-  /** What is committed now for one shard: what a statement sees whose snapshot is this old. */
+  /** The committed rows of one shard: the view of a statement whose snapshot is this old. */
   snapshotOf(shardId: number): Rows {
     const copy = new Rows()
     this.copyShard(shardId, copy)
     return copy
   }
 
-  /** All that is committed now, in all these shards. */
+  /** The committed rows of these shards. */
   copy(shardIds: readonly number[]): Rows {
     const copy = new Rows(this.broken)
     for (const shardId of shardIds) {
@@ -187,14 +187,16 @@ export class Rows implements Tables {
     use: { readonly payloadHash: string; readonly keyId: string },
     answer: Answer,
   ): EarlierUse | undefined {
-    // Nobody's key of this ledger: it was used on another.
+    // Not a key of this ledger: it was used on another.
     if (use.keyId === '') return { payloadHash: use.payloadHash, key: { keyId: '', publicKey: '' }, answer }
     const key = this.keys.get(addressOf(address))?.find((candidate) => candidate.keyId === use.keyId)
-    if (key === undefined) throw new Error(`a key that was never registered is named at ${addressOf(address)}`)
+    if (key === undefined) throw new Error(`an unregistered key is used at ${addressOf(address)}`)
     return { payloadHash: use.payloadHash, key, answer }
   }
 
-  /** Whether each row is written on top of what it was computed from (I1b), and what is new is not there yet. */
+  /**
+   * Whether each row is written on top of the version that it was computed from (I1b), and new rows do not exist yet.
+   */
   private checkPrevious(batch: ShardBatch): RowRefusal | undefined {
     return (
       this.checkAccounts(batch) ??
@@ -296,7 +298,7 @@ function countHold(counted: ValueSink, hold: Hold, sign: bigint): void {
   if (value !== undefined) counted('held', value.tokenId, sign * value.quantity)
 }
 
-/** The original's receipt, as a repeat is told it. */
+/** The original's answer, as a replay receives it. */
 function acceptedAnswer({ transaction }: TransactionWrite): Answer {
   return {
     kind: 'accepted',
@@ -312,7 +314,7 @@ function acceptedAnswer({ transaction }: TransactionWrite): Answer {
   }
 }
 
-/** Constraints of the table: to break one is to break an invariant. */
+/** The table's constraints: a write that violates them breaks an invariant. */
 function checkBalances(writes: readonly BalanceWrite[]): RowRefusal | undefined {
   for (const { accountId, tokenId, balance: held } of writes) {
     const { balance, reserved, incoming, room } = held

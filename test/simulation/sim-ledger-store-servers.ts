@@ -1,12 +1,12 @@
 /**
- * Servers that the simulated database is on, one after the other: infra/postgres/store/identity.ts and accepted-servers.ts are
- * the real half, and N1, N3 and A1 mean what they mean there.
- *   S1. A standby that is promoted starts a timeline of its own, and has what it was told and no more.
- *   S2. Which timelines are accepted is a row like any other: each server has its own list.
+ * The successive servers of the simulated database. The real half is in infra/postgres/store/identity.ts and
+ * accepted-servers.ts, which define N1, N3 and A1.
+ *   S1. A promoted standby starts a timeline of its own, and has only the changes that reached it.
+ *   S2. The accepted timelines are a row like any other: each server has its own list.
  */
 import type { Rows, ShardRow } from './sim-ledger-store-rows.ts'
 
-/** What a session sees of the server that it is connected to. */
+/** A session's view of the server that it is connected to. */
 export interface SimServer {
   readonly timeline: number
   /** Whether the ledger may run on it. */
@@ -15,7 +15,7 @@ export interface SimServer {
   readonly wentBack: boolean
 }
 
-/** What a server has stored. */
+/** A server's stored data. */
 export interface Stored {
   readonly rows: Rows
   readonly shardRows: Map<number, ShardRow>
@@ -47,7 +47,7 @@ export class SimServers {
     }
   }
 
-  /** Of a standby that is told nothing from now on. */
+  /** The state of a standby that receives no more changes from now on. */
   copy(): Stored {
     const { rows, shardRows, accepted, wentBack } = this.stored
     const copied = new Map([...shardRows].map(([shardId, row]) => [shardId, { ...row }]))
@@ -67,7 +67,7 @@ export class SimServers {
     this.stored = standby ?? this.stored
   }
 
-  /** The server that a standby was promoted in place of is there again, and the standby gone. False: there is none. */
+  /** The lost server replaces the promoted standby. Returns false if there is none. */
   comeBack(): boolean {
     if (this.lost === undefined) return false
     this.timeline = this.lost.timeline
@@ -88,7 +88,7 @@ export class SimServers {
   }
 }
 
-/** Why a session goes on with nothing from this server (N1, N3); undefined: it may. */
+/** Why a session refuses this server (N1, N3); undefined if it may continue. */
 export function refusalOf(
   first: SimServer | undefined,
   { timeline, accepted, wentBack }: SimServer,

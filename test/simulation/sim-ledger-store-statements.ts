@@ -1,18 +1,18 @@
-/** Calls that are several statements of the simulated database: each sees what is committed as it runs. */
+/** Calls of several statements of the simulated database: each sees the commits at its execution. */
 import type { ShardStart } from '../../runtime/ports/ledger-store.ts'
 import type { Rows } from './sim-ledger-store-rows.ts'
 
 export interface Statements<T> {
   /** In no order, each at a moment of its own. */
   readonly statements: readonly (() => void)[]
-  /** Once all statements have run. */
+  /** Called after all statements. */
   readonly answer: () => T
 }
 
 export interface StatementWorld {
-  /** What a statement that runs now sees of a shard. */
+  /** A statement's view of a shard at this moment. */
   readonly rowsOf: (shardId: number) => Rows
-  /** The same of all shards. */
+  /** A statement's view of all shards. */
   readonly allRows: () => Rows
   readonly shuffled: <T>(items: readonly T[]) => readonly T[]
 }

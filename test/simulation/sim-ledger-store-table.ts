@@ -1,4 +1,4 @@
-/** What the tables of the simulated database have in common. Their keys lead with the shard, as the real ones do. */
+/** Helpers of the tables of the simulated database. Their keys lead with the shard, as in the real schema. */
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { SeededRandom } from './sim-random.ts'
 
@@ -17,7 +17,7 @@ export function push<T>(table: Map<string, T[]>, at: string, value: T): void {
   else list.push(value)
 }
 
-/** The rows of one shard, as a statement sees them whose snapshot is this old. */
+/** The rows of one shard: the view of a statement whose snapshot is this old. */
 export function copyShard<T>(
   from: ReadonlyMap<string, T>,
   to: Map<string, T>,
@@ -36,14 +36,14 @@ export function hasRows(batch: ShardBatch): boolean {
   return Object.values(batch).some((rows) => Array.isArray(rows) && rows.length > 0)
 }
 
-/** All that it writes is new accounts and actors: once these are removed, no row tells that they ever were. */
+/** Whether the batch only creates accounts and actors: once these are removed, no row shows them. */
 export function onlyMakesNew(batch: ShardBatch): boolean {
   const isNew = ({ previousVersion }: { readonly previousVersion: number }): boolean => previousVersion === 0
   if (!batch.accounts.every(isNew) || !batch.actors.every(isNew)) return false
   return !hasRows({ ...batch, accounts: [], actors: [] })
 }
 
-/** A set-based query promises no order. */
+/** A set-based query has no order. */
 export function shuffled<T>(items: readonly T[], random: SeededRandom): readonly T[] {
   return items
     .map((item) => ({ item, order: random.bits() }))

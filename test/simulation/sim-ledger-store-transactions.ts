@@ -22,7 +22,7 @@ export class TransactionTable {
   readonly byKey = new Map<string, StoredTransaction>()
   /** By shard and ID, the key address. */
   private readonly keyAddresses = new Map<string, string>()
-  /** By group use, the key addresses of what clients entered. */
+  /** By group use, the key addresses of the clients' transactions. */
   private readonly uses = new Map<string, string[]>()
   private readonly lastIds = new Map<number, string>()
 
@@ -136,13 +136,13 @@ function isWhole({ status, processedAtMs }: TransactionRecord, receipt: ReceiptW
   return (status === 'pending') === (receipt === null) && (status === 'pending') === (processedAtMs === null)
 }
 
-/** Only what an end may change is written: whatever else the record says, the row keeps what it was entered with. */
+/** An end changes only some columns: the others keep the values of the entry. */
 function endOf(row: Transaction, end: TransactionRecord): Transaction {
   const { status, failure, counterTxnId, processedAtMs, sequence, previousHash, auditHash, entry } = end
   return { ...row, status, failure, counterTxnId, processedAtMs, sequence, previousHash, auditHash, entry }
 }
 
-/** What makes a submission a leg of a registered group stands in what its client signed: 64 hexadecimal digits of it. */
+/** The client's signed payload makes a submission a leg of a registered group: 64 hexadecimal digits. */
 function termsHashIn(payload: string): string | null {
   const fields = JSON.parse(payload) as { readonly terms_hash?: string }
   return fields.terms_hash?.slice('sha256:'.length) ?? null

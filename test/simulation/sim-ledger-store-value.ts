@@ -1,17 +1,17 @@
 /**
- * Where the value of the simulated ledger is, per asset, in whole units of 10^-18 (I4): kept up with every row that
- * changes, so that it can be looked at after every commit, and counted once more from the rows alone at the end.
+ * The simulated ledger's value per asset and place, in whole units of 10^-18 (I4): updated with every changed row,
+ * checked after every commit, and recounted from the rows at the end.
  */
 export const VALUE_PARTS = ['balances', 'held', 'carried', 'supply', 'credited', 'debited'] as const
 
 /**
- * `held`: what holds have taken out of balances; `carried`: what messages bring that are not yet taken in; `supply`: of
- * tokens that are registered; `credited`, `debited`: what crossed the boundary.
+ * `held`: taken out of balances by holds; `carried`: in messages that are not yet accepted; `supply`: of registered
+ * tokens; `credited`, `debited`: across the boundary.
  */
 export type ValuePart = (typeof VALUE_PARTS)[number]
 export type AssetValue = { readonly [Part in ValuePart]: bigint }
 
-/** Takes note that a part of an asset's value grew by so much; negative when it shrank. */
+/** Records that a part of an asset's value grew by so much; negative if it shrank. */
 export type ValueSink = (part: ValuePart, tokenId: string, units: bigint) => void
 
 const SCALE = 18
@@ -30,7 +30,7 @@ export function decimalOf(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -SCALE)}${fraction === '' ? '' : '.'}${fraction}`
 }
 
-/** 0 when value is conserved. */
+/** 0 if value is conserved. */
 export function surplusOf({ balances, held, carried, supply, credited, debited }: AssetValue): bigint {
   return balances + held + carried - supply - credited + debited
 }
@@ -56,7 +56,7 @@ export class ValueCount {
     return this.byAsset
   }
 
-  /** Assets of which there is more or less than there should be. Costs nothing while there are none. */
+  /** Assets whose value is not conserved. Free of cost while there are none. */
   unbalanced(): ReadonlySet<string> {
     return this.off
   }

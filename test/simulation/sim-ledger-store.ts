@@ -1,7 +1,7 @@
 /**
  * The simulated ledger store: the port as one session of one process sees it. Every call is three events: it arrives at
- * the server, it takes effect there, it is answered; chance decides how long each takes and whether it comes at all.
- * Contract: test/contract/ledger-store-sim.contract.test.ts
+ * the server, it takes effect there, and its answer arrives. Chance decides on delays and losses. Contract:
+ * test/contract/ledger-store-sim.contract.test.ts
  */
 import {
   type CommitBatch,
@@ -18,7 +18,7 @@ import type { SimServer } from './sim-ledger-store-servers.ts'
 import type { Statements } from './sim-ledger-store-statements.ts'
 import type { SeededRandom } from './sim-random.ts'
 
-/** A commit without an answer for this long is unknown. */
+/** A commit without an answer for this long has an unknown outcome. */
 export const COMMIT_TIMEOUT_MS = 5_000
 /** Any other call without an answer for this long has failed. */
 const CALL_TIMEOUT_MS = 2_000
@@ -27,9 +27,9 @@ const USUAL_EXECUTION_MS = 2
 const SLOW_EXECUTION_MS = 300
 const STUCK_EXECUTION_MS = { from: 2_000, to: 12_000 }
 const LATE_ARRIVAL_MS = { from: 100, to: 8_000 }
-/** A second copy of a commit arrives so long after the first has taken effect. */
+/** The longest delay between a commit's effect and the arrival of its second copy. */
 const COPY_AFTER_MS = 3_000
-/** A killed process's connections are noticed by the server after this long. */
+/** Delay until the server notices the closed connections of a killed process. */
 const NOTICED_END_MS = { from: 5, to: 20 }
 
 export interface SimLedgerStoreOptions {
@@ -37,31 +37,31 @@ export interface SimLedgerStoreOptions {
   readonly process: SimProcess
   readonly session: string
   readonly nodeId: string
-  /** False: whoever uses it looks at the server itself, as edges do. */
+  /** False: the user checks the server itself, as edges do. */
   readonly looksAtServer?: boolean
-  /** Nothing that this store was asked for will work again. */
+  /** Called once no call of this store will succeed again. */
   readonly onStopped?: (reason: string, cause: StopCause) => void
 }
 
-/** The database is on another server, or lacks what it had answered. */
+/** The database is on another server, or lacks answered commits. */
 export type StopCause = 'server' | 'went_back'
 
-/** One call's way to the server: what it does there, and how it answers. */
+/** One call to the server: its effect there, and its answer. */
 interface ServerCall<T> {
   readonly label: string
   /** Runs at the server when the call arrives; `answer` may be called once, later. */
   readonly serve: (connection: Connection, answer: (value: T) => void, fail: (detail: string) => void) => void
-  /** How long the answer is under way; drawn when left out. */
+  /** Delay of the answer; random by default. */
   readonly answersAfterMs?: number
 }
 
-/** The port, and what a test may do to it. */
+/** The port, and controls for tests. */
 export interface SimLedgerStore extends LedgerStore {
-  /** Why nothing may be taken from the server, for whoever looks at it itself; undefined: all may. */
+  /** Why the server must not be used, for users that check it themselves; undefined if it may. */
   readonly refusal: () => Promise<string | undefined>
-  /** The fate of the next commit, whatever chance would say. */
+  /** Fixes the fate of the next commit. */
   readonly nextCommit: (fate: CommitFate) => void
-  /** The connections are gone, commits in flight included; the server does not notice. */
+  /** Closes the connections, commits in flight included, without the server noticing. */
   readonly cutOff: () => void
 }
 
@@ -139,7 +139,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
       call(link, {
         label: `raise attempt ${token.shardId}`,
         serve: (connection, answer, fail) => {
-          // The commit whose outcome is unknown may hold the row: its backend is ended first.
+          // A commit with an unknown outcome may hold the row: its backend is ended first.
           database.endSession(session, 'left')
           const raise = (row: ShardRow): ShardRow => ({ ...row, attempt: row.attempt + 1 })
           database.change(connection, token, executionOf(link), raise, orLocked(answer, fail))
@@ -180,18 +180,18 @@ interface Link {
   readonly nodeId: string
   readonly onStopped: (reason: string, cause: StopCause) => void
   readonly looksAtServer: boolean
-  /** The first one seen is the one for good (N1). */
+  /** The first server seen remains the only one (N1). */
   firstServer: SimServer | undefined
   readonly evidence: SimEvidence
   /** Why it has stopped for good; undefined while it has not. */
   stopped: string | undefined
   connection: Connection
   nextFate: CommitFate | undefined
-  /** What to tell the commits in flight when the connection is cut. */
+  /** Called for the commits in flight when the connection is cut. */
   readonly cuts: Set<() => void>
 }
 
-/** A connection that the server ended, or that a commit in doubt was left on, is replaced by the next call. */
+/** The next call replaces a connection that the server ended, or that carries a commit in doubt. */
 function openConnection(link: Link): Connection {
   if (link.connection.open || link.stopped !== undefined) return link.connection
   link.connection = link.database.connect(link.session, link.nodeId)
@@ -199,7 +199,7 @@ function openConnection(link: Link): Connection {
   return link.connection
 }
 
-/** Every connection is looked at before anything is sent on it: on one that does not go on, the store has stopped. */
+/** Checks the server of every connection before its first statement; the store stops if it may not continue. */
 function lookAtServer(link: Link): void {
   const { database, connection, firstServer } = link
   if (!connection.open) return
@@ -212,7 +212,7 @@ function lookAtServer(link: Link): void {
   const lacking = link.evidence.lackingShard(database.rows)
   if (lacking !== undefined) {
     database.withdraw()
-    stop(link, `the database went back: shard ${lacking} lacks what was committed`, 'went_back')
+    stop(link, `the database went back: shard ${lacking} lacks committed rows`, 'went_back')
   }
 }
 
@@ -222,13 +222,13 @@ function stop(link: Link, reason: string, cause: StopCause): void {
   link.process.later(tripOf(link), 'store stops', () => link.onStopped(reason, cause))
 }
 
-/** What had arrived of a dead process goes on; then its session lock is free. */
+/** Arrived statements of a dead process continue; then its session lock is free. */
 function closeAfterEnd({ database, session, random }: Link): void {
   const noticedMs = random.between(NOTICED_END_MS.from, NOTICED_END_MS.to)
   database.kernel.schedule(noticedMs, `database notices the end of ${session}`, () => database.leave(session))
 }
 
-/** What is said either way is lost; who waits finds out by the time that passes. */
+/** All messages in both directions are lost; callers time out. */
 function isCutOff({ database, nodeId }: Link): boolean {
   return database.cutOff.has(nodeId)
 }
@@ -289,7 +289,7 @@ function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): P
   })
 }
 
-/** Each statement at a moment of its own, drawn: long before the answer, or just before it. */
+/** Runs each statement at a random moment before the answer. */
 function statements<T>(link: Link, label: string, asked: Statements<T>, takesMs: number): Promise<T> {
   const { kernel } = link.database
   const moments = asked.statements.map(() => link.random.fraction() * takesMs)
@@ -313,7 +313,7 @@ function statements<T>(link: Link, label: string, asked: Statements<T>, takesMs:
   })
 }
 
-/** Times out by the process's own clock: one that was paused finds out when it wakes. */
+/** Times out by the process's own clock: a paused process finds out when it wakes. */
 function afterMonotonic(process: SimProcess, delayMs: number, label: string, run: () => void): { cancel: () => void } {
   const deadlineMs = process.monotonicMs() + delayMs
   return process.later(process.untilMonotonic(deadlineMs), label, run, 'timer')
@@ -358,7 +358,7 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       noAnswer.cancel()
       connection.onEnded.delete(onEnded)
       link.cuts.delete(cut)
-      // A commit in doubt may still run: its connection is left to it, and ended before the next attempt.
+      // A commit in doubt may still run: its connection is left open, and ended before the next attempt.
       if (verdict.kind === 'unknown') database.disconnect(connection)
       if (verdict.kind === 'answered') link.evidence.note(batch, verdict.committed)
       resolve(verdict)
@@ -378,15 +378,15 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       if (verdict === undefined || isCutOff(link)) return
       process.later(tripOf(link), 'commit answered', () => settle(verdict))
     }
-    // The client often learns at once that its connection is gone, while what it sent is still under way: what it does
-    // then may end it. A fate that a test has ordered comes about.
+    // The client often learns at once that its connection is gone, while its commit is still under way: its next calls
+    // may end the commit. A fate that a test has set always occurs.
     if (!ordered && (fate === 'answer_lost' || fate === 'lost' || fate === 'late') && random.chance(0.6)) {
       process.later(random.between(0, 10), 'commit loses its connection', () => unknown('the connection was lost'))
     }
     database.kernel.schedule(tripOf(link) + lateMs, `commit of ${session} arrives`, () => {
       if (connection.ended) return
       if (isCutOff(link)) return finished(undefined)
-      // A process that is killed may take with it what had not left its host.
+      // A killed process may lose messages that had not left its host.
       if (!process.alive() && random.chance(0.5)) finished(undefined)
       else if (database.isFull && writesRows(batch)) {
         database.kernel.count('fault:store:full')
@@ -410,12 +410,15 @@ function writesRows({ shards }: CommitBatch): boolean {
   return shards.some(({ accounts, actors, marks }) => accounts.length + actors.length + marks.length > 0)
 }
 
-/** A copy of a commit that skipped a busy shard would be the first for that one: its owner believes that it is not written. */
+/**
+ * A second copy of a commit that skipped a busy shard would be the first for that shard, whose owner considers it
+ * unwritten.
+ */
 function tookEffectWhole({ shards }: CommitBatch, verdict: CommitVerdict): boolean {
   return verdict.kind === 'answered' && verdict.committed.size === shards.length
 }
 
-/** Nobody waits for what this says. */
+/** Sends a second copy whose answer is ignored. */
 function arriveAgain(link: Link, connection: Connection, batch: CommitBatch): void {
   const { database, random, session } = link
   connection.pending += 1

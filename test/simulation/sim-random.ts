@@ -1,19 +1,21 @@
-/** Seeded chance: xoshiro128** (Blackman and Vigna 2018) seeded by splitmix32. Each purpose forks a stream of its own,
- * so that one draw more in one place does not shift every other. */
+/**
+ * Seeded randomness: xoshiro128** (Blackman and Vigna 2018) seeded by splitmix32. Each purpose forks its own stream, so
+ * that an additional draw in one place does not shift the others.
+ */
 import type { Random } from '../../runtime/ports/random.ts'
 import { hash32 } from './trace.ts'
 
 export interface SeededRandom extends Random {
-  /** 32 random bits, as a number from 0 up. */
+  /** 32 random bits, as a non-negative number. */
   readonly bits: () => number
   /** From 0 up to, not including, 1. */
   readonly fraction: () => number
   /** From `from` up to, not including, `to`. */
   readonly between: (from: number, to: number) => number
-  /** Draws nothing when the outcome is certain, so that a fault at rate 0 leaves a run as it was without it. */
+  /** Draws nothing if the outcome is certain, so that a fault at rate 0 does not change a run. */
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(values: readonly [T, ...T[]]) => T
-  /** A stream of its own, by seed and name alone: it does not depend on what was drawn here. */
+  /** A stream of its own, by seed and name alone: it does not depend on earlier draws. */
   readonly fork: (name: string) => SeededRandom
 }
 
@@ -42,7 +44,7 @@ export function createSeededRandom(seed: number, name = ''): SeededRandom {
   }
 }
 
-/** The Random port of one incarnation: no two draw the same, and a restart draws anew. */
+/** The Random port of one incarnation: each incarnation, also after a restart, draws other values. */
 export function createSimRandom(worldRandom: SeededRandom, incarnationId: string): Random {
   return worldRandom.fork(`process ${incarnationId}`)
 }

@@ -1,9 +1,9 @@
-/** Rare paths by chance: each has a rate of its own, and every one that is taken is counted. */
+/** Rare paths by chance: each has its own rate, and every use is counted. */
 import { RARE_PATHS, type RarePath, type RarePaths } from '../../runtime/ports/rare-paths.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
 
-/** Probabilities each time that the code could take the path; what is not named is never taken. */
+/** Probability of each path whenever the code could take it; a path without a rate is never taken. */
 export type RareRates = Map<RarePath, number>
 
 /** The counter of a path. */
@@ -13,7 +13,7 @@ export function rareCounter(path: RarePath): string {
 
 export const RARE_COUNTERS: readonly string[] = RARE_PATHS.map(rareCounter)
 
-/** Of one incarnation. `rates` may change while it runs. */
+/** For one incarnation. `rates` may change while it runs. */
 export function createSimRarePaths(kernel: Kernel, process: SimProcess, rates: RareRates): RarePaths {
   const random = kernel.random.fork(`rare paths ${process.id}`)
   return {

@@ -1,4 +1,4 @@
-/** The simulated signer under the contract of the real one; and that its completions are events. */
+/** The simulated signer under the contract of the real one. Its completions are events. */
 import { expect, test } from 'vitest'
 import { signerContract } from '../contract/signer.contract.ts'
 import { createKernel } from './kernel.ts'
@@ -24,7 +24,7 @@ signerContract('simulated', () => {
   })
 })
 
-test('completions come in an order that the seed draws, and not at all after a crash', async () => {
+test('completions come in an order drawn from the seed, and not at all after a crash', async () => {
   const orders = new Set<string>()
   for (let seed = 0; seed < 20; seed += 1) {
     const kernel = createKernel({ seed })

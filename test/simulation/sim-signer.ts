@@ -1,7 +1,7 @@
 /**
- * Signatures of the simulation: digests that only look like P-256, so that verdicts cost no time and depend on nothing
- * but key and bytes. Anybody who knows a public key could forge them; no simulated client does.
- * Completions are events: they come late, and in an order of their own.
+ * Signatures of the simulation: digests in the form of P-256 signatures. Verdicts cost no time and depend only on key
+ * and bytes. Anyone with a public key could forge them; no simulated client does. Completions are events: they arrive
+ * late, and in an order of their own.
  */
 import { hash } from 'node:crypto'
 import type { AccountKey } from '../../actors/account/state.ts'
@@ -12,9 +12,9 @@ import type { SeededRandom } from './sim-random.ts'
 export interface SimSignerOptions {
   /** The receipt key in use. */
   readonly receiptKeyId: string
-  /** The one that takes its place. */
+  /** The next receipt key. */
   readonly next?: { readonly receiptKeyId: string; readonly fromMs: number }
-  /** How long verifying or signing takes. */
+  /** Duration of verifying or signing. */
   readonly delayMs?: { readonly min: number; readonly max: number }
 }
 
@@ -38,7 +38,7 @@ export function simAccountKey(publicKey: string): AccountKey {
   return { keyId: `id of ${publicKey}`, publicKey }
 }
 
-/** Reads what `simPublicKey` gives. */
+/** Parses a key of `simPublicKey`. */
 export function readSimPublicKey(input: unknown): AccountKey | undefined {
   return typeof input === 'string' && SIM_KEY.test(input) ? simAccountKey(input) : undefined
 }
@@ -48,12 +48,12 @@ export function simSign(privateSeed: string, payload: string): string {
   return signatureBytes(simPublicKey(privateSeed), payload).toString('base64url')
 }
 
-/** The public key under which what `signMany` gives verifies; `simVerify` is the judge. */
+/** The public key of the signatures of `signMany`; verify them with `simVerify`. */
 export function simReceiptPublicKey(keyId: string): string {
   return simPublicKey(receiptSeed(keyId))
 }
 
-/** Whether the signature, in base64 or base64url, was made by that key over that payload. */
+/** Whether that key made the signature, in base64 or base64url, over that payload. */
 export function simVerify({ publicKey, payload, signature }: SignatureCheck): boolean {
   const bytes = signatureBytes(publicKey, payload)
   return signature === bytes.toString('base64url') || signature === bytes.toString('base64')

@@ -1,10 +1,9 @@
 /**
  * The simulated network: a NATS server in the middle, and the Transport of one incarnation.
- *   N1. Messages of one sender on one subject arrive in order (FIFO), whatever else overtakes what; but for those that
- *       hang (`overtaken`), which come when they come.
- *   N2. `not_delivered` is said only of a message that the server dropped for want of interest, or that never left.
- *   N3. What is under way for a paused process is delivered when it wakes; for a dead one it is gone.
- * A message makes two hops: to the server, where interest is looked at, and on to each subscriber.
+ *   N1. Messages of one sender on one subject arrive in order (FIFO), except for delayed ones (`overtaken`).
+ *   N2. Only a message that never left, or that the server dropped without subscribers, is reported as `not_delivered`.
+ *   N3. Messages to a paused process are delivered when it wakes; messages to a dead one are lost.
+ * A message makes two hops: to the server, which looks up subscribers, and on to each subscriber.
  */
 import { NOT_DELIVERED, type NotDelivered, type Service, type Transport } from '../../runtime/ports/transport.ts'
 import type { Kernel } from './kernel.ts'
@@ -13,22 +12,22 @@ import { isDelivery, subjectKind } from './subjects.ts'
 
 /** Rates are probabilities per message and hop. */
 export interface NetworkFaults {
-  /** One hop, usually. */
+  /** One hop without further delay. */
   readonly latencyMs: { readonly min: number; readonly max: number }
-  /** How often a hop takes up to `slowMs` longer. */
+  /** Probability that a hop takes up to `slowMs` longer. */
   readonly slow: number
   readonly slowMs: number
   readonly loss: number
-  /** A message arrives without its end, or with a byte that no message has. */
+  /** A message arrives truncated, or with a byte that no message contains. */
   readonly damaged: number
-  /** A message hangs on its way and what was sent after it comes first, as when its sender has found another server. */
+  /** A message is delayed and later ones overtake it, as when its sender has connected to another server. */
   readonly overtaken: number
   readonly duplication: number
-  /** The same, of what nodes deliver to each other only. */
+  /** The same, for deliveries between nodes only. */
   readonly deliveryDuplication: number
-  /** A request to a living peer is dropped by the server, which says that nobody is there. */
+  /** The server drops a request to a live peer, and reports that it has no subscriber. */
   readonly noResponders: number
-  /** What the server takes in one message. */
+  /** The server's limit of a message's size. */
   readonly maxMessageBytes: number
 }
 
@@ -47,7 +46,7 @@ export const CALM_NETWORK: NetworkFaults = {
   maxMessageBytes: DEFAULT_MAX_MESSAGE_BYTES,
 }
 
-/** What a cut does to a message: it is lost, or the server that has no route says so. */
+/** The effect of a cut on a message: it is lost, or the server without a route reports that. */
 export type CutKind = 'lost' | 'no_responders'
 
 interface Cut {
@@ -57,15 +56,18 @@ interface Cut {
 
 export interface SimNetwork {
   readonly setFaults: (faults: NetworkFaults) => void
-  /** One way, by process name: what `from` sends no longer reaches `to`; each such message is counted. */
+  /** One direction, by process name: messages of `from` no longer reach `to`; each is counted. */
   readonly cut: (from: string, to: string, kind: CutKind, counter?: string) => void
   readonly mend: (from: string, to: string) => void
-  /** The process's connection to the server breaks; both ends notice after `noticedAfterMs`, and send into the void until then. */
+  /**
+   * The process's connection to the server breaks; both ends notice after `noticedAfterMs`, and messages are lost until
+   * then.
+   */
   readonly disconnect: (name: string, noticedAfterMs: number) => void
   readonly reconnect: (name: string) => void
-  /** Whether the server can be reached from there; a lease store on the same server asks this too. */
+  /** Whether the process can reach the server; a lease store on the same server uses this too. */
   readonly reachable: (name: string) => boolean
-  /** Mends every cut, reconnects everybody and stops all faults. */
+  /** Ends all cuts, reconnects all processes and stops all faults. */
   readonly heal: () => void
   readonly connect: (process: SimProcess) => NetworkPort
 }
@@ -84,7 +86,7 @@ export interface NetworkPort {
 export interface Sent {
   readonly subject: string
   readonly body: string
-  /** Where replies go; null for a reply itself. */
+  /** The receiver of replies; null for a reply itself. */
   readonly onReply: ((reply: string | NotDelivered) => void) | null
 }
 
@@ -101,10 +103,10 @@ interface LastSent {
   subject: string
 }
 
-/** How long a server may hold a dead process's connection for alive. */
+/** How long a server may consider a dead process's connection alive. */
 const DEATH_NOTICED_WITHIN_MS = 200
 const DUPLICATE_WITHIN_MS = 50
-/** How long a message that hangs is overtaken at most: longer than an edge waits before it asks again. */
+/** The longest delay of an overtaken message: longer than an edge waits before its next attempt. */
 const HANGS_MS = 6_000
 
 export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = CALM_NETWORK): SimNetwork {
@@ -116,7 +118,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
   const channels = new Map<string, (() => void)[]>()
   let faults = initialFaults
 
-  /** N1: what waits in a channel leaves it in the order it came, at the times that were drawn. */
+  /** N1: messages leave a channel in the order of their arrival, at random times. */
   const hop = (channel: string, label: string, arrive: () => void, extraMs = 0): void => {
     const latencyMs = random.between(faults.latencyMs.min, faults.latencyMs.max) + extraMs
     if (random.chance(faults.overtaken)) {
@@ -147,7 +149,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     kernel.count('fault:delivery_doubled')
     return true
   }
-  /** Nothing that is damaged can be read: what carries messages between processes seals them. */
+  /** A damaged message is unreadable: its sender's seal detects the damage. */
   const asReceived = (body: string, what: string): string => {
     if (body === '' || !random.chance(faults.damaged)) return body
     kernel.count(`fault:${what}_damaged`)
@@ -160,12 +162,12 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
       else process.deliver(run)
     })
   }
-  const sayNobody = (from: SimProcess, { subject, onReply }: Sent): void => {
+  const reportNoSubscriber = (from: SimProcess, { subject, onReply }: Sent): void => {
     if (onReply === null) return
     kernel.count('network:no_responders')
     toProcess(
-      `nobody ${from.id} ${subject}`,
-      `${from.id} hears nobody serves ${subject}`,
+      `no subscriber ${from.id} ${subject}`,
+      `${from.id} learns of no subscriber on ${subject}`,
       from,
       () => onReply(NOT_DELIVERED),
       nothing,
@@ -198,26 +200,26 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     }
     toProcess(`${from.id} ${sent.subject} ${target.process.id}`, label, target.process, handle, ended)
   }
-  /** A second copy comes after the first, as N1 has it. */
+  /** The second copy arrives after the first, as N1 requires. */
   const forwardAgain = (from: SimProcess, sent: Sent, target: Subscription): void => {
-    kernel.schedule(random.between(0, DUPLICATE_WITHIN_MS), `${sent.subject} comes twice`, () => {
+    kernel.schedule(random.between(0, DUPLICATE_WITHIN_MS), `${sent.subject} arrives twice`, () => {
       if (target.ended) return
       kernel.count('fault:message_duplicated')
       forward(from, sent, target)
     })
   }
-  /** At the server: who is to get it. */
+  /** At the server: chooses the receivers. */
   const route = (from: SimProcess, sent: Sent): void => {
     const interested = [...(interest.get(sent.subject) ?? [])].filter(({ process }) => !believedGone.has(process.name))
     const targets = interested.filter(({ process }) => !cuts.has(cutKey(from.name, process.name)))
     const cut = interested.map(({ process }) => cuts.get(cutKey(from.name, process.name)))
     const swallowed = cut.some((met) => met?.kind === 'lost')
     for (const met of cut) if (met !== undefined) kernel.count(met.counter)
-    if (targets.length === 0) return swallowed ? undefined : sayNobody(from, sent)
+    if (targets.length === 0) return swallowed ? undefined : reportNoSubscriber(from, sent)
     if (sent.onReply !== null && random.chance(faults.noResponders)) {
       kernel.count('fault:no_responders_for_living')
       if (subjectKind(sent.subject) === 'control') kernel.count('fault:control_no_responders')
-      return sayNobody(from, sent)
+      return reportNoSubscriber(from, sent)
     }
     for (const target of targets) {
       if (lost(sent.subject)) continue
@@ -245,7 +247,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     faults = CALM_NETWORK
   }
 
-  /** What goes to one place at one time would go in one message, had it room. */
+  /** Messages of one moment to one subject would be one message if the size limit allowed. */
   const countSplit = (last: LastSent, { subject }: Sent): void => {
     const atMs = kernel.now()
     const isSplit = last.atMs === atMs && last.subject === subject && faults.maxMessageBytes < DEFAULT_MAX_MESSAGE_BYTES
@@ -368,6 +370,4 @@ function cutKey(from: string, to: string): string {
   return `${from} ${to}`
 }
 
-function nothing(): void {
-  // What is lost needs no bookkeeping.
-}
+function nothing(): void {}

@@ -1,4 +1,4 @@
-/** A story names who did what, when, and what broke; and a run does not depend on whether it is told. */
+/** A story names actors, actions, times and the violation; the run does not depend on it. */
 import { expect, test } from 'vitest'
 import { FAULT_KINDS } from './faults.ts'
 import { busy } from './mutation-list.ts'
@@ -6,31 +6,31 @@ import { ATTACKER, planOf } from './plan.ts'
 import { attempt, storyOf } from './runner-attempt.ts'
 import { shownLines, type StoryLine } from './story.ts'
 
-test('S1: a run with a story is the same run, of which commits, messages, owners and faults are told', async () => {
+test('S1: a run with a story is the same run, and shows commits, messages, owners and faults', async () => {
   const plan = planOf(6)
-  const { text, ...told } = await storyOf(plan, null, true)
-  expect(told).toEqual(await attempt(plan, null))
+  const { text, ...replayed } = await storyOf(plan, null, true)
+  expect(replayed).toEqual(await attempt(plan, null))
   const all = text.join('\n')
-  expect(all).toMatch(/ s {2}shard \d is node-\w’s in epoch 1.0, and was nobody’s in epoch 0.0/)
+  expect(all).toMatch(/ s {2}shard \d is node-\w’s in epoch 1.0, and was unowned in epoch 0.0/)
   expect(all).toMatch(/node-\w commits shard \d \(epoch \d\.\d\): .*accounts .*accountId account-\d.* balances /)
   expect(all).toMatch(/node-\w -> node-\w: from shard \d \(epoch \d+\) to shard \d: \d+: /)
   expect(all).toMatch(/ s {2}FAULT: /)
   expect(all).not.toMatch(/\b[0-9a-f]{32}\b/)
 })
 
-test('client, edge, node and the broken invariant are told', async () => {
+test('client, edge, node and the broken invariant are shown', async () => {
   const plan = { ...planOf(2), faultsMs: 4_000, idleClients: new Set([ATTACKER]) }
   const { text, end } = await storyOf(plan, 'replyBeforeCommit', true)
   const all = text.join('\n')
   expect(all).toMatch(/ s {2}client asks edge-\w: #\d+ register account-\d/)
   expect(all).toMatch(/ s {2}edge-\w -> node-\w: #\d+ \(attempt 1\) register for account-\d, shard \d in epoch \d/)
   expect(all).toMatch(/ s {2}node-\w -> edge-\w: #\d+ \(attempt 1\) .*registered/)
-  expect(all).toMatch(/BROKEN:\n {2}at [\d.]+ ms: I10: node-\w#1 said of register/)
-  expect(all).toContain('  I10: Nothing is said before the commit that it tells of')
+  expect(all).toMatch(/BROKEN:\n {2}at [\d.]+ ms: I10: node-\w#1 replies to register/)
+  expect(all).toContain('  I10: An answer leaves only after its commit')
   expect(all).toContain(`hash ${end.hash}`)
 })
 
-test('that the database server was lost, who ended by it, and how it went on is told', async () => {
+test('the loss of the database server, the ended processes and the recovery are shown', async () => {
   const failovers = ['blow.failover', 'blow.failover_lossy']
   const without = new Set(FAULT_KINDS.filter((kind) => !failovers.includes(kind)))
   const { text } = await storyOf({ ...busy(14), without, harsh: new Set(failovers) }, null, true)
@@ -42,7 +42,7 @@ test('that the database server was lost, who ended by it, and how it went on is 
   expect(all).toContain('the server that was lost is back')
 })
 
-test('a long story shows what touches the violation, what went wrong, and its end; and says what it leaves out', () => {
+test('a long story shows lines about the violation, faults and the end, and counts the omitted lines', () => {
   const line = (atMs: number, text: string, kind: StoryLine['kind'] = 'message'): StoryLine => ({ atMs, kind, text })
   const lines = [
     line(1, 'node-a commits shard 1: account-1 version 1', 'commit'),

@@ -1,7 +1,7 @@
 /**
- * What happened in a run, told to a person: who asked what of whom, what was committed, what went wrong, and when.
- *   S1. A run with a story is the same run: a story draws nothing, schedules nothing and is no part of the trace.
- *   S2. Without a story nothing of this file runs.
+ * The events of a run as a story for a reader: requests, commits, faults, and their times.
+ *   S1. A run with a story is the same run: a story draws no random number, schedules no event and is not in the trace.
+ *   S2. Without a story no code of this file runs.
  */
 import { Decimal } from 'decimal.js'
 import type { Delivery, Item } from '../../runtime/protocol/messages.ts'
@@ -15,7 +15,7 @@ import type { AppliedCommit, ShardChange, SimDatabase } from './sim-ledger-store
 import { isDelivery, subjectKind } from './subjects.ts'
 import { meaningOf, type Violation } from './violations.ts'
 
-/** `fault`: also what mends it; `owner`: whose a shard is. */
+/** `fault`: includes repairs; `owner`: changes of a shard's owner. */
 export interface StoryLine {
   readonly atMs: number
   readonly kind: 'client' | 'message' | 'commit' | 'owner' | 'fault' | 'log'
@@ -24,39 +24,39 @@ export interface StoryLine {
 
 export interface Story {
   readonly witness: KernelWitness
-  /** The session is this node's: from now on it is called by its name. */
+  /** Names the node of a session: from now on the session is shown under that name. */
   readonly knows: (session: string, node: string) => void
   readonly watches: (database: SimDatabase) => void
-  /** A client asks an edge. The same request object asked again has the same number. */
+  /** A client sends a request to an edge. The same request object sent again has the same number. */
   readonly asks: (edge: string, request: GatewayRequest) => void
   readonly hears: (edge: string, request: GatewayRequest, outcome: GatewayOutcome) => void
-  /** Who asked last what is now answered, by a name that both messages have. */
+  /** The latest sender of a pending request, by a name that request and answer share. */
   readonly askers: Map<string, string>
   /** `from`, `to`: names of nodes and edges. */
   readonly says: (from: string, to: string, text: string) => void
   readonly nameOfSession: (session: string) => string
-  /** `#12`, the number of the request that an item is an attempt at, and the attempt. */
+  /** The request number `#12` and the attempt of an item. */
   readonly nameOfItem: (item: Item) => string
   readonly lines: () => readonly StoryLine[]
 }
 
-/** Members that tell a reader nothing, or what another member tells. */
+/** Fields without information for a reader, or with information that another field gives. */
 const DULL = /^(signature|.*[hH]ash|publicKey|tip|salt|updatedAtMs|createdAtMs|lastTimeMs|receipt|payload)$/
 
-/** A value in few words: without what is empty, and without quotes. */
+/** A value in few words: without empty parts and quotes. */
 export function brief(value: unknown): string {
   if (typeof value !== 'object' || value === null || Decimal.isDecimal(value)) return String(value)
   if (Array.isArray(value)) return `[${value.map(brief).join(', ')}]`
   const members = value instanceof Map ? [...value] : Object.entries(value)
-  const told = members.map(([name, member]) => [String(name), member === null ? '' : brief(member ?? '')] as const)
-  return `{${told
+  const fields = members.map(([name, member]) => [String(name), member === null ? '' : brief(member ?? '')] as const)
+  return `{${fields
     .filter(([name, text]) => !DULL.test(name) && !['', '[]', '{}'].includes(text))
     .map(([name, text]) => `${name} ${text}`)
     .join(', ')}}`
 }
 
-/** Faults that tell themselves by a line of their own, or that are too many to tell. */
-const TOLD_ELSEWHERE =
+/** Faults that the story shows with a line of their own, or that are too frequent to show. */
+const SHOWN_ELSEWHERE =
   /^fault:(crash|pause|delivery_lost|control_\w+|store:slow|store:look-up-slow|store:far|hint_\w+|message_split)$/
 const TOLD = /^(fault:|store:commit-applied-when-ended|store:commit-fenced|store:lock_let_go_of_living)/
 const TOLD_EVENTS =
@@ -84,9 +84,9 @@ export function createStory(): Story {
     return `#${number}`
   }
   const owner = ({ shardId, before, after }: ShardChange): void => {
-    const told = (row: ShardChange['after']): string =>
-      `${row.nodeId ?? 'nobody'}’s in epoch ${row.epoch}.${row.attempt}`
-    tell('owner', `shard ${shardId} is ${told(after)}, and was ${told(before)}`)
+    const shown = (row: ShardChange['after']): string =>
+      `${row.nodeId === null ? 'unowned' : `${row.nodeId}’s`} in epoch ${row.epoch}.${row.attempt}`
+    tell('owner', `shard ${shardId} is ${shown(after)}, and was ${shown(before)}`)
   }
   const commit = ({ nodeId, shards }: AppliedCommit): void => {
     for (const { batch } of shards) {
@@ -107,12 +107,12 @@ export function createStory(): Story {
       recorded: (line) => {
         const text = line.replace(/^[\d.]+ /, '')
         if (text.startsWith('rates ')) return
-        const says = /^(\S+) says (\w+ .*)$/.exec(text)
-        if (says !== null) tell('log', `${says[1]} logs ${says[2]}`)
+        const logged = /^(\S+) logs (\w+ .*)$/.exec(text)
+        if (logged !== null) tell('log', `${logged[1]} logs ${logged[2]}`)
         else tell(text.includes('takes a rare path') ? 'log' : 'fault', `FAULT: ${text}`)
       },
       counted: (name) => {
-        if (TOLD.test(name) && !TOLD_ELSEWHERE.test(name))
+        if (TOLD.test(name) && !SHOWN_ELSEWHERE.test(name))
           tell('fault', `FAULT: ${name.replace('fault:', '').replaceAll(/[_:-]/g, ' ')} (while: ${label})`)
       },
     },
@@ -142,8 +142,8 @@ export function createStory(): Story {
   }
 }
 
-/** The mouth of a node or edge, listened to; the transport itself if there is no story. */
-export function toldTransport(story: Story | undefined, name: string, transport: Transport): Transport {
+/** Adds a node's or an edge's messages to the story; returns the transport unchanged if there is no story. */
+export function storyTransport(story: Story | undefined, name: string, transport: Transport): Transport {
   if (story === undefined) return transport
   return {
     ...transport,
@@ -154,7 +154,7 @@ export function toldTransport(story: Story | undefined, name: string, transport:
         story.says(name, to, text)
       }
       return transport.request(subject, message, timeoutMs, (reply) => {
-        if (reply === NOT_DELIVERED) story.says('network', name, `nobody serves ${to}`)
+        if (reply === NOT_DELIVERED) story.says('network', name, `no subscriber on ${to}`)
         onReply(reply)
       })
     },
@@ -163,7 +163,7 @@ export function toldTransport(story: Story | undefined, name: string, transport:
         const items = subjectKind(subject) === 'items' ? itemsIn(message) : []
         handler(message, (answer) => {
           for (const { about, text } of repliedWords(story, subject, items, answer)) {
-            story.says(name, story.askers.get(about) ?? 'nobody', text)
+            story.says(name, story.askers.get(about) ?? 'unknown', text)
           }
           reply(answer)
         })
@@ -171,13 +171,13 @@ export function toldTransport(story: Story | undefined, name: string, transport:
   }
 }
 
-/** `about`: what a question and its answer have in common. */
-interface Said {
+/** `about`: common to a request and its answer. */
+interface StoryMessage {
   readonly about: string
   readonly text: string
 }
 
-function sentWords(story: Story, subject: string, message: string): readonly Said[] {
+function sentWords(story: Story, subject: string, message: string): readonly StoryMessage[] {
   if (isDelivery(subject)) {
     return deliveriesIn(message).map((delivery) => ({ about: wayOf(delivery), text: deliveryWords(delivery) }))
   }
@@ -189,7 +189,7 @@ function sentWords(story: Story, subject: string, message: string): readonly Sai
   })
 }
 
-function repliedWords(story: Story, subject: string, items: readonly Item[], answer: string): readonly Said[] {
+function repliedWords(story: Story, subject: string, items: readonly Item[], answer: string): readonly StoryMessage[] {
   if (isDelivery(subject)) {
     return deliveryAnswersIn(answer).map((one) => ({ about: wayOf(one), text: brief(one) }))
   }
@@ -201,8 +201,8 @@ function repliedWords(story: Story, subject: string, items: readonly Item[], ans
   })
 }
 
-/** Pings are too many to be told. */
-function callWords(message: string): readonly Said[] {
+/** Pings are too frequent for a story. */
+function callWords(message: string): readonly StoryMessage[] {
   const empty = message.includes('"body":{}') || message.includes('"ping"')
   return empty ? [] : [{ about: 'shards', text: `of shards: ${message}` }]
 }
@@ -216,11 +216,11 @@ function deliveryWords({ source, target, epoch, messages }: Delivery): string {
   return `from shard ${source} (epoch ${epoch}) to shard ${target}: ${all}`
 }
 
-/** Of a long story so many lines are shown: those that touch the violation, then what went wrong; and the last. */
+/** Lines shown of a long story: those about the violation first, then faults; and always the last ones. */
 const SHOWN_LINES = 150
 const LAST_LINES = 40
 
-/** The lines to show, those that touch what the first violation names before faults and owners, the latest first. */
+/** The lines to show: those with a name of the first violation, then faults and owners, the latest first. */
 export function shownLines(lines: readonly StoryLine[], violations: readonly Violation[]): readonly string[] {
   const names = violations[0]?.text.match(/\baccount-\d+\b|\btxn_\w{26}\b|\b[0-9a-f-]{36}\b|\bshard \d+\b/g) ?? []
   const isNamed = new RegExp(`(?:${names.join('|') || '(?!)'})\\b`)
@@ -248,21 +248,21 @@ function lineText({ atMs, text }: StoryLine): string {
 export interface Tale {
   readonly plan: Plan
   readonly lines: readonly StoryLine[]
-  /** Empty: the run held. */
+  /** Empty if the run held. */
   readonly violations: readonly Violation[]
   readonly end: RunEnd
-  /** Everything that happened, however long. */
+  /** All lines, however many. */
   readonly full: boolean
 }
 
-/** The story of a run as it is printed: how it was made up, what happened, and what broke. */
+/** The printed story of a run: its plan, its events and its violations. */
 export function taleText({ plan, lines, violations, end, full }: Tale): readonly string[] {
   const names = [...new Set(violations.map(({ name }) => name))]
   const { seed, nodes, edges, accounts, clients, requestsPerClient, faultsMs } = plan
   return [
     `${brief({ nodes, edges, accounts, clients, requestsPerClient, faultsMs })}, changed: ${writePlan(plan)}`,
     ...(full ? lines.map(lineText) : shownLines(lines, violations)),
-    // What follows from the first is seldom news.
+    // Violations after the first seldom add information.
     ...(violations.length === 0
       ? ['nothing broke']
       : ['BROKEN:', ...violations.slice(0, 5).map(({ text }) => `  ${text}`)]),

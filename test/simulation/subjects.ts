@@ -1,4 +1,4 @@
-/** What travels on which subject of a node. */
+/** The kinds of messages on a node's subjects. */
 export type SubjectKind = 'items' | 'deliveries' | 'control'
 
 export function subjectKind(subject: string): SubjectKind {

@@ -1,16 +1,16 @@
 /**
- * What happened in a simulated run, as a hash: equal seeds must give equal hashes, twice. The last lines are always
- * kept for a failing seed; the whole trace only when asked for.
+ * The events of a simulated run as a hash: the same seed must give the same hash in every run. The last lines are
+ * always kept for a failing seed, the whole trace only on request.
  */
 export interface Trace {
   readonly record: (line: string) => void
   /** 16 hexadecimal digits over every line so far. */
   readonly hash: () => string
-  /** Every line when the trace is kept whole, else the last ones. */
+  /** Every line if the whole trace is kept, otherwise the last ones. */
   readonly lines: () => readonly string[]
 }
 
-/** Lines kept when the trace is not kept whole. */
+/** Lines kept unless the whole trace is kept. */
 const TAIL_LINES = 400
 const FNV_PRIME = 0x01000193
 const FNV_OFFSET = 0x811c9dc5

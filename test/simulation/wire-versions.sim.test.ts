@@ -11,7 +11,7 @@ const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1)
 const TIMEOUT_MS = 600_000
 
 test(
-  'I1-I12 hold while releases that are two apart run beside each other, and after all are upgraded',
+  'I1-I12 hold while releases two versions apart run beside each other, and after all are upgraded',
   async () => {
     const seen = new Map<string, number>()
     for (const seed of SEEDS) {

@@ -1,4 +1,4 @@
-/** What clients ask of an account alone: money in and out, keys, its status; and what should be refused. */
+/** Clients' requests about an account alone: credits, debits, keys, its status, and orders to be refused. */
 import { accountAddress } from '../../actors/address.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
@@ -8,11 +8,11 @@ import { POISON } from './sim-ledger-store-rows.ts'
 import { simSign } from './sim-signer.ts'
 import { CALLER, type Cast, type ClientAccount, STRANGER } from './workload-cast.ts'
 
-/** Whole units: of what an account takes all but what it may hold already. */
+/** Whole units: nearly the largest balance, less a reserve for the current holdings. */
 const NEARLY_ALL = 10n ** 18n - 8_192n
 const HALVES = [4_096, 2_048, 1_024, 512, 256, 128, 64, 32, 16, 8, 4]
 
-/** The last accounts are the ones that little happens to: these are closed now and then. */
+/** The last accounts receive few requests: these are closed now and then. */
 const CLOSED_OFTEN = 2
 
 export class AccountRequests {
@@ -35,15 +35,15 @@ export class AccountRequests {
     return this.oddity(account)
   }
 
-  /** The first money of a run is enough for what follows. */
+  /** The first credit of a run is enough for the requests that follow. */
   private credit(account: ClientAccount): GatewayRequest {
     const amount = this.cast.random.chance(0.3) ? `${200 + this.cast.random.integer(300)}` : this.cast.amount()
     return this.cast.submission(account, 'credit', { amount })
   }
 
   /**
-   * To the limit, whatever it holds: half of what may be left, a quarter of it, and so on, each taken if it fits. Then what
-   * is promised to it, or may come back, has only the room that is kept for it. Or nearly all of it goes out again.
+   * Fills the account to its limit: half of the remainder, a quarter of it, and so on, each accepted if it fits.
+   * Promised or returning value then only has the room kept for it. Alternatively debits nearly all of it.
    */
   private fillUp(account: ClientAccount): GatewayRequest {
     if (this.cast.random.chance(0.3)) return this.cast.submission(account, 'debit', { amount: `${NEARLY_ALL}` })
@@ -59,7 +59,7 @@ export class AccountRequests {
     }
   }
 
-  /** Which keeps room as long as nobody takes it. */
+  /** Keeps room until a counterparty takes the offer. */
   private offer(account: ClientAccount, tokenId: string): void {
     const offer = this.cast.submission(account, 'exchange', {
       amount: '1',
@@ -81,12 +81,12 @@ export class AccountRequests {
     return { actor: accountAddress(account.accountId), caller: CALLER, operation }
   }
 
-  /** Mostly the base unit, and named only sometimes. */
+  /** Mostly the base unit, which is named only sometimes. */
   private heldAsset(): string | undefined {
     return this.cast.random.chance(0.7) ? undefined : this.cast.pickAsset()
   }
 
-  /** The same key again: the same bytes, the same order signed anew, or another order. */
+  /** Reuses a key: with the same bytes, the same order signed again, or another order. */
   private repeat(account: ClientAccount): GatewayRequest {
     const { random } = this.cast
     const earlier = account.sent[random.integer(account.sent.length)]
@@ -100,7 +100,7 @@ export class AccountRequests {
     const { payload } = operation
     if (kind < 0.8) return { ...earlier, operation: { ...operation, signature: simSign(seed, payload) } }
     const fields = JSON.parse(payload) as Record<string, string>
-    // Of an NFT nobody takes more than one.
+    // An NFT's amount is always one.
     const other = 'class_id' in fields ? { metadata: { note: 'again' } } : { amount: this.cast.amount() }
     const changed = canonicalJson({ ...fields, ...other })
     return { ...earlier, operation: { kind: 'submit', payload: changed, signature: simSign(seed, changed) } }
@@ -133,7 +133,7 @@ export class AccountRequests {
     return { actor: accountAddress(account.accountId), caller: CALLER, operation }
   }
 
-  /** Soon resumed, for most of what an account does is sending. */
+  /** Resumed soon, because most operations of an account send value. */
   private pause(account: ClientAccount): GatewayRequest {
     const actor = accountAddress(account.accountId)
     const reason = this.cast.name('pause')

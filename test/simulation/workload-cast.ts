@@ -1,4 +1,4 @@
-/** Who plays in a run: the accounts with their keys, the tokens that clients know of, and how each of them signs. */
+/** The participants of a run: the accounts with their keys, the tokens that clients know, and the signing of orders. */
 import { accountAddress } from '../../actors/address.ts'
 import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
@@ -13,15 +13,15 @@ import { simAccountKey, simPublicKey, simSign } from './sim-signer.ts'
 
 export interface ClientAccount {
   readonly accountId: string
-  /** Private seeds; the last is believed to be in force. */
+  /** Private seeds; the last is presumably in force. */
   readonly keys: string[]
   readonly sent: GatewayRequest[]
-  /** Idempotency keys of its own on the ledger that it comes from; of such an account orders say which ledger they are for. */
+  /** Its idempotency keys on its former ledger. Orders of such an account name the ledger that they are for. */
   readonly usedThere?: UsedThere
 }
 
-/** A token as its client was told of it. */
-export interface KnownToken {
+/** A token as its client learned of it. */
+export interface TokenRecord {
   readonly tokenId: string
   readonly issuer: string
 }
@@ -32,25 +32,25 @@ export interface KnownClass {
 }
 
 /** An NFT as submissions and legs name it, and its owner as far as clients know. */
-export interface KnownNft {
+export interface NftRecord {
   readonly class_id: string
   readonly instance_id: string
   owner: string
 }
 
-/** What all clients of a run play with, and how the run is tilted. */
+/** State shared by all clients of a run, and the run's bias. */
 export interface Stage {
   readonly world: World
   readonly accounts: ClientAccount[]
-  readonly tokens: KnownToken[]
+  readonly tokens: TokenRecord[]
   readonly classes: KnownClass[]
-  /** Who is believed to own what. */
-  readonly nfts: Map<string, KnownNft>
-  /** Seeds of keys that registrations and rotations bring in, by key. */
+  /** The presumed owners of NFTs. */
+  readonly nfts: Map<string, NftRecord>
+  /** Seeds of keys that registrations and rotations introduce, by key. */
   readonly brings: Map<string, string>
-  /** 1: every account gets as much; the higher, the more goes to the first. */
+  /** 1: equal shares for all accounts; a higher skew prefers the first. */
   readonly skew: number
-  /** How often an amount is the largest or the smallest there is. */
+  /** How often an amount is the largest or the smallest possible one. */
   readonly extremes: number
 }
 
@@ -66,15 +66,15 @@ export function createStage(world: World, random: SeededRandom, accounts: number
     classes: [],
     nfts: new Map(),
     brings: new Map(),
-    // With the third the first account gets a good third of all; with the last, nine tenths.
+    // With the third value the first account gets more than a third of all requests; with the last, nine tenths.
     skew: random.fork('skew').pick([1, 2.5, 2.5, 2.5, 6, 20]),
     extremes: random.fork('extremes').pick([0, 0, 0.03]),
   }
 }
 
-/** One client's own part of it. */
+/** One client's own part. */
 export interface Player {
-  /** No other's. */
+  /** Unique. */
   readonly name: string
   readonly random: SeededRandom
   readonly ask: Ask
@@ -82,29 +82,28 @@ export interface Player {
   readonly clockOffMs: number
 }
 
-/** Asks the ledger as its clients do. `wanted`: somebody waits for a verdict, now or after the faults. */
+/** Sends a request. `wanted`: the client waits for a verdict, now or after the faults. */
 export type Ask = (request: GatewayRequest, wanted: boolean) => Promise<GatewayOutcome | undefined>
 
 export const CALLER = { clientId: 'client', role: 'admin', boundary: true } as const
-/** May do less, and registers what the other would register too. */
+/** Has fewer rights, and registers the same names as the other client. */
 export const STRANGER = { clientId: 'stranger', role: 'transactor', boundary: false } as const
 
-/** Mutable fields of a body; whoever sends it signs all of them. */
+/** Mutable fields of a body; the sender signs all of them. */
 export type Fields = Readonly<Record<string, Json | undefined>>
 
-/** The library's own default rounds to 20 digits. */
-/** How often an amount is all that an account has. */
+/** How often an amount is the account's whole balance. */
 const EDGES = 0.08
 
 const SMALLEST_AMOUNT = '0.000000000000000001'
 const LARGEST_AMOUNT = '999999999999999999.999999999999999999'
 
-/** The stage as one client sees it: chance and names are its own, so that it does the same whoever else plays. */
+/** The stage for one client, with its own randomness and names: its requests do not depend on the other clients. */
 export class Cast {
   readonly accounts: readonly ClientAccount[]
-  readonly tokens: KnownToken[]
+  readonly tokens: TokenRecord[]
   readonly classes: KnownClass[]
-  readonly nfts: Map<string, KnownNft>
+  readonly nfts: Map<string, NftRecord>
   readonly random: SeededRandom
   readonly ask: Ask
   readonly world: World
@@ -128,7 +127,7 @@ export class Cast {
     return this.accountAt(Math.floor(this.accounts.length * this.random.fraction() ** this.stage.skew))
   }
 
-  /** Another one. */
+  /** Another account. */
   counterparty(account: ClientAccount): ClientAccount {
     const others = this.accounts.filter((other) => other !== account)
     return others[Math.floor(others.length * this.random.fraction() ** 1.5)] ?? account
@@ -140,7 +139,7 @@ export class Cast {
     return account
   }
 
-  /** Not as the first, whom a run may be all about, and not as one of the last. */
+  /** Neither the first account, which may dominate a run, nor one of the last. */
   joins(account: ClientAccount): void {
     this.stage.accounts.splice(1 + this.random.integer(3), 0, account)
   }
@@ -149,18 +148,18 @@ export class Cast {
     return this.accounts.find((account) => account.accountId === accountId)
   }
 
-  /** Most likely one of the first: those are spread among the accounts. */
-  pickToken(): KnownToken | undefined {
+  /** Prefers the first tokens: those are spread among the accounts. */
+  pickToken(): TokenRecord | undefined {
     return this.tokens[Math.floor(this.tokens.length * this.random.fraction() ** 2)]
   }
 
-  /** The base unit, or a token that is known. */
+  /** The base unit or a known token. */
   pickAsset(): string {
     return this.random.chance(0.5) ? 'BASE' : (this.pickToken()?.tokenId ?? 'BASE')
   }
 
-  /** Most likely one of the account's, as far as is known. */
-  pickNft(account: ClientAccount): KnownNft | undefined {
+  /** Prefers NFTs that the account presumably owns. */
+  pickNft(account: ClientAccount): NftRecord | undefined {
     const all = [...this.nfts.values()]
     const own = all.filter(({ owner }) => owner === account.accountId)
     return this.random.chance(0.9) && own.length > 0
@@ -176,8 +175,8 @@ export class Cast {
   }
 
   /**
-   * Exactly what the account can give or take, or the least that is too much, as a client would read it just before;
-   * undefined mostly, and where there is no edge.
+   * Exactly the amount that the account can give or take, or the smallest excess, as a client would read it just
+   * before; mostly undefined, and undefined if there is no limit.
    */
   edgeAmount({ accountId }: ClientAccount, type: string, { token_id: tokenId, class_id: classId }: Fields) {
     const { random, world } = this
@@ -189,10 +188,10 @@ export class Cast {
     const most = type === 'credit' ? LARGEST - row.balance - row.incoming - row.room : row.balance - row.reserved
     if (most <= 0n) return undefined
     const more = most + parseQuantity(asset === 'BASE' ? SMALLEST_AMOUNT : '0.1')
-    // Above the largest there is no amount that an edge would let pass.
+    // An edge refuses amounts above the largest.
     const isTooMuch = random.chance(0.3) && more <= LARGEST
     world.kernel.count(`client:${type === 'credit' ? 'room' : 'balance'}_${isTooMuch ? 'exceeded' : 'exhausted'}`)
-    // A tenth fits the decimals of every token there is.
+    // A tenth fits the decimals of every token.
     return formatQuantity(isTooMuch ? more : most)
   }
 
@@ -205,7 +204,7 @@ export class Cast {
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
 
-  /** In so many milliseconds, as this client's clock has it. */
+  /** After so many milliseconds, by this client's clock. */
   expiresAt(inMs: number): string {
     return new Date(Math.floor(this.world.kernel.wallMs() + this.player.clockOffMs + inMs)).toISOString()
   }
@@ -215,14 +214,17 @@ export class Cast {
     return `${prefix} ${this.player.name}.${this.serial}`
   }
 
-  /** The key that a seed stands for: whoever is told that it is in force signs with it from then on. */
+  /** The key of a seed: clients that learn that it is in force sign with it from then on. */
   bring(seed: string): AccountKey {
     const key = simAccountKey(simPublicKey(seed))
     this.stage.brings.set(key.keyId, seed)
     return key
   }
 
-  /** Mostly its own; of an account that came from elsewhere now and then one that it used there, for this or something else. */
+  /**
+   * Mostly a new key. For an imported account sometimes a key that it used on its former ledger, for this or another
+   * operation.
+   */
   orderKey(account: ClientAccount, operation: SignedOperation, prefix: string): string {
     const { usedThere } = account
     if (usedThere === undefined || !this.random.chance(0.2)) return this.name(prefix)
@@ -242,7 +244,7 @@ export class Cast {
       ...more,
     }
     const payload = canonicalJson(whole(body))
-    // Now and then a client still uses a key that it has replaced.
+    // Sometimes a client still uses a replaced key.
     const stale = random.chance(0.05) ? account.keys[random.integer(account.keys.length)] : undefined
     const signature = simSign(seed ?? stale ?? account.keys.at(-1) ?? '', payload)
     const caller = type === 'credit' && random.chance(0.04) ? STRANGER : CALLER
@@ -250,7 +252,7 @@ export class Cast {
     return { actor, caller, operation: { kind: 'submit', payload, signature } }
   }
 
-  /** The same order under a key that nothing was ordered under; undefined of what has none. */
+  /** The same order under a new idempotency key; undefined for operations without one. */
   renewed({ operation, actor, ...request }: GatewayRequest): GatewayRequest | undefined {
     if (operation.kind !== 'submit' && operation.kind !== 'mint') return undefined
     const fields = JSON.parse(operation.payload) as Record<string, Json>
@@ -259,7 +261,7 @@ export class Cast {
     return { ...request, actor, operation: { ...operation, payload, signature } }
   }
 
-  /** Sends it and does not wait. */
+  /** Sends without waiting. */
   send(account: ClientAccount, request: GatewayRequest): void {
     account.sent.push(request)
     void this.ask(request, true)
@@ -276,7 +278,7 @@ export class Cast {
   }
 }
 
-/** What an answer tells of keys and of what there is. */
+/** Learns keys, tokens, classes and NFTs from an answer. */
 export function learn(
   { accounts, tokens, classes, nfts, brings }: Stage,
   { actor }: GatewayRequest,
@@ -301,7 +303,7 @@ export function learn(
   if (seed !== undefined && account?.keys.includes(seed) === false) account.keys.push(seed)
 }
 
-/** Without what is undefined. */
+/** Without undefined fields. */
 function whole(fields: Fields): Record<string, Json> {
   const defined: Record<string, Json> = {}
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) defined[name] = value

@@ -1,6 +1,6 @@
 /**
- * One client: what it asks, when it asks again, and when it gives up. It has a stream of chance of its own, so that what
- * the others do is as it was where there are fewer of them.
+ * One client: its requests, its repeats, and when it gives up. It has a random stream of its own, so that its requests
+ * do not change if there are fewer clients.
  */
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { AccountRequests } from './workload-accounts.ts'
@@ -11,9 +11,9 @@ import { ValueRequests } from './workload-value.ts'
 
 export interface ClientOptions {
   readonly cast: Cast
-  /** Asks, and hears nothing more after so long. */
+  /** Sends the request, and disconnects after a while. */
   readonly askAndHangUp: (request: GatewayRequest, afterMs: number) => Promise<GatewayOutcome | undefined>
-  /** Nobody waits for its verdict any more. */
+  /** The client no longer waits for the request's verdict. */
   readonly giveUp: (request: GatewayRequest) => void
   readonly requests: number
   readonly thinkMs: number
@@ -44,7 +44,7 @@ export class Client {
     this.ofNfts = new NftRequests(cast)
   }
 
-  /** Resolves when it has nothing more to ask. */
+  /** Resolves after its last request. */
   async play(): Promise<void> {
     const { random } = this.cast
     const { requests, thinkMs } = this.options
@@ -65,7 +65,7 @@ export class Client {
       await this.options.askAndHangUp(request, random.between(0, 40))
       return
     }
-    // A client in a hurry asks twice at once, through whatever edge; another sends many requests at once.
+    // A hasty client sends a request twice at once, through any edges; another sends many requests at once.
     if (random.chance(0.08)) {
       world.kernel.count('client:asked_twice')
       void ask(request, true)
@@ -91,11 +91,11 @@ export class Client {
     await ask(request, true)
   }
 
-  /** What a client does that does not know what became of its request. */
+  /** A client's reaction to an unknown outcome. */
   private async inDoubt(request: GatewayRequest): Promise<'again' | 'left'> {
     const { random, ask, world } = this.cast
     const drawn = random.pick(['again', 'again', 'much_later', 'new_key', 'gives_up'] as const)
-    // Who does not know which key is in force can do nothing more.
+    // A client that does not know the key in force cannot continue.
     const does = request.operation.kind === 'rotate_key' ? 'again' : drawn
     world.kernel.count(`client:in_doubt ${does}`)
     if (does === 'again') return 'again'
@@ -105,7 +105,7 @@ export class Client {
     }
     this.options.giveUp(request)
     const renewed = does === 'new_key' ? this.cast.renewed(request) : undefined
-    // Both may take effect: who asks so has asked twice.
+    // Both may take effect: this client has ordered twice.
     if (renewed !== undefined) await ask(renewed, true)
     return 'left'
   }

@@ -1,4 +1,4 @@
-/** Accounts that go to another ledger, token by token, and accounts of which nothing is to be left. */
+/** Accounts that depart to another ledger, token by token, and accounts that are erased. */
 import { accountAddress } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
@@ -7,7 +7,7 @@ import { verdict } from './workload-holding.ts'
 
 const ROUNDS = 3
 const KNOWN_TOKENS = 3
-/** Somebody must have frozen it, and others may wake it up again. */
+/** The account must be frozen, and other clients may reactivate it. */
 const TRIES = 2
 
 export class DepartureRequests {
@@ -24,7 +24,7 @@ export class DepartureRequests {
     else await this.close(this.candidate())
   }
 
-  /** One of those to whom little happens. */
+  /** An account that receives few requests. */
   private candidate(): ClientAccount {
     const { accounts, random } = this.cast
     const from = Math.floor(accounts.length / 2)
@@ -48,7 +48,7 @@ export class DepartureRequests {
     await this.changed(accountId, 'active')
   }
 
-  /** All that clients know of, until nothing is left. */
+  /** Departs with all known assets until the account is empty. */
   private async depart(accountId: string, audience: string): Promise<'gone' | 'again' | 'refused'> {
     const { random, tokens } = this.cast
     const assets = ['BASE', ...tokens.slice(0, KNOWN_TOKENS).map(({ tokenId }) => tokenId)]
@@ -65,7 +65,7 @@ export class DepartureRequests {
     return 'refused'
   }
 
-  /** And asks for its erasure, without waiting perhaps. */
+  /** Closes the account and requests its erasure, sometimes without waiting. */
   private async close({ accountId }: ClientAccount): Promise<void> {
     if (this.cast.random.chance(0.5)) {
       const closed = this.changed(accountId, 'closed')
@@ -100,7 +100,7 @@ export class DepartureRequests {
   }
 }
 
-/** Who owns NFTs, or waits for something, may wait for long. */
+/** An account that owns NFTs or has pending holds may wait for long. */
 function isFinal({ code }: Extract<Answer, { kind: 'refused' }>): boolean {
   return code !== 'account_not_frozen'
 }

@@ -1,15 +1,15 @@
-/** Another ledger of a run: what it signs over, whole or again, and what its accounts did there. */
+/** Another ledger of a run: its exports, complete or partial, and the keys that its accounts used there. */
 import { accountAddress, classAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
 import type { ArrivedFrom, ArrivingAccount } from '../../actors/arrival.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
-import type { Import, SignedOver, UsedThere } from './reference-imports.ts'
-import type { Cast, ClientAccount, KnownNft, KnownToken } from './workload-cast.ts'
+import type { Import, SignedRecord, UsedThere } from './reference-imports.ts'
+import type { Cast, ClientAccount, NftRecord, TokenRecord } from './workload-cast.ts'
 
 const WALL_MS = Date.UTC(2025, 0, 1)
 const THEN = '2025-01-01T00:00:00.000Z'
-/** Of `cls_` and 26 digits, the last ones are the ledger's own. */
+/** A class ID is `cls_` and 26 digits; the last digits name the ledger. */
 const CLASS_DIGITS = 26
 
 export interface ExportedAccount {
@@ -17,27 +17,27 @@ export interface ExportedAccount {
   readonly account: ArrivingAccount
 }
 
-/** What can be imported from one ledger, once or several times. */
+/** Exported records of one ledger, which may be imported several times. */
 export interface Exported {
   readonly ledgerId: string
   readonly accounts: readonly ExportedAccount[]
-  /** Of what they used there one record tells so many, and another the others. */
+  /** The number of used keys in one record; another record has the others. */
   readonly cut: number
   /** Of the token and of the class. */
   readonly issuer: string
-  readonly token: KnownToken | undefined
-  readonly nft: KnownNft | undefined
-  readonly records: readonly SignedOver[]
+  readonly token: TokenRecord | undefined
+  readonly nft: NftRecord | undefined
+  readonly records: readonly SignedRecord[]
 }
 
-type Unaddressed = Omit<SignedOver, 'from'>
+type Unaddressed = Omit<SignedRecord, 'from'>
 
 export function drawExport(cast: Cast, name: string): Exported {
   const { random } = cast
   const ledgerId = `ledger ${name}`
   const keySalt = random.hex(16)
   const players = Array.from({ length: 1 + random.integer(3) }, (_, index) => playerOf(cast, `${name}-${index}`))
-  // Somebody whose ID is taken here.
+  // An account whose ID exists here.
   if (random.chance(0.08)) players.push({ ...cast.pickAccount(), sent: [] })
   const [first] = players
   const issuer = first === undefined || random.chance(0.3) ? `${name}-issuer` : first.accountId
@@ -56,7 +56,7 @@ export function drawExport(cast: Cast, name: string): Exported {
   return { ...exported, records: recordsOf(exported, name) }
 }
 
-/** Of the same ledger the token alone, as whoever holds some of it may bring it: its issuer is only to be there. */
+/** The token of the same ledger alone, as any holder may bring it: its issuer only has to exist. */
 export function tokenOf({ ledgerId, issuer, token, cut }: Exported): Exported | undefined {
   if (token === undefined) return undefined
   const part = { ledgerId, issuer, token, cut, accounts: [], nft: undefined }
@@ -109,15 +109,15 @@ function accountOf(
   }
 }
 
-/** In the order of an export. Whoever issued something and is not in it is only to be there. */
+/** In the order of an export. An issuer that is not exported only has to exist. */
 function recordsOf(
   { ledgerId, accounts, issuer, token, nft }: Omit<Exported, 'records'>,
   name: string,
-): readonly SignedOver[] {
+): readonly SignedRecord[] {
   const records: Unaddressed[] = []
   const add = (
-    actor: SignedOver['actor'],
-    arrival: SignedOver['arrival'],
+    actor: SignedRecord['actor'],
+    arrival: SignedRecord['arrival'],
     usedThere: UsedThere | null = null,
   ): void => {
     records.push({ actor, arrival, usedThere })
@@ -146,7 +146,7 @@ function originOf(ledgerId: string, { actor, arrival }: Unaddressed): ArrivedFro
   return { ledgerId, importId: '', recordHash: sha256Hex(JSON.stringify([ledgerId, actor, arrival])) }
 }
 
-function instanceOf({ class_id, instance_id, owner }: KnownNft, issuer: string): SignedOver['arrival'] {
+function instanceOf({ class_id, instance_id, owner }: NftRecord, issuer: string): SignedRecord['arrival'] {
   const events: NftEvent[] = []
   const add = (type: NftEvent['type'], from: string | null, to: string): void => {
     const number = events.length
@@ -172,7 +172,7 @@ function instanceOf({ class_id, instance_id, owner }: KnownNft, issuer: string):
   return { kind: 'instance', instance: { issuer, owner, status: 'active', metadata: {}, events, ...times } }
 }
 
-/** What is signed over comes in an import of its own, each time. */
+/** Each import of the same records has an ID of its own. */
 export function importOf({ records }: Exported, importId: string): Import {
   const own = records.map((record) => ({ ...record, from: { ...record.from, importId } }))
   return { importId, records: own, status: 'applying', present: new Set() }

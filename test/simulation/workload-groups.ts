@@ -1,13 +1,13 @@
 /**
- * What several parties agree on: registered groups, whose legs come, fail or never come, and groups that are only
- * linked, of which an administrator undoes what can be undone.
+ * Agreements of several parties: registered groups, whose legs arrive, fail or are missing, and linked groups, of which
+ * an administrator compensates transactions.
  */
 import { groupAddress } from '../../actors/address.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import type { NamedTransaction } from '../../runtime/protocol/messages.ts'
 import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
-import { CALLER, type Cast, type ClientAccount, type Fields, type KnownNft, STRANGER } from './workload-cast.ts'
+import { CALLER, type Cast, type ClientAccount, type Fields, type NftRecord, STRANGER } from './workload-cast.ts'
 import { assetOf as nftAsset } from './workload-nfts.ts'
 
 interface Leg extends JsonObject {
@@ -28,7 +28,7 @@ interface Agreement {
 const TOO_MUCH = '900000'
 const HASTY_TRIES = 5
 const HASTY_WITHIN_MS = 150
-/** How far from its deadline a leg comes that comes last. */
+/** The largest distance of the last leg's arrival from the deadline. */
 const DEADLINE_MS = 100
 
 export class GroupRequests {
@@ -38,7 +38,7 @@ export class GroupRequests {
     this.cast = cast
   }
 
-  /** A story of several requests; resolves when its client has nothing more to ask. */
+  /** A sequence of requests; resolves after the client's last request. */
   async play(): Promise<void> {
     if (this.cast.random.chance(0.65)) await this.settle()
     else await this.link()
@@ -49,7 +49,7 @@ export class GroupRequests {
     const agreement = this.agreement()
     const { groupId, request } = agreement
     const registered = ask(request, true)
-    // Who knows the terms knows their hash: some do not wait to be told, and try until their leg is expected.
+    // The terms determine their hash: some clients do not wait for the answer, and retry until their leg is expected.
     const early = random.chance(0.2)
     if (early) for (const leg of agreement.legs) this.hasten(agreement, leg)
     const outcome = await registered
@@ -67,7 +67,7 @@ export class GroupRequests {
     }
   }
 
-  /** Around the moment in which the group expires. */
+  /** Around the moment at which the group expires. */
   private submitAtDeadline(agreement: Agreement, leg: Leg): void {
     const { random, world } = this.cast
     world.kernel.count('client:last_leg_at_deadline')
@@ -93,7 +93,7 @@ export class GroupRequests {
     const request = this.cast.submission(account, leg.type, fields)
     this.cast.send(account, request)
     if (random.chance(0.1)) this.cast.send(account, request)
-    // The same once more under a key of its own, something that was not agreed, and something that only links.
+    // The same leg under a new key, a leg that was not agreed, and a transaction that is only linked.
     if (random.chance(0.05)) this.cast.send(account, this.cast.submission(account, leg.type, fields))
     if (random.chance(0.05) && !('class_id' in leg)) {
       this.cast.send(account, this.cast.submission(account, leg.type, { ...fields, amount: '7.77' }))
@@ -163,8 +163,8 @@ export class GroupRequests {
     }
   }
 
-  /** Delivery, or a burn, against payment. */
-  private nftLegs(nft: KnownNft, one: ClientAccount, two: ClientAccount): readonly Leg[] {
+  /** Transfer or burn of an NFT against payment. */
+  private nftLegs(nft: NftRecord, one: ClientAccount, two: ClientAccount): readonly Leg[] {
     const burns = this.cast.random.chance(0.2)
     const { amount, ...asset } = nftAsset(nft)
     if (!burns) nft.owner = two.accountId
@@ -176,7 +176,7 @@ export class GroupRequests {
     ]
   }
 
-  /** A mint, a burn, and something that is paid for them. */
+  /** A mint, a burn, and a payment for them. */
   private supplyLegs(tokenId: string, issuer: string, one: ClientAccount, two: ClientAccount): readonly Leg[] {
     const { random } = this.cast
     const asset = { token_id: tokenId }
@@ -189,7 +189,7 @@ export class GroupRequests {
     return minter === undefined || random.chance(0.4) ? legs : [...legs, legOf(minter, 'mint', amount, asset)]
   }
 
-  /** So little that most have it. */
+  /** An amount that most accounts have. */
   private small(): string {
     return `${1 + this.cast.random.integer(8)}`
   }
@@ -207,7 +207,7 @@ export class GroupRequests {
     return { actor: groupAddress(groupId), caller, operation: { kind: 'revert_group', reason, transactions } }
   }
 
-  /** Transactions that only share an ID; some are undone, again and again, from both sides. */
+  /** Transactions that only share an ID; some are compensated repeatedly, from both sides. */
   private async link(): Promise<void> {
     const { random, ask } = this.cast
     const groupId = this.cast.groupId()
@@ -243,7 +243,7 @@ export class GroupRequests {
     return this.cast.submission(account, kind < 0.85 ? 'credit' : 'debit', common)
   }
 
-  /** What a client reads of the other side of a transfer. */
+  /** The other side of a transfer, as clients read it. */
   private counterpartOf({ txnId, accountId }: NamedTransaction): readonly NamedTransaction[] {
     const { rows } = this.cast.world.database
     const shardId = this.cast.world.homeOf({ kind: 'account', id: accountId })
@@ -253,7 +253,7 @@ export class GroupRequests {
   }
 }
 
-/** What of an agreement its leg's submission says. */
+/** The fields of an agreement that its leg's submission contains. */
 function fieldsOf({ groupId, termsHash }: Agreement, leg: Leg): Fields {
   const { account_id: _account, boundary: _boundary, ...terms } = leg
   return { ...terms, group_id: groupId, terms_hash: `sha256:${termsHash}` }

@@ -1,15 +1,15 @@
-/** The first of an import's two phases, as one that drives it goes through it: every home is asked to hold what is its own. */
+/** The first of an import's two phases, as its driver executes it: every home must hold its records. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
-import type { Import, SignedOver } from './reference-imports.ts'
+import type { Import, SignedRecord } from './reference-imports.ts'
 import { CALLER, type Cast, STRANGER } from './workload-cast.ts'
 
 const LATE_MS = 1_500
 const PAUSE_MS = { from: 50, to: 800 }
 
 export class Holding {
-  /** What its homes have already, by actor. */
+  /** Records that exist already, by actor. */
   readonly present = new Set<string>()
   private readonly cast: Cast
   private readonly import: Import
@@ -21,13 +21,13 @@ export class Holding {
     this.import = one
   }
 
-  /** Whether everything is held, or was here. */
+  /** Whether every record is held or existed already. */
   async all(): Promise<boolean> {
     const { random } = this.cast
     const said = await Promise.all(
       this.import.records.map(async (record) => {
         await this.cast.pause(random.between(0, 200))
-        // Another who drives it has decided: nothing more is begun.
+        // Another driver has decided: no more records are held.
         return this.import.status === 'applying' ? this.one(record) : 'refused'
       }),
     )
@@ -35,12 +35,12 @@ export class Holding {
     return !said.includes('refused')
   }
 
-  /** Whether something may still be on its way that nobody has answered. */
+  /** Whether requests without an answer may still take effect. */
   isInDoubt(): boolean {
     return this.unanswered
   }
 
-  private async one({ actor, from, arrival }: SignedOver): Promise<string> {
+  private async one({ actor, from, arrival }: SignedRecord): Promise<string> {
     const { random, ask, world } = this.cast
     const operation: Operation = { kind: 'hold_arrival', from, arrival }
     if (random.chance(0.03)) void ask({ actor, caller: STRANGER, operation }, false)
@@ -61,7 +61,7 @@ export class Holding {
   }
 }
 
-/** Asks until there is one. `onSilence`: each time that there was none. */
+/** Retries until there is a verdict. `onSilence`: called after each attempt without one. */
 export async function verdict(
   cast: Cast,
   actor: ActorAddress,

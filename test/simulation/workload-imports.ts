@@ -1,18 +1,18 @@
 /**
- * Imports of a run, driven as edges drive them: everything is held, and then taken, or dropped everywhere.
- *   D1. Whoever drives it asks each home until it has a verdict, and decides by what all of them said.
- *   D2. It is decided once: two that drive it go by what was decided.
- *   D3. Who holds no more has a verdict for everything that it asked, or drops once more when that has expired.
+ * Imports of a run, driven as edges drive them: all records are held, then all are taken or all are dropped.
+ *   D1. The driver asks each home until it has a verdict, and decides by all verdicts.
+ *   D2. The decision is made once: all drivers of an import follow it.
+ *   D3. A driver drops only with a verdict for each of its requests, or drops again after their deadline.
  */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
-import { hashesOf, type Import, type SignedOver } from './reference-imports.ts'
+import { hashesOf, type Import, type SignedRecord } from './reference-imports.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { CALLER, type Cast } from './workload-cast.ts'
 import { drawExport, type Exported, importOf, tokenOf } from './workload-exports.ts'
 import { Holding, verdict } from './workload-holding.ts'
 
-/** After it nobody steps what was asked: longer than the deadline of a gateway, and than clocks are wrong. */
+/** After this time no request is stepped any more: longer than a gateway's deadline plus the clocks' error. */
 const EXPIRED_MS = 18_000
 const LATE_MS = 2_000
 const IMPATIENT_MS = 150
@@ -24,7 +24,7 @@ export class ImportRequests {
     this.cast = cast
   }
 
-  /** Resolves when everything is taken or dropped, as often as it came. */
+  /** Resolves when everything is taken or dropped, for every import. */
   async play(durationMs: number): Promise<void> {
     const { random } = this.cast
     await this.cast.pause(random.between(0, 0.6 * durationMs))
@@ -32,12 +32,12 @@ export class ImportRequests {
     const early = random.chance(0.5)
     if (early) this.enter(exported)
     const token = random.chance(0.3) ? tokenOf(exported) : undefined
-    // Its issuer stands for it before it comes itself, or while it comes.
+    // The issuer alone may arrive before or while the whole account arrives.
     const part = token === undefined ? undefined : this.bringIn(token)
     if (random.chance(0.6)) await part
     const first = this.bringIn(exported)
     if (random.chance(0.25)) {
-      // The same again, as another import: while the first is under way, or when it has ended.
+      // The same records in another import: while the first is running, or after it has ended.
       if (random.chance(0.7)) await first
       await this.bringIn(exported)
     }
@@ -83,7 +83,7 @@ export class ImportRequests {
     await this.everywhere(one.records, 'drop_arrival')
   }
 
-  /** Somebody who knows of an account that is to come registers it. */
+  /** A client registers an account that is about to be imported. */
   private register({ accounts }: Exported, chance: number): void {
     const { random, ask } = this.cast
     const player = accounts[random.integer(accounts.length)]?.player
@@ -95,7 +95,7 @@ export class ImportRequests {
     const comes = one.records.filter(({ actor }) => !one.present.has(actorKey(actor)))
     this.give(exported)
     await Promise.all(comes.map((record) => this.note(one, record, exported)))
-    const of = (...kinds: readonly string[]): readonly SignedOver[] =>
+    const of = (...kinds: readonly string[]): readonly SignedRecord[] =>
       comes.filter(({ actor }) => kinds.includes(actor.kind))
     await this.everywhere(of('token', 'class'), 'take_arrival')
     this.hurry(exported)
@@ -106,7 +106,7 @@ export class ImportRequests {
   /** In parts, one after another. */
   private async note(
     { importId }: Import,
-    { actor, arrival, usedThere }: SignedOver,
+    { actor, arrival, usedThere }: SignedRecord,
     { cut }: Exported,
   ): Promise<void> {
     if (arrival.kind !== 'account' || arrival.account === null || usedThere === null) return
@@ -117,7 +117,7 @@ export class ImportRequests {
     }
   }
 
-  private async everywhere(records: readonly SignedOver[], kind: 'take_arrival' | 'drop_arrival'): Promise<void> {
+  private async everywhere(records: readonly SignedRecord[], kind: 'take_arrival' | 'drop_arrival'): Promise<void> {
     await Promise.all(
       records.map(async ({ actor, from: { importId } }) => {
         await this.cast.pause(this.cast.random.between(0, 60))
@@ -126,7 +126,7 @@ export class ImportRequests {
     )
   }
 
-  /** What nobody may refuse any more, but of whom nothing can be read. */
+  /** Sends a request that must not be refused; its effect cannot be read. */
   private async demand(actor: ActorAddress, operation: Operation): Promise<void> {
     const { random, world, ask } = this.cast
     if (random.chance(0.15)) this.cast.later(LATE_MS, () => void ask({ actor, caller: CALLER, operation }, false))
@@ -137,7 +137,7 @@ export class ImportRequests {
     world.checker.demand(latest?.status === 'erased', `A1: ${operation.kind} of ${actorKey(actor)} got ${said}`)
   }
 
-  /** Who is held is there, and may be given something. */
+  /** Sends value to an account that is held. */
   private give({ accounts }: Exported): void {
     const { random } = this.cast
     const to = accounts[random.integer(accounts.length)]?.player.accountId
@@ -147,7 +147,7 @@ export class ImportRequests {
     this.cast.send(giver, this.cast.submission(giver, 'transfer', { to_account_id: to, amount: '1.5' }))
   }
 
-  /** Owners do not wait until they are told that they are here. */
+  /** Owners submit orders before they learn that their accounts have arrived. */
   private hurry({ accounts }: Exported): void {
     const { random } = this.cast
     for (const { player } of accounts) {
@@ -159,7 +159,7 @@ export class ImportRequests {
     }
   }
 
-  /** Others play with them from now on. */
+  /** Other clients use these accounts from now on. */
   private enter({ accounts }: Exported): void {
     for (const { player } of accounts) {
       if (this.cast.find(player.accountId) === undefined) this.cast.joins(player)

@@ -1,9 +1,9 @@
-/** What clients ask of NFTs: classes, mints, and whatever moves them. */
+/** Clients' requests about NFTs: classes, mints, and transfers. */
 import { accountAddress, classAddress } from '../../actors/address.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { simSign } from './sim-signer.ts'
-import { CALLER, type Cast, type ClientAccount, type Fields, type KnownNft, STRANGER } from './workload-cast.ts'
+import { CALLER, type Cast, type ClientAccount, type Fields, type NftRecord, STRANGER } from './workload-cast.ts'
 
 export class NftRequests {
   private readonly cast: Cast
@@ -12,7 +12,7 @@ export class NftRequests {
     this.cast = cast
   }
 
-  /** One of an account that has a key, one of an account that is not there, and one name that two clients want. */
+  /** A class of a registered issuer, a class of a missing issuer, and one name that two clients want. */
   registerClasses(): void {
     const { ask } = this.cast
     void ask(this.registration('Gems', this.cast.accountAt(0).accountId), true)
@@ -46,7 +46,7 @@ export class NftRequests {
     }
   }
 
-  /** Few IDs for many mints: they meet. */
+  /** Few IDs for many mints, so that they collide. */
   private mint(): GatewayRequest {
     const { random } = this.cast
     const known = this.cast.classes[random.integer(this.cast.classes.length)]
@@ -72,7 +72,7 @@ export class NftRequests {
     }
   }
 
-  private transfer(account: ClientAccount, nft: KnownNft): GatewayRequest {
+  private transfer(account: ClientAccount, nft: NftRecord): GatewayRequest {
     const { random } = this.cast
     const to = this.cast.counterparty(account).accountId
     nft.owner = to
@@ -83,8 +83,8 @@ export class NftRequests {
     })
   }
 
-  /** Sends the mirror, mostly: for a token, or for another NFT. */
-  private exchange(account: ClientAccount, nft: KnownNft): GatewayRequest {
+  /** Mostly sends the counterpart as well: for a token, or for another NFT. */
+  private exchange(account: ClientAccount, nft: NftRecord): GatewayRequest {
     const { random } = this.cast
     const other = this.cast.counterparty(account)
     const theirs = random.chance(0.4) ? this.cast.pickNft(other) : undefined
@@ -105,6 +105,6 @@ export class NftRequests {
 }
 
 /** As submissions and legs name it. */
-export function assetOf({ class_id, instance_id }: KnownNft) {
+export function assetOf({ class_id, instance_id }: NftRecord) {
   return { class_id, instance_id, amount: '1' } satisfies Fields
 }

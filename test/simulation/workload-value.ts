@@ -1,11 +1,11 @@
-/** What clients ask that other homes decide on: tokens, transfers to each other, exchanges, mints and burns. */
+/** Clients' requests that involve other homes: tokens, transfers, exchanges, mints and burns. */
 import { accountAddress, tokenAddress } from '../../actors/address.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { simSign } from './sim-signer.ts'
 import { CALLER, type Cast, type ClientAccount, STRANGER } from './workload-cast.ts'
 
-/** Of the issuer that comes into being with its token. */
+/** The issuer that is created with its token. */
 const KEYLESS_ISSUER = 'account-k'
 
 export class ValueRequests {
@@ -23,7 +23,7 @@ export class ValueRequests {
     return this.newToken(account)
   }
 
-  /** One of an account that has a key, one of an account that is not there, and one symbol that two clients want. */
+  /** A token of a registered issuer, a token of a missing issuer, and one symbol that two clients want. */
   registerTokens(): void {
     const { ask } = this.cast
     const first = this.cast.accountAt(0)
@@ -33,7 +33,7 @@ export class ValueRequests {
     void ask({ ...this.registration('tin', 1, first.accountId, '300'), caller: STRANGER }, true)
   }
 
-  /** The issuers that are there give to everybody. */
+  /** The registered issuers distribute their tokens. */
   async distribute(): Promise<void> {
     const issued = this.cast.tokens.slice()
     for (const { tokenId, issuer } of issued) {
@@ -52,7 +52,7 @@ export class ValueRequests {
     }
   }
 
-  /** Somebody gives the keyless issuer its key, and what it holds to others. */
+  /** A client registers the keyless issuer's key and distributes its tokens. */
   async claimIssuer(): Promise<void> {
     const { random } = this.cast
     const issuer: ClientAccount = { accountId: KEYLESS_ISSUER, keys: ['issuer key'], sent: [] }
@@ -72,7 +72,7 @@ export class ValueRequests {
     const { random } = this.cast
     const payload = canonicalJson({ symbol, decimals, issuer, total_supply: supply })
     const keys = this.cast.find(issuer)?.keys
-    // Nobody has to sign in the sandbox; who does must do it right.
+    // The sandbox does not require a signature; a given one must be valid.
     const seed = random.chance(0.85) ? keys?.at(-1) : 'a forger'
     const signature = keys === undefined || random.chance(0.7) ? null : simSign(seed ?? '', payload)
     const registrationKey = random.chance(0.5) ? this.cast.name('token key') : null
@@ -103,7 +103,7 @@ export class ValueRequests {
     })
   }
 
-  /** What its holder is likely to hold. */
+  /** An asset that its holder probably holds. */
   private asset(account: ClientAccount): string | undefined {
     const { random } = this.cast
     if (random.chance(0.5)) return undefined
@@ -111,14 +111,14 @@ export class ValueRequests {
     return own !== undefined && random.chance(0.6) ? own.tokenId : this.cast.pickAsset()
   }
 
-  /** Sends the mirror, mostly: soon, or when it may be too late. */
+  /** Mostly sends the counterpart as well: soon, or perhaps too late. */
   private exchange(account: ClientAccount): GatewayRequest {
     const { random } = this.cast
     const other = this.cast.counterparty(account)
     const gives = this.cast.pickToken()
     const gets = random.chance(0.2) ? undefined : this.cast.pickToken()
     if (gives === undefined || gives.tokenId === gets?.tokenId) return this.transfer(account)
-    // With nobody named it goes out across the boundary.
+    // Without a counterparty it crosses the boundary.
     if (random.chance(0.08))
       return this.cast.submission(account, 'exchange', { group_id: this.cast.groupId(), token_id: gives.tokenId })
     const soon = random.chance(0.8)
@@ -134,10 +134,10 @@ export class ValueRequests {
       receive: { token_id: asset, amount: price },
       expires_at: expiry(),
     })
-    // The base unit is only ever received: the mirror of such an exchange gives a token too, or there is none.
+    // The base unit is only ever received: the counterpart of such an exchange gives a token too, or there is none.
     const pays = asset === 'BASE' ? undefined : asset
     if (pays !== undefined && random.chance(0.8)) {
-      // By value the same, now and then not.
+      // Usually an equal rate.
       const mirror = this.cast.submission(other, 'exchange', {
         ...common,
         amount: random.chance(0.9) ? `${price}.0` : this.cast.amount(),

@@ -1,11 +1,11 @@
 /**
- * The clients of a run, and the way of their requests to an edge and back. A few hot accounts get most of it, so that
- * batches, repeats and rotations meet. Every request and what became of it goes into the histories.
+ * The clients of a run, and the path of their requests to an edge and back. A few hot accounts get most requests, so
+ * that batches, repeats and rotations coincide. The histories record every request and its outcome.
  */
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import type { SimEdge, World } from './cluster-node.ts'
 import { isPoisonous } from './reference-fields.ts'
-import { ATTACKER, BRINGER, REMOVER } from './plan.ts'
+import { ATTACKER, IMPORTER, REMOVER } from './plan.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { type Ask, Cast, createStage, learn, type Stage } from './workload-cast.ts'
@@ -19,42 +19,42 @@ import { ValueRequests } from './workload-value.ts'
 export interface WorkloadOptions {
   readonly world: World
   readonly random: SeededRandom
-  /** The edges as they are now: one that is down is undefined. */
+  /** The current edges: undefined for one that is down. */
   readonly edges: () => readonly (SimEdge | undefined)[]
   readonly accounts: number
   readonly clients: number
   readonly requestsPerClient: number
-  /** Numbers, from 0, of what is asked: it is left out. */
+  /** Skipped requests, by number from 0. */
   readonly skipped: ReadonlySet<number>
-  /** Numbers, from 0, of clients that do not play. */
+  /** Idle clients, by number from 0. */
   readonly idle: ReadonlySet<number>
 }
 
-/** How a client listens. */
+/** How a client waits. */
 interface Attention {
-  /** Somebody waits for a verdict, now or after the faults. */
+  /** The client waits for a verdict, now or after the faults. */
   readonly isWanted: boolean
-  /** Its connection is gone after that: what is said later reaches nobody. */
+  /** The client disconnects after this time: later answers are lost. */
   readonly hangsUpAfterMs?: number
 }
 
-/** Seeds in which accounts come from other ledgers, and in which some leave or are erased. */
-const BRINGS_IN = 0.3
-const LETS_GO = 0.3
+/** Shares of the seeds with imports, and with departures and erasures. */
+const IMPORT_SHARE = 0.3
+const DEPARTURE_SHARE = 0.3
 /** Share of the seeds with a hostile client. */
-const IS_ATTACKED = 0.4
+const HOSTILE_SHARE = 0.4
 
 /** Longer than any gateway waits: its edge must be dead. */
 const CLIENT_TIMEOUT_MS = 20_000
-/** Clocks of clients that are wrong: an order that comes from one behind may have expired when it comes. */
+/** Errors of client clocks: an order of a client whose clock is behind may have expired on arrival. */
 const CLOCK_OFF_MS = { behind: 7_200_000, ahead: 40_000 }
 
 export class Workload {
-  /** Requests that have no verdict yet and whose clients have not given up. */
+  /** Requests without a verdict whose clients have not given up. */
   private readonly unresolved = new Set<GatewayRequest>()
   private readonly options: WorkloadOptions
   private readonly stage: Stage
-  /** Chance of what opens the run, and of what is asked after the faults. */
+  /** Randomness for the start of the run, and for the requests after the faults. */
   private readonly random: SeededRandom
   private running = 0
   private asked = 0
@@ -90,32 +90,32 @@ export class Workload {
     this.startOthers(durationMs)
   }
 
-  /** With chance of their own: what the others do is as it was without them. */
+  /** With streams of their own: they do not change the other clients. */
   private startOthers(durationMs: number): void {
     const { random, idle } = this.options
     const comes = random.fork('imports')
-    if (comes.chance(BRINGS_IN) && !idle.has(BRINGER)) {
+    if (comes.chance(IMPORT_SHARE) && !idle.has(IMPORTER)) {
       const cast = this.castOf('i', comes)
       void this.begin(cast, () => new ImportRequests(cast).play(durationMs))
     }
     const goes = random.fork('departures')
-    if (goes.chance(LETS_GO) && !idle.has(REMOVER)) {
+    if (goes.chance(DEPARTURE_SHARE) && !idle.has(REMOVER)) {
       const cast = this.castOf('d', goes)
       void this.begin(cast, () => new DepartureRequests(cast).play(durationMs))
     }
     const attacks = random.fork('attacks')
-    if (attacks.chance(IS_ATTACKED) && !idle.has(ATTACKER)) {
+    if (attacks.chance(HOSTILE_SHARE) && !idle.has(ATTACKER)) {
       const cast = this.castOf('h', attacks)
       void this.begin(cast, () => new HostileRequests(cast).play(durationMs))
     }
   }
 
-  /** Whether every client has sent what it had to send. */
+  /** Whether every client has sent all its requests. */
   finished(): boolean {
     return this.running === 0
   }
 
-  /** I11: asks again, until everything that a client still wants has a verdict. */
+  /** I11: repeats requests until every wanted one has a verdict. */
   async settle(): Promise<void> {
     const { kernel } = this.options.world
     while (this.unresolved.size > 0) {
@@ -196,7 +196,7 @@ export class Workload {
     })
   }
 
-  /** Its client sees by and by what there is, and never what it was told. */
+  /** The client later learns the resulting state, but never the answer. */
   private unheard(request: GatewayRequest, outcome: GatewayOutcome): void {
     this.options.world.kernel.count('client:answer_unheard')
     if (outcome.kind === 'answered') learn(this.stage, request, outcome.answer)
