@@ -1,20 +1,20 @@
 /**
- * Rows of COPY in its binary format (PostgreSQL documentation, COPY), out of chunks that end anywhere.
- *   C1. A row, and what it gives as bytes, is there until it has been seen: a million of them share one object.
+ * Reads rows from COPY in its binary format (PostgreSQL documentation, COPY). Chunks may end anywhere.
+ *   C1. All rows share one object. A row and its bytes are valid only during `see`.
  */
 import type { Readable } from 'node:stream'
 import type postgres from 'postgres'
 import { UnreadableLiability } from './liability-book.ts'
 
-/** Signature and flags; an extension, of which there is none, would follow its length. */
+/** Signature, flags, and the length of an empty extension. */
 const HEADER_BYTES = 19
 const COUNT_BYTES = 2
 const LENGTH_BYTES = 4
 const NULL_LENGTH = -1
-/** In place of the number of columns. */
+/** Number of columns that marks the end. */
 const TRAILER = -1
 
-/** Throws what `see` throws, UnreadableLiability, or what the driver throws. `query`: without user input in it. */
+/** `query` must not contain user input. Throws UnreadableLiability, or an error of `see` or the driver. */
 export async function copyRows(
   sql: postgres.TransactionSql,
   query: string,
@@ -26,18 +26,18 @@ export async function copyRows(
 }
 
 /**
- * The driver pauses its socket when the stream is full, and goes on when more is asked for: of a stream that has ended,
- * nobody asks, and the connection would be dead.
+ * The driver pauses its socket when the stream is full, and resumes on the next read. Nothing reads an ended stream, so
+ * without this call the connection would stay paused.
  */
 function wake(stream: Readable): void {
   try {
     stream._read(0)
   } catch {
-    // The connection is lost, and there is no socket.
+    // The connection is lost: there is no socket to resume.
   }
 }
 
-/** After a failure the rest is read and dropped: a stream that is left in its middle holds up its connection for good. */
+/** After a failure the rest is read and dropped: an unfinished stream would block its connection forever. */
 function readRows(stream: Readable, columns: number, see: (row: CopiedRow) => void): Promise<void> {
   const take = createTaker(columns, see)
   let isWhole = false
@@ -53,14 +53,14 @@ function readRows(stream: Readable, columns: number, see: (row: CopiedRow) => vo
     })
     stream.once('error', reject)
     stream.once('end', () => {
-      if (failure === undefined && !isWhole) failure = new UnreadableLiability('The rows do not end as they should.')
+      if (failure === undefined && !isWhole) failure = new UnreadableLiability('The rows end without a trailer.')
       if (failure === undefined) resolve()
       else reject(failure)
     })
   })
 }
 
-/** Whether the end has come. */
+/** The result tells whether the trailer has been read. */
 function createTaker(columns: number, see: (row: CopiedRow) => void): (chunk: Buffer) => boolean {
   const row = new CopiedRow(columns)
   let rest: Buffer = Buffer.alloc(0)
@@ -94,11 +94,11 @@ function createTaker(columns: number, see: (row: CopiedRow) => void): (chunk: Bu
   }
 }
 
-/** Dimensions, whether there are nulls, type of the elements; size and lower bound of the one dimension follow. */
+/** Number of dimensions, null flag and element type. Size and lower bound of the dimension follow. */
 const ARRAY_HEAD_BYTES = 12
 const DIMENSION_BYTES = 8
 
-/** What it gives of a column that is null, or not there, is an UnreadableLiability, unless it is said otherwise. */
+/** Unless stated otherwise, reading a null or missing column throws an UnreadableLiability. */
 export class CopiedRow {
   private bytes: Buffer = Buffer.alloc(0)
   private readonly starts: Uint32Array
@@ -109,7 +109,7 @@ export class CopiedRow {
     this.lengths = new Int32Array(columns).fill(NULL_LENGTH)
   }
 
-  /** Becomes the row that begins at `start`, and gives its end; undefined when not all of it is there yet. */
+  /** Reads the row at `start` and returns its end; undefined when the row is incomplete. */
   take(bytes: Buffer, start: number): number | undefined {
     const { starts, lengths } = this
     let at = start
@@ -140,19 +140,19 @@ export class CopiedRow {
     return this.bytes.toString('utf8', start, start + (this.lengths[column] ?? 0))
   }
 
-  /** Of an `integer`. */
+  /** An `integer` column. */
   integerAt(column: number): number {
     return this.bytes.readInt32BE(this.startOf(column))
   }
 
-  /** Of a `bigint`, as the driver shows it. */
+  /** A `bigint` column, in decimal like the driver's. */
   bigintAt(column: number): string {
     const start = this.startOf(column)
     const isShort = this.bytes.readInt32BE(start) === 0
     return isShort ? String(this.bytes.readUInt32BE(start + 4)) : String(this.bytes.readBigInt64BE(start))
   }
 
-  /** Of an array of one dimension, as `array_send` writes it; none of a null. */
+  /** Elements of a one-dimensional array in the format of `array_send`; none for a null column. */
   elementsAt(column: number): readonly Buffer[] {
     if (this.isNull(column)) return []
     const { bytes } = this
@@ -164,7 +164,7 @@ export class CopiedRow {
     while (elements.length < count) {
       const length = bytes.readInt32BE(at)
       at += LENGTH_BYTES
-      if (length < 0) throw new UnreadableLiability('An array has an element that is null.')
+      if (length < 0) throw new UnreadableLiability('An array has a null element.')
       elements.push(bytes.subarray(at, at + length))
       at += length
     }

@@ -1,4 +1,4 @@
-/** The proof of liabilities over a ledger in PostgreSQL: the part of `AssertionSource` that is about what is owed. */
+/** Proofs of liabilities of a ledger in PostgreSQL: the liabilities part of `AssertionSource`. */
 import { availableParallelism } from 'node:os'
 import type { ReadinessWarning } from '../../api/http/dependencies.ts'
 import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
@@ -23,15 +23,15 @@ export interface PostgresLiabilities extends Pick<AssertionSource, 'liabilities'
 
 export interface LiabilitiesOptions {
   readonly url: string
-  /** What the ledger's rows are sealed under. */
+  /** Master keys that open the ledger's rows. */
   readonly readingKeys: KeyRing
-  /** 32 secret bytes under which runs and proofs are sealed, the same for the life of the ledger. */
+  /** 32 secret bytes that seal runs and proofs, constant for the life of the ledger. */
   readonly key: Buffer
   readonly log: Log
-  /** Does one run. Never rejects. */
+  /** Performs one run. Never rejects. */
   readonly run: (task: LiabilityTask) => Promise<LiabilityOutcome>
   readonly limits?: Partial<LiabilityLimits>
-  /** Between two removals of what is old, milliseconds. */
+  /** Interval between removals of old runs, milliseconds. */
   readonly removeEveryMs?: number
   /** Interval between estimates of the number of balances, milliseconds. */
   readonly estimateEveryMs?: number
@@ -42,11 +42,11 @@ export type LiabilityLimits = Pick<
   'sharesEach' | 'maxRows' | 'capacityBytes' | 'maxReaders' | 'rowsAReader' | 'snapshotTimeoutMs'
 >
 
-/** Each has a server process of PostgreSQL beside it. */
+/** Each reader also occupies a server process of PostgreSQL. */
 const MAX_READERS = 4
 const READERS = Math.min(MAX_READERS, availableParallelism())
 /**
- * Four million balances take up to 700 MB of memory. Proofs of a million accounts take some 110 MB of disk a run: such a
+ * Four million balances take up to 700 MB of memory. A run over a million accounts takes about 110 MB of disk: such a
  * ledger allows a burst of 20 runs, and about 40 a day.
  */
 const LIMITS: LiabilityLimits = {
@@ -59,7 +59,7 @@ const LIMITS: LiabilityLimits = {
 }
 const STATEMENT_TIMEOUT_MS = 5_000
 const POOL_SIZE = 2
-/** Documents of runs, which every proof of a run needs. */
+/** Cached documents of runs. Every proof needs the document of its run. */
 const KEPT_DOCUMENTS = 8
 
 export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilities {
@@ -132,7 +132,7 @@ function snapshotMsOf(outcome: LiabilityOutcome): number | null {
   return outcome.kind === 'exceeded' && outcome.limit.kind === 'time' ? outcome.limit.limitMs : null
 }
 
-/** How many of the tokens that do not reconcile are named in the log. */
+/** Tokens named in the log when they do not reconcile. */
 const NAMED_TOKENS = 10
 
 function liabilitiesIn(outcome: LiabilityOutcome, log: Log): Liabilities {
@@ -146,16 +146,16 @@ function liabilitiesIn(outcome: LiabilityOutcome, log: Log): Liabilities {
         tokens: tokenIds.length,
         named: tokenIds.slice(0, NAMED_TOKENS).join(' '),
       })
-      throw new AssertionUnavailable('What is owed does not add up to what there must be.')
+      throw new AssertionUnavailable('The liabilities do not match the token supplies.')
     }
     case 'exceeded':
       log.error('liability_limit_exceeded', { ...outcome.limit })
       throw new AssertionUnavailable('The ledger is too large for a proof of liabilities.', { exceeded: outcome.limit })
     case 'unreadable':
       log.error('liabilities_row_unreadable', { table: outcome.table })
-      throw new AssertionUnavailable('What is owed cannot be read.')
+      throw new AssertionUnavailable('The liabilities cannot be read.')
     case 'failed':
       log.warn('liabilities_failed', { code: outcome.code })
-      throw new AssertionUnavailable('What is owed could not be computed.')
+      throw new AssertionUnavailable('The liabilities could not be computed.')
   }
 }

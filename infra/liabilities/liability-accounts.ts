@@ -1,11 +1,10 @@
 /**
- * What each account is owed by its own rows, account by account in one pass: its row and all that belongs to it come
- * together, with the key that they are sealed under, and are opened together.
- *   A1. An account's parts are those that were written with it, or nothing is given (account-parts.ts).
- *   A2. No balance and no hold is passed over: all that are counted here must be all there are.
- *   A3. Memory does not grow with the accounts: of each, nothing is kept here.
- *   A4. An account and all its parts come as one row. Gathering balances before they are joined takes PostgreSQL two
- *       fifths longer than joining them as they are, so that is done where no account has more than one.
+ * Computes the amounts owed to each account from its rows, in one pass. An account, its parts and their key come together.
+ *   A1. An account's parts must match its digest (account-parts.ts). Otherwise the run fails.
+ *   A2. All balances and holds are counted, and the counts must match the tables.
+ *   A3. Memory does not grow with the number of accounts.
+ *   A4. An account and all its parts come as one row. Aggregating balances before the join takes PostgreSQL two fifths
+ *       longer, so they are joined directly if no account has more than one.
  */
 import type postgres from 'postgres'
 import { type Hold, holdId, valueOf } from '../../actors/account/state.ts'
@@ -30,7 +29,7 @@ export interface PartCounts {
   readonly holds: number
 }
 
-/** What the account's balances say, and what its holds have taken out of them and may give back. */
+/** Receives the account's balance plus the value of its holds, in units. */
 export type SeeOwed = (accountId: string, tokenId: string, units: bigint) => void
 
 /** Shards from `first` to before `end`. */
@@ -39,7 +38,7 @@ export interface ShardRange {
   readonly end: number
 }
 
-/** A4. In the snapshot that is read. */
+/** A4. Within the snapshot. */
 export async function hasLoneBalances(sql: postgres.TransactionSql, range: ShardRange): Promise<boolean> {
   const [row] = await sql.unsafe<{ lone: boolean }[]>(`
     SELECT NOT EXISTS (
@@ -52,7 +51,7 @@ function inRange(table: string, { first, end }: ShardRange): string {
   return `${table}.shard_id >= ${first} AND ${table}.shard_id < ${end}`
 }
 
-/** One row an account (A4): its balance, or arrays of all its balances, and arrays of its holds. */
+/** One row per account (A4): its balance, or an array of its balances, and an array of its holds. */
 function accountsIn(range: ShardRange, areLone: boolean): string {
   const within = (table: string): string => inRange(table, range)
   const gathered = (table: string, id: string): string => `
@@ -74,14 +73,14 @@ SELECT a.shard_id, a.account_id, a.version, a.status, a.sequence, encode(a.tip, 
 const COLUMNS = 22
 const [MASTER_KEY_ID, WRAPPED, TOKENS, BALANCES, HOLDS, HOLD_DOCUMENTS] = [16, 17, 18, 19, 20, 21] as const
 
-/** Milliseconds since 1970, as bigint. */
+/** SQL for milliseconds since 1970, as bigint. */
 function milliseconds(column: string): string {
   return `round(extract(epoch FROM a.${column}) * 1000)::bigint`
 }
 
 /**
- * Gives how many balances and holds these accounts have. The keys of their shards must have been fetched. Throws
- * UnreadableRow, UnreadableLiability, or what the driver or `see` throws.
+ * Returns the number of balances and holds. The keys of the shards must have been fetched. Throws UnreadableRow,
+ * UnreadableLiability, or an error of the driver or `see`.
  */
 export async function eachOwed(
   sql: postgres.TransactionSql,
@@ -101,7 +100,7 @@ export async function eachOwed(
   return counts
 }
 
-/** The token and the sealed text of each balance in the row. */
+/** Token and sealed text of each balance in the row. */
 type BalanceParts = readonly (readonly [tokenId: string, document: Buffer])[]
 
 function loneBalance(copied: CopiedRow): BalanceParts {
@@ -122,7 +121,7 @@ interface OpenedAccount {
 interface OpenedHold {
   readonly id: string
   readonly text: string
-  /** undefined for a pending transaction: it takes nothing out of a balance. */
+  /** undefined for a pending transaction, which does not change the balance. */
   readonly hold: Hold | undefined
 }
 
@@ -168,17 +167,20 @@ function checkParts(row: AccountRow, document: AccountDocument, account: OpenedA
   ]
   if (digestOfTexts(texts, vault, keyNameOfAccountRow(row)) === document.parts) return
   const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
-  throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
+  throw new UnreadableRow(place, 'its balances or holds do not match its digest')
 }
 
-/** Nothing is owed to whom an account was that was erased, and nothing of it may be there. */
+/** An erased account is owed nothing, and must have no balances or holds. */
 function nothingOf(row: AccountRow, copied: CopiedRow): OpenedAccount {
   if (copied.isNull(TOKENS) && copied.isNull(HOLDS)) return { accountId: '', balances: [], holds: [] }
   const { shard_id: shardId, account_id: ref, version } = row
-  throw new UnreadableRow(PLACES.account(shardId, ref, Number(version)), 'it was erased, and something of it is there')
+  throw new UnreadableRow(
+    PLACES.account(shardId, ref, Number(version)),
+    'it was erased, but balances or holds of it exist',
+  )
 }
 
-/** The key stands beside the rows that it is for: nothing is fetched for each. */
+/** The key comes with the row, so no query per account is needed. */
 function takeKey(
   vault: RowVault,
   name: KeyName,
@@ -187,7 +189,7 @@ function takeKey(
   try {
     vault.keys.adopt({ name, key: vault.keys.unwrap(name, wrapped), wrapped })
   } catch (cause) {
-    throw new UnreadableRow(placeOf('data_keys', name), 'it does not open', { cause })
+    throw new UnreadableRow(placeOf('data_keys', name), 'it cannot be decrypted', { cause })
   }
 }
 
@@ -217,7 +219,7 @@ function openHolds(
     if (isOfTransaction(holdRef)) return { id: holdRef, text, hold: undefined }
     const hold = JSON.parse(text) as Hold
     const id = holdId(hold)
-    if (holdRefOf(vault, accountId, id) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
+    if (holdRefOf(vault, accountId, id) !== holdRef) throw new UnreadableRow(place, 'it belongs to another hold')
     return { id, text, hold }
   })
 }

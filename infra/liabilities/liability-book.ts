@@ -1,7 +1,7 @@
 /**
- * What the ledger owes at one moment, in memory: one row for each account and token that is owed anything, its amount
- * cut into shares at once. Columns instead of objects: with two shares, 49 bytes a row and the account's ID (a million
- * rows are about 70 MB); none of it is on the JavaScript heap. Several threads fill a book each, which become one.
+ * The liabilities of one snapshot in memory: one row per account and token, with its amount split into shares.
+ * Rows are stored in columns outside the JavaScript heap: 49 bytes plus the account's ID with two shares, about 70 MB per
+ * million rows. Several threads fill one book each; the books are then appended to one.
  */
 import { hash, randomFillSync } from 'node:crypto'
 import { createBeginnings } from '../../runtime/liabilities/beginnings.ts'
@@ -9,19 +9,19 @@ import { AMOUNT_BYTES, LONGEST_ACCOUNT } from '../../runtime/liabilities/hashes.
 import { CUT_BYTES, splitUnits } from '../../runtime/liabilities/shares.ts'
 
 export interface BookOptions {
-  /** The most rows that will be added. */
+  /** Most rows. */
   readonly capacity: number
   readonly sharesEach: number
-  /** Of the run. */
+  /** Seed of the run. */
   readonly seed: Uint8Array
 }
 
-/** A row cannot be kept as it is: the ledger wrote no such row. */
+/** A row is invalid. The ledger does not write such rows. */
 export class UnreadableLiability extends Error {
   override readonly name = 'UnreadableLiability'
 }
 
-/** What a book has taken in, as one thread sends it to another. */
+/** Content of a book, for sending it to another thread. */
 export interface BookPart {
   readonly rows: number
   readonly tokens: readonly string[]
@@ -34,7 +34,7 @@ export interface BookPart {
   readonly used: number
 }
 
-/** What need not be copied when the part is sent. */
+/** Buffers that can be transferred instead of copied. */
 export function memoryOf({ tokenOf, placeOf, fingerprints, chunks }: BookPart): ArrayBuffer[] {
   return [tokenOf, placeOf, fingerprints, ...chunks].flatMap(({ buffer }) =>
     buffer instanceof ArrayBuffer ? buffer : [],
@@ -52,12 +52,12 @@ export const FINGERPRINT_BYTES = 8
 
 export class LiabilityBook {
   readonly sharesEach: number
-  /** By number: in the order in which they were first met. */
+  /** A token's index is its number. */
   readonly tokens: string[] = []
-  /** Of each token, by number. */
+  /** Total of each token, by number. */
   readonly totals: bigint[] = []
   readonly tokenOf: Uint32Array
-  /** A keyed hash of the account: by it, an account is found again without a list of names. */
+  /** Keyed hashes of the accounts. The index finds an account by it, without a list of names. */
   readonly fingerprints: Buffer
   private readonly tokenNumbers = new Map<string, number>()
   private readonly arena: RowArena
@@ -83,7 +83,7 @@ export class LiabilityBook {
   add(account: Uint8Array, tokenId: string, units: bigint): void {
     const row = this.filled
     if (row >= this.tokenOf.length) throw new UnreadableLiability('There are more rows than were counted.')
-    if (units <= 0n || units > LARGEST_UNITS) throw new UnreadableLiability('An amount is none that can be owed.')
+    if (units <= 0n || units > LARGEST_UNITS) throw new UnreadableLiability('An amount is out of range.')
     const token = this.numberOf(tokenId)
     this.totals[token] = (this.totals[token] ?? 0n) + units
     this.tokenOf[row] = token
@@ -94,13 +94,13 @@ export class LiabilityBook {
     this.filled = row + 1
   }
 
-  /** The book itself is of no use any more. */
+  /** The book must not be used afterwards. */
   part(): BookPart {
     const { filled: rows, tokens, totals, tokenOf, placeOf, fingerprints, arena } = this
     return { rows, tokens, totals, tokenOf, placeOf, fingerprints, chunks: arena.chunks, used: arena.used }
   }
 
-  /** Takes in another book with the same seed and number of shares. Throws UnreadableLiability. */
+  /** Appends a book with the same seed and number of shares. Throws UnreadableLiability. */
   append(part: BookPart): void {
     const first = this.filled
     const { rows, tokenOf, placeOf } = part
@@ -118,7 +118,7 @@ export class LiabilityBook {
     this.filled = first + rows
   }
 
-  /** Writes the record of one share of a row, as leaves have it, and gives its end. */
+  /** Writes the leaf record of one share of a row, and returns its end. */
   writeRecord(row: number, share: number, target: Buffer, at: number): number {
     return this.arena.copy(this.placeOf[row] ?? 0, share, target, at)
   }
@@ -136,8 +136,8 @@ export class LiabilityBook {
 const FINGERPRINT_KEY = 'liability fingerprint'
 
 /**
- * 64 bits of a hash that nobody can compute without the seed, so that nobody can crowd a page of the index. Rows that
- * meet by chance are told apart by their account. What it gives is overwritten by the next.
+ * 64 bits of a hash that cannot be computed without the seed, so that clients cannot overfill a page of the index. Leaves
+ * contain the account, which resolves collisions. The next call overwrites the result.
  */
 export function createFingerprint(seed: Uint8Array): (account: Uint8Array) => Buffer {
   const key = hash('sha256', Buffer.concat([Buffer.from(FINGERPRINT_KEY), seed]), 'buffer')
@@ -153,10 +153,10 @@ export function createFingerprint(seed: Uint8Array): (account: Uint8Array) => Bu
   }
 }
 
-/** Rows one behind the other: the length of the account, the account, the shares. They are read in any order. */
+/** Stores rows in sequence: the account's length, the account, its shares. Reads are in any order. */
 class RowArena {
   readonly chunks: Buffer[] = []
-  /** Of the last chunk. */
+  /** Bytes of the last chunk. */
   used = CHUNK_BYTES
   private readonly sharesBytes: number
 
@@ -184,7 +184,7 @@ class RowArena {
     return place
   }
 
-  /** Gives the place where its first row is now. */
+  /** Returns the new place of the first row. */
   append({ chunks, used }: Pick<BookPart, 'chunks' | 'used'>): number {
     const start = this.chunks.length * CHUNK_BYTES
     if (start + chunks.length * CHUNK_BYTES > LARGEST_PLACE)
@@ -195,7 +195,7 @@ class RowArena {
     return start
   }
 
-  /** Copies the account with its length, and one share. Gives the end. */
+  /** Copies the account with its length, and one share. Returns the end. */
   copy(place: number, share: number, target: Buffer, at: number): number {
     const chunk = this.chunks[Math.floor(place / CHUNK_BYTES)]
     if (chunk === undefined) throw new UnreadableLiability('There is no such row.')
@@ -209,7 +209,7 @@ class RowArena {
   }
 }
 
-/** Random values of 128 bits, drawn many at a time. */
+/** Random 128-bit values, drawn in batches. */
 class RandomWords {
   private readonly words = new BigUint64Array(RANDOM_CHUNK_BYTES / 8)
   private used = this.words.length

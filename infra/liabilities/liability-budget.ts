@@ -1,8 +1,8 @@
 /**
- * How much runs of the proof of liabilities may leave behind. Each is kept for a day, so that whoever asks in a loop
- * must not fill the disk: a bucket of bytes that runs take from and that fills up again within a day.
- *   B1. What the runs of any day leave behind is at most twice the capacity, and the run that emptied the bucket.
- *   B2. Nobody who asks now and then ever waits for room.
+ * Limits the disk space of runs, so that requests in a loop cannot fill the disk. Runs are kept for a day. The budget is a
+ * leaky bucket of bytes that refills within a day.
+ *   B1. The runs of any day take at most twice the capacity, plus the run that emptied the bucket.
+ *   B2. Occasional requests never wait for room.
  */
 export interface StoredRun {
   readonly asOfMs: number
@@ -11,7 +11,7 @@ export interface StoredRun {
 
 export const KEPT_MS = 86_400_000
 
-/** Whether there is room for one more run now. `runs`: those that are still kept. */
+/** Whether there is room for another run now. `runs`: the kept runs. */
 export function hasRoom(runs: readonly StoredRun[], nowMs: number, capacityBytes: number): boolean {
   const bytesAMs = capacityBytes / KEPT_MS
   let room = capacityBytes

@@ -1,8 +1,7 @@
 /**
- * The pages that a run of the proof of liabilities leaves behind, so that any account's proof can be read out of a few
- * of them: tiles of the trees, and an index of who has which leaves. A tile of leaves holds what its leaves were made
- * of, which is less than the leaves; nonces come from the run's seed. All pages are sealed: a copy of the database tells
- * nothing of balances.
+ * The stored pages of a run: tiles of the trees, and an index from accounts to leaves. A proof needs only a few pages.
+ * A tile of leaves stores the leaves' records, which are smaller than the leaves. Nonces are derived from the run's seed.
+ * All pages are sealed, so that a copy of the database does not reveal balances.
  */
 import {
   AMOUNT_BYTES,
@@ -21,7 +20,7 @@ const WORD_BITS = 64n
 export const PAGE_KINDS = { index: 0, tile: 1 } as const
 export type PageKind = keyof typeof PAGE_KINDS
 
-/** The page is not what it was when it was written. */
+/** A stored page is inconsistent. */
 export class PageBroken extends Error {
   override readonly name = 'PageBroken'
 }
@@ -35,13 +34,13 @@ export function openPage(key: Buffer, runId: string, kind: PageKind, number: num
   return openSealed(key, ['liability-page', runId, kind, String(number)], sealed)
 }
 
-/** Of one run: the nonce of a leaf, by the rank of its token and its place in the tree. */
+/** The nonce of a leaf, by the rank of its token and its place in the tree. */
 export type Nonces = (token: number, leaf: number) => Buffer
 
 const NONCE_TAG = 0x6e
 const NONCES_A_HASH = KEYED_HASH_BYTES / NONCE_BYTES
 
-/** Gives a view of one buffer, which the next one may overwrite. */
+/** The next call may overwrite the returned buffer. */
 export function createNonces(seed: Uint8Array): Nonces {
   const message = Buffer.alloc(9, NONCE_TAG)
   const keyed = createKeyedHash(seed, message.length)
@@ -64,26 +63,26 @@ export function createNonces(seed: Uint8Array): Nonces {
   }
 }
 
-/** Where a tile of leaves is in its tree. */
+/** Position of a tile of leaves in its tree. */
 export interface LeafTile {
-  /** The token's rank among those of the run. */
+  /** Rank of the token in the run. */
   readonly token: number
   readonly hasher: LeafHasher
-  /** The place of its first leaf. */
+  /** Place of its first leaf. */
   readonly firstLeaf: number
-  /** How many leaves it has. */
+  /** Number of its leaves. */
   readonly leaves: number
 }
 
-/** Stands in a page where a record would begin. */
+/** First byte of a padding leaf in a page, instead of an account's length. */
 const PADDING = LONGEST_ACCOUNT + 1
 
-/** In the place of a record. Gives its end. */
+/** Returns the end. */
 export function writePaddingRecord(page: Buffer, at: number): number {
   return page.writeUInt8(PADDING, at)
 }
 
-/** Makes the entries of a tile of leaves from its page, and gives where its records are. Throws PageBroken. */
+/** Writes the entries of a tile of leaves from its page, and returns `recordsOf` of it. Throws PageBroken. */
 export function writeLeaves(entries: Buffer, page: Buffer, tile: LeafTile, nonces: Nonces): readonly number[] {
   const records = recordsOf(page, tile.leaves)
   for (let place = 0; place < tile.leaves; place += 1) {
@@ -95,7 +94,7 @@ export function writeLeaves(entries: Buffer, page: Buffer, tile: LeafTile, nonce
   return records
 }
 
-/** Where the record of each leaf begins in a page, and where the last one ends. Throws PageBroken. */
+/** Start of each leaf's record in a page, and the end of the last one. Throws PageBroken. */
 export function recordsOf(page: Buffer, leaves: number): readonly number[] {
   const places: number[] = []
   let at = 0
@@ -104,11 +103,11 @@ export function recordsOf(page: Buffer, leaves: number): readonly number[] {
     const length = page.readUInt8(at)
     at += length === PADDING ? 1 : 1 + length + AMOUNT_BYTES
   }
-  if (places.length !== leaves || at !== page.length) throw new PageBroken('A tile has not as many leaves as it must.')
+  if (places.length !== leaves || at !== page.length) throw new PageBroken('A tile has a wrong number of leaves.')
   return [...places, at]
 }
 
-/** Whose leaf it is, and how much; undefined for padding. `start`, `end`: of its record. */
+/** Account and amount of a leaf; undefined for padding. `start`, `end`: of its record. */
 export function readRecord(
   page: Buffer,
   start: number,
@@ -120,10 +119,10 @@ export function readRecord(
   return { account: page.subarray(start + 1, amountAt), units }
 }
 
-/** One row of the index: an account and token, and its leaves. */
+/** A row of the index: the leaves of an account's token. */
 export interface IndexRow {
   readonly fingerprint: Uint8Array
-  /** Its rank. */
+  /** Rank of the token. */
   readonly token: number
   readonly leaves: readonly number[]
 }
@@ -140,7 +139,6 @@ export function writeIndexRow(page: Buffer, at: number, { fingerprint, token, le
   for (const leaf of leaves) end = page.writeUInt32BE(leaf, end)
 }
 
-/** The rows of this fingerprint. */
 export function findIndexRows(page: Buffer, fingerprint: Uint8Array, sharesEach: number): readonly IndexRow[] {
   const rows: IndexRow[] = []
   const size = indexRowBytes(sharesEach)
@@ -153,7 +151,7 @@ export function findIndexRows(page: Buffer, fingerprint: Uint8Array, sharesEach:
   return rows
 }
 
-/** The number of the page that has the fingerprint at `at`. `pages`: a power of two, at most 2^31. */
+/** Number of the index page for the fingerprint at `at`. `pages`: a power of two, at most 2^31. */
 export function indexPageOf(fingerprints: Buffer, at: number, pages: number): number {
   return Math.floor(fingerprints.readUInt32BE(at) / (2 ** 32 / pages))
 }

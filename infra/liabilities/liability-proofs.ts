@@ -1,6 +1,6 @@
 /**
- * Inclusion proofs out of the pages of a run: one page of the index, and for each share one tile for every seven levels
- * of its tree. Each is checked before it is given, so that a page that was changed yields no proof.
+ * Reads inclusion proofs from the pages of a run: one page of the index, and per share one tile for every seven levels of
+ * its tree. Every proof is verified before it is returned, so a changed page never yields a proof.
  */
 import { problemOfInclusion, type ShareProof, type TokenProof } from '../../runtime/liabilities/inclusion.ts'
 import { ENTRY_BYTES, LeafHasher } from '../../runtime/liabilities/hashes.ts'
@@ -33,10 +33,10 @@ import {
 } from './liability-pages.ts'
 import { liabilitiesOf, type LiabilityRun, type RunToken } from './liability-runs.ts'
 
-/** Tokens whose tiles are read in one query and worked on in one turn of the loop: some 20 ms of hashing at most. */
+/** Tokens per query and turn of the event loop: at most about 20 ms of hashing. */
 const TOKENS_A_TURN = 16
 
-/** Throws PageBroken, SealBroken, or what the pool throws. */
+/** Throws PageBroken, SealBroken, or an error of the pool. */
 export async function readProof(
   pool: QueryPool,
   key: Buffer,
@@ -70,7 +70,7 @@ export async function readProof(
   const shown = proofs.slice(0, limit)
   for (const proof of shown) {
     const problem = problemOfInclusion(accountId, proof, totals)
-    if (problem !== undefined) throw new PageBroken(`A proof does not hold: ${problem}.`)
+    if (problem !== undefined) throw new PageBroken(`A proof is invalid: ${problem}.`)
   }
   const more = proofs.length > limit || taken < rows.length
   return { liabilities: liabilitiesOf(run), totals, proofs: shown, next: more ? (shown.at(-1)?.tokenId ?? null) : null }
@@ -81,7 +81,7 @@ interface ProofSource {
   readonly key: Buffer
   readonly run: LiabilityRun
   readonly nonces: Nonces
-  /** By rank: the number of a token's first tile. */
+  /** Number of a token's first tile, by rank. */
   readonly firstTiles: readonly number[]
 }
 
@@ -104,13 +104,13 @@ async function findRows(source: ProofSource, account: Buffer): Promise<readonly 
 
 type Tiles = ReadonlyMap<number, Buffer>
 
-/** What the token's rows are proved with, in one query. */
+/** All tiles for the proofs of these rows, in one query. */
 function readTiles(source: ProofSource, rows: readonly IndexRow[]): Promise<Tiles> {
   const numbers = rows.flatMap(({ token, leaves }) => leaves.flatMap((leaf) => placesOf(source, token, leaf)))
   return readPages(source, 'tile', [...new Set(numbers.map(({ tile }) => tile))])
 }
 
-/** With numbers among the tiles of all tokens. */
+/** Tiles are numbered across all tokens. */
 function placesOf({ run, firstTiles }: ProofSource, token: number, leaf: number): readonly TilePlace[] {
   const first = firstTiles[token] ?? 0
   const { leaves } = tokenAt(run, token)
@@ -119,7 +119,7 @@ function placesOf({ run, firstTiles }: ProofSource, token: number, leaf: number)
 
 function tokenAt({ document }: LiabilityRun, rank: number): RunToken {
   const token = document.tokens[rank]
-  if (token === undefined) throw new PageBroken('A row of the index names a token that there is not.')
+  if (token === undefined) throw new PageBroken('A row of the index names an unknown token.')
   return token
 }
 
@@ -138,7 +138,7 @@ async function readPages(
   return new Map(rows.map(({ number, page }) => [number, openPage(key, run.runId, kind, number, page)]))
 }
 
-/** Undefined for another account with the same fingerprint. */
+/** Undefined if the row belongs to another account with the same fingerprint. */
 function proofOf(source: ProofSource, account: Buffer, row: IndexRow, tiles: Tiles): TokenProof | undefined {
   const token = tokenAt(source.run, row.token)
   let units = 0n
@@ -186,11 +186,11 @@ function climbLeaves(
   return { content, siblings: climb(entries, tile.leaves, place.place) }
 }
 
-/** `level`: of tiles, the leaves' being 0. */
+/** `level`: counted in tiles; tiles of leaves have level 0. */
 function climbNodes({ leaves }: RunToken, place: TilePlace, level: number, tiles: Tiles): readonly Sibling[] {
   const size = Math.min(TILE_ENTRIES, tileCounts(leaves)[level - 1] ?? 0)
   const page = tileAt(tiles, place)
-  if (page.length !== size * ENTRY_BYTES) throw new PageBroken('A tile has another number of entries.')
+  if (page.length !== size * ENTRY_BYTES) throw new PageBroken('A tile has a wrong number of entries.')
   return climb(Buffer.from(page), size, place.place)
 }
 

@@ -1,4 +1,4 @@
-/** What the accounts of some of the shards are owed: the part of a snapshot that several threads can share. */
+/** Reads the liabilities to the accounts of a range of shards. Several threads read one snapshot, a range each. */
 import type postgres from 'postgres'
 import { LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -7,21 +7,20 @@ import { type BookOptions, LiabilityBook } from './liability-book.ts'
 
 export interface RangeTask extends BookOptions {
   readonly shards: ShardRange
-  /** By account and token (`movingKey`): what is on its way to an account, or from it. */
+  /** Value in transit to or from accounts, by account and token (`movingKey`). */
   readonly moving: ReadonlyMap<string, bigint>
 }
 
 export interface RangeRead {
   readonly book: LiabilityBook
-  /** Of balances and holds that were seen. */
   readonly counts: PartCounts
-  /** What of `moving` is in the book. */
+  /** Keys of `moving` that are in the book. */
   readonly taken: readonly string[]
-  /** Tokens of which somebody is owed less than nothing. */
+  /** Tokens of which an account is owed a negative amount. */
   readonly negative: readonly string[]
 }
 
-/** No account or token has it in its ID. */
+/** IDs of accounts and tokens do not contain it. */
 const BETWEEN = '\t'
 
 export function movingKey(accountId: string, tokenId: string): string {
@@ -33,13 +32,13 @@ export function movingOf(key: string): readonly [accountId: string, tokenId: str
   return [accountId, tokenId]
 }
 
-/** Of everything but accounts, whose keys come with their rows. */
+/** The keys of accounts come with their rows instead. */
 export async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardCount: number): Promise<void> {
   const shards = Array.from({ length: shardCount }, (_, shardId) => shardKeyName(shardId))
   await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
 }
 
-/** The keys of the shards must have been fetched. Ends with what `check` throws; else throws as `eachOwed` does. */
+/** The keys of the shards must have been fetched. `check` may throw to end the read. Else throws like `eachOwed`. */
 export async function readRange(
   sql: postgres.TransactionSql,
   vault: RowVault,

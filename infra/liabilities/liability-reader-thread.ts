@@ -1,16 +1,16 @@
-/** Readers of a run on threads of their own. */
+/** Runs the readers of a run on worker threads. */
 import { Worker } from 'node:worker_threads'
 import type { ReaderOutcome, StartReader } from './liability-readers.ts'
 
-/** Of JavaScript's own heap: what is large is not on it. A list of all tokens is. */
+/** Limit of the JavaScript heap, which holds the list of all tokens. Books are outside it. */
 const MAX_HEAP_MB = 1_024
-/** What a row leaves behind is dead with the next: with room for many of them, few are copied before they die. */
+/** Objects of a row are garbage with the next row: a large young generation avoids copying them. */
 const LIMITS = { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: 96 } as const
 
-/** Compiled or not, it is beside this file. */
+/** In the same directory, compiled or not. */
 const WORKER = new URL(`./liability-reader-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
-/** They end with the thread that starts them. */
+/** The threads end with the thread that starts them. */
 export function createReaderThreads(program: URL = WORKER): StartReader {
   return (task) => {
     const worker = new Worker(program, { workerData: task, resourceLimits: LIMITS })

@@ -1,7 +1,7 @@
 /**
- * Opening rows takes almost all of a run's time: several readers share it, each with some of the shards.
- *   P1. All see the same moment: theirs is the snapshot of the transaction that the run has open.
- *   P2. What one of them finds wrong is the outcome of all; and none goes on when the others have ended.
+ * Reads the shards with several readers, because decrypting rows takes almost all of a run's time.
+ *   P1. All readers use the snapshot of the run's open transaction.
+ *   P2. The first problem of any reader ends all readers and is the outcome of the run.
  */
 import type postgres from 'postgres'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
@@ -16,7 +16,7 @@ import { fetchShardKeys, type RangeRead, type RangeTask, readRange } from './lia
 import { openSnapshotVault } from './liability-vault.ts'
 
 export interface ReaderRange extends RangeTask {
-  /** As `pg_export_snapshot` names it; its transaction is open until the reader has an outcome. */
+  /** Name from `pg_export_snapshot`. Its transaction stays open until the reader has an outcome. */
   readonly snapshot: string
 }
 
@@ -31,7 +31,7 @@ export type PartRead = Omit<RangeRead, 'book'> & { readonly part: BookPart }
 
 export type ReaderOutcome =
   | { readonly kind: 'read'; readonly read: PartRead }
-  /** `table`: where a row does not open, or is not what was written with the others. */
+  /** `table`: has a row that cannot be decrypted or fails a check. */
   | { readonly kind: 'unreadable'; readonly table: string }
   /** `code`: of the driver or the system, or the name of an error. */
   | { readonly kind: 'failed'; readonly code: string }
@@ -39,13 +39,11 @@ export type ReaderOutcome =
 export interface RunningReader {
   /** Never rejects. */
   readonly outcome: Promise<ReaderOutcome>
-  /** It is of no use any more. */
   readonly end: () => void
 }
 
 export type StartReader = (task: ReaderTask) => RunningReader
 
-/** A reader that failed, by the code of what it failed with. */
 class ReaderFailed extends Error {
   override readonly name = 'ReaderFailed'
   readonly code: string
@@ -56,7 +54,7 @@ class ReaderFailed extends Error {
   }
 }
 
-/** On a connection of its own, in this thread. */
+/** Runs a reader in this thread, on its own connection. */
 export const startReaderHere: StartReader = (task) => {
   const ending = new AbortController()
   return { outcome: runReader(task, ending.signal), end: () => ending.abort() }
@@ -68,7 +66,7 @@ export async function runReader(task: ReaderTask, ending?: AbortSignal): Promise
     const connection = await connectRun(task.url, 'ledger:liabilities-reader')
     try {
       ending?.addEventListener('abort', connection.destroy, { once: true })
-      if (ending?.aborted === true) throw new Error('it is of no use any more')
+      if (ending?.aborted === true) throw new Error('the reader was ended')
       return { kind: 'read', read: await whileOpen(connection, readPart(connection.sql, task)) }
     } finally {
       connection.destroy()
@@ -83,7 +81,7 @@ const SNAPSHOT_NAME = /^[0-9A-F-]+$/
 
 async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> {
   const { readingKeys, ledger, snapshot } = task
-  if (!SNAPSHOT_NAME.test(snapshot)) throw new UnreadableLiability('The name of the snapshot is none.')
+  if (!SNAPSHOT_NAME.test(snapshot)) throw new UnreadableLiability('The name of the snapshot is invalid.')
   let part: PartRead | undefined
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     await transaction.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
@@ -92,24 +90,24 @@ async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> 
     const { book, ...read } = await readRange(transaction, vault, task)
     part = { ...read, part: book.part() }
   })
-  if (part === undefined) throw new UnreadableLiability('A reader gave nothing.')
+  if (part === undefined) throw new UnreadableLiability('A reader has no result.')
   return part
 }
 
-/** The table, without the row: a reference identifies the account. */
+/** Leaves out the row: its reference identifies the account. */
 export function tableIn({ message }: UnreadableRow): string {
   return /^[a-z_.]+/.exec(message)?.[0] ?? ''
 }
 
-/** Ranges of about the same size that cover all shards. `readers`: at most as many as shards. */
+/** Ranges of similar size that cover all shards. `readers`: at most the number of shards. */
 export function rangesOf(shardCount: number, readers: number): readonly ShardRange[] {
   const border = (reader: number): number => Math.floor((reader * shardCount) / readers)
   return Array.from({ length: readers }, (_, reader) => ({ first: border(reader), end: border(reader + 1) }))
 }
 
 /**
- * `own`: reads in this thread; it throws what `check` throws, which looks whether others go on. Rejects with UnreadableRow,
- * ReaderFailed, or as `own` does. Ends the readers.
+ * `own` reads in this thread; its `check` throws once another reader has a problem. Rejects with UnreadableRow,
+ * ReaderFailed, or like `own`. Ends the readers.
  */
 export async function readTogether(
   running: readonly RunningReader[],
@@ -119,9 +117,9 @@ export async function readTogether(
   let problem: Error | undefined
   try {
     const others = running.map(async ({ outcome }) => {
-      const given = await outcome
-      if (given.kind === 'read') reads.push(given.read)
-      else problem ??= problemOf(given)
+      const settled = await outcome
+      if (settled.kind === 'read') reads.push(settled.read)
+      else problem ??= problemOf(settled)
     })
     const read = await own(() => {
       if (problem !== undefined) throw problem
@@ -137,5 +135,5 @@ export async function readTogether(
 function problemOf(outcome: Exclude<ReaderOutcome, { readonly kind: 'read' }>): Error {
   return outcome.kind === 'failed'
     ? new ReaderFailed(outcome.code)
-    : new UnreadableRow(placeOf(outcome.table), 'a reader could not open a row')
+    : new UnreadableRow(placeOf(outcome.table), 'a reader could not decrypt a row')
 }

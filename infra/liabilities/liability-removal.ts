@@ -1,9 +1,9 @@
-/** Removes runs that nobody asks for any more, whether or not another is asked for: they say what every account is owed. */
+/** Removes old runs even if no new one is requested, because they contain the liabilities to every account. */
 import type { Connection } from '../postgres/connection/connection.ts'
 import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
 import { removeOldRuns } from './liability-runs.ts'
 
-/** Between one look and the next, milliseconds: a run is gone soon after its day. */
+/** Interval between removals, milliseconds. */
 const EVERY_MS = 600_000
 
 export interface RunRemovalOptions {
@@ -13,7 +13,7 @@ export interface RunRemovalOptions {
 }
 
 export interface RunRemoval {
-  /** What is under way is broken off: whoever looks next goes on with it. */
+  /** Aborts a removal in progress. The next removal continues it. */
   readonly close: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function startRunRemoval({ url, everyMs = EVERY_MS, onFailed }: RunRemova
   async function remove(): Promise<void> {
     try {
       connection = await connectRun(url, 'ledger liability removal')
-      // Whoever is in a run has the lock, and has removed them.
+      // A run that holds the lock has removed old runs itself.
       if (!closed && (await tryLock(connection.sql))) await whileOpen(connection, removeOldRuns(connection.sql))
     } catch (error) {
       if (!closed) onFailed(error)

@@ -1,10 +1,9 @@
 /**
- * One run of the proof of liabilities, from the question to the answer, on a connection of its own. Meant for a thread
- * of its own: it computes for seconds.
- *   R1. One at a time over the whole ledger: an advisory lock, which ends with the connection.
- *   R2. The snapshot is taken after the question came; so is that of a run of another process that is shared. Only where
- *       there is no room for one more run (liability-budget.ts) is the latest one given again; it says its time.
- *   R3. What it leaves behind when it dies is removed by the next, or with runs that are old (liability-removal.ts).
+ * One run of the proof of liabilities, on its own connection. It computes for seconds and is meant for its own thread.
+ *   R1. One run at a time in the whole ledger. An advisory lock ensures this, and ends with the connection.
+ *   R2. The snapshot is newer than the request, also if another process made the run. Only without room for another run
+ *       is the latest run returned again, with its time.
+ *   R3. The next run or removal deletes what a crashed run has stored.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -38,19 +37,19 @@ import { buildTrees } from './liability-trees.ts'
 import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
 
-/** Can be sent to a thread: what is secret is there as key objects, or wiped by the thread. */
+/** Can be sent to a thread. Secrets are key objects, or wiped by the thread. */
 export interface LiabilityTask {
   readonly url: string
-  /** What the ledger's rows are sealed under. */
+  /** Master keys that open the ledger's rows. */
   readonly readingKeys: KeyRing
-  /** 32 bytes: seals what is stored. */
+  /** 32 bytes that seal the stored pages. */
   readonly sealingKey: Uint8Array
   readonly sharesEach: number
   readonly maxRows: number
   readonly capacityBytes: number
-  /** The most that read at the same time. */
+  /** Most concurrent readers. */
   readonly maxReaders: number
-  /** One more reader for so many balances each. */
+  /** Balances per reader. */
   readonly rowsAReader: number
   /** Time limit of the snapshot. */
   readonly snapshotTimeoutMs: number
@@ -61,7 +60,7 @@ export type LiabilityOutcome =
   | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly snapshotMs: number | null }
   | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
   | { readonly kind: 'exceeded'; readonly limit: ExceededLimit }
-  /** `table`: where a row does not open, or is not what was written with the others. */
+  /** `table`: has a row that cannot be decrypted or fails a check. */
   | { readonly kind: 'unreadable'; readonly table: string }
   /** `code`: of the driver or the system, or the name of an error. */
   | { readonly kind: 'failed'; readonly code: string }
@@ -71,8 +70,8 @@ const LOCK_WAIT_MS = 60_000
 const BEGINNING_OF_TIME = '-infinity'
 
 /**
- * Never rejects. `startReader`: starts the readers beside the one that is here; `startTileMaker`: those who make tiles
- * beside this thread, which makes all of them when left out.
+ * Never rejects. `startReader` starts the readers besides this thread. `startTileMaker` starts threads that make tiles;
+ * without it, this thread makes all tiles.
  */
 export async function runLiabilities(
   task: LiabilityTask,
@@ -82,7 +81,7 @@ export async function runLiabilities(
   let connection: Connection | undefined
   try {
     connection = await connectRun(task.url, 'ledger:liabilities')
-    return await whileOpen(connection, answer(connection, { ...task, startReader, startTileMaker }))
+    return await whileOpen(connection, findOrCompute(connection, { ...task, startReader, startTileMaker }))
   } catch (error) {
     if (error instanceof LimitExceeded) return { kind: 'exceeded', limit: error.limit }
     if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
@@ -92,28 +91,27 @@ export async function runLiabilities(
   }
 }
 
-/** With whom it starts beside this thread. */
-interface HelpedTask extends LiabilityTask {
+interface ThreadedTask extends LiabilityTask {
   readonly startReader: StartReader
   readonly startTileMaker: StartTileMaker | undefined
 }
 
-async function answer(connection: Connection, task: HelpedTask): Promise<LiabilityOutcome> {
+async function findOrCompute(connection: Connection, task: ThreadedTask): Promise<LiabilityOutcome> {
   const { sql } = connection
   const key = Buffer.from(task.sealingKey)
   const askedAt = await takeLock(sql)
   const shared = await takeLatestRun(sql, askedAt)
-  if (shared !== undefined) return given(sql, key, shared)
+  if (shared !== undefined) return earlierRun(sql, key, shared)
   await removeOldRuns(sql)
   const { runs, nowMs } = await listRuns(sql)
   if (!hasRoom(runs, nowMs, task.capacityBytes)) {
     const latest = await takeLatestRun(sql, BEGINNING_OF_TIME)
-    if (latest !== undefined) return given(sql, key, latest)
+    if (latest !== undefined) return earlierRun(sql, key, latest)
   }
   return compute(connection, task, key)
 }
 
-/** Gives the server's time before it waited. Polled: whoever waits inside a statement holds up vacuuming. */
+/** Returns the server's time before the wait. It polls because a waiting statement would delay vacuuming. */
 async function takeLock(sql: Sql): Promise<string> {
   const [asked] = await sql<{ at: string }[]>`SELECT clock_timestamp()::text AS at`
   const deadlineMs = performance.now() + LOCK_WAIT_MS
@@ -124,8 +122,7 @@ async function takeLock(sql: Sql): Promise<string> {
   }
 }
 
-/** A run that is there already. */
-async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutcome> {
+async function earlierRun(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutcome> {
   const sealed = await readDocument(sql, row.run_id)
   if (sealed === undefined) throw new Error('a run is gone')
   const document = openDocument(key, row.run_id, sealed)
@@ -137,11 +134,11 @@ async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutco
   }
 }
 
-async function compute(connection: Connection, task: HelpedTask, key: Buffer): Promise<LiabilityOutcome> {
+async function compute(connection: Connection, task: ThreadedTask, key: Buffer): Promise<LiabilityOutcome> {
   const { url, readingKeys, startReader } = task
   const seed = randomBytes(SEED_BYTES)
   const ledger = await readLedger(connection.sql)
-  if (ledger === undefined) throw new Error('the database has no ledger of this schema in it')
+  if (ledger === undefined) throw new Error('the database contains no ledger of this schema version')
   const vault = openSnapshotVault(readingKeys, ledger)
   const readers: OtherReaders = {
     most: task.maxReaders,
@@ -156,10 +153,10 @@ async function compute(connection: Connection, task: HelpedTask, key: Buffer): P
   return { kind: 'done', liabilities, snapshotMs }
 }
 
-/** Throws LimitExceeded, or as `readSnapshot` does. */
+/** Throws LimitExceeded, or like `readSnapshot`. */
 async function readInTime(
   connection: Connection,
-  { sharesEach, maxRows, snapshotTimeoutMs: limitMs }: HelpedTask,
+  { sharesEach, maxRows, snapshotTimeoutMs: limitMs }: ThreadedTask,
   options: Pick<SnapshotOptions, 'vault' | 'seed' | 'readers'>,
 ): Promise<Snapshot> {
   let balances: number | null = null
@@ -172,7 +169,7 @@ async function readInTime(
       connection.destroy,
     )
   } catch (cause) {
-    // PostgreSQL cancels a statement at the same age: its error may come first.
+    // PostgreSQL cancels the statement at the same time; its error may come first.
     const isLate = cause instanceof DeadlinePassed || performance.now() >= endsMs
     throw isLate && !(cause instanceof UnreadableRow)
       ? new LimitExceeded({ kind: 'time', balances, limitMs }, { cause })
@@ -183,7 +180,7 @@ async function readInTime(
 async function store(
   connection: Connection,
   { asOf, book }: Extract<Snapshot, { readonly kind: 'reconciled' }>,
-  { maxReaders, rowsAReader, startTileMaker }: HelpedTask,
+  { maxReaders, rowsAReader, startTileMaker }: ThreadedTask,
   { key, seed }: { readonly key: Buffer; readonly seed: Buffer },
 ): Promise<Liabilities> {
   const { runId, asOfMs } = await beginRun(connection.sql, asOf)

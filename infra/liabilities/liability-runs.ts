@@ -1,6 +1,5 @@
 /**
- * The runs of the proof of liabilities that are kept, with what every proof of a run needs: its seed, and its tokens
- * with their roots. All of that is one sealed document.
+ * Stored runs. A run's seed and its tokens with their roots are one sealed document, which every proof of the run needs.
  */
 import * as v from 'valibot'
 import type postgres from 'postgres'
@@ -34,7 +33,7 @@ export interface RunToken {
 }
 
 const KEPT_SECONDS = KEPT_MS / 1_000
-/** Rows that are deleted in one go. */
+/** Pages per DELETE statement. */
 const DELETED_PAGES = 2_000
 
 const documentSchema = v.object({
@@ -56,7 +55,7 @@ export function sealDocument(key: Buffer, runId: string, document: RunDocument):
   return seal(key, ['liability-run', runId], Buffer.from(text))
 }
 
-/** Throws SealBroken, or a valibot error when it was written by another version. */
+/** Throws SealBroken, or a valibot error for a document of another version. */
 export function openDocument(key: Buffer, runId: string, sealed: Uint8Array): RunDocument {
   const opened = openSealed(key, ['liability-run', runId], sealed).toString('utf8')
   const document = v.parse(documentSchema, JSON.parse(opened))
@@ -77,18 +76,18 @@ export function liabilitiesOf({ asOfMs, merkleRoot, document }: Omit<LiabilityRu
   }
 }
 
-/** A run whose pages may now be written. `asOf`: as PostgreSQL writes it; as a time the driver would cut it to milliseconds. */
+/** Begins a run. `asOf`: text from PostgreSQL, because the driver would round a Date to milliseconds. */
 export async function beginRun(
   sql: postgres.Sql,
   asOf: string,
 ): Promise<{ readonly runId: string; readonly asOfMs: number }> {
   const [row] = await sql<{ run_id: string; as_of: Date }[]>`
     INSERT INTO liability_runs (as_of) VALUES (${asOf}::text::timestamptz) RETURNING run_id, as_of`
-  if (row === undefined) throw new Error('a run was not written')
+  if (row === undefined) throw new Error('the run was not stored')
   return { runId: row.run_id, asOfMs: row.as_of.getTime() }
 }
 
-/** From here on there are proofs of it. */
+/** Makes the run available for proofs. */
 export async function completeRun(
   sql: postgres.Sql,
   run: { readonly runId: string; readonly sizeBytes: number; readonly document: Buffer },
@@ -101,7 +100,7 @@ export async function completeRun(
      WHERE run_id = ${run.runId}`
 }
 
-/** Which runs are kept, and the server's time. */
+/** The kept runs and the server's time. */
 export async function listRuns(
   sql: postgres.Sql,
 ): Promise<{ readonly runs: readonly (StoredRun & { readonly runId: string })[]; readonly nowMs: number }> {
@@ -121,7 +120,7 @@ export interface RunRow {
   readonly merkle_root: Buffer
 }
 
-/** A kept run, or the latest. `merkleRoot`: null for the latest; undefined when there is none. */
+/** `merkleRoot`: null for the latest run. */
 export async function findRun(sql: postgres.Sql, merkleRoot: Hash | null): Promise<RunRow | undefined> {
   const rooted =
     merkleRoot === null ? sql`merkle_root IS NOT NULL` : sql`merkle_root = ${Buffer.from(merkleRoot, 'hex')}`
@@ -132,7 +131,7 @@ export async function findRun(sql: postgres.Sql, merkleRoot: Hash | null): Promi
   return row
 }
 
-/** The latest of the runs whose snapshot was taken after a moment of the server's; it counts as used now. */
+/** Finds the latest run whose snapshot is not older than `notBefore`, and marks it as used now. */
 export async function takeLatestRun(sql: postgres.Sql, notBefore: string): Promise<RunRow | undefined> {
   const [row] = await sql<RunRow[]>`
     UPDATE liability_runs SET used_at = clock_timestamp()
@@ -149,7 +148,7 @@ export async function readDocument(sql: postgres.Sql, runId: string): Promise<Bu
   return row?.document
 }
 
-/** Only by whoever holds the lock of the runs: to others a run that is being written looks like one that died. */
+/** The caller must hold the lock of the runs: a run in progress looks like a crashed one. */
 export async function removeOldRuns(sql: postgres.Sql): Promise<void> {
   const old = await sql<{ run_id: string }[]>`
     SELECT run_id FROM liability_runs

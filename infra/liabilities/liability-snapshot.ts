@@ -1,13 +1,12 @@
 /**
- * One look at everything that the ledger owes. A transaction that only reads and sees one moment throughout.
- *   S1. Each unit counts once, at the account that it is, or will be: what a balance says, and what the account's holds
- *       have taken out of it and may give back, and what messages that have not been taken in yet will add to it. Such
- *       a message takes away where value has arrived elsewhere and the balance does not know yet.
- *   S2. Per token, this sums up to the supply and what came over the boundary less what left over it; the supply as it
- *       will be when its token has taken in what it is being told. Otherwise nothing is given (I4).
- *   S3. It ends within 60 s. The number of balances decides whether a ledger is too large for that.
- *   S4. A row that does not open, or is not what was written with the others, is neither passed over nor believed.
- * Accounts are read by several readers at once (liability-readers.ts).
+ * Reads all liabilities of the ledger in one read-only transaction with one snapshot.
+ *   S1. Each unit counts once, at its current or future account: in the balance, in a hold, or in a message in transit. A
+ *       message may also subtract, if its value has arrived elsewhere before the balance is updated.
+ *   S2. The sum of a token equals its supply, including supply changes in transit, plus credits less debits of external
+ *       accounts. Otherwise the run fails (I4).
+ *   S3. It ends within 60 s. The number of balances decides whether the ledger is too large.
+ *   S4. A row that cannot be decrypted or fails a check ends the run.
+ * Several readers read the accounts (liability-readers.ts).
  */
 import type postgres from 'postgres'
 import type { Envelope } from '../../actors/message.ts'
@@ -32,37 +31,37 @@ export interface SnapshotOptions {
   readonly vault: RowVault
   readonly sharesEach: number
   readonly seed: Uint8Array
-  /** Limit on the balances of a run: it bounds memory and time. */
+  /** Most balances of a run: a bound on memory and time. */
   readonly maxRows: number
   /** Called with the number of balances before the first is read. */
   readonly onCounted?: (balances: number) => void
-  /** Beside the one that is here; none when left out. */
+  /** Readers besides this thread. */
   readonly readers?: OtherReaders
 }
 
 export interface OtherReaders {
-  /** With the one that is here. */
+  /** Most readers, including this thread. */
   readonly most: number
-  /** One more for so many balances each. */
+  /** Balances per reader. */
   readonly rowsEach: number
   readonly start: (range: ReaderRange) => RunningReader
 }
 
 export type Snapshot =
   | { readonly kind: 'reconciled'; readonly asOf: string; readonly book: LiabilityBook }
-  /** Tokens whose total is not what it must be, or of which somebody is owed less than nothing. */
+  /** Tokens with a wrong total, or of which an account is owed a negative amount. */
   | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
 
-/** Accounts and tokens of which something is under way, at most. */
+/** Most pairs of account and token with value in transit. */
 const MAX_MOVING = 1_000_000
 
-/** Throws LimitExceeded (S3), UnreadableRow (S4), UnreadableLiability, or what the driver throws. */
+/** Throws LimitExceeded (S3), UnreadableRow (S4), UnreadableLiability, or an error of the driver. */
 export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions): Promise<Snapshot> {
   let snapshot: Snapshot | undefined
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     snapshot = await readAll(transaction, options)
   })
-  if (snapshot === undefined) throw new UnreadableLiability('The snapshot gave nothing.')
+  if (snapshot === undefined) throw new UnreadableLiability('The snapshot has no result.')
   return snapshot
 }
 
@@ -130,23 +129,23 @@ async function exportSnapshot(sql: postgres.TransactionSql): Promise<string> {
   return row?.name ?? ''
 }
 
-/** What was not seen with any account belongs to none. */
+/** Balances or holds that no reader has seen have no account. */
 function refuseDifference(counts: PartCounts, reads: readonly { readonly counts: PartCounts }[]): void {
   const balances = reads.reduce((sum, read) => sum + read.counts.balances, 0)
   const holds = reads.reduce((sum, read) => sum + read.counts.holds, 0)
   if (balances !== counts.balances || holds !== counts.holds) {
-    throw new UnreadableRow(placeOf('accounts'), 'there are balances or holds of one that is not there')
+    throw new UnreadableRow(placeOf('accounts'), 'balances or holds exist without their account')
   }
 }
 
 interface Moving {
-  /** By account and token; what is nobody's stands under the empty account. */
+  /** By account and token. Value without an account has the empty account ID. */
   readonly moving: Map<string, bigint>
-  /** By token: what will change its supply. */
+  /** Supply changes by token. */
   readonly expected: Map<string, bigint>
 }
 
-/** What is in no balance yet, or no longer. */
+/** Reads value in transit. */
 async function readMoving(sql: postgres.TransactionSql, vault: RowVault): Promise<Moving> {
   const moving = new Map<string, bigint>()
   const expected = new Map<string, bigint>()
@@ -157,17 +156,17 @@ async function readMoving(sql: postgres.TransactionSql, vault: RowVault): Promis
     const { to, carries } = openJson<Envelope>(vault, shardKeyName(shardId), place, row.bytesAt(3))
     for (const { tokenId, quantity } of carries) {
       const units = unitsOf(quantity)
-      // A token that will hear of a mint or burn: its supply lags behind by as much, the other way round.
+      // A message to a token reports a mint or burn that its supply does not include yet.
       if (to.kind === 'token') add(expected, tokenId, -units)
-      // Only accounts are owed anything: what another actor is sent is nobody's until it says whose.
+      // Value on its way to another kind of actor belongs to no account yet.
       else add(moving, movingKey(to.kind === 'account' ? to.id : '', tokenId), units)
     }
-    if (moving.size > MAX_MOVING) throw new UnreadableLiability('Too much is under way.')
+    if (moving.size > MAX_MOVING) throw new UnreadableLiability('Too much value is in transit.')
   })
   return { moving, expected }
 }
 
-/** What there must be of each token: its supply. */
+/** Adds the supply of each token to the expected totals. */
 async function addSupplies(
   sql: postgres.TransactionSql,
   vault: RowVault,
@@ -188,7 +187,7 @@ async function addSupplies(
   })
 }
 
-/** And what came in over the boundary and has not left. */
+/** Adds credits less debits of external accounts to the expected totals. */
 async function addCrossings(
   sql: postgres.TransactionSql,
   vault: RowVault,

@@ -1,27 +1,27 @@
-/** Runs the proof of liabilities on a thread of its own: whatever becomes of it, the one that asks goes on. */
+/** Runs a proof of liabilities on a worker thread, so that its failure cannot stop the caller. */
 import { Worker } from 'node:worker_threads'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 
 export interface LiabilityThreads {
-  /** Never rejects: a thread that dies or does not end in time has failed. */
+  /** Never rejects: the outcome of a thread that crashes or misses its deadline is `failed`. */
   readonly run: (task: LiabilityTask) => Promise<LiabilityOutcome>
-  /** Ends what runs. */
+  /** Ends all threads. */
   readonly close: () => Promise<void>
 }
 
-/** Waiting for other runs, the snapshot and the trees together. */
+/** For the wait for other runs, the snapshot and the trees. */
 const DEADLINE_MS = 180_000
-/** Of JavaScript's own heap: what is large is not on it. A list of all tokens is. */
+/** Limit of the JavaScript heap, which holds the list of all tokens. Books are outside it. */
 const MAX_HEAP_MB = 1_024
-/** What a row leaves behind is dead with the next: with room for many of them, few are copied before they die. */
+/** Objects of a row are garbage with the next row: a large young generation avoids copying them. */
 const LIMITS = { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: 96 } as const
 
-/** Compiled or not, it is beside this file. */
+/** In the same directory, compiled or not. */
 const WORKER = new URL(`./liability-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 export interface LiabilityThreadOptions {
   readonly deadlineMs?: number
-  /** What a thread runs: takes the task as its data, and posts one outcome. */
+  /** Program of a thread. It gets the task as `workerData` and posts one outcome. */
   readonly program?: URL
 }
 

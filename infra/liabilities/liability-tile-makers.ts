@@ -1,15 +1,14 @@
 /**
- * Who makes the tiles of a run: this thread, and others beside it.
- *   M1. A batch goes to whoever else has room for it; where nobody has, it is made here.
- *   M2. One that dies, dies with all that it was given.
+ * Distributes the tiles of a run over this thread and other threads.
+ *   M1. A batch goes to another thread that has room for it, else this thread makes it.
+ *   M2. All batches of a thread that crashes fail.
  */
 import { createTileMaker, type MadeTiles, type TileBatch, type TileSecrets } from './liability-tiles.ts'
 
-/** One that makes tiles elsewhere, one batch after another. */
+/** A thread that makes tiles, one batch after another. */
 export interface OtherMaker {
-  /** What the batch is made of may be of no use here any more. */
+  /** Transfers the buffers of the batch. */
   readonly make: (batch: TileBatch) => Promise<MadeTiles>
-  /** It is of no use any more. */
   readonly end: () => void
 }
 
@@ -20,7 +19,7 @@ export interface TileMakers {
   readonly end: () => void
 }
 
-/** One that is made, and one that waits: nobody is idle while it is fetched. */
+/** One batch in work and one waiting, so that a thread is never idle. */
 const BATCHES_EACH = 2
 
 export function createTileMakers(secrets: TileSecrets, others: readonly OtherMaker[]): TileMakers {

@@ -1,12 +1,12 @@
-/** Makers of tiles on threads of their own. */
+/** Makes tiles on worker threads. */
 import { Worker } from 'node:worker_threads'
 import type { OtherMaker, StartTileMaker } from './liability-tile-makers.ts'
 import type { MadeTiles } from './liability-tiles.ts'
 
-/** Of JavaScript's own heap: what is large is not on it. */
+/** Limit of the JavaScript heap. Large buffers are outside it. */
 const LIMITS = { maxOldGenerationSizeMb: 256 } as const
 
-/** Compiled or not, it is beside this file. */
+/** In the same directory, compiled or not. */
 const WORKER = new URL(`./liability-tile-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 interface Waiting {
@@ -14,7 +14,7 @@ interface Waiting {
   readonly reject: (problem: Error) => void
 }
 
-/** They end with the thread that starts them. */
+/** The threads end with the thread that starts them. */
 export function createTileThreads(program: URL = WORKER): StartTileMaker {
   return (secrets): OtherMaker => {
     const worker = new Worker(program, { workerData: secrets, resourceLimits: LIMITS })

@@ -1,4 +1,4 @@
-/** The thread of one maker of tiles. */
+/** Worker thread that makes tiles. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createTileMaker, type TileBatch, type TileSecrets } from './liability-tiles.ts'
 import { threadStepsBack } from '../system/step-back.ts'
@@ -7,10 +7,10 @@ threadStepsBack()
 const secrets = workerData as TileSecrets
 const make = createTileMaker(secrets)
 
-/** null: there are no more. */
+/** null ends the thread. */
 parentPort?.on('message', (batch: TileBatch | null) => {
   if (batch === null) {
-    // A copy of this thread's own.
+    // Wipes this thread's copy of the key.
     secrets.sealingKey.fill(0)
     parentPort?.close()
     return

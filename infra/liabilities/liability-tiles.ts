@@ -1,42 +1,42 @@
 /**
- * Tiles of leaves, from what their leaves are made of to what is kept of them: most of the work on a tree. No tile needs
- * another one, so that several threads make them.
+ * Makes tiles of leaves from the leaves' records: most of the work on a tree. Tiles are independent of each other, so several
+ * threads can make them.
  */
 import { ENTRY_BYTES, LeafHasher } from '../../runtime/liabilities/hashes.ts'
 import { fold, TILE_ENTRIES } from '../../runtime/liabilities/tree.ts'
 import { createNonces, sealPage, writeLeaves } from './liability-pages.ts'
 
-/** Of one run. Can be sent to a thread. */
+/** Secrets of one run. Can be sent to a thread. */
 export interface TileSecrets {
   readonly runId: string
   readonly seed: Uint8Array
-  /** 32 bytes: seals what is stored. */
+  /** 32 bytes that seal the stored pages. */
   readonly sealingKey: Uint8Array
 }
 
-/** Some tiles side by side. */
+/** Adjacent tiles of one tree. */
 export interface TileBatch {
-  /** The token's rank among those of the run. */
+  /** Rank of the token in the run. */
   readonly token: number
   readonly tokenId: string
-  /** The place of the first leaf in the tree. */
+  /** Place of the first leaf in the tree. */
   readonly firstLeaf: number
-  /** Of each tile. */
+  /** Leaves per tile. */
   readonly leaves: number
-  /** The first tile's number among those of all tokens. */
+  /** Number of the first tile, counted across all tokens. */
   readonly firstTile: number
-  /** One tile's records behind the other's. */
+  /** Records of all tiles in sequence. */
   readonly records: Uint8Array<ArrayBuffer>
-  /** Where each tile's records end. */
+  /** End of each tile's records. */
   readonly ends: Uint32Array<ArrayBuffer>
 }
 
 export interface MadeTiles {
-  /** The entry that each tile folds into. */
+  /** The top entry of each tile. */
   readonly folded: Uint8Array<ArrayBuffer>
-  /** One sealed page behind the other. */
+  /** Sealed pages in sequence. */
   readonly pages: Uint8Array<ArrayBuffer>
-  /** Where each page ends. */
+  /** End of each page. */
   readonly ends: Uint32Array<ArrayBuffer>
 }
 

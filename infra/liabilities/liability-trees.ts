@@ -1,4 +1,4 @@
-/** From what is owed to whom, to the trees: one for each token, tile by tile, and the index of leaves. */
+/** Builds the trees of a book, one per token, tile by tile, and the index of leaves. */
 import { randomFillSync } from 'node:crypto'
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { type Hash } from '../../actors/audit-chain.ts'
@@ -10,9 +10,9 @@ import { indexPageOf, indexRowBytes, type PageKind, writeIndexRow, writePaddingR
 import type { MadeTiles, TileBatch } from './liability-tiles.ts'
 
 export interface PageSink {
-  /** Seals the page. */
+  /** Seals and adds a page. */
   readonly add: (kind: PageKind, number: number, page: Uint8Array) => void
-  /** Of a page that is sealed. */
+  /** Adds a page that is sealed already. */
   readonly addSealed: (kind: PageKind, number: number, sealed: Uint8Array) => void
   /** Resolves when more may be added. */
   readonly ready: () => Promise<void>
@@ -25,20 +25,20 @@ export interface BuiltToken extends TreeTop {
 
 export interface BuiltTrees {
   readonly merkleRoot: Hash
-  /** In the order of their bytes: a token's place is its rank. */
+  /** In the order of their bytes. A token's index is its rank. */
   readonly tokens: readonly BuiltToken[]
   readonly indexPages: number
 }
 
-/** On average; an account with many tokens has all of them on one. */
+/** Average. An account with many tokens has all its rows on one page. */
 const ROWS_AN_INDEX_PAGE = 128
 
-/** Makes tiles here or elsewhere: several batches may be on their way. */
+/** Makes tiles in any thread. Several batches may be in progress. */
 export type TileMaking = (batch: TileBatch) => Promise<MadeTiles>
 
-/** So many tiles are made at a time: some milliseconds of work. */
+/** Some milliseconds of work. */
 const TILES_A_BATCH = 16
-/** Batches that are on their way: enough that nobody who makes them waits for the slowest. */
+/** Batches in progress: enough that no thread waits for the slowest one. */
 const BATCHES_AHEAD = 16
 
 export async function buildTrees(book: LiabilityBook, make: TileMaking, sink: PageSink): Promise<BuiltTrees> {
@@ -55,7 +55,7 @@ export async function buildTrees(book: LiabilityBook, make: TileMaking, sink: Pa
   for (const [rank, number] of ranked.entries()) {
     const tokenId = nameAt(number)
     const built = await buildTree(context, { rank, tokenId, rows: rowsOf(number), firstTile })
-    if (built.units !== book.totals[number]) throw new Error('a tree does not sum up to what is owed')
+    if (built.units !== book.totals[number]) throw new Error('the sum of a tree is not the total of its token')
     tokens.push(built)
     for (const count of tileCounts(built.leaves)) firstTile += count
   }
@@ -74,7 +74,7 @@ interface TreeContext {
   readonly book: LiabilityBook
   readonly sink: PageSink
   readonly make: TileMaking
-  /** Of each row and share, its place in the tree of its token. */
+  /** Place of each row's shares in the tree of its token. */
   readonly leafOf: Uint32Array
 }
 
@@ -82,7 +82,7 @@ interface TreeTask {
   readonly rank: number
   readonly tokenId: string
   readonly rows: Uint32Array
-  /** The number of its first tile among those of all tokens. */
+  /** Number of its first tile, counted across all tokens. */
   readonly firstTile: number
 }
 
@@ -107,7 +107,7 @@ async function buildTree(context: TreeContext, task: TreeTask): Promise<BuiltTok
   }
   for (const batch of batchesOf(context, task, leaves)) {
     const made = make(batch)
-    // Whoever waits for it is told; until then it is nobody's.
+    // The await in takeIn reports the error; until then it must not count as unhandled.
     made.catch(() => undefined)
     coming.push(made)
     if (coming.length >= BATCHES_AHEAD) await takeIn()
@@ -117,7 +117,7 @@ async function buildTree(context: TreeContext, task: TreeTask): Promise<BuiltTok
   return { tokenId, leaves, ...builder.finish() }
 }
 
-/** The records of a tree's leaves, each at a place of its own that nobody can guess. */
+/** The records of a tree's leaves in random order. */
 function* batchesOf(
   { book, leafOf }: TreeContext,
   { rank, tokenId, rows, firstTile }: TreeTask,
@@ -164,7 +164,7 @@ async function writeIndex({ book, sink, leafOf }: TreeContext, rankOf: Uint32Arr
   }
 }
 
-/** The rows of each group, by counting. */
+/** Groups rows by a counting sort. */
 function grouped(rows: number, groups: number, groupOf: (row: number) => number): (group: number) => Uint32Array {
   const sizes = new Uint32Array(groups)
   for (let row = 0; row < rows; row += 1) {

@@ -1,6 +1,5 @@
 /**
- * How a snapshot reads sealed rows: of millions of accounts, one after another. The key of an account comes with its rows
- * and is of use until the next one comes: nothing of it is kept.
+ * Opens sealed rows for a snapshot. The key of an account comes with its rows, and is dropped with the next account.
  */
 import { openLedgerSecret } from '../keys/ledger-seals.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
@@ -9,10 +8,10 @@ import { createDataKeys, type DataKeys, type MadeKey } from '../vault/data-keys.
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
 import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 
-/** Each account comes once. */
+/** Small, because each account is read once. */
 const CACHED_ACCOUNTS = 64
 
-/** `keys.adopt` replaces the key that was adopted before. Throws MasterKeyMissing. */
+/** `keys.adopt` replaces the previously adopted key. Throws MasterKeyMissing. */
 export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret, amountIndex }: LedgerRecord): RowVault {
   const fetched = createDataKeys(createKeyWrapping(readingKeys))
   let latest: MadeKey | undefined

@@ -1,4 +1,4 @@
-/** The thread that one run of the proof of liabilities has for itself. */
+/** Worker thread of one run. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createReaderThreads } from './liability-reader-thread.ts'
 import { type LiabilityTask, runLiabilities } from './liability-run.ts'
@@ -8,6 +8,6 @@ import { createTileThreads } from './liability-tile-thread.ts'
 threadStepsBack()
 const task = workerData as LiabilityTask
 const outcome = await runLiabilities(task, createReaderThreads(), createTileThreads())
-// A copy of this thread's own.
+// Wipes this thread's copy of the key.
 task.sealingKey.fill(0)
 parentPort?.postMessage(outcome, [])

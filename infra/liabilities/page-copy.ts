@@ -1,6 +1,5 @@
 /**
- * Writes pages with COPY, a few megabytes at a time, each a transaction of its own: none of them is a long one, and what
- * is written while the next pages are made waits in one buffer.
+ * Writes pages with COPY, about two megabytes per transaction. One batch is written while the next one is made.
  */
 import { finished } from 'node:stream/promises'
 import { type Connection, withDeadline } from '../postgres/connection/connection.ts'
@@ -8,16 +7,16 @@ import { PAGE_KINDS, type PageKind, sealPage } from './liability-pages.ts'
 import type { PageSink } from './liability-trees.ts'
 
 export interface PageCopy extends PageSink {
-  /** Resolves when all pages are in. */
+  /** Resolves when all pages are stored. */
   readonly end: () => Promise<void>
   readonly sizeBytes: () => number
 }
 
 const COPY_BYTES = 2_097_152
-/** The driver never says that a COPY to the server has failed once all was sent: then only this ends it. */
+/** The driver does not report a COPY that fails after all data was sent: only this timeout ends the wait. */
 const COPY_TIMEOUT_MS = 5_000
 
-/** PostgreSQL documentation, COPY, binary format: signature, flags, and the length of no extension. */
+/** PostgreSQL documentation, COPY, binary format: signature, flags, and the length of an empty extension. */
 const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)])
 const TRAILER = Buffer.from([0xff, 0xff])
 const FIELDS = 4
@@ -36,7 +35,7 @@ export function createPageCopy(connection: Connection, runId: string, sealingKey
     total += waiting
     waiting = 0
     copying = withDeadline(copyBatch(connection, batch), COPY_TIMEOUT_MS, connection.destroy)
-    // Whoever waits for it next is told; until then it is nobody's.
+    // The next await reports the error; until then it must not count as unhandled.
     copying.catch(() => undefined)
   }
 

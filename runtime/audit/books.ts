@@ -1,14 +1,13 @@
 /**
- * Sums over the entries of one account's chain, per fungible asset: its balance and what is incoming, less what its
- * legs are about to burn.
- *   K1. An entry moves this sum by its amount, and by what an exchange brought; an arrival by what it brought; nothing else moves it: settling makes
- *       balance of what is incoming, and lets go of what a leg burns when its entry has long counted it.
- *   K2. So what an entry says the account has is this sum, or more by what its legs were about to burn at the time.
+ * Sums the entries of one account's chain per fungible asset. The sum is balance plus incoming less pending burns of legs.
+ *   K1. Only an entry's amount, an exchange's receive side and an arrival change the sum. Settling does not: it turns
+ *       incoming value into balance, and burns what the leg's entry has already subtracted.
+ *   K2. The balance plus incoming of an entry is therefore this sum, plus at most the pending burns at that time.
  */
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { formatQuantity, isDecimalString, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 
-/** Decimal strings: token, sum, and what legs have burned or were to burn. */
+/** Decimal strings. `burns`: completed and pending burns of legs. */
 export type StoredBooks = readonly (readonly [tokenId: string, sum: string, burns: string])[]
 
 interface Asset {
@@ -40,14 +39,14 @@ export class Books {
     return [...this.assets].map(([tokenId, { sum, burns }]) => [tokenId, formatQuantity(sum), formatQuantity(burns)])
   }
 
-  /** Takes a transaction's entry in. What is wrong with it; undefined when nothing is. */
+  /** Adds a transaction's entry. Returns its problem, if any. */
   enter(members: JsonObject): string | undefined {
     const { token_id: tokenId, type } = members
     const amount = quantityIn(members, 'amount')
     if (amount === undefined) return 'its amount is no quantity'
     const received = this.receive(members['receive'])
     if (received !== undefined) return received
-    // An NFT has no token ID: its own home keeps it.
+    // NFTs have no token ID; their own actors keep them.
     if (typeof tokenId !== 'string') return undefined
     const { sum, burns } = this.assets.get(tokenId) ?? EMPTY
     const isLegBurn = type === 'burn' && members['group_id'] !== null
@@ -59,15 +58,15 @@ export class Books {
     return disagreement(members, next)
   }
 
-  /** Takes in what an account brought from another ledger. What is wrong with it; undefined when nothing is. */
+  /** Adds the balances of an imported account. Returns their problem, if any. */
   arrive(balances: Json | undefined): string | undefined {
     if (balances === undefined || balances === null || typeof balances !== 'object' || Array.isArray(balances)) {
-      return 'what it brought is no list of balances'
+      return 'its imported balances are not a list'
     }
     const members = balances as JsonObject
     for (const tokenId of Object.keys(members)) {
       const amount = quantityIn(members, tokenId)
-      if (amount === undefined) return 'what it brought is no quantity'
+      if (amount === undefined) return 'an imported balance is not a quantity'
       const before = this.assets.get(tokenId) ?? EMPTY
       this.assets.set(tokenId, { ...before, sum: before.sum + amount })
     }
@@ -78,7 +77,7 @@ export class Books {
     if (side === undefined) return undefined
     const members = side as JsonObject
     const amount = quantityIn(members, 'amount')
-    if (amount === undefined) return 'what it brought is no quantity'
+    if (amount === undefined) return 'its received amount is not a quantity'
     const tokenId = members['token_id']
     if (typeof tokenId !== 'string') return undefined
     const before = this.assets.get(tokenId) ?? EMPTY

@@ -1,9 +1,10 @@
 /**
- * Walks the chain of one account from its registration, and holds what it ends with against the account.
- *   W1. Entries come in order, none is missing, each covers the one before (C1, C2), and each says whose and which it is.
+ * Verifies the chain of one account from its registration, and compares its end with the account.
+ *   W1. Entries are in order and complete, each contains the hash of the one before (C1, C2), and each names its account
+ *       and sequence.
  *   W2. The account's sequence, tip, key, status and exact balances follow from its chain.
- *   W3. An erased account keeps only the links of its chain: the walk draws no other conclusion from its entries.
- * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
+ *   W3. An erased account keeps only the links of its chain, so only the links are verified.
+ * After a broken entry the walk continues, but draws no conclusions from the content of entries.
  */
 import type { AccountStatus, Hold } from '../../actors/account/state.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
@@ -15,7 +16,7 @@ import type { Finding } from './finding.ts'
 import { type HeldValue, heldValue, NO_HELD_VALUE } from './held-value.ts'
 import { storedObject } from './stored-json.ts'
 
-/** Reference of an account in rows and findings: a keyed hash, or the ID. Entries name accounts by their IDs. */
+/** Gives the reference of an account in rows and findings: a keyed hash or the ID. Entries contain IDs. */
 export type RefOf = (accountId: string) => string
 
 const ITSELF: RefOf = (accountId) => accountId
@@ -24,11 +25,11 @@ const ITSELF: RefOf = (accountId) => accountId
 export interface AccountHead {
   readonly sequence: number
   readonly tip: Hash
-  /** The last entry that there is; null when there is none. */
+  /** Sequence of the last stored entry; null: there is none. */
   readonly lastEntry: number | null
   readonly facts: ChainFacts
   readonly balances: readonly BalanceParts[]
-  /** undefined: one of them cannot be read. */
+  /** undefined: a hold cannot be read. */
   readonly holds: readonly Hold[] | undefined
 }
 
@@ -43,7 +44,7 @@ export interface ChainFacts {
   readonly paused?: true | undefined
 }
 
-/** Decimal strings, as far as nobody has been at them. */
+/** Decimal strings, unless the row was tampered with. */
 export interface BalanceParts {
   readonly tokenId: string
   readonly balance: string
@@ -88,7 +89,7 @@ export class ChainWalk {
     this.broken = stored.broken
   }
 
-  /** The sequence of the entry that comes next. */
+  /** Sequence of the next entry. */
   next(): number {
     return this.sequence + 1
   }
@@ -102,7 +103,7 @@ export class ChainWalk {
     return this.step(entry, () => this.readable(entry))
   }
 
-  /** Goes on behind an entry whose payload cannot be had. */
+  /** Skips an entry whose payload cannot be read. */
   takeUnread(entry: Pick<AuditEntry, 'sequence' | 'auditHash'>, problem: string): Finding | undefined {
     return this.step(entry, () => problem)
   }
@@ -127,7 +128,7 @@ export class ChainWalk {
     return this.found(expected, problem)
   }
 
-  /** A row that was tampered with may contain anything. */
+  /** Errors are findings, too: a tampered row may contain anything. */
   private readable(entry: AuditEntry): string | undefined {
     try {
       return this.judge(entry)
@@ -166,7 +167,7 @@ export class ChainWalk {
     return undefined
   }
 
-  /** It came from another ledger, with all that it had there. */
+  /** An imported account comes with its state and balances. */
   private noteArrival(members: JsonObject): string | undefined {
     if (this.facts.arrival !== undefined || this.facts.keyId !== null)
       return 'it came from another ledger, and was here'
@@ -185,7 +186,7 @@ export class ChainWalk {
     return this.broken ? undefined : this.books.arrive(members['balances'])
   }
 
-  /** After the last entry that `head` has (W2). */
+  /** Call after the last entry of `head` (W2). */
   finish(head: AccountHead): readonly Finding[] {
     const findings: Finding[] = []
     const wrong = this.endProblem(head)
@@ -211,7 +212,7 @@ export class ChainWalk {
     return other === undefined ? undefined : `its ${FACT_NAMES[other]} is not what its chain says`
   }
 
-  /** `derivable`: whether the chain can be relied on. */
+  /** `derivable`: the chain is intact, so balances can be derived from it. */
   private *balanceProblems(head: AccountHead, derivable: boolean): Iterable<readonly [string, string]> {
     const held = head.holds === undefined ? undefined : heldValue(head.holds)
     if (held === undefined) yield ['holds', 'what is unfinished at the account cannot be read']
@@ -253,7 +254,7 @@ const FACT_NAMES = {
   paused: 'paused',
 } as const
 
-/** Faults of an entry by itself (W1). `account`: its reference; `members`: of its payload. */
+/** Checks an entry by itself (W1). `account`: its reference; `members`: of its payload. */
 export function entryProblem(
   entry: AuditEntry,
   account: string,
@@ -274,7 +275,7 @@ export function entryProblem(
   return undefined
 }
 
-/** From where, in which import and as what. */
+/** Source ledger, import and record as one text. */
 export function arrivalFact({ ledgerId, importId, recordHash }: ArrivedFrom): string {
   return `${ledgerId} ${importId} ${recordHash}`
 }

@@ -14,14 +14,14 @@ export type Control = (typeof CONTROLS)[number]
 export const SUBJECTS = [...CONTROLS, 'provenance'] as const
 export type Subject = (typeof SUBJECTS)[number]
 
-/** `place`: names one thing of the subject, as `account alice, entry 3`. */
+/** `place`: names one item of the subject, for example `account alice, entry 3`. */
 export interface Finding {
   readonly subject: Subject
   readonly place: string
   readonly problem: string
 }
 
-/** How many things of each subject. */
+/** Number of items by subject. */
 export type Counts = Readonly<Partial<Record<Subject, number>>>
 
 export function addCounts(counts: Counts, more: Counts): Counts {

@@ -3,7 +3,7 @@ import type { Hold } from '../../actors/account/state.ts'
 import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { isNft } from '../../actors/nft-id.ts'
 
-/** `burns`: of what is reserved, what legs will burn. */
+/** `burns`: part of `reserved` that legs will burn. */
 export interface HeldValue {
   readonly reserved: Quantity
   readonly incoming: Quantity
@@ -12,7 +12,7 @@ export interface HeldValue {
 
 export const NO_HELD_VALUE: HeldValue = { reserved: ZERO, incoming: ZERO, burns: ZERO }
 
-/** By token. NFTs are held by their own homes. */
+/** By token. NFTs keep their holds themselves. */
 export function heldValue(holds: readonly Hold[]): ReadonlyMap<string, HeldValue> {
   const held = new Map<string, HeldValue>()
   const add = (tokenId: string, part: Partial<HeldValue>): void => {

@@ -1,8 +1,8 @@
 /**
- * Checks of a new entry by itself: without its chain, but for the entry before it.
- *   X1. It follows that entry, and its account knows of it: as its last one, or there are others after it.
- *   X2. If it is the last one, the account has no more of its asset than it says. Less it may have: when a group settles,
- *       its legs burn, and that is no entry.
+ * Checks a new entry against the entry before it and its account, without the rest of the chain.
+ *   X1. It follows that entry, and its account's sequence has reached it.
+ *   X2. If it is the last entry, the account holds at most the asset quantity that the entry states. It may hold less:
+ *       legs burn without an entry when their group settles.
  */
 import { type AuditEntry, GENESIS, type Hash } from '../../actors/audit-chain.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
@@ -15,9 +15,9 @@ import { storedObject } from './stored-json.ts'
 export interface EntryPlace {
   /** The account's reference. */
   readonly accountId: string
-  /** Of the entry before it; null when there is none. */
+  /** Hash of the entry before; null: there is none. */
   readonly before: Hash | null
-  /** Of its account; null when there is none. */
+  /** Head of its account; null: there is no account. */
   readonly head: { readonly sequence: number; readonly tip: Hash } | null
   /** The account's balance of the entry's asset, decimal strings; null unless the entry is its last. */
   readonly holding: { readonly tokenId: string; readonly balance: string; readonly incoming: string } | null
@@ -38,7 +38,7 @@ export function newEntryFindings(entry: AuditEntry, place: EntryPlace, refOf?: R
   return findings
 }
 
-/** Of an entry of an account that was erased: only where it stands (X1). */
+/** Checks only the position of an erased account's entry (X1). */
 export function newErasedEntryFindings(
   entry: Omit<AuditEntry, 'payload'>,
   place: Omit<EntryPlace, 'holding'>,
@@ -63,7 +63,7 @@ function placeProblem(
   return undefined
 }
 
-/** undefined: one of them is no quantity. */
+/** undefined: a text is not a quantity. */
 function sumOf(balance: string, incoming: string): Quantity | undefined {
   const [one, other] = [readQuantity(balance), readQuantity(incoming)]
   return one === undefined || other === undefined ? undefined : one + other

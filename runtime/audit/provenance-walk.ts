@@ -1,11 +1,11 @@
 /**
- * Walks the history of one NFT from its mint to its owner.
- *   N1. Entries come in order, none is missing, each covers the one before, and says what the columns beside it say.
- *   N2. The first is the mint, by the issuer of its class; each passes it on from its owner; a burn is the last.
- *   N3. Each names a transaction of who gave it away, of this NFT, whose receipt verifies. One that is still pending is
- *       decided and has not heard of it yet; of a mint the transaction may still be on its way. Those of another ledger, from
- *       which it came, are there.
- *   N4. Whose it is, and how many entries there are, is what the history ends with.
+ * Verifies the history of one NFT from its mint to its owner.
+ *   N1. Entries are in order and complete, each contains the hash of the one before, and each matches its columns.
+ *   N2. The first entry is the mint, by the issuer of the class. Each entry transfers from the owner. A burn is the last.
+ *   N3. Each entry names a transaction of the giver and of this NFT, with a valid receipt. A pending transaction has not
+ *       been notified of its outcome yet. The transaction of a mint may still be in transit. Entries of a former ledger
+ *       have their transactions there.
+ *   N4. Owner and number of entries are those at the end of the history.
  */
 import { chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
@@ -16,7 +16,7 @@ import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'
 
 export interface WalkedEvent extends NftEvent {
-  /** The transaction that it names; null when there is none, and none is on its way. */
+  /** Named transaction; null: it does not exist and is not in transit. */
   readonly transaction: NamedTransaction | 'on_its_way' | null
 }
 
@@ -25,21 +25,21 @@ export interface NamedTransaction {
   readonly tokenId: string
   readonly status: string
   readonly type: string
-  /** The fault of its receipt; undefined when there is none, or while it is pending. */
+  /** Problem of its receipt; undefined for a valid receipt or a pending transaction. */
   readonly receiptProblem: string | undefined
 }
 
 /** An instance's row as it was at one moment. */
 export interface InstanceHead {
-  /** undefined: its document cannot be read. */
+  /** undefined: the document cannot be read. */
   readonly state: InstanceState | undefined
-  /** The columns beside the document. */
+  /** Columns of the row. */
   readonly status: string
   readonly owner: string | null
   readonly classId: string | null
-  /** The last entry that there is; null when there is none. */
+  /** Number of the last stored entry; null: there is none. */
   readonly lastEvent: number | null
-  /** Of its class; undefined when there is no such class. */
+  /** undefined: the class does not exist. */
   readonly classIssuer: string | undefined
 }
 
@@ -68,7 +68,7 @@ export class ProvenanceWalk {
 
   private readonly cameWith: number
 
-  /** `issuer`: of its class; `cameWith`: entries of its history that are of another ledger. */
+  /** `issuer`: of its class; `cameWith`: number of entries from a former ledger. */
   constructor(nftId: string, issuer: string | undefined, stored: StoredProvenance = START, cameWith = 0) {
     this.nftId = nftId
     this.issuer = issuer
@@ -88,7 +88,7 @@ export class ProvenanceWalk {
     return this.step(event, event.to, () => this.readable(event))
   }
 
-  /** Goes on behind an entry whose payload cannot be had. */
+  /** Skips an entry whose payload cannot be read. */
   takeUnread(event: Pick<WalkedEvent, 'number' | 'type' | 'eventHash'>, problem: string): Finding | undefined {
     return this.step(event, undefined, () => problem)
   }
@@ -105,7 +105,7 @@ export class ProvenanceWalk {
     return { subject: 'provenance', place: `NFT ${this.nftId}, entry ${expected}`, problem }
   }
 
-  /** A row that was tampered with may contain anything. */
+  /** Errors are findings, too: a tampered row may contain anything. */
   private readable(event: WalkedEvent): string | undefined {
     try {
       return this.judge(event)
@@ -142,7 +142,7 @@ export class ProvenanceWalk {
     return transaction.receiptProblem
   }
 
-  /** N4: after the last entry that the instance says it has. */
+  /** N4. Call after the last entry. */
   finish(head: InstanceHead): readonly Finding[] {
     const problem = this.endProblem(head)
     return problem === undefined ? [] : [{ subject: 'provenance', place: `NFT ${this.nftId}`, problem }]
@@ -165,7 +165,7 @@ export class ProvenanceWalk {
   }
 }
 
-/** N1: canonical JSON again, of what the columns say and the salt. */
+/** N1: the payload must be the canonical JSON of the columns and a salt. */
 function payloadProblem(nftId: string, event: WalkedEvent): string | undefined {
   const members = storedObject(event.payload)
   if (members === undefined) return 'its payload is no JSON object'

@@ -1,32 +1,33 @@
 /**
- * Whether a token's supply is what was minted of it and not burned, of one moment.
- *   S1. What mints and burns have completed counts, and what the token has decided and its account has not heard of yet.
- *   S2. A leg of a group completes at its account before the token has changed its supply. It counts once its group is
- *       settled; while the group settles, unless the token still holds it; in any other group it does not.
- *   S3. What was issued first is the supply that the token was registered with. Of a token that came from another ledger
- *       nothing was issued here, and what it came with counts.
- *   S4. Of a token that an account minted or burned which was erased since, the sum is not known any more. That what all
- *       accounts hold of it is its supply is asked of the balances.
+ * Checks that a token's supply is the quantity minted less the quantity burned, in one snapshot.
+ *   S1. Completed mints and burns count. So do those that the token has decided but its account has not received yet.
+ *   S2. A leg completes at its account before the token changes its supply. It counts if its group is settled, or is
+ *       settling and the token has no hold of the leg. Legs of other groups do not count.
+ *   S3. The initial issue equals the supply at the registration. An imported token has no initial issue here; its imported
+ *       supply counts instead.
+ *   S4. The sum is unknown if an erased account minted or burned the token. The conservation of value still compares the
+ *       balances with the supply.
  */
 import { isDecimalString, parseQuantity, type Quantity } from '../../actors/money.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 
 /** Decimal strings that may be below zero, and may have more digits than a balance: minted less burned. */
 export interface SupplyMoves {
-  /** By completed transactions that are no legs, and by legs of settled groups. */
+  /** By completed transactions that are not legs, and by legs of settled groups. */
   readonly done: string
-  /** Of those, what was credited at the registration. */
+  /** Part of `done`: credited at the registration. */
   readonly issued: string
-  /** On its way from the token to accounts; of it, what the registration sends. */
+  /** In transit from the token to accounts. */
   readonly underWay: string
+  /** Part of `underWay`: sent by the registration. */
   readonly issuing: string
-  /** By legs of groups that settle: group ID and sum. */
+  /** By legs of settling groups. */
   readonly settling: readonly (readonly [groupId: string, sum: string])[]
-  /** Some were of accounts that were erased, and cannot be added up. */
+  /** Transactions of erased accounts are missing from the sums. */
   readonly isPartial?: boolean
 }
 
-/** Undefined when it reconciles. Throws for what is no quantity. */
+/** Undefined when it reconciles. Throws for a malformed quantity. */
 export function supplyProblem(token: TokenState, moves: SupplyMoves): string | undefined {
   if (!isDecimalString(token.totalSupply) || !isDecimalString(token.initialSupply)) return 'its supply is no quantity'
   if (moves.isPartial === true) return undefined
@@ -41,7 +42,7 @@ export function supplyProblem(token: TokenState, moves: SupplyMoves): string | u
   return expected === parseQuantity(token.totalSupply) ? undefined : 'it is not what was minted and not burned'
 }
 
-/** Minted less burned, of what the token still holds for the group's legs. */
+/** Minted less burned quantity in the token's holds for the group's legs. */
 function heldFor({ held }: TokenState, groupId: string): Quantity {
   let sum = parseQuantity('0')
   for (const [leg, { change, amount }] of Object.entries(held)) {

@@ -1,4 +1,4 @@
-/** Checks a final transaction: a completed one is an entry of its account's chain, a failed one is none. */
+/** Checks a final transaction: a completed one has an entry in its account's chain, a failed one has none. */
 import { entryPayload } from '../../actors/account/record.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { chainHash } from '../../actors/audit-chain.ts'

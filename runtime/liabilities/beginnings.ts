@@ -1,6 +1,6 @@
 /**
- * Views of the first bytes of a buffer, by their number: what is hashed a million times differs in its bytes, hardly in its
- * length, and a new view costs almost as much as hashing it.
+ * Caches views of the first bytes of a buffer by length. Millions of short messages of few lengths are hashed, and making a
+ * view costs almost as much as the hash.
  */
 export function createBeginnings(bytes: Buffer): (length: number) => Buffer {
   const views: (Buffer | undefined)[] = Array.from({ length: bytes.length + 1 })

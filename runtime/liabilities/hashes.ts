@@ -1,11 +1,10 @@
 /**
- * Hashed texts of a proof of liabilities (a Merkle-sum tree per token, and one root over all of them).
- *   H1. A leaf, a node, a padding leaf and the root of all can never be taken for one another: their first byte differs.
- *   H2. Each child's hash and sum are bound by their parent side by side, 32 bytes each. (Bound added up, as in the
- *       first of such trees, a parent could claim the larger of two sums: Hu, Zhang and Guo, 2019.)
- *   H3. A leaf and a padding leaf tell nothing of themselves without their nonce, and padding is not told from a leaf
- *       of nothing.
- *   H4. Every part of variable length stands behind its length: no two leaves and no two lists hash the same bytes.
+ * Hash inputs of a proof of liabilities: a Merkle-sum tree per token, and one root over all of them.
+ *   H1. The first byte distinguishes leaf, node, padding leaf and merkle_root.
+ *   H2. A parent hashes the hash and sum of each child side by side, 32 bytes each. If only the total were hashed, a parent
+ *       could claim the larger of two sums (Hu, Zhang and Guo, 2019).
+ *   H3. Without its nonce, a leaf reveals nothing, not even whether it is padding.
+ *   H4. Every part of variable length is preceded by its length, so different inputs never hash the same bytes.
  *
  * Layout, lengths in bytes:
  *   leaf         0x00 | nonce (16) | length of token (1) | token | record
@@ -13,7 +12,7 @@
  *   node         0x01 | left hash (32) | left sum (32) | right hash (32) | right sum (32)
  *   padding leaf 0x02 | nonce (16); its sum is zero
  *   merkle_root  0x03 | for each token, in order: length of token (1) | token | root hash (32) | root sum (32)
- * Tokens and accounts are ASCII; tokens are in the order of their bytes. A leaf of no account has the empty account.
+ * Tokens and accounts are ASCII; tokens are in the order of their bytes. A leaf without an account has the empty account.
  * Amounts and sums count units of 10^-18, the most significant byte first; a leaf's sum is its amount.
  */
 import { hash } from 'node:crypto'
@@ -26,7 +25,7 @@ export const NONCE_BYTES = 16
 export const AMOUNT_BYTES = 16
 /** A hash and its sum. */
 export const ENTRY_BYTES = HASH_BYTES + SUM_BYTES
-/** Of a record's account: its length is one byte, and the largest is left for what is no record. */
+/** Bytes of an account. Its length is one byte, and 255 marks padding. */
 export const LONGEST_ACCOUNT = 254
 export const LONGEST_RECORD = 1 + LONGEST_ACCOUNT + AMOUNT_BYTES
 
@@ -41,7 +40,7 @@ const WORD_BITS = 64n
 const nodeBytes = Buffer.alloc(1 + 2 * ENTRY_BYTES)
 const paddingBytes = Buffer.alloc(1 + NONCE_BYTES)
 
-/** Writes a record and gives its end. Throws a RangeError for an amount beyond 128 bits and an account that is too long. */
+/** Writes a record and returns its end. Throws a RangeError for an amount beyond 128 bits and an account that is too long. */
 export function writeRecord(target: Buffer, at: number, account: Uint8Array, units: bigint): number {
   if (account.length > LONGEST_ACCOUNT) throw new RangeError('The ID of an account is too long.')
   let end = target.writeUInt8(account.length, at)
@@ -51,7 +50,7 @@ export function writeRecord(target: Buffer, at: number, account: Uint8Array, uni
   return target.writeBigUInt64BE(BigInt.asUintN(64, units), end)
 }
 
-/** Leaves of one token. Bytes are moved one by one: they are few, and a view of them costs more than they do. */
+/** Hashes the leaves of one token. Bytes are copied one by one: for so few, making a view would cost more. */
 export class LeafHasher {
   private readonly bytes: Buffer
   private readonly beginning: (length: number) => Buffer
@@ -68,7 +67,7 @@ export class LeafHasher {
     this.bytes.set(token, 1 + NONCE_BYTES + 1)
   }
 
-  /** Writes the hash and sum of the leaf whose record stands at `start` and ends before `end`. */
+  /** Writes the hash and sum of the leaf with the record from `start` to before `end`. */
   write(entries: Buffer, at: number, record: Buffer, start: number, end: number, nonce: Uint8Array): void {
     const { bytes, recordAt } = this
     for (let index = 0; index < NONCE_BYTES; index += 1) bytes[1 + index] = nonce[index] ?? 0
@@ -87,7 +86,7 @@ export function writePadding(entries: Buffer, at: number, nonce: Uint8Array): vo
   writeSum(entries, at + HASH_BYTES, 0n)
 }
 
-/** Writes the node over the entry at `pair` and the one behind it. `at` may be where one of them is. */
+/** Writes the parent of the two entries at `pair`. `at` may overlap them. */
 export function writeNode(entries: Buffer, at: number, pair: number): void {
   nodeBytes[0] = NODE
   entries.copy(nodeBytes, 1, pair, pair + 2 * ENTRY_BYTES)
@@ -99,14 +98,14 @@ function writeHash(entries: Buffer, at: number, bytes: Uint8Array): void {
   entries.write(hash('sha256', bytes, 'binary'), at, HASH_BYTES, 'latin1')
 }
 
-/** A token's tree as `merkle_root` covers it. */
+/** A token's part of `merkle_root`. */
 export interface TokenRoot {
   readonly tokenId: string
   readonly root: Hash
   readonly units: bigint
 }
 
-/** Throws a RangeError when the tokens are not in the order of their bytes, each once. */
+/** Throws a RangeError unless the tokens are distinct and in the order of their bytes. */
 export function merkleRootOf(tokens: readonly TokenRoot[]): Hash {
   const parts: Buffer[] = [Buffer.of(ROOT)]
   let before: Buffer | undefined
@@ -115,7 +114,8 @@ export function merkleRootOf(tokens: readonly TokenRoot[]): Hash {
     if (before !== undefined && Buffer.compare(before, name) >= 0) throw new RangeError('The tokens are not in order.')
     before = name
     const rootBytes = Buffer.from(root, 'hex')
-    if (name.length > LONGEST_TOKEN || rootBytes.length !== HASH_BYTES) throw new RangeError('This is no tree.')
+    if (name.length > LONGEST_TOKEN || rootBytes.length !== HASH_BYTES)
+      throw new RangeError('The token or root has a wrong length.')
     const sum = Buffer.alloc(SUM_BYTES)
     writeSum(sum, 0, units)
     parts.push(Buffer.of(name.length), name, rootBytes, sum)

@@ -1,8 +1,8 @@
 /**
- * Inclusion proofs: that what the ledger owes an account is part of a total, without saying what it owes to others.
- *   I. Every share of the account is a leaf of its own: no leaf is shown twice.
- *   II. From each leaf, the siblings lead to the token's root and its sum.
- *   III. The tokens' roots and sums, all of them, make the root that the ledger signed.
+ * Inclusion proofs show that the liability to an account is part of a total, without revealing other liabilities.
+ *   I. Every share of the account is its own leaf: no leaf occurs twice.
+ *   II. The siblings of each leaf lead to the token's root and sum.
+ *   III. The roots and sums of all tokens give the root that the ledger signed.
  */
 import type { Hash } from '../../actors/audit-chain.ts'
 import {
@@ -27,12 +27,12 @@ export interface TokenTotal {
 }
 
 export interface ShareProof {
-  /** The leaf's place, counted from the left. */
+  /** Place of the leaf, from 0 on the left. */
   readonly index: number
   readonly amount: string
   /** 32 hexadecimal digits. */
   readonly nonce: string
-  /** The lowest first. */
+  /** From the leaf to the root. */
   readonly siblings: readonly Sibling[]
 }
 
@@ -43,11 +43,11 @@ export interface TokenProof {
   readonly shares: readonly ShareProof[]
 }
 
-/** Of 2^40 leaves nobody has a tree. */
+/** More levels than any real tree has. */
 const MAX_LEVELS = 40
 const HEX = /^(?:[0-9a-f]{2})*$/
 
-/** `merkle_root` over these tokens; undefined when they are no such list. */
+/** `merkle_root` over these tokens; undefined for an invalid list. */
 export function rootOfTotals(totals: readonly TokenTotal[]): Hash | undefined {
   try {
     return merkleRootOf(totals.map(rootOf))
@@ -60,7 +60,7 @@ function rootOf({ tokenId, root, total }: TokenTotal): TokenRoot {
   return { tokenId, root, units: unitsOf(total) }
 }
 
-/** Why the proof does not show that the account is owed its amount; undefined when it does. */
+/** Why the proof is invalid; undefined when it is valid. */
 export function problemOfInclusion(
   accountId: string,
   proof: TokenProof,
@@ -80,15 +80,15 @@ export function problemOfInclusion(
     }
     return decimalOf(sum) === proof.amount ? undefined : 'its shares do not add up to its amount'
   } catch (error) {
-    if (error instanceof RangeError) return 'it holds something that is no part of a proof'
+    if (error instanceof RangeError) return 'it is malformed'
     throw error
   }
 }
 
-/** Throws a RangeError for what is no share. */
+/** Throws a RangeError for a malformed share. */
 function topOf(accountId: string, tokenId: string, { index, amount, nonce, siblings }: ShareProof): TreeTop {
   if (!(siblings.length <= MAX_LEVELS && index >= 0 && index < 2 ** siblings.length)) {
-    throw new RangeError('There is no leaf in this place.')
+    throw new RangeError('The leaf is outside the tree.')
   }
   const record = Buffer.alloc(LONGEST_RECORD)
   const end = writeRecord(record, 0, Buffer.from(accountId, 'latin1'), unitsOf(amount))
@@ -96,7 +96,7 @@ function topOf(accountId: string, tokenId: string, { index, amount, nonce, sibli
   new LeafHasher(tokenId).write(pair, 0, record, 0, end, bytesOf(nonce, NONCE_BYTES))
   let place = index
   for (const sibling of siblings) {
-    // The node so far is the first entry: on the right side, it makes room for its sibling.
+    // The node is the first entry. A right node moves to the second place.
     const beside = place % 2 === 0 ? ENTRY_BYTES : 0
     if (beside === 0) pair.copy(pair, ENTRY_BYTES, 0, ENTRY_BYTES)
     pair.set(bytesOf(sibling.hash, HASH_BYTES), beside)
@@ -108,6 +108,6 @@ function topOf(accountId: string, tokenId: string, { index, amount, nonce, sibli
 }
 
 function bytesOf(hex: string, length: number): Buffer {
-  if (hex.length !== 2 * length || !HEX.test(hex)) throw new RangeError('These are no such bytes.')
+  if (hex.length !== 2 * length || !HEX.test(hex)) throw new RangeError('A hash or nonce is malformed.')
   return Buffer.from(hex, 'hex')
 }

@@ -1,4 +1,4 @@
-/** HMAC-SHA-256 (RFC 2104), so that a run's seed gives nonces and names that nobody can guess without it. */
+/** HMAC-SHA-256 (RFC 2104): derives unpredictable nonces and names from a run's seed. */
 import { hash } from 'node:crypto'
 import { createBeginnings } from './beginnings.ts'
 
@@ -14,7 +14,7 @@ export interface KeyedHash {
   readonly write: (message: Uint8Array, target: Buffer, at: number) => void
 }
 
-/** `seed`: 32 random bytes. `longest`: of the messages, in bytes. */
+/** `seed`: 32 random bytes. `longest`: longest message, in bytes. */
 export function createKeyedHash(seed: Uint8Array, longest: number): KeyedHash {
   if (seed.length !== SEED_BYTES) throw new RangeError(`A seed has ${SEED_BYTES} bytes.`)
   const inner = Buffer.alloc(BLOCK_BYTES + longest, INNER)

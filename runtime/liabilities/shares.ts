@@ -1,9 +1,9 @@
 /**
- * Blinds a tree beside its nonces: a balance is cut into random shares, and these are dealt to random leaves, so
- * that a sum that a proof shows is nobody's balance. The randomness is given; the seed of a run cannot bring it back.
+ * Blinds the sums of a tree: balances are split into random shares at random leaves, so that the sums in a proof are not
+ * balances. The randomness is independent of the run's seed and is not stored.
  */
 
-/** Bytes of randomness for one cut. */
+/** Bytes of randomness per cut. */
 export const CUT_BYTES = 16
 const CUT_BITS = 128n
 
@@ -23,14 +23,14 @@ export function splitUnits(units: bigint, random: readonly bigint[]): readonly b
   return [...shares, units - before]
 }
 
-/** Words of 32 random bits that `dealt` takes for each place. */
+/** Random 32-bit words that `dealt` uses per place. */
 export const WORDS_A_PLACE = 2
 const WORD_VALUE = 2 ** 32
 const TOP_WORD_SHIFT = 11
-/** 21 bits of one word above the 32 of the other: 53 bits, as many as a number holds exactly. */
+/** 21 bits of one word and 32 of the other: 53 bits, the precision of a number. */
 const RANDOM_VALUES = 2 ** 53
 
-/** The numbers from 0 to `size` - 1 in a random order (Fisher and Yates). `random`: two words for each. */
+/** The numbers from 0 to `size` - 1 in random order (Fisher and Yates). `random`: two words per number. */
 export function dealt(size: number, random: Uint32Array): Uint32Array {
   const places = new Uint32Array(size)
   for (let place = 0; place < size; place += 1) places[place] = place

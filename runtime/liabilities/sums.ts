@@ -1,6 +1,6 @@
 /**
- * Sums of a proof of liabilities: whole units of 10^-18, never negative, as 32 bytes, the most significant first. A
- * balance has 36 digits; what a million times a million of them add up to still fits, and nothing ever wraps around.
+ * Sums of a proof of liabilities: non-negative units of 10^-18 in 32 bytes, the most significant byte first. A balance has
+ * 36 digits; the sum of 10^12 balances still fits.
  */
 
 export { formatQuantity as decimalOf, parseQuantity as unitsOf } from '../../actors/money.ts'
@@ -14,7 +14,7 @@ const LARGEST_SUM = (1n << 256n) - 1n
 
 /** Throws a RangeError for a sum that is negative or too large. */
 export function writeSum(target: Buffer, at: number, units: bigint): void {
-  if (units < 0n || units > LARGEST_SUM) throw new RangeError('This is no sum of liabilities.')
+  if (units < 0n || units > LARGEST_SUM) throw new RangeError('A sum of liabilities is out of range.')
   let rest = units
   for (let end = at + SUM_BYTES; end > at; end -= 8) {
     target.writeBigUInt64BE(BigInt.asUintN(64, rest), end - 8)

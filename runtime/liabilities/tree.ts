@@ -1,8 +1,7 @@
 /**
- * A Merkle-sum tree in tiles of up to 128 entries: seven levels at a time. Built tile by tile it needs one open tile for
- * every seven levels, however many leaves there are; and a path is read out of one tile for every seven levels, without
- * the rest of the tree.
- *   T1. The number of leaves is a power of two, and the tiles of a level are all full unless there is only one.
+ * A Merkle-sum tree in tiles of up to 128 entries, which cover seven levels. Building the tree and reading a path need one
+ * tile per seven levels in memory.
+ *   T1. The number of leaves is a power of two. All tiles of a level are full unless there is only one.
  *   T2. Tiles are numbered from the leaves up, each level from left to right.
  */
 import type { Hash } from '../../actors/audit-chain.ts'
@@ -12,14 +11,14 @@ import { decimalOf, readSum } from './sums.ts'
 const TILE_HEIGHT = 7
 export const TILE_ENTRIES = 2 ** TILE_HEIGHT
 
-/** The fewest leaves that hold so many shares. */
+/** Smallest power of two that is at least `shares`. */
 export function leavesFor(shares: number): number {
   let leaves = 1
   while (leaves < shares) leaves *= 2
   return leaves
 }
 
-/** The tiles of each level of tiles, the leaves' first (T2). */
+/** Number of tiles in each level of tiles, leaves first (T2). */
 export function tileCounts(leaves: number): readonly number[] {
   const counts: number[] = []
   let entries = leaves
@@ -30,7 +29,7 @@ export function tileCounts(leaves: number): readonly number[] {
   return counts
 }
 
-/** Path of a leaf: the number of each tile, and the place in it. */
+/** Number of a tile on a leaf's path, and the place in it. */
 export interface TilePlace {
   readonly tile: number
   readonly place: number
@@ -47,7 +46,7 @@ export function pathThrough(leaves: number, leaf: number): readonly TilePlace[] 
   })
 }
 
-/** Folds the first `count` entries, a power of two, into one, which is then the first. */
+/** Folds the first `count` entries, a power of two, into the first entry. */
 export function fold(entries: Buffer, count: number): void {
   for (let left = count; left > 1; left /= 2) foldLevel(entries, left)
 }
@@ -56,14 +55,14 @@ function foldLevel(entries: Buffer, count: number): void {
   for (let node = 0; node < count / 2; node += 1) writeNode(entries, node * ENTRY_BYTES, 2 * node * ENTRY_BYTES)
 }
 
-/** The other side of a node on the way up. */
+/** Sibling of a node on the path to the root. */
 export interface Sibling {
   /** 64 hexadecimal digits. */
   readonly hash: Hash
   readonly sum: string
 }
 
-/** The siblings of an entry on its way to the top of its tile, the lowest first. Folds the tile, as `fold` does. */
+/** Siblings on an entry's path to the top of its tile, the lowest first. Folds the tile like `fold`. */
 export function climb(entries: Buffer, count: number, place: number): readonly Sibling[] {
   const siblings: Sibling[] = []
   let at = place
@@ -88,7 +87,7 @@ export interface TreeTop {
 interface OpenTile {
   readonly entries: Buffer
   filled: number
-  /** The number of the tile that is open. */
+  /** Number of the open tile. */
   tile: number
   /** Entries in each tile of this level. */
   readonly size: number
@@ -100,7 +99,7 @@ export class TreeBuilder {
   private readonly top = Buffer.alloc(ENTRY_BYTES)
   private awaited: number
 
-  /** `keep` is given every tile above the leaves' level once it is full; it must copy what it wants to have. */
+  /** `keep` receives every full tile above the leaves' level. It must copy the entries. */
   constructor(leaves: number, keep: (tile: number, entries: Buffer) => void) {
     const counts = tileCounts(leaves)
     let first = 0
@@ -113,7 +112,7 @@ export class TreeBuilder {
     this.awaited = counts[0] ?? 0
   }
 
-  /** The next tile of leaves, from left to right: the entry that it folds into. It is copied. */
+  /** Adds the folded entry of the next tile of leaves, from left to right. */
   add(folded: Buffer): void {
     this.awaited -= 1
     this.raise(folded, 0)
@@ -135,7 +134,7 @@ export class TreeBuilder {
     this.raise(open.entries, level + 1)
   }
 
-  /** Once all tiles are in. */
+  /** Call after the last tile. */
   finish(): TreeTop {
     if (this.awaited !== 0) throw new RangeError(`The tree lacks ${this.awaited} of its tiles.`)
     return { root: this.top.toString('hex', 0, HASH_BYTES), units: readSum(this.top, HASH_BYTES) }

@@ -93,7 +93,7 @@ describe('accounts that are moved', () => {
     )
     const copied = codeOf(await begin({ accountIds: [poor.accountId, ...accountIds], mode: 'copy' }))
     expect(copied).toBe(
-      `conflict account_ids[1]: Account ${rich.accountId} has gone, or is going, to another ledger: it can be exported to that one only, as a move.`,
+      `conflict account_ids[1]: Account ${rich.accountId} has moved, or is moving, to another ledger. Export it to that ledger, in the mode \`move\`.`,
     )
     await expectLeftOut(rich.accountId, poor.accountId)
   })
@@ -196,7 +196,7 @@ describe('accounts that are moved', () => {
       .exportsWith({ gateway })
       .begin({ ...ORDER, mode: 'move', accountIds })
     expect(codeOf(begun)).toMatch(
-      /^conflict account_ids\[1\]: Account poor-\d+ cannot be moved: .* What was to go may have left in part: asked again, the move goes on\.$/,
+      /^conflict account_ids\[1\]: Account poor-\d+ cannot be moved: .* Some accounts may have left already\. Repeat the request to continue the move\.$/,
     )
     await parties.changeStatus(poor, 'frozen')
     const moved = await received({ accountIds })

@@ -241,7 +241,7 @@ describe('an export', () => {
     if (slow.kind !== 'begun') throw new Error(slow.kind)
     // Nothing is asked of it.
     const reader = slow.content.getReader()
-    await expect(reader.closed).rejects.toThrow('took too long')
+    await expect(reader.closed).rejects.toThrow('reached its deadline')
     await expect(brief.begin(ORDER).then((begun) => begun.kind)).resolves.toBe('begun')
     expect(logged.filter(({ event }) => event === 'export_broken_off').map(({ fields }) => fields['failure'])).toEqual(
       expect.arrayContaining(['ExportCancelled', 'ExportsUnavailable']),

@@ -12,7 +12,7 @@ import { legHold } from '../../support/ledger-rows-values.ts'
 
 const ALICE = 'alice'
 
-/** What an entry has beside what its payload says. */
+/** Members of an entry besides its payload. */
 interface Given extends Partial<Omit<AuditEntry, 'payload'>> {
   readonly members?: JsonObject
   readonly payload?: string
@@ -23,7 +23,7 @@ const CREDIT = { kind: 'transaction', type: 'credit', amount: '10', balance: '10
 const FROZEN = { kind: 'status_change', status: 'frozen', incoming: 'refuse', reason: 'r' }
 const ROTATED = { kind: 'key_rotation', key_id: 'key-2', public_key: 'public-2' }
 
-/** A chain that holds: each given entry follows the one before, whatever else is said of it. */
+/** A chain with valid links: each given entry follows the one before. */
 function chainOf(...given: readonly Given[]): readonly AuditEntry[] {
   let previous = GENESIS
   return given.map((one, index) => {
@@ -86,7 +86,7 @@ describe('entries that are new', () => {
   const told = (changes: Partial<EntryPlace>, entry = credit): readonly string[] =>
     newEntryFindings(entry, { ...last, ...changes }).map(({ subject, problem }) => `${subject}: ${problem}`)
 
-  test('X1, X2: the last one is sound, an earlier one and a registration are, and less may be there than it says', () => {
+  test('X1, X2: the last entry, an earlier one and a registration are valid; the account may hold less', () => {
     expect(told({})).toEqual([])
     expect(told({ head: { sequence: 2, tip: GENESIS }, holding: null })).toEqual([])
     expect(told({ before: null, head: { sequence: 1, tip: GENESIS }, holding: null }, registration)).toEqual([])
@@ -120,7 +120,7 @@ describe('entries that are new', () => {
     expect(told(place, elsewhere)[0]).toBe('chains_verify: its previous_hash is not the hash of the entry before')
   })
 
-  test('X2: an entry that does not say what there is is told', () => {
+  test('X2: an entry without quantities is a finding', () => {
     const { balance: _, ...silent } = CREDIT
     const [, entry] = chainOf({ members: REGISTRATION }, { members: silent })
     expect(told({ head: { sequence: 1, tip: entry?.auditHash ?? '' } }, entry)).toEqual([
@@ -180,7 +180,7 @@ describe('accounts', () => {
   const facts = (changes: Partial<AccountHead['facts']>) => ({ facts: { ...sound.facts, ...changes } })
   const balances = (changes: Partial<typeof BALANCE>) => ({ balances: [{ ...BALANCE, ...changes }] })
 
-  test('W3: a sound account is', () => {
+  test('W3: an intact account has no findings', () => {
     expect(end({})).toEqual([])
   })
 
@@ -217,11 +217,11 @@ describe('accounts', () => {
     expect(end(head)).toEqual([`no_negative_balance account alice, ${problem}`])
   })
 
-  test('W3: what a leg is about to burn is still in the balance', () => {
+  test('W3: a pending burn of a leg is still in the balance', () => {
     expect(end({ ...balances({ balance: '14', reserved: '4' }), holds: [leg] })).toEqual([])
   })
 
-  test('K1: what is incoming is part of what the chain sums up to', () => {
+  test('K1: incoming value is part of the sum of the chain', () => {
     const came = { ...CREDIT, amount: '3', balance: '10', incoming: '3' }
     const walked = chainOf({ members: REGISTRATION }, { members: CREDIT }, { members: came })
     const coming = legHold({ terms: { ...legHold().terms, type: 'credit', amount: '3', tokenId: 'EUR' } })
@@ -231,14 +231,14 @@ describe('accounts', () => {
     expect(end({ ...head, ...balances({ balance: '7', incoming: '3' }) }, walked)).toHaveLength(1)
   })
 
-  test('W3: nothing is concluded from a chain that is broken, but that no balance is below zero', () => {
+  test('W3: of a broken chain only negative balances are findings', () => {
     const broken = chainOf({ members: REGISTRATION }, { members: CREDIT, auditHash: sha256Hex('x') })
     const head = { ...facts({ status: 'closed' }), sequence: 1, lastEntry: 1, tip: sha256Hex('x') }
     expect(end({ ...head, ...balances({ balance: '1000' }) }, broken)).toEqual([])
     expect(end({ ...head, ...balances({ balance: '-1' }) }, broken)).toHaveLength(1)
   })
 
-  test('G2: a walk that was written down in the middle ends as one that was not', () => {
+  test('G2: a walk that was stored and continued ends like an uninterrupted one', () => {
     const walk = new ChainWalk(ALICE)
     for (const entry of entries.slice(0, 2)) walk.take(entry)
     const again = new ChainWalk(ALICE, JSON.parse(JSON.stringify(walk.stored())) as ReturnType<ChainWalk['stored']>)

@@ -1,4 +1,4 @@
-/** Goal: I4: a message in transit is counted only if this release reads it; any other is a finding. */
+/** Tests I4: a message in transit is counted only if this release reads it; any other is a finding. */
 import { expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import type { Envelope } from '../../../actors/message.ts'

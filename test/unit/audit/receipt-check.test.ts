@@ -1,4 +1,4 @@
-/** Goal: a receipt counts under the service's own key for receipts, in the time in which it was in use, and no other. */
+/** Tests that a receipt is valid only under a receipt key of the service while it was in use. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { loadReceiptCheck } from '../../../infra/audit/receipt-check.ts'
@@ -43,7 +43,7 @@ const ROW: KeyRow = {
   revoked_at: null,
 }
 
-/** What is said of a receipt of `transaction`, signed under the name of the row's key. */
+/** Problem of a receipt of `transaction` that names the row's key. */
 async function said(changes: Partial<KeyRow> = {}, given: { keyId?: string; signature?: string } = {}) {
   const row = { ...ROW, ...changes }
   const keyId = given.keyId ?? row.key_id
@@ -52,11 +52,11 @@ async function said(changes: Partial<KeyRow> = {}, given: { keyId?: string; sign
   return (await loadReceiptCheck(query, GOLDEN_LEDGER_ID))(transaction, { keyId, signature })
 }
 
-test('V1: a receipt that the service signed is good', async () => {
+test('V1: a receipt that the service signed is valid', async () => {
   expect(await said()).toBeUndefined()
 })
 
-test('V1: no other key is, whatever it has signed', async () => {
+test('V1: no other key is accepted', async () => {
   const other = newAccountKeys().jwk
   expect(await said({}, { keyId: 'another' })).toBe('the key that its receipt names is not there')
   expect(await said({ purpose: 'assertion' })).toBe('the key that its receipt names is for another purpose')
@@ -69,14 +69,14 @@ test('V1: no other key is, whatever it has signed', async () => {
   expect(await said({ key_id: nowhere, x: y, y: x })).toBe('the key that its receipt names is no key')
 })
 
-test('V1: what is not its signature is none', async () => {
+test('V1: a wrong signature is refused', async () => {
   const ofAnother = signed(payload.replace('"100.50"', '"100.51"'))
   for (const signature of ['', '!', 'AAAA', ofAnother]) {
     expect([signature, await said({}, { signature })]).toEqual([signature, 'its receipt does not verify'])
   }
 })
 
-test('V2: the key was in use then, or a few minutes from it', async () => {
+test('V2: the key was in use at the time, or a few minutes before or after', async () => {
   const at = (minutes: number): Date => new Date(processedAtMs + minutes * MINUTE_MS)
   const unused = 'the key that its receipt names was not in use then'
   expect(await said({ active_from: at(5) })).toBeUndefined()

@@ -55,7 +55,7 @@ describe('transactions', () => {
   const failure = { code: 'expired', detail: '' } as const
   const failed: Transaction = { ...ordered, status: 'failed', failure, processedAtMs: START_MS + 1 }
 
-  test('a completed one that its audit_hash follows from is sound, and so is a failed one without a place', () => {
+  test('a completed one with its audit_hash and a failed one without are valid', () => {
     expect(transactionProblem(completed)).toBeUndefined()
     expect(transactionProblem(failed)).toBeUndefined()
   })
@@ -110,7 +110,7 @@ describe('transactions', () => {
 
 const NFT = 'cls_x/one'
 
-/** An entry of a history in which every hash holds. `members`: what its payload says otherwise. */
+/** An entry of a history with valid hashes. `members`: changes of its payload. */
 function event(previousHash: string, fields: Partial<WalkedEvent>, members: JsonObject = {}): WalkedEvent {
   const { number = 0, type = 'mint', from = null, to = ALICE, txnId = 'txn_1', transaction } = fields
   const payload = canonicalJson({
@@ -147,7 +147,7 @@ function event(previousHash: string, fields: Partial<WalkedEvent>, members: Json
   }
 }
 
-/** What is said of each entry. */
+/** Problems of the entries. */
 function told(...fields: readonly Partial<WalkedEvent>[]): readonly (string | undefined)[] {
   const walk = new ProvenanceWalk(NFT, 'issuer')
   let previous = GENESIS
@@ -182,7 +182,7 @@ describe('the history of an NFT', () => {
     expect(after[2]).toBe('it comes after the burn')
   })
 
-  test('N3: each entry has its transaction; a decided one may be pending, that of a mint may still come', () => {
+  test('N3: each entry has its transaction; it may be pending, and that of a mint may be in transit', () => {
     const second = (transaction: WalkedEvent['transaction']) => told(mint, { ...toBob, transaction })[1]
     expect(second(of({ status: 'pending' }))).toBeUndefined()
     expect(second(of({ type: 'exchange' }))).toBeUndefined()
@@ -224,13 +224,13 @@ describe('NFTs', () => {
     return walk.finish({ ...head, ...changes }).map(({ problem }) => problem)
   }
 
-  test('N4: one whose history ends with its owner is sound, as is one that is still being minted', () => {
+  test('N4: an NFT with its owner at the end of its history is valid, and one being minted is, too', () => {
     expect(end({})).toEqual([])
     const minting = { ...state, status: 'minting' as const, events: 0, tip: GENESIS }
     expect(end({ state: minting, status: 'minting', owner: null, lastEvent: null }, [])).toEqual([])
   })
 
-  test('N1: every member of an entry says what the columns beside it say', () => {
+  test('N1: every member of an entry must match its column', () => {
     for (const name of Object.keys(JSON.parse(mint().payload) as JsonObject)) {
       const problem = new ProvenanceWalk(NFT, 'issuer').take(mint({ [name]: name === 'salt' ? 1 : 'x' }))?.problem
       const expected = name === 'salt' ? 'its payload has no salt' : 'its payload says something else than its columns'
@@ -242,7 +242,7 @@ describe('NFTs', () => {
     expect(walk.take({ ...mint(), payload, eventHash })?.problem).toBe('its payload is no JSON object')
   })
 
-  test('N1: an entry that does not follow the one before is told', () => {
+  test('N1: an entry that does not follow the one before is a finding', () => {
     const problem = (changes: Partial<WalkedEvent>): string | undefined =>
       new ProvenanceWalk(NFT, 'issuer').take({ ...mint(), ...changes })?.problem
     const elsewhere = sha256Hex('x')

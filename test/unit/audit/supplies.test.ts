@@ -1,4 +1,4 @@
-/** Goal: the arithmetic of audits: what entries sum up to, what a supply must be, and whose an NFT is. */
+/** Tests the arithmetic of audits: sums of entries, supplies and NFT owners. */
 import { describe, expect, test } from 'vitest'
 import type { Hold, LegHold } from '../../../actors/account/state.ts'
 import { Books } from '../../../runtime/audit/books.ts'
@@ -9,7 +9,7 @@ import { type JsonObject } from '../../../actors/canonical-json.ts'
 import { formatQuantity } from '../../../actors/money.ts'
 import { legHold, tokenState } from '../../support/ledger-rows-values.ts'
 
-/** An entry's members, as far as books read them. */
+/** The members of an entry that books read. */
 function entry(type: string, amount: string, balance: string, others: JsonObject = {}): JsonObject {
   return { type, amount, balance, token_id: 'EUR', group_id: null, ...others }
 }
@@ -17,7 +17,7 @@ function entry(type: string, amount: string, balance: string, others: JsonObject
 const DISAGREES = 'its balance does not follow from the entries up to it'
 
 describe('books', () => {
-  test('K1: entries move the sum by their amounts, and what they say follows from it', () => {
+  test('K1: entries change the sum by their amounts, and their balances follow from it', () => {
     const books = new Books()
     const entries = [
       entry('credit', '10', '10'),
@@ -36,7 +36,7 @@ describe('books', () => {
     ])
   })
 
-  test('K2: what a leg burns is still there until its group settles, and no more than that', () => {
+  test('K2: the burn of a leg is in the balance until its group settles', () => {
     const begin = (): Books => {
       const books = new Books()
       expect(books.enter(entry('credit', '10', '10'))).toBeUndefined()
@@ -54,7 +54,7 @@ describe('books', () => {
     }
   })
 
-  test('NFTs are kept elsewhere', () => {
+  test('NFTs are ignored', () => {
     const books = new Books()
     const nft = { class_id: 'cls_x', instance_id: 'one' }
     expect(books.enter({ type: 'transfer', amount: '1', nft_count: 0, ...nft })).toBeUndefined()
@@ -63,19 +63,19 @@ describe('books', () => {
     expect(books.stored()).toEqual([['EUR', '3', '0']])
   })
 
-  test('what is no quantity is told', () => {
+  test('malformed quantities are problems', () => {
     for (const members of [
       entry('credit', '1e3', '1'),
       entry('credit', '1', 'much'),
       entry('credit', '1', '1', { incoming: 'NaN' }),
       entry('exchange', '1', '1', { receive: { token_id: 'X', amount: '-1' } }),
     ]) {
-      expect(new Books().enter(members)).toMatch(/is no quantity$/)
+      expect(new Books().enter(members)).toMatch(/is (no|not a) quantity$/)
     }
   })
 })
 
-test('holds: what is set aside and what is on its way is theirs, of NFTs nothing', () => {
+test('holds give reserved and incoming value, but none for NFTs', () => {
   const terms = (changes: Partial<LegHold['terms']>): LegHold['terms'] => ({ ...legHold().terms, ...changes })
   const pending = { tokenId: 'EUR', amount: '3' } as Extract<Hold, { kind: 'pending' }>['transaction']
   const held = heldValue([
@@ -101,7 +101,7 @@ describe('a supply', () => {
   const moves: SupplyMoves = { done: '110', issued: '100', underWay: '0', issuing: '0', settling: [] }
   const WRONG = 'it is not what was minted and not burned'
 
-  test('S1, S3: is what was minted and not burned, and what is on its way counts', () => {
+  test('S1, S3: is the minted less the burned quantity, including value in transit', () => {
     expect(supplyProblem(token, moves)).toBeUndefined()
     expect(supplyProblem(token, { ...moves, done: '115', underWay: '-5' })).toBeUndefined()
     expect(supplyProblem(token, { ...moves, done: '10', issued: '0', underWay: '100', issuing: '100' })).toBeUndefined()
@@ -109,7 +109,7 @@ describe('a supply', () => {
     expect(supplyProblem(token, { ...moves, issued: '99' })).toBe('what was issued is not its initial supply')
   })
 
-  test('S2: while a group settles, its legs count unless the token still holds them', () => {
+  test('S2: while a group settles, its legs count unless the token has holds of them', () => {
     const settling = { ...moves, done: '100', settling: [['g1', '10'] as const] }
     expect(supplyProblem(token, settling)).toBeUndefined()
     const held = {
@@ -122,12 +122,12 @@ describe('a supply', () => {
     expect(supplyProblem({ ...token, held }, settling)).toBe(WRONG)
   })
 
-  test('one that is no quantity is told', () => {
+  test('a malformed one is a problem', () => {
     expect(supplyProblem({ ...token, totalSupply: 'much' }, moves)).toBe('its supply is no quantity')
   })
 })
 
-test('counts are added by subject, and what nobody counted stays away', () => {
+test('counts are added by subject, and missing subjects stay missing', () => {
   expect(addCounts({ chains_verify: 1 }, { chains_verify: 2, provenance: 3 })).toEqual({
     chains_verify: 3,
     provenance: 3,

@@ -1,4 +1,4 @@
-/** Goal: H1-H4 of the hashes, T1-T2 of the trees and I-III of inclusion proofs, against a second, slow way to compute them. */
+/** Tests H1 to H4, T1 to T2 and I to III against a second, slow implementation. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const LARGEST_BALANCE = 10n ** 36n - 1n
 const balances = fc.bigInt({ min: 0n, max: LARGEST_BALANCE })
 
 describe('sums', () => {
-  test('what is written is read, and adds up as whole numbers do', () => {
+  test('are read as written, and add up like integers', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 1n << 255n }),
@@ -52,13 +52,13 @@ describe('sums', () => {
     )
   })
 
-  test('nothing negative, and nothing that does not fit, is a sum: it never wraps around', () => {
+  test('negative and too large sums are refused', () => {
     const buffer = Buffer.alloc(2 * SUM_BYTES, 0xff)
     for (const units of [-1n, 1n << 256n]) expect(() => writeSum(buffer, 0, units)).toThrow(RangeError)
     expect(() => addSums(buffer, 0, 0, SUM_BYTES)).toThrow(RangeError)
   })
 
-  test('decimals and units are one another, in minimal form', () => {
+  test('decimals and units convert to each other in minimal form', () => {
     for (const [decimal, units] of [
       ['0', 0n],
       ['0.000000000000000001', 1n],
@@ -89,7 +89,7 @@ test('the keyed hash is HMAC-SHA-256', () => {
 })
 
 describe('blinding', () => {
-  test('shares are never negative and add up to what was split, whatever chance says', () => {
+  test('shares are never negative and add up to the quantity', () => {
     const words = fc.array(fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }), { minLength: 1, maxLength: 4 })
     fc.assert(
       fc.property(balances, words, (units, random) => {
@@ -101,12 +101,12 @@ describe('blinding', () => {
     )
   })
 
-  test('a cut falls anywhere from nothing to all of it', () => {
+  test('a cut may fall anywhere from zero to the whole quantity', () => {
     const largest = (1n << 128n) - 1n
     expect([0n, largest / 2n, largest].map((random) => splitUnits(9n, [random])[0])).toEqual([0n, 4n, 9n])
   })
 
-  test('dealing gives each place once, in an order that chance alone decides', () => {
+  test('dealing gives each place once, in random order', () => {
     const firsts = new Set<number | undefined>()
     for (let round = 0; round < 200; round += 1) {
       const words = new Uint32Array(randomBytes(8 * WORDS_A_PLACE * 4).buffer.slice(0, 8 * WORDS_A_PLACE * 4))
@@ -143,7 +143,7 @@ function bytes(value: bigint, size: number): Buffer {
   return Buffer.from(value.toString(16).padStart(2 * size, '0'), 'hex')
 }
 
-/** As the layout in the header has it, with nothing of the code that it is compared to. */
+/** The documented layout, implemented independently of the tested code. */
 function slowLeaf(tokenId: string, { accountId, units, nonce }: TestLeaf): SlowNode {
   if (accountId === null) return { hash: sha256(Buffer.of(2), nonce), sum: 0n }
   const names = [Buffer.of(tokenId.length), tokenId, Buffer.of(accountId.length), accountId]
@@ -233,7 +233,7 @@ describe('trees', () => {
     }
   })
 
-  test('there are as few leaves as hold all shares, and a tree that lacks tiles has no root', () => {
+  test('the number of leaves is minimal, and a tree that lacks tiles has no root', () => {
     expect([0, 1, 2, 3, 128, 129, 2_000_000].map(leavesFor)).toEqual([1, 1, 2, 4, 128, 256, 2_097_152])
     expect([1, 128, 256, 16_384, 32_768].map(tileCounts)).toEqual([[1], [1], [2, 1], [128, 1], [256, 2, 1]])
     expect(() => new TreeBuilder(256, () => undefined).finish()).toThrow(RangeError)
@@ -283,7 +283,7 @@ describe('inclusion', () => {
     shares: [{ ...first, ...changed }, second, ...others],
   })
 
-  test('every leaf that is not padding leads to the root, in every tree', () => {
+  test('every leaf except padding leads to the root', () => {
     for (const size of SIZES.slice(0, 7)) {
       const some = leavesOf(size)
       const built = build('GOLD', some)
@@ -298,7 +298,7 @@ describe('inclusion', () => {
     }
   })
 
-  test('all shares of an account together prove what it is owed', () => {
+  test('all shares of an account together prove its liability', () => {
     expect(good.shares.length).toBeGreaterThan(50)
     expect(problemOfInclusion('account-2', good, totals)).toBe(undefined)
   })
@@ -329,12 +329,12 @@ describe('inclusion', () => {
     const ofLevels = (length: number) => withFirst({ siblings: Array.from({ length }, () => sibling) })
     const problem = (length: number) => problemOfInclusion('account-2', ofLevels(length), totals)
     expect(problem(40)).not.toBe(problem(41))
-    expect([typeof problem(40), problem(41)]).toEqual(['string', 'it holds something that is no part of a proof'])
+    expect([typeof problem(40), problem(41)]).toEqual(['string', 'it is malformed'])
   })
 
-  test('what cannot be part of a proof is not even hashed', () => {
+  test('malformed proofs are refused without hashing', () => {
     for (const wrong of [withSibling({ hash: sibling.hash.slice(2) }), withFirst({ nonce: first.nonce.slice(2) })]) {
-      expect(problemOfInclusion('account-2', wrong, totals)).toBe('it holds something that is no part of a proof')
+      expect(problemOfInclusion('account-2', wrong, totals)).toBe('it is malformed')
     }
   })
 
@@ -380,7 +380,7 @@ describe('merkle_root', () => {
     expect(merkleRootOf([])).toBe(sha256(Buffer.of(3)).toString('hex'))
   })
 
-  test('of what is out of order, twice, or no number, there is none', () => {
+  test('is undefined for tokens out of order, repeated tokens and malformed totals', () => {
     const [base, gold] = TOKENS
     for (const wrong of [
       [gold, base],

@@ -1,4 +1,4 @@
-/** Goal: books that several threads filled are one book: nothing of them is lost, and nobody's rows become another's. */
+/** Tests that books of several threads can be appended without losing or mixing rows. */
 import { expect, test } from 'vitest'
 import { AMOUNT_BYTES } from '../../../runtime/liabilities/hashes.ts'
 import {
@@ -20,7 +20,7 @@ function bookOf(rows: readonly Row[], capacity = 20_000): LiabilityBook {
   return book
 }
 
-/** As from another thread: buffers arrive as plain arrays of bytes, and what was sent is gone. */
+/** Simulates a transfer between threads: buffers arrive as plain byte arrays, and the sent ones are detached. */
 function sent(book: LiabilityBook): BookPart {
   const part = book.part()
   return structuredClone(part, { transfer: memoryOf(part) })

@@ -1,4 +1,4 @@
-/** Goal: B1 and B2: whoever asks in a loop does not fill the disk, and whoever asks now and then never waits. */
+/** Tests B1 and B2 of liability-budget.ts. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasRoom, KEPT_MS, type StoredRun } from '../../../infra/liabilities/liability-budget.ts'
@@ -6,7 +6,7 @@ import { hasRoom, KEPT_MS, type StoredRun } from '../../../infra/liabilities/lia
 const CAPACITY = 1_000_000
 const START_MS = 1_790_000_000_000
 
-/** Asks at these moments, and keeps what was let in; gives how many bytes were there at most, and who was let in. */
+/** Requests runs at these times. Returns the largest number of bytes that were kept, and the accepted runs. */
 function askedAt(moments: readonly number[], sizeOf: (index: number) => number) {
   let kept: StoredRun[] = []
   let most = 0
@@ -23,7 +23,7 @@ function askedAt(moments: readonly number[], sizeOf: (index: number) => number) 
   return { letIn, most }
 }
 
-test('B1: no loop, however it is timed, leaves more than twice the capacity and one run', () => {
+test('B1: no loop leaves more than twice the capacity and one run', () => {
   const gaps = fc.array(fc.oneof(fc.integer({ min: 0, max: 60_000 }), fc.integer({ min: 0, max: KEPT_MS / 4 })), {
     minLength: 200,
     maxLength: 400,
@@ -50,19 +50,19 @@ test('B2: ten runs of a tenth of the capacity come one after the other, then som
   expect(most).toBeLessThanOrEqual(2.1 * CAPACITY)
 })
 
-test('B2: a run every three hours, each of a tenth of the capacity, is always let in', () => {
+test('B2: a run every three hours, each of a tenth of the capacity, is always accepted', () => {
   const moments = Array.from({ length: 100 }, (_, index) => START_MS + index * 3 * 3_600_000)
   expect(askedAt(moments, () => CAPACITY / 10).letIn).not.toContain(false)
 })
 
-test('B2: what was taken at once comes back within a day: half of it after half a day', () => {
+test('B2: the budget refills within a day: half of it after half a day', () => {
   const burst = (atMs: number): readonly number[] => Array.from({ length: 8 }, (_, index) => atMs + index)
   const { letIn } = askedAt([...burst(START_MS), ...burst(START_MS + KEPT_MS / 2)], () => CAPACITY / 4)
   const [first, second] = [letIn.slice(0, 8), letIn.slice(8)].map((some) => some.filter(Boolean).length)
   expect([first, second]).toEqual([5, 2])
 })
 
-test('a run that is larger than the capacity is let in when nothing was kept, and not twice', () => {
+test('a run larger than the capacity is accepted if no run is kept, but not twice', () => {
   expect(hasRoom([], START_MS, CAPACITY)).toBe(true)
   const huge = [{ asOfMs: START_MS, sizeBytes: 10 * CAPACITY }]
   expect(hasRoom(huge, START_MS + KEPT_MS - 1, CAPACITY)).toBe(false)

@@ -1,4 +1,4 @@
-/** Goal: whatever becomes of a thread, whoever asked is told, in time, and nothing is left running. */
+/** Tests that the caller gets an outcome in time, however a thread ends, and that no thread keeps running. */
 import { afterEach, expect, test } from 'vitest'
 import { createLiabilityThreads, type LiabilityThreads } from '../../../infra/liabilities/liability-thread.ts'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
@@ -6,7 +6,7 @@ import { readingRing, wrappingKey } from '../../../infra/keys/wrapping-keys.ts'
 import type { LiabilityTask } from '../../../infra/liabilities/liability-run.ts'
 
 const TASK: LiabilityTask = {
-  url: 'postgres://nobody',
+  url: 'postgres://unused',
   readingKeys: readingRing({ current: readMasterKey(Buffer.alloc(32, 5).toString('base64url')), previous: [] }),
   sealingKey: new Uint8Array(32).fill(7),
   sharesEach: 2,
@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 const opened: LiabilityThreads[] = []
 afterEach(() => Promise.all(opened.splice(0).map((threads) => threads.close())))
 
-/** Threads that run this. */
+/** Threads that run this program. */
 function threadsOf(program: string, deadlineMs = HOUR_MS): LiabilityThreads {
   const source = `import { parentPort, workerData } from 'node:worker_threads'; ${program}`
   const threads = createLiabilityThreads({

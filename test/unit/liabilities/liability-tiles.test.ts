@@ -1,4 +1,4 @@
-/** Goal: whoever makes the tiles, and in whatever order they are done, the trees are the same. */
+/** Tests that the trees do not depend on which thread makes a tile, nor on the order of completion. */
 import { randomBytes } from 'node:crypto'
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ afterEach(() => {
   for (const { end } of makers.splice(0)) end()
 })
 
-/** A thread that runs this, and knows `parentPort` and `workerData`. */
+/** A thread that runs this program with `parentPort` and `workerData`. */
 function threadOf(program: string): OtherMaker {
   const source = `import { parentPort, workerData } from 'node:worker_threads'; ${program}`
   const maker = createTileThreads(new URL(`data:text/javascript,${encodeURIComponent(source)}`))(SECRETS)
@@ -31,7 +31,7 @@ function threadOf(program: string): OtherMaker {
   return maker
 }
 
-/** Of two leaves, one of them padding. */
+/** A tile of two leaves, one of them padding. */
 function smallBatch(): TileBatch {
   const record = Buffer.concat([Buffer.of(5), Buffer.from('alice'), Buffer.alloc(16, 1)])
   const records = new Uint8Array([...record, 255])
@@ -69,7 +69,7 @@ interface Built {
 
 const GOLD_TILES = 8_192 / TILE_ENTRIES
 
-/** The entries above GOLD's leaves: made again from the records that are stored of them. */
+/** The entries above GOLD's leaves, recomputed from the stored records. */
 function madeAgain({ pages }: Built): string {
   const make = createTileMaker(SECRETS)
   const folded: Uint8Array[] = []
@@ -93,13 +93,13 @@ const SHAPE = {
   ],
 }
 
-test('made here, every tile is where it must be', async () => {
+test('made in this thread, every tile is in its place', async () => {
   const tree = await built(createTileMakers(SECRETS, []).make)
   expect(shapeOf(tree)).toEqual(SHAPE)
   expect(tree.pages.get(GOLD_TILES)?.toString('hex')).toBe(madeAgain(tree))
 })
 
-test('M1: made here and elsewhere, and done in any order, every tile is where it must be', async () => {
+test('M1: made in several threads and completed in any order, every tile is in its place', async () => {
   const elsewhere = createTileMaker(SECRETS)
   const done: number[] = []
   let given = 0
@@ -132,7 +132,7 @@ test.for([
   },
 )
 
-test('M2: what somebody fails to make fails the tree', async () => {
+test('M2: a failed batch fails the tree', async () => {
   const failing: OtherMaker = { make: () => Promise.reject(new Error('a thread ended')), end: () => undefined }
   await expect(built(createTileMakers(SECRETS, [failing]).make)).rejects.toThrow('a thread ended')
 })
