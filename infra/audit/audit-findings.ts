@@ -1,9 +1,8 @@
 /**
- * What is asserted of provenance and compliance (D12).
- *   F1. A small ledger is walked when somebody asks, whole, by a thread beside the requests. A large one has the auditor:
- *       the answer is its last complete pass with all that was written since, and says as of when.
- *   F2. Nobody's word is taken for what has not been looked at: without a complete pass in the last 24 hours the answer
- *       is no.
+ * Findings for assertions of provenance and compliance (D12).
+ *   F1. A small ledger is checked completely on request, in a separate thread. For a large one, the result is the auditor's
+ *       last complete pass with all later commits, and states its time.
+ *   F2. Without a complete pass in the last 24 hours the result is negative.
  */
 import { type Control, CONTROLS, type Counts, type Subject } from '../../runtime/audit/finding.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
@@ -29,9 +28,9 @@ export interface AuditFindingsOptions {
   readonly clock: Pick<Clock, 'now'>
   /** At least one. */
   readonly frameworks: readonly Framework[]
-  /** How a pass is made at once. */
+  /** Performs a pass on request. */
   readonly spotPass: SpotPass
-  /** From so many entries on the auditor's word is given. */
+  /** Number of entries from which the auditor's findings are used. */
   readonly largeFrom?: number
 }
 
@@ -44,8 +43,8 @@ const LARGE_FROM = 100_000
 const LONGEST_WITHOUT_PASS_MS = 24 * 3_600_000
 const STATEMENT_TIMEOUT_MS = 5_000
 
-/** What is known, wherever it comes from. */
-interface Known {
+/** Results of a spot pass or of the auditor. */
+interface AuditState {
   readonly checked: Counts
   readonly failed: Counts
   readonly asOfMs: number
@@ -66,15 +65,15 @@ export function createAuditFindings(options: AuditFindingsOptions): AuditFinding
   })
   const { spotPass } = options
   const isLarge = createSizeCheck(pool, options.largeFrom ?? LARGE_FROM)
-  const isFresh = ({ lastFullPassAtMs }: Known): boolean =>
+  const isFresh = ({ lastFullPassAtMs }: AuditState): boolean =>
     lastFullPassAtMs !== null && clock.now() - lastFullPassAtMs <= LONGEST_WITHOUT_PASS_MS
-  const known = (kind: PassKind, subjects: readonly Subject[]): (() => Promise<Known>) =>
+  const stateOf = (kind: PassKind, subjects: readonly Subject[]): (() => Promise<AuditState>) =>
     createBegunLater(async () => {
-      if (await isLarge()) return readKnown(pool, subjects, clock.now())
-      return atOnce(() => spotPass({ url: options.url, ledgerId: options.ledgerId, kind }))
+      if (await isLarge()) return readAuditorState(pool, subjects, clock.now())
+      return stateAfter(() => spotPass({ url: options.url, ledgerId: options.ledgerId, kind }))
     })
-  const provenance = known('provenance', ['provenance'])
-  const compliance = known('compliance', CONTROLS)
+  const provenance = stateOf('provenance', ['provenance'])
+  const compliance = stateOf('compliance', CONTROLS)
   return {
     provenance: async () => provenanceOf(await provenance(), isFresh),
     compliance: async () => complianceOf(await compliance(), isFresh, frameworks),
@@ -82,26 +81,26 @@ export function createAuditFindings(options: AuditFindingsOptions): AuditFinding
   }
 }
 
-function provenanceOf(known: Known, isFresh: (known: Known) => boolean): ProvenanceFindings {
-  const { checked, failed, asOfMs, lastFullPassAtMs } = known
+function provenanceOf(state: AuditState, isFresh: (state: AuditState) => boolean): ProvenanceFindings {
+  const { checked, failed, asOfMs, lastFullPassAtMs } = state
   return {
     assetsVerified: checked.provenance ?? 0,
-    provenanceValid: isFresh(known) && (failed.provenance ?? 0) === 0,
+    provenanceValid: isFresh(state) && (failed.provenance ?? 0) === 0,
     asOfMs,
     lastFullPassAtMs,
   }
 }
 
 function complianceOf(
-  known: Known,
-  isFresh: (known: Known) => boolean,
+  state: AuditState,
+  isFresh: (state: AuditState) => boolean,
   frameworks: readonly Framework[],
 ): ComplianceFindings {
-  const { asOfMs, lastFullPassAtMs } = known
-  const asked = new Set(frameworks.flatMap((framework) => framework.controls))
-  const controls = CONTROLS.filter((control) => asked.has(control)).map((control) => outcomeOf(control, known))
+  const { asOfMs, lastFullPassAtMs } = state
+  const required = new Set(frameworks.flatMap((framework) => framework.controls))
+  const controls = CONTROLS.filter((control) => required.has(control)).map((control) => outcomeOf(control, state))
   return {
-    compliant: isFresh(known) && controls.length > 0 && controls.every(({ passed }) => passed),
+    compliant: isFresh(state) && controls.length > 0 && controls.every(({ passed }) => passed),
     frameworks: frameworks.map(({ name }) => name),
     controls,
     asOfMs,
@@ -109,17 +108,17 @@ function complianceOf(
   }
 }
 
-function outcomeOf(name: Control, { checked, failed, lastFullPassAtMs }: Known): ControlOutcome {
+function outcomeOf(name: Control, { checked, failed, lastFullPassAtMs }: AuditState): ControlOutcome {
   const wrong = failed[name] ?? 0
   return { name, passed: wrong === 0 && lastFullPassAtMs !== null, checked: checked[name] ?? 0, failed: wrong }
 }
 
-async function atOnce(pass: () => ReturnType<SpotPass>): Promise<Known> {
+async function stateAfter(pass: () => ReturnType<SpotPass>): Promise<AuditState> {
   try {
     const { checked, failed, beganAtMs, endedAtMs } = await pass()
     return { checked, failed, asOfMs: beganAtMs, lastFullPassAtMs: endedAtMs }
   } catch (cause) {
-    throw new AssertionUnavailable('The ledger could not be walked.', { cause })
+    throw new AssertionUnavailable('The ledger could not be checked.', { cause })
   }
 }
 
@@ -128,7 +127,7 @@ SELECT greatest((SELECT count(*) FROM (SELECT FROM chain_entries LIMIT $1) entri
                 + (SELECT count(*) FROM (SELECT FROM nft_events LIMIT $1) events),
                 (SELECT count(*) FROM (SELECT FROM transactions LIMIT $1) entered)) >= $1::bigint AS large`
 
-/** What was large stays so: nothing is ever taken out of a ledger. */
+/** A large ledger stays large, because entries are never removed. */
 function createSizeCheck(pool: QueryPool, largeFrom: number): () => Promise<boolean> {
   let large = false
   return async () => {
@@ -139,15 +138,15 @@ function createSizeCheck(pool: QueryPool, largeFrom: number): () => Promise<bool
   }
 }
 
-interface KnownRow {
+interface AuditorStateRow {
   readonly document: string | null
   readonly found: Readonly<Record<string, number>> | null
 }
 
-/** One statement: how far the auditor is, and what it has found so far. */
-async function readKnown(pool: QueryPool, subjects: readonly Subject[], nowMs: number): Promise<Known> {
+/** Reads the auditor's progress and findings in one statement, so that they are consistent. */
+async function readAuditorState(pool: QueryPool, subjects: readonly Subject[], nowMs: number): Promise<AuditState> {
   const [row] = await pool.run(
-    (sql) => sql<KnownRow[]>`
+    (sql) => sql<AuditorStateRow[]>`
       SELECT (SELECT document FROM audit_progress) AS document,
              (SELECT json_object_agg(subject, count) FROM (
                 SELECT subject, count(*) AS count FROM audit_findings GROUP BY subject) found) AS found`,

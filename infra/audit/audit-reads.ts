@@ -1,9 +1,9 @@
 /**
- * How an audit reads the ledger: connections of its own, on which nothing can be written.
- *   R1. Statements are pages that walk an index and stop early; no snapshot outlives a statement, but for what must be
- *       seen of one moment, and that has a bound on its time, too: a snapshot that is held long costs every commit.
- *   R2. What is larger than a page is read in batches: memory stays bounded, however large a table is.
- *   R3. A data key that is gone or was damaged ends nothing: what it sealed does not open.
+ * Read access of an audit to the ledger, on its own read-only connections.
+ *   R1. Statements read one page by an index. A snapshot lasts for one statement, except for checks that need a consistent
+ *       view. Their time is limited, because a long snapshot slows every commit.
+ *   R2. Larger results are read in batches, so memory is bounded.
+ *   R3. A missing or damaged data key does not end the audit. Its rows are findings.
  */
 import type postgres from 'postgres'
 import { DeadlinePassed } from '../postgres/connection/connection.ts'
@@ -15,12 +15,12 @@ import type { KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { prepared, takeRows } from '../postgres/connection/prepared.ts'
 
-/** PostgreSQL does not answer, or an audit was told to stop. Nothing is known to be wrong. */
+/** PostgreSQL is unavailable or the audit is stopping. This is not a finding. */
 export class AuditUnavailable extends Error {
   override readonly name: string = 'AuditUnavailable'
 }
 
-/** A moment had begun, and took longer than it may (R1). */
+/** A consistent snapshot exceeded its time limit (R1). */
 export class MomentTooLong extends AuditUnavailable {
   override readonly name = 'MomentTooLong'
 }
@@ -29,14 +29,14 @@ export type Parameter = string | number | null
 
 export interface Reading {
   readonly query: Query
-  /** Brings data keys into memory. Those that are gone or damaged stay away (R3). */
+  /** Loads data keys, except missing or damaged ones (R3). */
   readonly fetchKeys: (names: readonly KeyName[]) => Promise<void>
   readonly vault: RowVault
 }
 
-/** All that is asked is answered of one moment. */
+/** Reads from one consistent snapshot. */
 export interface Moment extends Reading {
-  /** All rows of a statement, batch after batch (R2). */
+  /** Reads all rows of a statement in batches (R2). */
   readonly inBatches: <Row extends object>(
     text: string,
     parameters: readonly Parameter[],
@@ -45,9 +45,12 @@ export interface Moment extends Reading {
 }
 
 export interface AuditReads extends Reading {
-  /** A minute at most. Throws MomentTooLong. */
+  /** Opens a snapshot for at most a minute. Throws MomentTooLong. */
   readonly moment: <T>(work: (moment: Moment) => Promise<T>) => Promise<T>
-  /** The same, of statements that read whole tables; ten minutes at most, no statement of it more than one. Throws MomentTooLong. */
+  /**
+   * Opens a snapshot for statements that read whole tables: at most ten minutes, and one minute a statement. Throws
+   * MomentTooLong.
+   */
   readonly wholeMoment: <T>(work: (moment: Moment) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
@@ -63,14 +66,14 @@ const STATEMENT_TIMEOUT = '57014'
 /** R2. */
 const BATCH_ROWS = 1_000
 const SETTINGS: Readonly<Record<string, string>> = { ...PLAN_SETTINGS, default_transaction_read_only: 'on' }
-/** A whole table is read from end to end. */
+/** For statements that read whole tables. */
 const FREE_PLANS: Readonly<Record<string, string>> = {
   default_transaction_read_only: 'on',
   cursor_tuple_fraction: '1',
   statement_timeout: String(LONGEST_MS),
 }
 
-/** `name`: as it shows in pg_stat_activity. */
+/** `name`: shown in pg_stat_activity. */
 export function createAuditReads(url: string, name: string, vault: RowVault): AuditReads {
   const open = (statementTimeoutMs: number, settings: Readonly<Record<string, string>>): QueryPool =>
     createQueryPool({
@@ -116,7 +119,7 @@ async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Mome
     throw begun && isLate(error.cause) ? new MomentTooLong(error.message, { cause: error.cause }) : error
   })
   const result = results.at(-1)
-  if (result === undefined) throw new AuditUnavailable('The moment gave nothing.')
+  if (result === undefined) throw new AuditUnavailable('The snapshot has no result.')
   return result.value
 }
 
@@ -128,7 +131,7 @@ function queryOn<Row extends object>(text: string, parameters: readonly Paramete
   return async (sql: postgres.ISql): Promise<readonly Row[]> => prepared<Row>(sql, text, parameters)
 }
 
-/** By a cursor in SQL: between two batches the connection is free for the keys of the first. */
+/** A cursor in SQL leaves the connection free between two batches, for the keys of the first. */
 async function inBatches<Row extends object>(
   sql: postgres.ISql,
   text: string,

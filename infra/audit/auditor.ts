@@ -1,10 +1,9 @@
 /**
- * Walks the ledger again and again, and follows what is written meanwhile, within a share of one processor.
- *   A1. One auditor does so at a time; others wait until it is gone. It goes on where the one before it was.
- *   A2. A turn is some pages of the tail and of the pass, and is durable before the next begins.
- *   A3. Of the time from one turn to the next it works no more than its share. What a turn takes is its own processor time
- *       and all that it waits for PostgreSQL, which works for it meanwhile.
- *   A4. It writes nothing but its own tables, and holds no lock and no snapshot that a commit could meet.
+ * Checks the whole ledger in repeated passes, and follows new commits, within a share of one processor.
+ *   A1. One auditor works at a time; others wait until it ends. Each continues from the progress of the one before.
+ *   A2. A turn handles some pages of new commits (the tail) and of the pass. It is stored before the next turn begins.
+ *   A3. It works for at most its share of the time. The work of a turn is its processor time plus its waits for PostgreSQL.
+ *   A4. It writes only its own tables, and takes no lock that could block a commit.
  */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -12,7 +11,15 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { type AuditReads, AuditUnavailable, createAuditReads } from './audit-reads.ts'
 import { conservationWalk } from './conservation.ts'
 import { stepPass, WHOLE_PASS } from './pass.ts'
-import { type AuditProgress, beginPass, MAX_TOKENS, newProgress, notePass, noteSince, type Turned } from './progress.ts'
+import {
+  type AuditProgress,
+  beginPass,
+  MAX_TOKENS,
+  newProgress,
+  notePass,
+  noteSince,
+  type TurnResult,
+} from './progress.ts'
 import { openProgressStore, type ProgressStore } from './progress-store.ts'
 import { loadReceiptCheck } from './receipt-check.ts'
 import { type FeedEnd, isTooMuch, lookAtWindow, nextWindow, readFeedEnd } from './tail.ts'
@@ -24,11 +31,10 @@ export interface AuditorOptions {
   readonly ledgerId: string
   readonly clock: Clock
   readonly log: Log
-  /** How the ledger's rows are read. */
   readonly vault: RowVault
-  /** Of one processor, above 0 and at most 1. */
+  /** Share of one processor, above 0 and at most 1. */
   readonly share: number
-  /** Milliseconds that have been worked for it so far; as A3 counts them when left out. */
+  /** Milliseconds worked so far. The default is A3. */
   readonly workedMs?: () => number
   readonly settings?: Partial<AuditorSettings>
 }
@@ -37,13 +43,13 @@ export interface AuditorOptions {
 export interface AuditorSettings {
   /** From the end of a pass to the beginning of the next. */
   readonly betweenPassesMs: number
-  /** Between two looks at all value, and at supplies that were changed, if the share allows it. */
+  /** Interval between checks of all value, and of changed supplies, if the share allows it. */
   readonly betweenMomentsMs: number
-  /** What a turn gives to the tail, and to the pass: no page begins after that. */
+  /** Time of a turn for the tail, and for the pass. No page begins afterwards. */
   readonly workMs: number
-  /** A rest where there is nothing to do. */
+  /** Pause without work. */
   readonly idleMs: number
-  /** Between two tries to reach PostgreSQL, or to be the one auditor. */
+  /** Interval between attempts to reach PostgreSQL, or to become the auditor. */
   readonly retryMs: number
 }
 
@@ -55,8 +61,8 @@ export const AUDITOR_DEFAULTS: AuditorSettings = {
   retryMs: 5_000,
 }
 
-/** What a turn does, and what it has done so far. */
-interface Turn extends Turned {
+/** Inputs and results of a turn. */
+interface Turn extends TurnResult {
   readonly look: Look
   readonly end: FeedEnd
   readonly busy: boolean
@@ -82,7 +88,7 @@ export class Auditor {
     this.running = this.run()
   }
 
-  /** What is asked at the moment is broken off: a statement may take a minute. What is known by then is written down. */
+  /** Aborts the current statement, which may take a minute, and stores the results so far. */
   async stop(): Promise<void> {
     this.stopping = true
     this.wake()
@@ -102,7 +108,7 @@ export class Auditor {
     }
   }
 
-  /** A1. Returns where another auditor runs. */
+  /** A1. Returns if another auditor runs. */
   private async runAlone(): Promise<void> {
     const store = await openProgressStore(this.options.url, this.options.vault)
     if (store === undefined) return
@@ -133,7 +139,7 @@ export class Auditor {
     return progress
   }
 
-  private async turn(before: AuditProgress): Promise<Turned & { readonly busy: boolean }> {
+  private async turn(before: AuditProgress): Promise<TurnResult & { readonly busy: boolean }> {
     const { query, fetchKeys, vault, moment, wholeMoment } = this.reads
     const end = await readFeedEnd(query)
     const receiptProblem = await loadReceiptCheck(query, this.options.ledgerId)
@@ -145,7 +151,7 @@ export class Auditor {
     return turn
   }
 
-  /** One part that cannot be done, because a statement takes too long, must not keep the others from going on. */
+  /** A part that fails, for example by a timeout, does not stop the others. */
   private async tried(part: (turn: Turn) => Promise<Turn>, turn: Turn): Promise<Turn> {
     if (this.stopping) return turn
     try {
@@ -157,13 +163,13 @@ export class Auditor {
     }
   }
 
-  /** A database that was restored elsewhere counts its commits from the beginning: so does the audit. */
+  /** A restored database numbers its transactions anew, so the audit begins anew. */
   private unlessRestored(progress: AuditProgress, { settled, nowMs }: FeedEnd): AuditProgress {
     if (BigInt(settled) >= BigInt(progress.tail.position)) return progress
     return this.anew(settled, nowMs, 'the database was restored')
   }
 
-  /** Nothing is known any more but what a pass that begins now will find. */
+  /** Drops all progress: only a new pass can find something. */
   private anew(position: string, nowMs: number, because: string): AuditProgress {
     this.options.log.warn('audit_begins_anew', { because })
     return newProgress(position, nowMs)
@@ -199,7 +205,7 @@ export class Auditor {
     }
   }
 
-  /** What can only be seen of one moment, now and then. */
+  /** Checks the conservation of value from time to time, because it needs a consistent snapshot. */
   private readonly lookAtValue = async (turn: Turn): Promise<Turn> => {
     const { progress, look, end } = turn
     if (!this.isDue(progress.tail.momentAtMs, end)) return turn
@@ -212,7 +218,7 @@ export class Auditor {
     }
   }
 
-  /** As often: of the tokens whose supply was changed since. */
+  /** Checks tokens whose supply has changed, at the same interval. */
   private readonly lookAtSupplies = async (turn: Turn): Promise<Turn> => {
     const { progress, look, end } = turn
     const { suppliesAtMs, tokens } = progress.tail
@@ -239,7 +245,7 @@ export class Auditor {
     return this.whileTimeLasts({ ...turn, progress, busy: true }, walkPage, (walked) => walked.progress.pass === null)
   }
 
-  /** Page after page, one at least. One that cannot be had now takes nothing from those before it: the next turn begins with it. */
+  /** Handles at least one page. If a later page fails, the pages before it count, and the next turn begins with it. */
   private async whileTimeLasts(
     before: Turn,
     page: (turn: Turn) => Promise<Turn>,
@@ -259,7 +265,7 @@ export class Auditor {
     }
   }
 
-  private report(before: AuditProgress, { last }: AuditProgress, { findings }: Turned): void {
+  private report(before: AuditProgress, { last }: AuditProgress, { findings }: TurnResult): void {
     const { log } = this.options
     const subjects = new Set(findings.map(({ subject }) => subject))
     for (const subject of subjects) {
@@ -281,7 +287,7 @@ export class Auditor {
   }
 }
 
-/** A3: where processors are short a turn takes long and costs no more for it. */
+/** A3. Waiting for a busy processor does not count as work. */
 function workedByProcess(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000 + performance.eventLoopUtilization().idle

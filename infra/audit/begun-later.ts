@@ -1,6 +1,6 @@
 /**
- * Runs that many ask for, one at a time: whoever asks while one is under way gets the next one, which all of them share,
- * so that nobody is told what was so before the question.
+ * Shares runs among callers, one run at a time. A call during a run gets the next run, which all such calls share. Every
+ * result is therefore from a run that began after the call.
  */
 export function createBegunLater<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> | undefined

@@ -1,4 +1,4 @@
-/** Accounts and their entries as an audit reads them. */
+/** Reads accounts and their chain entries for an audit. */
 import { type Balance, type Hold, holdId } from '../../actors/account/state.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import { type AccountHead, arrivalFact, type BalanceParts } from '../../runtime/audit/chain-walk.ts'
@@ -21,7 +21,7 @@ import { keyFindings } from './key-findings.ts'
 import { opened } from './opened.ts'
 import { countedSql } from './walk.ts'
 
-/** Entries, balances and holds that a page has about. */
+/** Approximate number of entries, balances and holds per page. */
 export const PAGE_WEIGHT = 1_000
 
 /** Accounts after ($1, $2). */
@@ -30,8 +30,8 @@ export const ACCOUNTS_AFTER = accountsPage('>')
 export const ACCOUNTS_FROM = accountsPage('>=')
 
 /**
- * As many accounts as have PAGE_WEIGHT of entries, balances and holds together, one at least. Of each the row, its balances
- * and holds, its last entry, and whether its data key is there, all of one moment.
+ * Accounts with at most PAGE_WEIGHT entries, balances and holds together, at least one account. Each with its balances and
+ * holds, its last entry and whether its data key exists, from one snapshot.
  */
 function accountsPage(comparison: '>' | '>='): string {
   return `
@@ -77,9 +77,9 @@ export interface AccountRow extends StoredAccountRow {
 }
 
 export interface OpenedAccount {
-  /** undefined: its own row cannot be read. */
+  /** undefined: the account's row cannot be read. */
   readonly head: AccountHead | undefined
-  /** What cannot be read, and what does not belong together. */
+  /** Unreadable or inconsistent parts. */
   readonly findings: readonly Finding[]
 }
 
@@ -115,14 +115,14 @@ export function openAccountRow(row: AccountRow, vault: RowVault): OpenedAccount 
     else wrong('no_negative_balance', `${account}, hold ${part[0]}`, hold.problem)
   }
   const isWhole = findings.every(({ subject }) => subject !== 'no_negative_balance')
-  if (isWhole && !isWhatWasWritten(row, own.value, balances, holds, vault)) {
+  if (isWhole && !matchesDigest(row, own.value, balances, holds, vault)) {
     wrong('no_negative_balance', account, 'its balances or holds are not those that were written with it')
   }
   const areHoldsRead = holds.size === (row.hold_parts ?? []).length + (row.pending_parts ?? []).length
   return { head: headOf(row, own.value, balances, areHoldsRead ? [...holds.values()] : undefined), findings }
 }
 
-/** Nothing must be there of an account that was erased but its row and its chain. */
+/** An erased account must only have its row and its chain. */
 function remainsOf(row: AccountRow, account: string): Finding[] {
   const findings: Finding[] = []
   if (row.has_key) {
@@ -154,7 +154,7 @@ function openHold(
   throw new UnreadableRow(place, 'it is of another hold')
 }
 
-function isWhatWasWritten(
+function matchesDigest(
   row: AccountRow,
   { parts }: AccountDocument,
   balances: ReadonlyMap<string, Balance>,
@@ -193,8 +193,7 @@ function headOf(
 }
 
 /**
- * Accounts that have entries, behind ($1, $2): whether each is there. One probe of the index an account, however long its
- * chain is.
+ * Accounts with entries after ($1, $2), and whether each exists. One index probe per account, however long its chain is.
  */
 export const CHAINS_EXAMINED = 500
 export const CHAINS_PAGE = `
@@ -217,7 +216,7 @@ export interface ChainRow {
   readonly orphaned: boolean
 }
 
-/** Of each account in ($1, $2) the entries from $3 to $4, at most PAGE_WEIGHT. $5: what is counted. */
+/** Entries from $3 to $4 of each account in ($1, $2), at most PAGE_WEIGHT. $5: bound of `countedSql`. */
 export const ENTRIES_PAGE = `
 SELECT ${CHAIN_ENTRY_COLUMNS.map((column) => `e.${column}`).join(', ')}, ${countedSql('e.commit_xid', '$5')} AS counted
   FROM unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[]) AS a (shard_id, account_id, first, last)
@@ -229,7 +228,7 @@ SELECT ${CHAIN_ENTRY_COLUMNS.map((column) => `e.${column}`).join(', ')}, ${count
 
 export type EntryRow = ChainEntryRow & { readonly counted: boolean }
 
-/** All of an entry but what it says. */
+/** An entry without its payload. */
 export function linkOf(row: ChainEntryRow): Omit<AuditEntry, 'payload'> {
   return {
     sequence: Number(row.sequence),

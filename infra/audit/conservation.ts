@@ -1,7 +1,6 @@
 /**
- * Whether value is conserved (I4), of one moment of the whole ledger: per asset, balances + what holds have + what
- * messages carry = supply + what came over the boundary - what left. None of it is a column: every row is opened and added
- * up here, a batch at a time.
+ * Checks that value is conserved (I4) in one snapshot of the whole ledger. Per asset: balances + holds + messages in transit =
+ * supply + credits - debits of external accounts. The rows are sealed, so they are decrypted and summed here in batches.
  */
 import { type Hold, valueOf } from '../../actors/account/state.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
@@ -145,7 +144,7 @@ function taken<T>(tally: ValueTally, place: string, row: Opened<T>, take: (value
   try {
     take(row.value)
   } catch {
-    // What is no quantity: the ledger does not write such rows.
+    // A malformed quantity: the ledger does not write such rows.
     tally.unread(place, 'it cannot be read')
   }
 }

@@ -1,4 +1,4 @@
-/** Accounts that were erased, as an audit meets them: what they sealed cannot be opened, and nothing is wrong with that. */
+/** Erased accounts in an audit: their rows cannot be decrypted, and that is not a finding. */
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import { type AccountRow, keyNameOfAccountRow, openAccount } from '../postgres/rows/account-document.ts'
 import { ERASED_AMONG } from '../postgres/rows/erased-accounts.ts'
@@ -7,8 +7,8 @@ import type { Reading } from './audit-reads.ts'
 import { opened } from './opened.ts'
 
 /**
- * Fetches the keys of these accounts, and gives those that were erased: keys first, so that of one which is erased meanwhile
- * either the key is there or its row says so. A row that says so and cannot be read is not believed.
+ * Fetches the keys of these accounts, and returns the erased accounts. Keys come first: if an account is erased meanwhile,
+ * either its key or its erased row is seen. An erased row counts only if it can be read.
  */
 export async function fetchKeysOfAccounts(
   { query, fetchKeys, vault }: Reading,

@@ -1,4 +1,4 @@
-/** NFTs and their histories as an audit reads them. */
+/** Reads NFTs and their histories for an audit. */
 import type { InstanceHead, NamedTransaction, WalkedEvent } from '../../runtime/audit/provenance-walk.ts'
 import type { NftEventType } from '../../actors/nft-instance/state.ts'
 import type { InstanceState } from '../../actors/nft-instance/state.ts'
@@ -15,7 +15,7 @@ import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '.
 import { receiptProblemOf } from './transaction-checks.ts'
 import { countedSql, type Look } from './walk.ts'
 
-/** Entries that a page has about. */
+/** Approximate number of entries per page. */
 export const EVENTS_PAGE_SIZE = 200
 /** Documents have up to 64 KiB of metadata each. */
 const INSTANCES_PAGE_SIZE = 40
@@ -25,7 +25,7 @@ export const INSTANCES_AFTER = instancesPage('a.actor_id > $1::text')
 /** Instances from $1 on. */
 export const INSTANCES_FROM = instancesPage('a.actor_id >= $1::text')
 
-/** As many as have EVENTS_PAGE_SIZE entries together, one at least; each with its last entry, of one moment. */
+/** Instances with at most EVENTS_PAGE_SIZE entries together, at least one; each with its last entry, from one snapshot. */
 function instancesPage(place: string): string {
   return `
 WITH page AS MATERIALIZED (
@@ -62,7 +62,7 @@ export function instanceHeadOf(row: InstanceRow, classIssuer: string | undefined
   }
 }
 
-/** Entries of its history that are of the ledger that it came from; of what cannot be read, none. */
+/** Number of history entries from a former ledger; 0 for an unreadable row. */
 export function entriesFromElsewhere(row: InstanceRow, vault: RowVault): number {
   const state = opened(() => openInstance(row, vault))
   return state.isOpen ? (state.value.arrived?.events ?? 0) : 0
@@ -78,7 +78,7 @@ function actorPlace({ shard_id: shardId, kind, actor_id: id, version }: ActorRow
   return PLACES.actor(shardId, kind, id, Number(version))
 }
 
-/** Registered classes, of which a class's issuer never changes; and whether the data key of each is there. */
+/** Registered classes, and whether the data key of each exists. */
 export const CLASSES_NAMED = `
 SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.class_name, a.issuer, a.status, a.document,
        EXISTS (SELECT FROM data_keys k WHERE k.scope = 'class' AND k.ref = a.class_id) AS has_key
@@ -105,7 +105,7 @@ export function openClass(row: ClassRow, vault: RowVault): ClassState {
   throw new UnreadableRow(actorPlace(row), 'its columns are not what was sealed')
 }
 
-/** Of each instance in ($1, $2) the entries from $3 to $4, at most EVENTS_PAGE_SIZE. $5: what is counted. */
+/** Entries from $3 to $4 of each instance in ($1, $2), at most EVENTS_PAGE_SIZE. $5: bound of `countedSql`. */
 export const EVENTS_PAGE = `
 SELECT e.shard_id AS event_shard_id, e.nft_id, e.number, e.type AS event_type, e.from_account_id AS event_from,
        e.to_account_id AS event_to, e.txn_id AS event_txn_id, e.occurred_at, e.previous_hash AS event_previous_hash,
@@ -135,13 +135,13 @@ export type EventRow = TransactionRow & {
   readonly counted: boolean
 }
 
-/** What an entry is walked with, beside its row. */
+/** Data besides its row that an entry's check needs. */
 export interface EventContext {
-  /** Of its class; undefined when there is no such class. */
+  /** Issuer of its class; undefined: the class does not exist. */
   readonly issuer: string | undefined
-  /** Whether its transaction is of an account that was erased, and cannot be read. */
+  /** The transaction's account was erased, so the transaction cannot be read. */
   readonly isErased: boolean
-  /** When there is no transaction: whether it may still come. */
+  /** The transaction does not exist yet, but is in transit. */
   readonly isOnItsWay: boolean
 }
 
@@ -171,7 +171,7 @@ export function walkedEventOf(
   }
 }
 
-/** `giver`: whose it must be. */
+/** `giver`: the expected account of the transaction. */
 function namedOf(
   row: EventRow,
   { vault, receiptProblem }: Pick<Look, 'vault' | 'receiptProblem'>,
@@ -190,8 +190,8 @@ function namedOf(
 const UNREADABLE = 'its transaction cannot be read'
 
 /**
- * Whether the transaction $1 of a mint is there by now; and the mints that its issuer $2 (the reference), whose shard is $3,
- * still waits to hear of: one is entered as its account hears that the NFT is minted.
+ * Whether the transaction $1 of a mint exists by now, and the mint holds of its issuer $2 (the reference) in shard $3. The
+ * issuer's account enters the transaction when it receives the outcome of the mint.
  */
 export const MINT_ON_ITS_WAY = `
 SELECT EXISTS (SELECT FROM all_transactions WHERE txn_id = $1::text) AS entered,
@@ -204,7 +204,7 @@ export interface MintRow {
   readonly mints: readonly (readonly [holdRef: string, sealed: string])[] | null
 }
 
-/** The key of the issuer must have been fetched. What cannot be read waits for nothing. */
+/** The key of the issuer must have been fetched. Unreadable holds do not count. */
 export function isAwaited(
   { mints }: MintRow,
   { txnId, shardId, ref }: { readonly txnId: string; readonly shardId: number; readonly ref: string },
@@ -219,7 +219,7 @@ export function isAwaited(
   })
 }
 
-/** Histories of NFTs that are not there, among the EVENTS_EXAMINED entries behind ($1, $2, $3); and the last of these. */
+/** Histories of missing NFTs among the EVENTS_EXAMINED entries after ($1, $2, $3), and the last of these entries. */
 export const EVENTS_EXAMINED = 5_000
 export const ORPHANS_PAGE = `
 WITH page AS MATERIALIZED (

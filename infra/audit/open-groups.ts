@@ -1,7 +1,7 @@
 /**
- * Groups that are not decided yet, held against the accounts of their legs, of one moment: from when an account has said
- * that it expects a leg until it is told to settle or revert, it has a hold for it, and it is told once the group is
- * decided. A group that was put back to where it was before says that accounts wait which wait no more.
+ * Compares undecided groups with the accounts of their legs, in one snapshot. An account has a hold for a leg from the time
+ * it expects the leg until it settles or reverts it, which follows the group's decision. If an older state of a group was
+ * restored, holds are missing.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { legHoldId } from '../../actors/account/state.ts'
@@ -12,14 +12,13 @@ import type { RowVault } from '../vault/row-vault.ts'
 import type { Moment } from './audit-reads.ts'
 import { opened } from './opened.ts'
 
-/** By their status. */
 export const UNDECIDED: readonly string[] = ['registering', 'open'] satisfies readonly GroupState['status'][]
 
 const GROUPS_NAMED = `
 SELECT shard_id, kind, actor_id, version, class_id, document FROM actors
  WHERE kind = 'group' AND actor_id = ANY($1::text[]) AND status = ANY($2::text[])`
 
-/** Places in the lists $1, $2 of those that are not there: where an account is, its reference does not say. */
+/** Indexes in the lists $1, $2 of missing holds. All shards are searched, because a reference does not contain its shard. */
 const MISSING = `
 SELECT n.place::integer FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS n (account_id, hold_id, place)
  WHERE (SELECT true FROM ledger CROSS JOIN generate_series(0, shard_count - 1) AS s (id)
@@ -33,7 +32,7 @@ interface Held {
   readonly holdId: string
 }
 
-/** `ids`: of groups, of which some may be decided by now. Those that cannot be read are left out. */
+/** `ids`: of groups; decided and unreadable ones are skipped. */
 export async function openGroupFindings(moment: Moment, ids: readonly string[]): Promise<readonly Finding[]> {
   const rows = await moment.query<ActorRow>(GROUPS_NAMED, [arrayLiteral('text', ids), arrayLiteral('text', UNDECIDED)])
   await moment.fetchKeys(rows.map(keyNameOfActorRow))
@@ -59,7 +58,7 @@ export async function openGroupFindings(moment: Moment, ids: readonly string[]):
   })
 }
 
-/** What accounts hold for it; NFTs and tokens answer for themselves. */
+/** Expected holds of accounts. NFTs and tokens are checked elsewhere. */
 function heldFor({ id: groupId, legs }: GroupState, vault: RowVault): readonly Held[] {
   return legs.flatMap(({ terms, parts }, leg) =>
     parts.flatMap(({ role, state }): Held[] => {

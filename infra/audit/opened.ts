@@ -1,6 +1,6 @@
 /**
- * What rows say once they are opened. One that does not open, or says something else than its columns, is a finding that
- * names it; it ends no walk.
+ * Results of decrypting rows. A row that cannot be decrypted, or does not match its columns, is a finding and does not end
+ * the audit.
  */
 import type { Json } from '../../actors/canonical-json.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -8,19 +8,19 @@ import { UnreadableRow } from '../vault/unreadable-row.ts'
 
 export type Opened<T> =
   | { readonly isOpen: true; readonly value: T }
-  /** `problem`: names the table and the row, and says nothing of what is in it. */
+  /** `problem`: names the table and the row, but no content. */
   | { readonly isOpen: false; readonly problem: string }
 
 export function opened<T>(open: () => T): Opened<T> {
   try {
     return { isOpen: true, value: open() }
   } catch (error) {
-    // Whatever else is thrown may quote what was sealed.
+    // The messages of other errors may quote sealed content.
     return { isOpen: false, problem: error instanceof UnreadableRow ? error.message : 'it cannot be read' }
   }
 }
 
-/** The account that the reference `ref` stands for, if it is `accountId`; otherwise the reference, which is no account's ID. */
+/** `accountId`, if `ref` is its reference; otherwise the reference, which is never an account's ID. */
 export function accountMeant(vault: RowVault, ref: string, accountId: Json | undefined): string {
   return typeof accountId === 'string' && vault.accountRef(accountId) === ref ? accountId : ref
 }

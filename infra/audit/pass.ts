@@ -1,4 +1,4 @@
-/** A pass: every walk from its start to its end, one after another, a step at a time. */
+/** A pass performs all walks in sequence, step by step. */
 import type { Json } from '../../actors/canonical-json.ts'
 import { conservationWalk } from './conservation.ts'
 import type { Look, Seen, Walk } from './walk.ts'
@@ -8,7 +8,7 @@ import { nftsWalk } from './walk-nfts.ts'
 import { tokensWalk } from './walk-tokens.ts'
 import { transactionsWalk } from './walk-transactions.ts'
 
-/** Where a pass has come to: plain JSON. */
+/** Position of a pass: plain JSON. */
 export interface PassPlace {
   readonly walk: string
   readonly cursor: Json
@@ -16,7 +16,7 @@ export interface PassPlace {
 
 type AnyWalk = Walk<Json>
 
-/** A walk knows its own cursors again. */
+/** A walk only gets cursors that it has made itself. */
 function anyWalk<Cursor>(walk: Walk<Cursor>): AnyWalk {
   const { name, subjects, start } = walk
   return {
@@ -30,7 +30,7 @@ function anyWalk<Cursor>(walk: Walk<Cursor>): AnyWalk {
   }
 }
 
-/** What compliance rests on, and what provenance does. */
+/** Walks for compliance and for provenance. */
 export const WALKS = {
   compliance: [
     anyWalk(chainsWalk),
@@ -52,7 +52,7 @@ export function startOf(walks: readonly AnyWalk[]): PassPlace {
   return { walk: first.name, cursor: first.start }
 }
 
-/** `next`: null when the pass is over. A place that this program does not know begins the pass anew. */
+/** `next`: null after the last step. An unknown place, as of another version, begins the pass anew. */
 export async function stepPass(
   walks: readonly AnyWalk[],
   look: Look,

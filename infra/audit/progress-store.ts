@@ -1,11 +1,11 @@
 /**
  * The auditor's progress in PostgreSQL.
- *   S1. One auditor writes at a time: its connection holds a lock, and everything is written on that connection. Whoever
- *       gets the lock next finds all that was written, because the lock goes with the connection.
- *   S2. What one turn has seen and where it came to are written together, or not at all: a turn is done twice at most.
- *   S3. At most MAX_LISTED findings of a subject are listed; those beyond are counted.
- *   S4. Where a pass is says what an account has and who owns an NFT: it is sealed. Where that does not open, or cannot be
- *       sealed, because the ledger's data key is gone, whoever loads it begins the pass anew.
+ *   S1. One auditor writes at a time: on the connection that holds an advisory lock. The next holder of the lock sees all
+ *       writes, because the lock ends with the connection.
+ *   S2. Findings and position of a turn are written in one transaction. A turn is repeated at most once.
+ *   S3. At most MAX_LISTED findings of a subject are listed; the others are counted.
+ *   S4. The position of a pass is sealed, because it contains balances and owners. If it cannot be sealed or decrypted, the
+ *       pass begins anew.
  */
 import type postgres from 'postgres'
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
@@ -18,20 +18,20 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { AuditUnavailable } from './audit-reads.ts'
 import { opened } from './opened.ts'
 import type { PassPlace } from './pass.ts'
-import { type AuditProgress, currentPass, noteUnlisted, readProgress, type Turned } from './progress.ts'
+import { type AuditProgress, currentPass, noteUnlisted, readProgress, type TurnResult } from './progress.ts'
 
 export interface ProgressStore {
-  /** undefined: no auditor has run yet, or one of a program that wrote it in another form. */
+  /** undefined: there is no progress, or its format is of another version. */
   readonly load: () => Promise<AuditProgress | undefined>
-  /** Returns the progress as written, with the findings beyond the list's limit counted. */
-  readonly save: (turned: Turned) => Promise<AuditProgress>
+  /** Returns the stored progress, which includes the number of unlisted findings. */
+  readonly save: (result: TurnResult) => Promise<AuditProgress>
   readonly close: () => Promise<void>
 }
 
 /** S3. */
 export const MAX_LISTED = 1_000
 
-/** 'ledger auditor' in a key of 64 bits that no session's hash is made from. */
+/** Advisory lock of the auditor. Arbitrary, and different from every session's key. */
 const LOCK = '7810198402634810714'
 const DEADLINE_MS = 10_000
 
@@ -52,7 +52,7 @@ function storeOn(connection: Connection, vault: RowVault): ProgressStore {
     reachable(() => withDeadline(work, 2 * DEADLINE_MS, connection.destroy))
   return {
     load: () => run(load(connection, vault)),
-    save: (turned) => run(save(connection, vault, turned)),
+    save: (result) => run(save(connection, vault, result)),
     close: connection.end,
   }
 }
@@ -61,7 +61,7 @@ async function reachable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    throw new AuditUnavailable('The progress of the audit cannot be reached.', { cause })
+    throw new AuditUnavailable('The progress of the audit is unavailable.', { cause })
   }
 }
 
@@ -78,7 +78,7 @@ async function load({ sql }: Connection, vault: RowVault): Promise<AuditProgress
   return { ...progress, pass: place.isOpen ? { ...progress.pass, place: place.value } : null }
 }
 
-/** S4. What stands in the place's place is no walk's name. */
+/** S4. `pass.place` is replaced by SEALED, whose walk does not exist. */
 interface StoredProgress extends AuditProgress {
   readonly sealedPlace: string | null
 }
@@ -111,7 +111,7 @@ SELECT subject, place, problem, $4::bigint, now() FROM ranked WHERE listed OR nt
 ON CONFLICT (subject, place) DO UPDATE SET problem = excluded.problem, pass = excluded.pass, found_at = excluded.found_at
 RETURNING subject`
 
-async function save({ sql }: Connection, vault: RowVault, { progress, findings }: Turned): Promise<AuditProgress> {
+async function save({ sql }: Connection, vault: RowVault, { progress, findings }: TurnResult): Promise<AuditProgress> {
   await fetchKeys(sql, [LEDGER_KEY_NAME], vault)
   const found = distinct(findings)
   if (found.length === 0) {
@@ -130,7 +130,10 @@ async function save({ sql }: Connection, vault: RowVault, { progress, findings }
   return written
 }
 
-/** Deletes findings that neither the last complete pass nor anything since has found again. One statement: an idle auditor runs it every second. */
+/**
+ * Stores progress, and deletes findings that neither the last complete pass nor later checks have confirmed. One statement,
+ * because an idle auditor runs it every second.
+ */
 async function write(sql: postgres.ISql, progress: AuditProgress, vault: RowVault): Promise<void> {
   await sql`
     WITH mended AS (DELETE FROM audit_findings WHERE pass < ${progress.last?.number ?? 0})
@@ -138,7 +141,7 @@ async function write(sql: postgres.ISql, progress: AuditProgress, vault: RowVaul
     ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at`
 }
 
-/** One a place: two of one statement cannot both be written. */
+/** One finding per place: ON CONFLICT cannot update a row twice in one statement. */
 function distinct(findings: readonly Finding[]): readonly Finding[] {
   return [...new Map(findings.map((finding) => [`${finding.subject} ${finding.place}`, finding])).values()]
 }

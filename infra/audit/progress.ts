@@ -1,11 +1,11 @@
 /**
- * What the auditor knows, as one document: plain JSON, with the version of its format inside. What it has found wrong is
- * beside it, in rows. Both name accounts by their references; where a pass is, which says more, is sealed as it is stored.
- *   P1. A pass looks at whatever was written before it began (commits below `beganXid`), the tail at whatever was written
- *       since. So the last complete pass and what was counted since cover everything, and nothing twice.
- *       A transaction is counted once it is final, by the commit that ended it.
- *   P2. A finding belongs to the pass that was under way when it was made, and goes when the pass after that is complete
- *       and has not made it again.
+ * The auditor's progress as one JSON document with a format version. Findings are separate rows. Both contain references
+ * of accounts, not IDs. The position of a pass is sealed in storage.
+ *   P1. A pass counts rows of commits before its beginning (below `beganXid`), the tail counts later ones. The last complete
+ *       pass and the tail's counts since then therefore cover every row exactly once. A transaction is counted by the
+ *       commit that ended it.
+ *   P2. A finding belongs to the pass that was running when it was made. It is deleted when the next pass completes without
+ *       confirming it.
  */
 import { addCounts, type Counts, type Finding, type Subject } from '../../runtime/audit/finding.ts'
 import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
@@ -19,13 +19,13 @@ export interface AuditProgress {
 }
 
 interface PassBegun {
-  /** Grows from pass to pass, whatever became of the document before: the time that it began, or more. */
+  /** Grows from pass to pass, even if the document was lost: at least the time of its beginning. */
   readonly number: number
   readonly beganAtMs: number
   readonly checked: Counts
-  /** By the tail, of what was written since the pass began. */
+  /** Counts of the tail since the pass began. */
   readonly since: Counts
-  /** Findings that there was no room to list. */
+  /** Findings beyond the limit of the list. */
   readonly unlisted: Counts
 }
 
@@ -40,21 +40,21 @@ export interface CompletePass extends PassBegun {
 }
 
 export interface TailPlace {
-  /** Commits below have been looked at. */
+  /** Commits below this transaction number are checked. */
   readonly position: string
-  /** Every commit that was answered before then has been looked at; null: not known yet. */
+  /** Every commit before this time is checked; null: unknown. */
   readonly asOfMs: number | null
-  /** Once the position is there, that is so of this time. */
+  /** When `position` reaches the mark, `asOfMs` becomes its time. */
   readonly mark: { readonly position: string; readonly atMs: number }
-  /** When all value was looked at last, of one moment. */
+  /** Time of the last check of all value. */
   readonly momentAtMs: number | null
-  /** When the supply of tokens that it had changed of was looked at last. */
+  /** Time of the last check of changed supplies. */
   readonly suppliesAtMs: number | null
-  /** Tokens whose supply was changed since, in lower case; at most MAX_TOKENS. */
+  /** Tokens with a supply change since, in lower case; at most MAX_TOKENS. */
   readonly tokens: readonly string[]
 }
 
-/** More than these are left to the next pass. */
+/** The next pass checks further tokens. */
 export const MAX_TOKENS = 1_000
 const FORMAT = 1
 
@@ -74,7 +74,7 @@ export function newProgress(position: string, nowMs: number): AuditProgress {
   }
 }
 
-/** undefined: there is none that this program can go on from. */
+/** undefined: its format is of another version. */
 export function readProgress(text: string): AuditProgress | undefined {
   const progress = JSON.parse(text) as AuditProgress | { readonly format: undefined }
   return progress.format === FORMAT ? progress : undefined
@@ -93,7 +93,7 @@ export function beginPass(progress: AuditProgress, nowMs: number): AuditProgress
   return { ...progress, pass }
 }
 
-/** After a step; `next` null: the pass is complete. */
+/** Records a step. `next` null: the pass is complete. */
 export function notePass(progress: AuditProgress, next: PassPlace | null, seen: Seen, nowMs: number): AuditProgress {
   const { pass } = progress
   if (pass === null) return progress
@@ -103,12 +103,12 @@ export function notePass(progress: AuditProgress, next: PassPlace | null, seen: 
   return { ...progress, pass: null, last: { ...rest, checked, completedAtMs: nowMs } }
 }
 
-/** The tail has counted something. */
+/** Adds counts of the tail. */
 export function noteSince(progress: AuditProgress, counts: Counts): AuditProgress {
   return inBoth(progress, (pass) => ({ since: addCounts(pass.since, counts) }))
 }
 
-/** Findings that were made and could not be listed. They count for the pass that is under way, or else for the last. */
+/** Adds unlisted findings to the current pass, or else to the last. */
 export function noteUnlisted(progress: AuditProgress, counts: Counts): AuditProgress {
   const { pass, last } = progress
   if (pass !== null) return { ...progress, pass: { ...pass, unlisted: addCounts(pass.unlisted, counts) } }
@@ -124,17 +124,17 @@ function inBoth(progress: AuditProgress, change: (pass: PassBegun) => Partial<Pa
   }
 }
 
-/** P2: the number of the pass that findings made now belong to. */
+/** P2: number of the pass for new findings. */
 export function currentPass({ pass, last }: AuditProgress): number {
   return pass?.number ?? last?.number ?? 0
 }
 
-/** How many of each subject the last complete pass has looked at, with what was written since. */
+/** Counts of the last complete pass and of the tail since then. */
 export function coveredBy({ last }: AuditProgress): Counts {
   return last === null ? {} : addCounts(last.checked, last.since)
 }
 
-/** Everything that was answered before then has been looked at; null: nothing is known yet. */
+/** Everything before this time is checked; null: unknown. */
 export function asOfMsOf({ tail }: AuditProgress, subjects: readonly Subject[]): number | null {
   const { asOfMs, momentAtMs, suppliesAtMs } = tail
   const seen = [asOfMs]
@@ -144,8 +144,8 @@ export function asOfMsOf({ tail }: AuditProgress, subjects: readonly Subject[]):
   return known.length < seen.length ? null : Math.min(...known)
 }
 
-/** What one turn of the auditor makes durable. */
-export interface Turned {
+/** Result of one turn of the auditor. */
+export interface TurnResult {
   readonly progress: AuditProgress
   readonly findings: readonly Finding[]
 }

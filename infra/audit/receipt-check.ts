@@ -1,8 +1,8 @@
 /**
- * Whether receipts verify: made anew from the transaction's row, under the key that they name.
- *   V1. The key is the service's own, for receipts, not revoked, and its ID is its thumbprint (RFC 7638).
- *   V2. The key was in use at the receipt's time, or shortly before or after: a node that cannot read the keys signs with
- *       the last ones it read.
+ * Verifies receipts: recomputed from the transaction's row, under the key that they name.
+ *   V1. The key is a receipt key of the service, is not revoked, and its ID is its thumbprint (RFC 7638).
+ *   V2. The key was in use at the receipt's time, or shortly before or after: a node without access to the keys signs with
+ *       the last ones that it read.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { receiptPayload } from '../../actors/account/receipt.ts'
@@ -12,10 +12,10 @@ import { thumbprintOf } from '../keys/public-key.ts'
 import { verifiesText } from '../keys/service-signature.ts'
 import type { Query } from './audit-reads.ts'
 
-/** Why the receipt is not good; undefined when it is. */
+/** Why the receipt is invalid; undefined when it is valid. */
 export type ReceiptCheck = (transaction: TransactionRecord, receipt: ReceiptWrite) => string | undefined
 
-/** V2: how long a node signs by what it last heard of the keys. */
+/** V2: longest time that a node signs with keys it has read before. */
 export const RECEIPT_SLACK_MS = 300_000
 
 export const RECEIPT_KEYS = `

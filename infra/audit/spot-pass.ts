@@ -1,6 +1,5 @@
 /**
- * A pass that is made at once, from its start to its end, of a ledger that is small enough. What is written meanwhile is
- * looked at where the pass has not been yet; what was committed before it began is looked at whole.
+ * A complete pass on request, for a small ledger. It covers all commits before its beginning, and some later ones.
  */
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -15,7 +14,7 @@ export interface SpotRequest {
   readonly kind: PassKind
 }
 
-/** Plain data: it may come from another thread. */
+/** Plain data, so that it can be sent between threads. */
 export interface SpotResult {
   readonly checked: Counts
   readonly failed: Counts
@@ -27,7 +26,7 @@ export interface SpotResult {
 /** Throws AuditUnavailable. */
 export type SpotPass = (request: SpotRequest) => Promise<SpotResult>
 
-/** Of the places of a subject, so many are told apart; beyond, each finding counts. */
+/** Distinct places per subject that are remembered. Beyond, every finding counts. */
 const MAX_PLACES = 10_000
 
 export async function runSpotPass({ url, ledgerId, kind }: SpotRequest, vault: RowVault): Promise<SpotResult> {
@@ -48,12 +47,12 @@ export async function runSpotPass({ url, ledgerId, kind }: SpotRequest, vault: R
     const ended = await readFeedEnd(reads.query)
     return { checked, failed: tally.counts(), beganAtMs: began.nowMs, endedAtMs: ended.nowMs }
   } finally {
-    // What was found is found, however the connection ends.
+    // The result does not depend on the end of the connections.
     await reads.close().catch(() => undefined)
   }
 }
 
-/** A place that is wrong in two ways is one that is wrong. */
+/** Counts places, not findings. */
 function createTally() {
   const places = new Map(SUBJECTS.map((subject) => [subject, { named: new Set<string>(), beyond: 0 }]))
   return {

@@ -1,7 +1,7 @@
 /**
  * Runs each pass on its own thread, so that a wait for one delays no other.
- *   H1. A thread ends with its pass, after LONGEST_MS, or as it is told to.
- *   H2. What it may allocate is bounded.
+ *   H1. A thread ends with its pass, after LONGEST_MS, or on `close`.
+ *   H2. Its heap is limited.
  *   H3. It opens the ledger itself: threads do not share keys, so it receives the keys for reading as key objects.
  */
 import { Worker } from 'node:worker_threads'
@@ -11,11 +11,11 @@ import type { SpotPass, SpotRequest, SpotResult } from './spot-pass.ts'
 
 export interface SpotThreads {
   readonly run: SpotPass
-  /** Ends those that run; whoever waits for one is told so. */
+  /** Ends all threads. Their passes reject. */
   readonly close: () => Promise<void>
 }
 
-/** What a thread is started with. */
+/** Data of a thread. */
 export interface SpotTask {
   readonly request: SpotRequest
   readonly readingKeys: KeyRing
@@ -48,7 +48,7 @@ export function createSpotThreads(readingKeys: KeyRing): SpotThreads {
   }
 }
 
-/** Beside this file, built as this file is. */
+/** In the same directory, compiled or not. */
 function workerUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './spot-worker.ts' : './spot-worker.js', import.meta.url)
 }
@@ -56,7 +56,7 @@ function workerUrl(): URL {
 function resultOf(thread: Worker): Promise<SpotResult> {
   return new Promise((resolve, reject) => {
     thread.once('message', (result: SpotResult) => resolve(result))
-    thread.once('error', (cause: unknown) => reject(new AuditUnavailable('The pass was broken off.', { cause })))
-    thread.once('exit', () => reject(new AuditUnavailable('The pass was ended before it was over.')))
+    thread.once('error', (cause: unknown) => reject(new AuditUnavailable('The pass failed.', { cause })))
+    thread.once('exit', () => reject(new AuditUnavailable('The pass was aborted.')))
   })
 }

@@ -1,4 +1,4 @@
-/** What has moved the supply of tokens, added up row by row: mints and burns are sealed. */
+/** Sums the mints and burns of tokens. The rows are sealed, so they are decrypted one by one. */
 import type { SupplyMoves } from '../../runtime/audit/supply-check.ts'
 import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
@@ -9,14 +9,14 @@ import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/rows/transaction-document.ts'
 
-/** Mints and burns of the tokens $1 that have completed. */
+/** Completed mints and burns of the tokens $1. */
 const MOVED = `
 SELECT ${TRANSACTION_ROW_COLUMNS.join(', ')} FROM transactions
  WHERE type IN ('mint', 'burn') AND token_id = ANY($1::text[]) AND status = 'completed'`
 
 const GROUPS = `SELECT actor_id, status FROM actors WHERE kind = 'group' AND actor_id = ANY($1::text[])`
 
-/** How many mints and burns there are of each of the tokens $1, whatever became of them; $2: no more than that. */
+/** Number of mints and burns of each token in $1, of any status; at most $2. */
 const MOVES = `
 SELECT n.token_id, (
          SELECT count(*)::integer FROM (
@@ -89,7 +89,7 @@ export async function readMoves(moment: Moment, tokenIds: readonly string[]): Pr
   return { moves: new Map([...sums].map(([tokenId, of]) => [tokenId, movesOf(of)])), unread }
 }
 
-/** Beyond, naming them tells nobody more. */
+/** Most unreadable rows that are named. */
 const MAX_UNREAD = 100
 
 function note(unread: (readonly [string, string])[], place: string, problem: string): void {
@@ -99,11 +99,11 @@ function note(unread: (readonly [string, string])[], place: string, problem: str
 interface Change {
   readonly by: Quantity
   readonly isIssue: boolean
-  /** Of a leg of a registered group, the group. */
+  /** Group of a leg; null for other transactions. */
   readonly legOf: string | null
 }
 
-/** Throws UnreadableRow. undefined: a group has undone it. The group's ID may belong to another group by now. */
+/** undefined: a group has compensated it, and the group's ID may be in use again. Throws UnreadableRow. */
 function changeOf(row: TransactionRow, { vault }: Moment): Change | undefined {
   const { groupId, ...transaction } = openTransaction(row, vault).transaction
   const amount = parseQuantity(transaction.amount)

@@ -1,9 +1,9 @@
 /**
  * Follows the commits and checks each new row once.
- *   T1. Entries and NFT events carry the PostgreSQL transaction that wrote them. The log of commits names the ledger
- *       transactions of each. No row can appear any more below the oldest PostgreSQL transaction that still runs: a
- *       window ends there, and the next begins there. So the tail misses no row and scans no table.
- *   T2. A new entry follows the one before it, and its account has reached it.
+ *   T1. Entries and NFT events contain the number of the PostgreSQL transaction that wrote them. The log of commits lists
+ *       the ledger transactions of each. No row can appear below the oldest running PostgreSQL transaction. Windows end
+ *       there, so the tail misses no row and scans no table.
+ *   T2. A new entry follows the one before it, and its account's sequence has reached it.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../runtime/audit/new-entry.ts'
@@ -26,20 +26,20 @@ import { seenOf } from './walk-transactions.ts'
 export interface Window {
   readonly from: string
   readonly until: string
-  /** No commit in the window wrote a row that the tail checks, as while only heartbeats are written. */
+  /** No commit in the window wrote a row that the tail checks. This is normal while only heartbeats are written. */
   readonly isEmpty: boolean
 }
 
-/** What the feed looks like now. */
+/** Current end of the commits. */
 export interface FeedEnd {
-  /** Commits below are settled: all that they wrote is there to be seen. */
+  /** All transactions with smaller numbers have ended. */
   readonly settled: string
-  /** Every commit that was answered before now is below. */
+  /** All commits so far have smaller numbers. */
   readonly next: string
   readonly nowMs: number
 }
 
-/** Rows of a window, of each of the three kinds; and the rest of what the last of its commits wrote. */
+/** Rows per window and kind. All rows of the last commit belong to the window, too. */
 const WINDOW_ROWS = 300
 
 const FEED_END = `
@@ -71,7 +71,7 @@ SELECT ${Object.entries(FED)
 
 type WindowRow = Readonly<Record<keyof typeof FED, string | null>> & { readonly written: boolean }
 
-/** The next window from `from` on; undefined when nothing is settled there. */
+/** The next window from `from`; undefined: no commit is settled there. */
 export async function nextWindow(query: Query, from: string, settled: string): Promise<Window | undefined> {
   if (BigInt(from) >= BigInt(settled)) return undefined
   const [row] = await query<WindowRow>(FULL_AT, [from, settled])
@@ -84,8 +84,7 @@ export async function nextWindow(query: Query, from: string, settled: string): P
 }
 
 /**
- * Commits of the ledger write a few thousand rows at most. What wrote more was something else, and is too much for a
- * window: it is looked at by a pass.
+ * Commits of the ledger write at most a few thousand rows. A larger commit, such as a restore, is left to a pass.
  */
 const MAX_WINDOW_ROWS = 10_000
 const TOO_MUCH = `
@@ -140,7 +139,7 @@ function named(ids: string): string {
            WHERE c.commit_xid >= $1::xid8 AND c.commit_xid < $2::xid8`
 }
 
-/** Transactions that the window ended, and those it entered that are still pending. A later window has the others. */
+/** Transactions that ended in the window, and those entered in it that are still pending. */
 const NEW_TRANSACTIONS = transactionsSql(
   `SELECT t.* FROM (${named('c.final || c.ended')}) named
     CROSS JOIN LATERAL (SELECT * FROM all_transactions a WHERE a.txn_id = named.txn_id) t

@@ -1,11 +1,10 @@
-/** Tokens as an audit reads them. */
+/** Reads tokens for an audit. */
 import type { TokenState } from '../../actors/token/state.ts'
 import { type ActorRow, tokenStateOf } from '../postgres/rows/actor-documents.ts'
 import { PLACES } from '../postgres/rows/row-sealer.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 
-/** What an audit selects of one. */
 export const TOKEN_COLUMNS = 'shard_id, kind, actor_id, version, class_id, status, document'
 
 export interface TokenRow extends ActorRow {

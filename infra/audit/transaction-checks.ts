@@ -1,4 +1,4 @@
-/** Transactions as an audit reads them, and the findings about each. */
+/** Reads transactions for an audit, and checks each of them. */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { transactionProblem } from '../../runtime/audit/transaction-check.ts'
 import {
@@ -20,7 +20,7 @@ export interface TransactionRow extends StoredRow {
   readonly is_twice: boolean
 }
 
-/** `transactions`: a relation of whole rows of `all_transactions`; `below`: the parameter with the bound of what is counted. */
+/** `transactions`: a relation of whole rows of `all_transactions`; `below`: parameter with the bound of `countedSql`. */
 export function transactionsSql(transactions: string, below: string): string {
   return `
 SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')},
@@ -59,7 +59,7 @@ function recordProblem(row: TransactionRow, { transaction }: StoredTransaction, 
   return orUnreadable(() => transactionProblem(transaction), 'it cannot be read')
 }
 
-/** Of a final transaction. */
+/** For a final transaction. */
 export function receiptProblemOf(
   { transaction, receipt }: StoredTransaction,
   receiptProblem: ReceiptCheck,

@@ -1,15 +1,15 @@
-/** What there is of each asset, less what came into being of it; and rows that could not be counted. */
+/** Sums the value of each asset less its supply, and collects unreadable rows. */
 import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 
 export interface ValueTally {
-  /** There is so much of it. Throws for what is no quantity. */
+  /** Adds existing value. Throws for a malformed quantity. */
   readonly add: (tokenId: string, quantity: Quantity | string) => void
-  /** So much came into being. Throws as `add`. */
+  /** Subtracts supply or external credits. Throws for a malformed quantity. */
   readonly take: (tokenId: string, quantity: Quantity | string) => void
   readonly unread: (place: string, problem: string) => void
-  /** How many assets there are. */
+  /** Number of assets. */
   readonly assets: () => number
-  /** Place and problem of what does not add up or could not be read; at most NAMED of each are named. */
+  /** Place and problem of unbalanced assets and unreadable rows; at most NAMED of each. */
   readonly wrong: () => readonly (readonly [place: string, problem: string])[]
 }
 

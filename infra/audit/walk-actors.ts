@@ -1,7 +1,6 @@
 /**
- * Walks classes, groups and exchanges: whether each can be read, and says what its columns say. What they decide shows
- * elsewhere, in what is moved and in whose an NFT is; but one that does not open moves nothing any more, and a group that
- * has still to decide must be waited for.
+ * Checks that classes, groups and exchanges can be decrypted and match their columns, and that accounts have the holds of
+ * undecided groups. Other walks check the effects of their decisions. An actor that cannot be decrypted is stuck.
  */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Finding, Subject } from '../../runtime/audit/finding.ts'
@@ -16,7 +15,7 @@ import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 const KINDS = ['class', 'exchange', 'group'] as const
 type Kind = (typeof KINDS)[number]
 
-/** The actor that the next page begins behind. */
+/** The next page begins after this actor. */
 export interface ActorsCursor {
   readonly kind: Kind
   readonly id: string
@@ -33,7 +32,7 @@ interface Row extends ActorRow {
   readonly due_at: Date | null
 }
 
-/** Value that groups and exchanges decide on stays where it is; a class is where its NFTs come from. */
+/** Groups and exchanges decide on value; a class determines the provenance of its NFTs. */
 const SUBJECT_OF: Readonly<Record<Kind, Subject>> = {
   class: 'provenance',
   exchange: 'value_is_conserved',

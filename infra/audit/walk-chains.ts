@@ -1,10 +1,9 @@
 /**
- * Walks every account's chain, and holds the account and its balances against it; then looks for chains of accounts that
- * are not there.
- *   G1. An account that changes meanwhile is walked up to where it was when its row was read: entries never change, and
- *       its row, balances and holds were read at that same moment.
- *   G2. A chain that is longer than a page is walked over several, and may be left between them; where it is taken up
- *       again the account is read anew, and the walk goes on to where it is then.
+ * Verifies every account's chain, and the account's row and balances against it. Then finds chains without an account.
+ *   G1. A chain is verified up to the sequence in the account's row. Entries never change, and row, balances and holds are
+ *       from one snapshot, so later commits do not matter.
+ *   G2. A chain longer than a page is verified in several steps. Each step reads the account again, and continues to its
+ *       current sequence.
  */
 import { ChainWalk, type StoredWalk } from '../../runtime/audit/chain-walk.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
@@ -29,8 +28,8 @@ import { opened } from './opened.ts'
 import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
 /**
- * The account (by its reference) that the next page begins behind; with `within`, the one whose chain was left there.
- * `chains`: of accounts that there are entries of.
+ * The next page begins after this account (its reference), or continues its chain from `within`. `chains`: the search for
+ * chains without an account.
  */
 export interface ChainsCursor {
   readonly at: 'accounts' | 'chains'
@@ -79,7 +78,7 @@ interface Walked {
   readonly walk: ChainWalk
 }
 
-/** One account at least has its whole page of entries; more than one have all that they have. */
+/** Several accounts come with all their entries; a single one with at most a page of them. */
 async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<ChainsCursor>> {
   const last = accounts.at(-1)
   if (last === undefined) return { ...SAW_NOTHING, next: FIRST_CHAIN }
@@ -109,7 +108,7 @@ async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<C
       return { next, checked: { chains_verify: counted }, findings }
     }
     balances += row.balance_parts?.length ?? 0
-    // What was erased since its row was read is held against its row by the next pass.
+    // The next pass checks the row of an account that was erased after its row was read.
     if (row.status === 'erased' || !erased.has(row.account_id)) findings.push(...finished(look, walk, row))
   }
   const { shard_id: shardId, account_id: accountId } = last.row

@@ -1,7 +1,7 @@
 /**
- * Walks the history of every NFT, from its mint to its owner; then looks for histories of NFTs that are not there.
- *   G1. An NFT that changes hands meanwhile is walked up to where it was when its row was read.
- *   G2. A history that is longer than a page is walked over several, and may be left between them.
+ * Verifies the history of every NFT from its mint to its owner. Then finds histories without an NFT.
+ *   G1. A history is verified up to the last entry at the time the NFT's row was read.
+ *   G2. A history longer than a page is verified in several steps.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { ProvenanceWalk, type StoredProvenance } from '../../runtime/audit/provenance-walk.ts'
@@ -37,7 +37,7 @@ import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
 import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
-/** The NFT that the next page begins behind; with `within`, the one whose history was left there; or an entry. */
+/** The next page begins after this NFT or entry, or continues the NFT's history from `within`. */
 export type NftsCursor =
   | { readonly at: 'instances'; readonly nftId: string; readonly within: StoredProvenance | null }
   | { readonly at: 'events'; readonly shardId: number; readonly nftId: string; readonly number: number }
@@ -63,7 +63,7 @@ async function instancesStep(look: Look, { nftId, within }: InstancesCursor): Pr
   return walkInstances(look, within === null ? page : page.slice(0, 1), within)
 }
 
-/** The same for these NFTs, whole; what is not there is wrong. */
+/** Verifies the whole histories of these NFTs. A missing NFT is a finding. */
 export async function checkNfts(look: Look, nftIds: readonly string[]): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const nftId of nftIds) {
@@ -161,7 +161,7 @@ interface Wanted {
 
 interface Events {
   readonly events: ReadonlyMap<string, readonly EventRow[]>
-  /** References of accounts whose transactions cannot be read any more. */
+  /** References of erased accounts, whose transactions cannot be read. */
   readonly erased: ReadonlySet<string>
 }
 
@@ -188,7 +188,7 @@ async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<Events
   return { events: byNft, erased }
 }
 
-/** Asked only of a mint whose transaction is not there. */
+/** Only the missing transaction of a mint may be in transit. */
 async function isOnItsWay(look: Look, event: EventRow, issuer: string | undefined): Promise<boolean> {
   const found: string | null = event.txn_id
   const shardId = shardOfTransactionId(event.event_txn_id)

@@ -1,10 +1,10 @@
 /**
- * Walks every token: whether its supply is what was minted and not burned.
- *   K1. A page is judged of one moment: a leg counts by what its group is (S2 of the check), which changes until the group
- *       is at its end, and the token changes with it. So what a token's mints and burns come to is not added up over several.
- *   K2. A page is as many tokens as have MOMENT_MOVES together, one at least; one that has more is a page of its own, and
- *       has the time of a whole moment.
- *   K3. What takes longer than that, too, is said not to add up: nobody's word is taken for it, and it ends no walk.
+ * Checks the supply of every token against its mints and burns.
+ *   K1. A page is checked in one snapshot. Whether a leg counts depends on its group (S2 of supply-check.ts), and the token
+ *       changes together with the group. Sums over several snapshots would therefore be wrong.
+ *   K2. The tokens of a page have at most MOMENT_MOVES mints and burns together. A token with more has its own page, and the
+ *       longer time limit of `wholeMoment`.
+ *   K3. A token that exceeds this limit, too, is a finding, because it is not verified. It does not end the walk.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { type SupplyMoves, supplyProblem } from '../../runtime/audit/supply-check.ts'
@@ -16,14 +16,14 @@ import { countMoves, readMoves } from './supply-moves.ts'
 import { openToken, TOKEN_COLUMNS, type TokenRow } from './token-rows.ts'
 import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
-/** The token (its symbol in lower case) that the next page begins behind. */
+/** The next page begins after this token: its symbol in lower case. */
 export interface TokensCursor {
   readonly id: string
 }
 
 const PAGE_SIZE = 50
 
-/** K2. Where processors are short a few thousand rows are opened in a second. */
+/** K2. A busy processor decrypts a few thousand rows a second. */
 export const MOMENT_MOVES = 20_000
 
 const TOKENS_PAGE = `
@@ -51,7 +51,7 @@ async function step(look: Look, { id }: TokensCursor): Promise<Step<TokensCursor
   return { next: isEnd ? null : { id: last }, checked: { supply_reconciles: judged }, findings }
 }
 
-/** `ids`: symbols in lower case, of which some may be no tokens. */
+/** `ids`: symbols in lower case; unknown ones are skipped. */
 export async function checkTokens(look: Look, ids: readonly string[]): Promise<readonly Finding[]> {
   if (ids.length === 0) return []
   const findings: Finding[] = []

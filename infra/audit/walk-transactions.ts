@@ -6,14 +6,14 @@ import { fetchKeysOfAccounts } from './erased.ts'
 import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
 import type { Look, Seen, Step, Walk } from './walk.ts'
 
-/** The transaction that the next page begins behind. */
+/** The next page begins after this transaction. */
 export interface TransactionsCursor {
   readonly txnId: string
 }
 
 const PAGE_SIZE = 500
 
-/** $1: the ID before the page; $2: the bound of what is counted. */
+/** $1: the ID before the page; $2: bound of `countedSql`. */
 export const TRANSACTIONS_PAGE = `${transactionsSql(
   `SELECT * FROM all_transactions WHERE txn_id > $1::text ORDER BY txn_id LIMIT ${PAGE_SIZE}`,
   '$2',
