@@ -30,6 +30,10 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string>>
   /** The user of the process; undefined: the launcher's user. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined
+  /** Written to its standard input, which is closed otherwise. */
+  readonly input?: string
+  /** Opens a channel, by which the child notices the end of this process. */
+  readonly ipc?: boolean
   readonly log: (line: string) => void
 }
 
@@ -58,10 +62,17 @@ export async function spawnServer(command: ServerCommand): Promise<ServerProcess
   const child = spawn(command.program, command.args, {
     cwd: command.cwd,
     env: { ...command.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [
+      command.input === undefined ? 'ignore' : 'pipe',
+      'pipe',
+      'pipe',
+      ...(command.ipc === true ? ['ipc' as const] : []),
+    ],
     detached: true,
     ...(command.user === undefined ? {} : { uid: command.user.uid, gid: command.user.gid }),
   })
+  // A child that ends before it reads its input is reported by its exit.
+  child.stdin?.on('error', () => undefined).end(command.input)
   const lines: string[] = []
   const keep = (line: string): void => {
     lines.push(line)
@@ -89,7 +100,8 @@ export async function spawnServer(command: ServerCommand): Promise<ServerProcess
   }
 }
 
-function eachLine(stream: Readable, onLine: (line: string) => void): void {
+function eachLine(stream: Readable | null, onLine: (line: string) => void): void {
+  if (stream === null) return
   createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine)
 }
 
@@ -104,16 +116,17 @@ function spawned(child: ChildProcess, program: string): Promise<number> {
   })
 }
 
-/** Sends the signals in order until the process has ended, and waits after each of them. */
+/** Sends the signals in order until the process has ended. Returns false if the first did not suffice. */
 export async function stopByStages(
   server: ServerProcess,
-  stages: readonly (readonly [NodeJS.Signals, number])[],
-): Promise<void> {
-  for (const [signal, waitMs] of stages) {
+  stages: readonly (readonly [signal: NodeJS.Signals, waitMs: number])[],
+): Promise<boolean> {
+  for (const [index, [signal, waitMs]] of stages.entries()) {
     server.signal(signal)
-    if (await endsWithin(server.exited, waitMs)) return
+    if (await endsWithin(server.exited, waitMs)) return index === 0
   }
   await server.exited
+  return false
 }
 
 async function endsWithin(exited: Promise<ServerExit>, waitMs: number): Promise<boolean> {
