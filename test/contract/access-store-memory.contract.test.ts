@@ -1,4 +1,4 @@
-/** The access store in memory, which other tests rely on, held to the contract of the real one. */
+/** The access store in memory, which other tests use, under the contract of the real one. */
 import { createMemoryAccessStore } from '../support/access-store-memory.ts'
 import { accessStoreContract } from './access-store.contract.ts'
 

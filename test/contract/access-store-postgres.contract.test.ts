@@ -1,4 +1,4 @@
-/** The access store in PostgreSQL: the contract, and what only a table can get wrong. */
+/** The access store in PostgreSQL: the contract, and properties of its tables. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     await database.drop()
   })
 
-  test('cleaning takes what has expired, in many steps, and leaves what has not', async () => {
+  test('cleaning deletes expired rows in many steps, and no others', async () => {
     const client = aClient()
     await store.putClient(client)
     const [live, dead] = [aFamily(client.clientId, randomUUID()), aFamily(client.clientId, randomUUID())]
@@ -95,7 +95,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     expect(outcome.kind).toBe('revoked')
   })
 
-  test('X3: a live family of a client whose row is revoked yields nothing, and keeps its token', async () => {
+  test('X3: a live family of a client whose row is revoked yields no token, and keeps its token', async () => {
     const client = aClient()
     await store.putClient(client)
     const token = randomUUID()
@@ -123,7 +123,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     expect(String(rows[0]?.['row'])).not.toContain(token)
   })
 
-  test('X5: nothing of what a client may do or proves itself with is in a row', async () => {
+  test('X5: neither a client’s rights nor its credentials are in a row', async () => {
     const secretHash = 'hmac-sha256:sealed'
     const client = aClient({
       accounts: ['alice@sealed', 'shop-sealed:*'],
@@ -141,7 +141,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     expect(stored.filter((text) => /sealed|admin/.test(text ?? ''))).toEqual([])
   })
 
-  test('X6: of a revocation and a change at once none is lost', async () => {
+  test('X6: neither a revocation nor a concurrent change is lost', async () => {
     const client = aClient()
     await store.putClient(client)
     const other = createAccessStore({ url: database.url, vault })
@@ -165,7 +165,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     await other.close()
   })
 
-  test('without PostgreSQL every call says that the store is unavailable, and what it says names no host', async () => {
+  test('without PostgreSQL every call fails as unavailable, and the error names no host', async () => {
     const lost = createAccessStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', vault: sealingVault([]) })
     const outcomes = await Promise.allSettled([lost.findClient('x'), lost.createFamily(aFamily('x', 'y'))])
     for (const outcome of outcomes) {
@@ -177,7 +177,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
   })
 })
 
-describe('AccessStore: rows that somebody changed who has no key', () => {
+describe('AccessStore: rows changed without the key', () => {
   const SECRET = generateClientSecret()
   const secrets = createClientSecrets({ pepper: randomBytes(32) })
   const unreadable: string[] = []
@@ -243,7 +243,7 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
     ['a revocation made up', 'mine', () => sql`UPDATE clients SET revoked_at = now() WHERE client_id = 'mine'`],
   ]
 
-  test.for(CHANGES)('X5: %s is refused for that client alone, and told once', async ([, name, change]) => {
+  test.for(CHANGES)('X5: %s is refused for that client alone, and logged once', async ([, name, change]) => {
     await change()
     expect(await store.findClient(name)).toBe('unreadable')
     const listed = (await store.listClients()).map(({ clientId }) => clientId)
@@ -255,7 +255,7 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
     expect(unreadable).toEqual([name])
   })
 
-  test('a client that cannot be read is told again when it could be read meanwhile', async () => {
+  test('a client that cannot be read is logged again after it was readable in between', async () => {
     const before = await sql`SELECT document FROM clients WHERE client_id = 'mine'`
     for (const expected of [1, 2]) {
       await sql`UPDATE clients SET document = '' WHERE client_id = 'mine'`
@@ -275,7 +275,7 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
     expect(await store.findAccess('mine', family.sessionId)).toEqual({ client: 'unreadable', sessionLive: false })
   })
 
-  test('a hash that was copied into another client’s document lets nobody in', async () => {
+  test('a hash that was copied into another client’s document admits no client', async () => {
     const mine = await store.findClient('mine')
     const boss = await store.findClient('boss')
     if (typeof mine !== 'object' || typeof boss !== 'object') throw new Error('they cannot be read')
@@ -283,7 +283,7 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
     expect(await secrets.verify({ ...boss, secretHash: mine.secretHash }, SECRET, NO_ADDRESS)).toBe(false)
   })
 
-  test('sealed documents that are no clients keep nobody from their work', async () => {
+  test('sealed documents that are not clients affect no other client', async () => {
     const before = await store.listClients()
     const documents = [
       'null',

@@ -1,4 +1,4 @@
-/** What every AccessStore must do: X1 to X3 of the port. */
+/** The contract of every AccessStore: X1 to X3 of the port. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AccessStore, ClientRecord, RefreshExchange, RefreshFamily } from '../../runtime/ports/access-store.ts'
@@ -85,7 +85,7 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       expect(await store.rotateFamily(exchange(`${token}-2`, `${token}-3`))).toEqual(rotated)
     })
 
-    test('X1: of many who ask at once with one token exactly one gets a successor, and the family lives on', async () => {
+    test('X1: of many concurrent requests with one token exactly one gets a successor, and the family lives on', async () => {
       const { store, other } = subject
       const { token } = await login()
       const outcomes = await Promise.all(
@@ -141,7 +141,7 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       )
     })
 
-    test('a token that nobody gave is unknown', async () => {
+    test('a token that was never issued is unknown', async () => {
       expect(await subject.store.rotateFamily(exchange(randomUUID(), 'x'))).toEqual({ kind: 'unknown' })
     })
 
@@ -167,7 +167,7 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       await store.putClient(client)
       await store.revokeClient(client.clientId, START_MS)
       const { mark } = await store.changesSince(null)
-      for (const clientId of [client.clientId, 'nobody']) {
+      for (const clientId of [client.clientId, 'unknown']) {
         const token = randomUUID()
         const family = aFamily(clientId, token)
         await store.createFamily(family)
@@ -176,7 +176,7 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       }
     })
 
-    test('X3: whichever of logins and revocation comes first, nothing of the client lives after both', async () => {
+    test('X3: whether logins or the revocation come first, nothing of the client lives after both', async () => {
       const { store, other } = subject
       const client = aClient()
       await store.putClient(client)
@@ -200,7 +200,7 @@ function clientTests(subject: () => AccessStoreSubject): void {
     expect(await other.findAccess(client.clientId, sessionId)).toEqual({ client, sessionLive: true })
     expect(await other.findAccess(stranger.clientId, sessionId)).toEqual({ client: stranger, sessionLive: false })
     expect(await other.findAccess(client.clientId, randomUUID())).toEqual({ client, sessionLive: false })
-    expect(await other.findAccess('nobody', sessionId)).toEqual({ client: undefined, sessionLive: false })
+    expect(await other.findAccess('unknown', sessionId)).toEqual({ client: undefined, sessionLive: false })
   })
 
   test('X2: changes since a mark are returned, and nothing unchanged', async () => {
@@ -219,7 +219,7 @@ function clientTests(subject: () => AccessStoreSubject): void {
     expect((await other.changesSince(third.mark)).changed?.clients).toContain(changes.clientId)
   })
 
-  test('X2: a client is found as it was put, by every process', async () => {
+  test('X2: a client is found as it was stored, by every process', async () => {
     const { store, other } = subject()
     for (const boundary of [true, false, [], ['USD', 'a"b\\c']]) {
       const client = aClient({ boundary, role: 'admin', secretHash: 'scrypt:32768-8-1:00:11' })
@@ -227,10 +227,10 @@ function clientTests(subject: () => AccessStoreSubject): void {
       expect(await other.findClient(client.clientId)).toEqual(client)
       expect(await other.listClients()).toContainEqual(client)
     }
-    expect(await store.findClient('nobody')).toBeUndefined()
+    expect(await store.findClient('unknown')).toBeUndefined()
   })
 
-  test('X2: what a client is scoped to is found as it was put, and can be changed and taken away', async () => {
+  test('X2: a client’s scope is found as it was stored, and can be changed and taken away', async () => {
     const { store, other } = subject()
     const client = aClient({ accounts: ['alice@scope', 'shop:*', 'Shop:*'] })
     for (const accounts of [client.accounts, ['bob@scope'], [], null, ['alice@scope']]) {
@@ -258,6 +258,6 @@ function clientTests(subject: () => AccessStoreSubject): void {
     expect(await store.revokeClient(client.clientId, START_MS + 7)).toBe(true)
     expect(await store.revokeClient(client.clientId, START_MS + 8)).toBe(true)
     expect(await other.findClient(client.clientId)).toEqual({ ...client, revokedAtMs: START_MS + 7 })
-    expect(await store.revokeClient('nobody', START_MS)).toBe(false)
+    expect(await store.revokeClient('unknown', START_MS)).toBe(false)
   })
 }

@@ -1,4 +1,4 @@
-/** The attestation store in memory, which other tests rely on, held to the contract of the real one. */
+/** The attestation store in memory, which other tests use, under the contract of the real one. */
 import { nftId } from '../../actors/nft-id.ts'
 import { createMemoryAttestationStore } from '../support/attestation-store-memory.ts'
 import { attestationStoreContract } from './attestation-store.contract.ts'

@@ -1,4 +1,4 @@
-/** The attestation store in PostgreSQL: the contract, and what only a table can get wrong. */
+/** The attestation store in PostgreSQL: the contract, and properties of its tables. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
@@ -73,7 +73,7 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
   })
   afterAll(() => subject.close())
 
-  /** Runs `meanwhile` in a transaction that stays open until what `ask` asks waits for it. */
+  /** Runs `meanwhile` in a transaction that stays open until the request of `ask` waits for it. */
   async function waitedFor<T>(
     meanwhile: (transaction: postgres.TransactionSql) => Promise<unknown>,
     ask: () => Promise<T>,
@@ -95,7 +95,7 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     return await asked
   }
 
-  test('Y2: a submission waits for the one under way with its key, and is told of it', async () => {
+  test('Y2: a submission waits for the one under way with its key, and gets its result', async () => {
     const { store, vault } = subject
     const first = anAttestation({ submittedBy: 'waiter' })
     const submission = { idempotencyKey: 'k', payloadHash: 'ab'.repeat(32) }
@@ -106,7 +106,7 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     expect(outcome).toEqual({ kind: 'repeated', earlier: { attestation: first, payloadHash: 'ab'.repeat(32) } })
   })
 
-  test('Y3: a revocation waits for the one under way, and is told of it', async () => {
+  test('Y3: a revocation waits for the one under way, and gets its result', async () => {
     const { store, vault } = subject
     const attestation = anAttestation()
     await store.create(attestation, null)
@@ -118,7 +118,7 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     expect(outcome).toEqual({ ...attestation, revocation })
   })
 
-  test('a submission that was refused by a constraint is an error, and nothing of it is kept', async () => {
+  test('a submission that was refused by a constraint is an error, and leaves no row', async () => {
     const { store } = subject
     const attestation = anAttestation()
     await store.create(attestation, null)
@@ -127,7 +127,7 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     expect(await store.attestation(attestation.attestationId)).toEqual(attestation)
   })
 
-  test('Y7: whatever is changed in its columns, an attestation is not told any more', async () => {
+  test('Y7: whatever is changed in its columns, an attestation is not returned', async () => {
     const { store, sql } = subject
     const attestation = anAttestation()
     const bystander = anAttestation()
@@ -181,7 +181,7 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     expect(whole?.entries.map(({ event }) => event)).toEqual(['mint', 'attestation', 'attestation', 'transfer'])
   })
 
-  test('Y7: a history that names nobody, or whose events were exchanged, is no answer', async () => {
+  test('Y7: a history that names no owner, or whose events were exchanged, is an error', async () => {
     const { store, sql } = subject
     for (const change of [
       "DELETE FROM actors WHERE kind = 'class' AND class_id",
@@ -212,7 +212,7 @@ describe('AttestationStore: PostgreSQL, at rest', () => {
     const { store, sql } = subject
     const attestation = anAttestation()
     const revocation = aRevocation()
-    await store.create(attestation, { idempotencyKey: 'told-to-nobody', payloadHash: 'ab'.repeat(32) })
+    await store.create(attestation, { idempotencyKey: 'shown-to-no-client', payloadHash: 'ab'.repeat(32) })
     await store.revoke(attestation.attestationId, revocation)
     const [row = {}] = await sql`SELECT * FROM attestations WHERE attestation_id = ${attestation.attestationId}`
     const stored = Object.values(row).map((value: unknown) =>
@@ -226,7 +226,7 @@ describe('AttestationStore: PostgreSQL, at rest', () => {
       attestation.seal.signature,
       revocation.reason ?? '',
       revocation.seal.signature,
-      'told-to-nobody',
+      'shown-to-no-client',
       'ab'.repeat(32),
     ]
     for (const text of hidden) expect(stored.filter((value) => value.includes(text))).toEqual([])
@@ -267,7 +267,7 @@ describe('AttestationStore: PostgreSQL, at rest', () => {
   })
 })
 
-/** Gives the row back as it is now, whatever became of it. */
+/** Returns a function that restores the row's present state. */
 async function keepRow(sql: postgres.Sql, attestationId: string): Promise<() => Promise<void>> {
   const one = `attestation_id = '${attestationId}'`
   await sql.unsafe(`CREATE TABLE kept AS SELECT * FROM attestations WHERE ${one}`)
@@ -280,7 +280,7 @@ async function keepRow(sql: postgres.Sql, attestationId: string): Promise<() => 
 const MANY = 12_000
 const RARE_EVERY = 4_000
 
-/** The first `old` of them are of other filters' values altogether. */
+/** The first `old` rows match no filter of the tests. */
 async function insertMany({ sql, vault }: Postgres, old = 0): Promise<void> {
   const rows = Array.from({ length: MANY }, (_, index) => {
     const attestation = numbered(index + 1, index < old)

@@ -1,4 +1,4 @@
-/** What every AttestationStore must say of what became of an NFT: Y5 of the port. */
+/** The contract of every AttestationStore for the provenance of an NFT: Y5 of the port. */
 import { expect, test } from 'vitest'
 import type { AttestationStore, ProvenanceEntry, ProvenanceQuery } from '../../runtime/ports/attestation-store.ts'
 import {

@@ -1,4 +1,4 @@
-/** What every AttestationStore must do: Y1 to Y5 of the port. */
+/** The contract of every AttestationStore: Y1 to Y5 of the port. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Attestation, AttestationQuery } from '../../runtime/ports/attestation-store.ts'
@@ -32,7 +32,7 @@ export function attestationStoreContract(name: string, create: () => Promise<Att
 }
 
 function creationTests(subject: () => AttestationStoreSubject): void {
-  test('Y1: what is created is found as it was given, at once, by whoever asks', async () => {
+  test('Y1: an attestation is found as it was created, at once, through every store', async () => {
     const { store, other } = subject()
     const bare = { evidenceUrl: null, attesterVerified: false, statement: ' ' }
     for (const attestation of [anAttestation(), anAttestation(bare)]) {
@@ -41,7 +41,7 @@ function creationTests(subject: () => AttestationStoreSubject): void {
     }
   })
 
-  test('what was never created is not found, whatever its ID', async () => {
+  test('no unknown ID is found', async () => {
     const { store } = subject()
     for (const id of [anAttestation().attestationId, '', 'att_', 'x\0', "' OR true --"]) {
       expect(await store.attestation(id)).toBeUndefined()
@@ -49,7 +49,7 @@ function creationTests(subject: () => AttestationStoreSubject): void {
     }
   })
 
-  test('Y2: of many under one key one is made, and all others are told of it', async () => {
+  test('Y2: of many under one key one is created, and all others return it', async () => {
     const { store, other } = subject()
     const subjectClass = newClassId()
     const rivals = Array.from({ length: 12 }, (_, number) => anAttestation({ subjectClass, statement: `${number}` }))
@@ -68,7 +68,7 @@ function creationTests(subject: () => AttestationStoreSubject): void {
     expect((await store.attestations(aSearch({ subjectClass }))).attestations).toEqual([winner])
   })
 
-  test('Y2: a key means something within its client only, and a submission without one is always made', async () => {
+  test('Y2: a key is scoped to its client, and a submission without one is always created', async () => {
     const { store } = subject()
     const submittedBy = `client "of' its own`
     const key = { idempotencyKey: 'k', payloadHash: HASH }
@@ -80,10 +80,10 @@ function creationTests(subject: () => AttestationStoreSubject): void {
     }
     expect(await store.submitted(submittedBy, 'k')).toEqual({ attestation: first, payloadHash: HASH })
     expect(await store.submitted(submittedBy, 'K')).toBeUndefined()
-    expect(await store.submitted('nobody', 'k')).toBeUndefined()
+    expect(await store.submitted('unknown', 'k')).toBeUndefined()
   })
 
-  test('Y2: a repeat is told of the attestation as it is now', async () => {
+  test('Y2: a replay returns the attestation’s present state', async () => {
     const { store } = subject()
     const attestation = anAttestation({ submittedBy: 'revoker' })
     const key = { idempotencyKey: 'then revoked', payloadHash: HASH }
@@ -96,7 +96,7 @@ function creationTests(subject: () => AttestationStoreSubject): void {
 }
 
 function revocationTests(subject: () => AttestationStoreSubject): void {
-  test('Y3: of many revocations one stays, and all are told of it; nothing else changes', async () => {
+  test('Y3: of many revocations one stays, and all return it; nothing else changes', async () => {
     const { store, other } = subject()
     const attestation = anAttestation()
     await store.create(attestation, null)
@@ -128,7 +128,7 @@ const FILTERS = fc.record<Partial<AttestationQuery>>(
     subjectClass: fc.constantFrom(...CLASSES, newClassId(), 'x\0'),
     subjectInstance: fc.constantFrom(...INSTANCES, 'none'),
     assetClass: fc.constantFrom(...CLASSES, 'gold  bars', 'GOLD  BARS', 'Straße', 'STRASSE', 'nothing', '', 'a\0b'),
-    attester: fc.constantFrom(...ATTESTERS, 'nobody', '\0'),
+    attester: fc.constantFrom(...ATTESTERS, 'unknown', '\0'),
     status: fc.constantFrom('active', 'revoked', 'ACTIVE', ''),
   },
   { requiredKeys: [] },

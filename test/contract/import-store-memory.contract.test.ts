@@ -1,4 +1,4 @@
-/** Goal: the store that tests of imports run over keeps the contract of the one in PostgreSQL. */
+/** The import store in memory, which other tests use, under the contract of the real one. */
 import { createMemoryImportStore } from '../support/import-store-memory.ts'
 import { importStoreContract } from './import-store.contract.ts'
 

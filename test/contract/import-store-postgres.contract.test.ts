@@ -1,4 +1,7 @@
-/** Goal: S1 to S3 over PostgreSQL, and D1: rows say nothing to who has no key, and nothing that was not sealed is believed. */
+/**
+ * The import store in PostgreSQL: S1 to S4, and D1: rows are unreadable without a key, and unsealed rows are not
+ * accepted.
+ */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createImportStore, type ImportStore } from '../../infra/portability/import-store.ts'
@@ -35,7 +38,7 @@ describe('imports at rest', () => {
     await database.drop()
   })
 
-  test('nothing of what is staged stands in the rows', async () => {
+  test('staged content is unreadable in the rows', async () => {
     const rows = await sql`
       SELECT (imports.*)::text || (import_parts.*)::text || encode(imports.document, 'escape')
              || encode(import_parts.document, 'escape') AS text
@@ -47,19 +50,16 @@ describe('imports at rest', () => {
     }
   })
 
-  test.for(['status', 'next_part', 'position'])(
-    'D1: a head whose %s was changed by somebody is not believed',
-    async (column) => {
-      const before = await sql`SELECT ${sql(column)}::text AS value FROM imports`
-      const value = column === 'status' ? 'taking' : '7'
-      await sql.unsafe(`UPDATE imports SET ${column} = '${value}'`)
-      await expect(store.head(HEAD.importId)).rejects.toThrow(LedgerImportsUnavailable)
-      await sql.unsafe(`UPDATE imports SET ${column} = '${String(before[0]?.['value'])}'`)
-      expect((await store.head(HEAD.importId))?.position).toBe(1)
-    },
-  )
+  test.for(['status', 'next_part', 'position'])('D1: a head whose %s was changed is not accepted', async (column) => {
+    const before = await sql`SELECT ${sql(column)}::text AS value FROM imports`
+    const value = column === 'status' ? 'taking' : '7'
+    await sql.unsafe(`UPDATE imports SET ${column} = '${value}'`)
+    await expect(store.head(HEAD.importId)).rejects.toThrow(LedgerImportsUnavailable)
+    await sql.unsafe(`UPDATE imports SET ${column} = '${String(before[0]?.['value'])}'`)
+    expect((await store.head(HEAD.importId))?.position).toBe(1)
+  })
 
-  test('D1: a part is not taken for another, nor what was found of one for that of another', async () => {
+  test('D1: a part is not taken for another, nor the findings of one for those of another', async () => {
     await sql`INSERT INTO import_parts (import_id, part, content, document, present) SELECT import_id, 1, content, document, present FROM import_parts`
     await expect(store.part(HEAD.importId, 1)).rejects.toThrow(LedgerImportsUnavailable)
     await expect(store.present(HEAD.importId, 1)).rejects.toThrow(LedgerImportsUnavailable)
@@ -67,7 +67,7 @@ describe('imports at rest', () => {
   })
 
   test('a database that does not answer is a failure of the port', async () => {
-    const away = createImportStore({ url: 'postgres://nobody@127.0.0.1:1/none', vault: await vaultOf(database.url) })
+    const away = createImportStore({ url: 'postgres://unknown@127.0.0.1:1/none', vault: await vaultOf(database.url) })
     await expect(away.head(HEAD.importId)).rejects.toThrow(LedgerImportsUnavailable)
     await away.close()
   })

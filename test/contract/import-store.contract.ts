@@ -57,7 +57,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
     })
     afterEach(() => subject.close())
 
-    test('what was begun is read as it was given, with its part', async () => {
+    test('a staged import is read as it was written, with its part', async () => {
       expect(await store.head(HEAD.importId)).toBeUndefined()
       expect(await store.begin(HEAD, aPart(0))).toBe('begun')
       expect(await store.head(HEAD.importId)).toEqual(HEAD)
@@ -68,13 +68,13 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(await store.present(HEAD.importId, 0)).toBeUndefined()
     })
 
-    test('an import is begun once, whoever begins it at the same time', async () => {
+    test('concurrent calls begin an import once', async () => {
       const begun = await Promise.all([0, 1, 2, 3].map((one) => store.begin(HEAD, aPart(0, `text ${one}`))))
       expect(begun.filter((one) => one === 'begun')).toHaveLength(1)
       expect(begun.filter((one) => one === 'taken')).toHaveLength(3)
     })
 
-    test('no more are staged at once than may be, whoever begins them at the same time', async () => {
+    test('concurrent calls stage no more imports than the limit', async () => {
       const begun = await Promise.all(
         Array.from({ length: MAX_STAGED + 4 }, (_, at) => store.begin(another(at), aPart(0))),
       )
@@ -85,7 +85,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(await store.begin(another(99), aPart(0))).toBe('begun')
     })
 
-    test('S2: of two that append the same part one does, and only its content is there', async () => {
+    test('S2: one of several concurrent appends of a part succeeds, and only its content is there', async () => {
       await store.begin(HEAD, aPart(0))
       const after = { ...HEAD, nextPart: 2 }
       const appended = await Promise.all(['a', 'b', 'c'].map((text) => store.append(HEAD, after, aPart(1, text))))
@@ -95,7 +95,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(await store.contentOf(HEAD.importId, 1)).toBe(aPart(1, text).content)
     })
 
-    test('S1: of two that go on from the same, one does', async () => {
+    test('S1: one of several concurrent changes of a head succeeds', async () => {
       await store.begin(HEAD, aPart(0))
       const applying: ImportHead = { ...HEAD, status: 'applying', total: 7 }
       expect(await store.advance(HEAD, applying)).toBe(true)
@@ -108,7 +108,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect((await store.head(HEAD.importId))?.status).toBe(both[0] ? 'taking' : 'refusing')
     })
 
-    test('S1: a step counts once, and what was found of a part stays', async () => {
+    test('S1: a step counts once, and the findings of a part stay', async () => {
       await store.begin(HEAD, aPart(0))
       const next = { ...HEAD, position: 1 }
       const found = { part: 0, present: { records: [3, 5], issuers: [1] } }
@@ -120,7 +120,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(await store.present(HEAD.importId, 0)).toEqual(found.present)
     })
 
-    test('S4: whoever decides sees what of the same ledger was decided before, and nothing else', async () => {
+    test('S4: a decision sees the earlier decisions about the same ledger, and no others', async () => {
       const heads = [0, 1, 2].map((number) => ({ ...another(number), status: 'applying' as const }))
       const stranger = { ...another(3), source: { ...HEAD.source, ledgerId: 'a third ledger' } }
       for (const head of [...heads.map((one) => ({ ...one, status: 'staging' as const })), stranger]) {
@@ -147,7 +147,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect((await store.head(first.importId))?.status).toBe('taking')
     })
 
-    test('S3: what has ended keeps what it was told by, and nothing of its records', async () => {
+    test('S3: an ended import keeps its result and none of its records', async () => {
       await store.begin(HEAD, aPart(0))
       const summary = { accounts: 1, tokens: 0, nftClasses: 0, nftInstances: 0, attestations: 0, present: 0 }
       const done: ImportHead = { ...HEAD, status: 'done', summary }
@@ -158,7 +158,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(await store.begin(HEAD, aPart(0))).toBe('taken')
     })
 
-    test('what was refused makes way once it has settled', async () => {
+    test('a refused import frees its place once it has settled', async () => {
       await store.begin(HEAD, aPart(0))
       const refusal = { kind: 'invalid', faults: [{ code: 'balance', field: 'lines[3]', message: 'no' }] } as const
       const refused: ImportHead = { ...HEAD, status: 'refused', refusal }
@@ -174,7 +174,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect((await store.part(HEAD.importId, 0))?.text).toBe('anew')
     })
 
-    test('what is discarded is gone, unless it has gone on', async () => {
+    test('discarding deletes an import unless it has progressed', async () => {
       await store.begin(HEAD, aPart(0))
       await store.append(HEAD, { ...HEAD, nextPart: 2 }, aPart(1))
       await store.discard(HEAD)
@@ -184,7 +184,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(await store.contentOf(HEAD.importId, 0)).toBeUndefined()
     })
 
-    test('those that nobody drives are given to one who asks, and unfinished ones only', async () => {
+    test('unfinished imports without a driver are handed to one caller each', async () => {
       const [driven, staged, done, refused] = [another(1), another(2), another(3), another(4)]
       for (const head of [driven, staged, done, refused]) await store.begin(head, aPart(0))
       await store.advance(driven, { ...driven, status: 'applying' })

@@ -1,4 +1,4 @@
-/** What every LeaseStore must do, real or simulated (L1-L3 of runtime/ports/lease-store.ts). */
+/** The contract of every LeaseStore, real or simulated (L1-L3 of runtime/ports/lease-store.ts). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   LeaseStoreUnavailable,
@@ -9,20 +9,20 @@ import {
 } from '../../runtime/ports/lease-store.ts'
 
 export interface LeaseStoreHarness {
-  /** A client of its own, as another process would have. */
+  /** A separate client, like another process's. */
   readonly connect: () => Promise<LeaseStore>
-  /** Lets the world go on until the promise settles. */
+  /** Runs until the promise settles. */
   readonly finish: <T>(promise: Promise<T>) => Promise<T>
-  /** Lets the world go on until the condition holds; fails when it does not. */
+  /** Runs until the condition holds; fails if it does not. */
   readonly until: (condition: () => boolean) => Promise<void>
-  /** Lets everything that is under way arrive. */
+  /** Runs until no operation is under way. */
   readonly settle: () => Promise<void>
-  /** Until `run` settles, writes take effect in the store and their answers do not come. */
+  /** Until `run` settles, writes take effect in the store and their answers are lost. */
   readonly losingAnswers: (run: () => Promise<void>) => Promise<void>
   readonly loseStore: () => Promise<void>
-  /** The store is back, as it was. */
+  /** The store is back, unchanged. */
   readonly regainStore: () => Promise<void>
-  /** The store loses everything, and comes back empty. */
+  /** The store loses all data, and comes back empty. */
   readonly emptyStore: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -71,7 +71,7 @@ export function leaseStoreContract(name: string, createHarness: () => Promise<Le
       expect(await sessions(store)).toEqual([])
     })
 
-    test('everybody lists every session as it was last written, with its revision', async () => {
+    test('every client lists every session as it was last written, with its revision', async () => {
       const first = await create(sessionOf('a', { ready: false }))
       const second = await create(sessionOf('b', { draining: true, refusedShards: [3, 250] }))
       const third = await renew(store, sessionOf('a'), first)
@@ -141,7 +141,7 @@ export function leaseStoreContract(name: string, createHarness: () => Promise<Le
       ])
     })
 
-    test('ending takes nothing from whoever wrote the key since', async () => {
+    test('ending does not delete a key that another session has written since', async () => {
       const first = await create(sessionOf('a'))
       const next = sessionOf('a', { session: 'd'.repeat(32) })
       const revision = await renew(other, next, first)
@@ -149,12 +149,12 @@ export function leaseStoreContract(name: string, createHarness: () => Promise<Le
       expect(await sessions(store)).toEqual([{ ...next, revision }])
     })
 
-    test('ending what was never there is nothing', async () => {
-      await harness.finish(store.end('nobody'))
+    test('ending a missing session has no effect', async () => {
+      await harness.finish(store.end('unknown'))
       expect(await sessions(store)).toEqual([])
     })
 
-    test('a watcher hears the hints that stand and those that come, until it stops', async () => {
+    test('a watcher receives present and later hints, until it stops', async () => {
       const heard: ShardHint[] = []
       await harness.finish(store.hint(hintOf(1, 1)))
       await harness.finish(store.hint(hintOf(2, 1, null)))
@@ -183,7 +183,7 @@ export function leaseStoreContract(name: string, createHarness: () => Promise<Le
       expect(await renew(store, sessionOf('a'), revision)).toBeGreaterThan(revision)
     })
 
-    test('a watcher hears hints again after the store was away', async () => {
+    test('a watcher receives hints again after the store was away', async () => {
       const heard: ShardHint[] = []
       other.watchHints((hint) => heard.push(hint))
       await harness.finish(store.hint(hintOf(1, 1)))

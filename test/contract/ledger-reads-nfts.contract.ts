@@ -1,4 +1,4 @@
-/** What every LedgerReads must show of NFTs: classes, instances, who owns what, and what became of each. */
+/** The contract of every LedgerReads for NFTs: classes, instances, owners and histories. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type ClassState, classViewOf } from '../../actors/nft-class/state.ts'
@@ -81,7 +81,7 @@ function classTests(seeded: () => Seeded): void {
     }
   })
 
-  test('a class that is no more is shown no more, nor counted', async () => {
+  test('a removed class is not shown, nor counted', async () => {
     const { reads, book, write } = seeded()
     const removed = aClass()
     const total = (await reads.nftClasses(null, 1)).count?.total ?? 0
@@ -112,7 +112,7 @@ function classTests(seeded: () => Seeded): void {
 }
 
 function instanceTests(seeded: () => Seeded): void {
-  test('an instance is shown from its mint on, whatever becomes of it, and by exactly its ID', async () => {
+  test('an instance is shown from its mint on, in every later state, and by exactly its ID', async () => {
     const { reads, book, write } = seeded()
     const ofClass = aClass()
     const { classId } = ofClass
@@ -138,7 +138,7 @@ function instanceTests(seeded: () => Seeded): void {
     }
   })
 
-  test('an instance that is no more is shown nowhere', async () => {
+  test('a removed instance is not shown', async () => {
     const { reads, book, write } = seeded()
     const ofClass = aClass()
     const { classId } = ofClass
@@ -215,8 +215,8 @@ function ownedTests(seeded: () => Seeded): void {
       expect(pages).toHaveLength(Math.ceil(all.length / limit))
     }
     expect((await reads.ownedNfts('collector', mine[1]?.id ?? '', 1))?.nfts).toEqual([all[2]])
-    for (const nobody of ['nobody', 'Collector', '', 'a\0b']) {
-      expect(await reads.ownedNfts(nobody, null, 10)).toBeUndefined()
+    for (const accountId of ['unknown', 'Collector', '', 'a\0b']) {
+      expect(await reads.ownedNfts(accountId, null, 10)).toBeUndefined()
     }
   })
 

@@ -272,7 +272,7 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     await sql`DELETE FROM holds`
   }
 
-  test('what is pending is counted whole for an account, and for the ledger up to a bound', async () => {
+  test('pending transactions are counted exactly for an account, and for the ledger up to a bound', async () => {
     await insertPending('many', 'many ', 4_000)
     await insertHolds('many', 'issue ', 10)
     await insertHolds('crowd', 'leg ', 100)
@@ -293,7 +293,7 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     await emptied()
   })
 
-  test('legs whose transactions are pending are counted with what is pending', async () => {
+  test('legs whose transactions are pending are counted as pending', async () => {
     await insertHolds('legs', 'group ', 100)
     await insertPending('legs', 'leg ', 10, false)
     for (const status of ['pending', null] as const) {
@@ -306,7 +306,7 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     await emptied()
   })
 
-  test('L3: what is in flight elsewhere holds the feed back, and nothing slips behind a position', async () => {
+  test('L3: commits in flight elsewhere hold the feed back, and no row appears behind a position', async () => {
     const start = (await walk(reads, aQuery({ order: 'asc', limit: 1_000, counted: false }))).at(-1)?.next ?? null
     let arrive: () => void = () => undefined
     let end: () => void = () => undefined

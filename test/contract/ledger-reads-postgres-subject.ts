@@ -1,4 +1,4 @@
-/** Reads of a PostgreSQL, and a ledger store that writes what they show. */
+/** A PostgreSQL database with its reads, and a ledger store that writes its rows. */
 import { randomBytes } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
@@ -21,7 +21,7 @@ export const homeOf = (actor: ActorAddress): number => shardOf(actorKey(actor))
 export interface PostgresSubject extends LedgerReadsSubject {
   readonly reads: PostgresLedgerReads
   readonly database: LedgerDatabase
-  /** Of somebody who has the ledger's keys. */
+  /** Holds the ledger's keys. */
   readonly vault: RowVault
 }
 

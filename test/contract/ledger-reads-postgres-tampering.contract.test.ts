@@ -1,4 +1,4 @@
-/** What PostgreSQL's reads do not take from whoever can write its tables and has no keys. */
+/** Changes of PostgreSQL's tables without keys, which the reads must detect. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
@@ -14,7 +14,7 @@ import {
 import { createBook } from './ledger-reads-rows.ts'
 import { aQuery, receiptSignatureOf, SEED_START_MS } from './ledger-reads-scene.ts'
 
-describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys', () => {
+describe('LedgerReads: PostgreSQL, tables changed without keys', () => {
   let subject: PostgresSubject
   let sql: postgres.Sql
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
     await subject.write([book.decide(accountId, { ...order, atMs: SEED_START_MS + 2, idempotencyKey: 'second' })])
   }
 
-  test('a balance that is put back, taken away or brought in from elsewhere is no answer', async () => {
+  test('a balance that is reverted, deleted or copied from elsewhere is an error', async () => {
     const { reads, vault } = subject
     await writeAccount('holder')
     const ref = vault.accountRef('holder')
@@ -57,7 +57,7 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
     await sql`DROP TABLE kept, newest`
   })
 
-  test('an account whose row says another thing than what was sealed is no answer', async () => {
+  test('an account whose row differs from its sealed content is an error', async () => {
     const { reads } = subject
     await writeAccount('row')
     const asked = [() => reads.account('row'), () => reads.balances('row'), () => reads.accounts(null, 10)]
@@ -88,7 +88,7 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
     await sql`DROP TABLE kept`
   })
 
-  test('entries of a chain that were moved or changed are no answer', async () => {
+  test('entries of a chain that were moved or changed are an error', async () => {
     const { reads, vault } = subject
     await writeAccount('chained')
     const chain = await reads.auditChain('chained', -1, 10)
@@ -117,7 +117,7 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
     await sql`DROP TABLE kept, transactions_kept`
   })
 
-  test('what a key that is gone would open is no answer, and everything else is served', async () => {
+  test('rows of a deleted key are an error, and all others are served', async () => {
     const { vault, database } = subject
     for (const accountId of ['lost', 'found']) {
       await writeAccount(accountId)

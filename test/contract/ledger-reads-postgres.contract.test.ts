@@ -1,4 +1,4 @@
-/** Reads of PostgreSQL: the contract over rows that the ledger store wrote, and what only a database can get wrong. */
+/** Reads of PostgreSQL: the contract over rows that the ledger store wrote, and properties of its tables. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
@@ -94,7 +94,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     return book.transactions[0]?.txnId ?? ''
   }
 
-  test('whatever is changed beside what is sealed, a receipt is the one that was made or none', async () => {
+  test('whatever unsealed column is changed, a receipt is the original or an error', async () => {
     const txnId = await writeTransaction('tampered')
     const original = await reads.receipt(txnId)
     const noticed = ["account_id = 'other'", "document = '{}'", "document = '\\x7b'", "idempotency_key = 'another'"]
@@ -126,7 +126,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     expect(await reads.receipt(txnId)).toEqual(original)
   })
 
-  test('a receipt no longer matches once any stored field of it was changed by somebody who has the keys', async () => {
+  test('a receipt no longer matches once any stored field of it was changed by a holder of the keys', async () => {
     const checked = new Set(STORED_NOWHERE)
     const withheld: string[] = []
     const nft = { tokenId: NFT_ID, failed: true }
@@ -156,7 +156,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     expect([...checked].toSorted()).toEqual(Object.keys(receiptPayload.entries).toSorted())
   })
 
-  test('what was taken from another row of its table is no answer', async () => {
+  test('content copied from another row of its table is an error', async () => {
     const [mine, other] = [await writeTransaction('swapped'), await writeTransaction('swapped.2')]
     await sql`
       UPDATE transactions SET document = (SELECT document FROM transactions WHERE txn_id = ${other})
@@ -167,7 +167,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     expect(await reads.transaction(other)).toBeDefined()
   })
 
-  test('a row that cannot be read is named in what caused the refusal, and nothing of its content is', async () => {
+  test('a row that cannot be read is named in the cause of the error, without its content', async () => {
     const txnId = await writeTransaction('named')
     await sql`UPDATE transactions SET document = '{"transaction": secret' WHERE txn_id = ${txnId}`
     const refusal: unknown = await reads.transaction(txnId).catch((error: unknown) => error)
@@ -180,14 +180,14 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     )
   })
 
-  test('a balance of a token that nobody registered is no answer', async () => {
+  test('a balance of a token that was never registered is an error', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
     await subject.write([book.open('damaged', SEED_START_MS)])
     await subject.write([book.decide('damaged', { atMs: SEED_START_MS, tokenId: 'GHOST' })])
     await expect(reads.balances('damaged')).rejects.toThrow(ReadsUnavailable)
   })
 
-  test('documents of another kind or format, and what is no document, are no answer', async () => {
+  test('documents of another kind or format, and non-documents, are an error', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
     const [token, group] = [tokenState({ status: 'active' }), groupState({ status: 'open' })]
     const plain = { description: '', metadataSchema: {} }
@@ -224,7 +224,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     expect(await Promise.all(asked.map((read) => read()))).toEqual(answers)
   })
 
-  test('an NFT of a class that nobody registered, and one that says it is being minted, are no answer', async () => {
+  test('an NFT of a class that was never registered, and one in the state minting, are errors', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
     const [ofNfts, ghost] = [classIdOf(7), classIdOf(8)]
     const classes = [ofNfts, ghost].map((classId) =>
@@ -248,7 +248,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     await expect(reads.instances(ofNfts, null, 1)).rejects.toThrow(ReadsUnavailable)
   })
 
-  test('an NFT whose row names another owner than its document is in nobody’s list', async () => {
+  test('an NFT whose row names another owner than its document is in no account’s list', async () => {
     const { instance } = await writeNft(9, 'loser')
     const { vault } = subject
     await sql`UPDATE actors SET owner = ${vault.accountRef('winner')} WHERE actor_id = ${instance.id}`
@@ -257,7 +257,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     expect(await reads.ownedNfts('loser', null, 1)).toEqual({ nfts: [], next: null })
   })
 
-  test('a history of which any column says another thing than its entry is no answer', async () => {
+  test('a history with a column that differs from its entry is an error', async () => {
     const { classId, instance } = await writeNft(10, 'curator')
     const history = await reads.nftHistory(classId, '1', -1, 10)
     expect(history?.events.map(({ from, to }) => [from, to])).toEqual([
@@ -300,7 +300,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     return { classId, instance }
   }
 
-  test('a key without its account is no filter that is left out: it is not answered', async () => {
+  test('a key without its account is an error, not an omitted filter', async () => {
     await expect(reads.transactions(aQuery({ idempotencyKey: 'key' }))).rejects.toThrow('a key is one of an account')
     await expect(reads.transactions(aQuery({ idempotencyKey: 'key', amountMin: '1' }))).rejects.toThrow(
       'a key is one of an account',

@@ -1,4 +1,4 @@
-/** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
+/** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at given times. */
 import { Balances } from '../../actors/account/balances.ts'
 import { chained } from '../support/chain.ts'
 import { NO_ROWS, openAccount, type Rows, SALT, transactionOf } from '../support/ledger-rows.ts'
@@ -31,33 +31,33 @@ export interface Order {
   readonly fromAccountId?: string
   readonly receive?: ExchangeSide
   readonly compensates?: string
-  /** The leg of its group that it is, while it is pending; its account holds that in the place of the transaction. */
+  /** The number of its leg while it is pending; its account then holds the leg instead of the transaction. */
   readonly leg?: number
 }
 
-/** Keeps the accounts; each call gives the rows of one commit of one shard. */
+/** Keeps the accounts; each call returns the rows of one commit of one shard. */
 export interface Book {
   readonly account: (accountId: string) => AccountState
-  /** As they are by now, in the order in which they came. */
+  /** Their present states, in the order of creation. */
   readonly transactions: readonly Transaction[]
   readonly compensatedBy: ReadonlyMap<string, string>
   readonly open: (accountId: string, atMs: number) => ShardSeed
   /** Final at once. Whatever its type, the balance grows by the amount. */
   readonly decide: (accountId: string, order: Order) => ShardSeed
-  /** Left to others to decide: the amount is reserved until then. */
+  /** Pending: the amount is reserved until the end. */
   readonly pend: (accountId: string, order: Order) => ShardSeed
-  /** The end of one that is pending: the amount is gone, or free again. */
+  /** Ends a pending transaction: the amount is debited, or free again. */
   readonly finish: (txnId: string, end: { readonly atMs: number; readonly failed?: boolean }) => ShardSeed
   readonly compensate: (txnId: string, by: string) => ShardSeed
-  /** Balances in the place of those that are there, and holds beside those. */
+  /** Replaces balances, and adds holds. */
   readonly keep: (
     accountId: string,
     balances: Readonly<Record<string, Partial<Balance>>>,
     ...holds: readonly Hold[]
   ) => ShardSeed
-  /** An actor in its next version, at its home, with what became of it if it is an NFT. */
+  /** Writes an actor's next version at its home, with events if it is an NFT. */
   readonly put: (state: ActorState, ...events: readonly NftEvent[]) => ShardSeed
-  /** It is no more. */
+  /** Removes the actor. */
   readonly end: (state: ActorState) => ShardSeed
 }
 
@@ -66,7 +66,7 @@ export interface ShardSeed {
   readonly rows: Rows
 }
 
-/** What a book is kept in. */
+/** The state of a book. */
 interface Pages {
   readonly accounts: Map<string, AccountState>
   readonly transactions: Transaction[]
@@ -129,7 +129,7 @@ function transactionIn({ transactions }: Pages, txnId: string): Transaction {
   return found
 }
 
-/** The account in its next version, with the rows that are written beside it. */
+/** The account in its next version, with its accompanying rows. */
 function turned(
   { accounts }: Pages,
   before: AccountState,
@@ -216,7 +216,7 @@ interface Ended {
 
 type Moved = { readonly [Part in 'balance' | 'reserved']?: Quantity }
 
-/** What fails moves nothing, unless something was reserved for it, and is no entry. */
+/** A failure moves no value except a reservation, and has no audit entry. */
 function ended(before: AccountState, transaction: Transaction, atMs: number, failed: boolean, moved: Moved): Ended {
   if (failed) {
     const failure = { code: 'insufficient_funds' as const, detail: 'The amount is larger than the available balance.' }

@@ -1,4 +1,4 @@
-/** What the contract of reads is asked about: a small ledger, and what of it a query must find. */
+/** The scene for the contract of reads: a small ledger, and the expected results of queries. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { parseQuantity } from '../../actors/money.ts'

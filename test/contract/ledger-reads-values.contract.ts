@@ -1,4 +1,4 @@
-/** What every LedgerReads must show of moves between accounts: what is pending, tokens, settlement groups. */
+/** The contract of every LedgerReads for moves between accounts: pending transactions, tokens, settlement groups. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { groupViewOf, type GroupState, type GroupView } from '../../actors/group/state.ts'
@@ -36,7 +36,7 @@ export function movingTests(seeded: () => Seeded): void {
     expect(again.transactions[place]?.txnId).toBe(txnId)
   })
 
-  test('what was compensated says by what, and its receipt stays as it was', async () => {
+  test('a compensated transaction names its compensation, and its receipt stays as it was', async () => {
     const { reads, book, write } = seeded()
     await write([book.decide('dave.x', { atMs: LATER_MS + 10, amount: '2' })])
     const txnId = book.transactions.at(-1)?.txnId ?? ''
@@ -74,7 +74,7 @@ export function movingTests(seeded: () => Seeded): void {
     expect(count).toEqual({ total: completed + 1, exact: true })
   })
 
-  test('a balance shows what is reserved, what comes in, and the decimals of its token', async () => {
+  test('a balance shows reserved and incoming amounts and its token’s decimals', async () => {
     const { reads, book, write } = seeded()
     const [yen, gold] = [
       tokenState({ status: 'crediting', id: 'jpy', tokenId: 'Jpy', decimals: 0 }),
@@ -124,7 +124,7 @@ export function actorTests(seeded: () => Seeded): void {
   tokenTests(seeded)
   groupTests(seeded)
 
-  test('the open groups of a client are counted, of nobody else, and of none that is final', async () => {
+  test('the open groups of a client are counted, without other clients’ and final ones', async () => {
     const { reads, book, write } = seeded()
     expect(await reads.openGroups(CLIENT)).toBe(0)
     const open = aGroup({ status: 'open', clientId: CLIENT })
@@ -209,7 +209,7 @@ const NOTHING: Omit<GroupView, 'groupId'> = {
 }
 
 function groupTests(seeded: () => Seeded): void {
-  test('a registered group is shown as it stands, whatever was done under its ID', async () => {
+  test('a registered group is shown in its present state, whatever transactions use its ID', async () => {
     const { reads, book, write } = seeded()
     const statuses = ['open', 'settling', 'settled', 'reverting', 'reverted'] as const
     for (const status of statuses) {

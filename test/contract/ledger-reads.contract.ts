@@ -1,4 +1,4 @@
-/** What every LedgerReads must do. Lists are held against the same filters over everything that was written. */
+/** The contract of every LedgerReads. Lists are compared with the same filters over all written rows. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -53,7 +53,7 @@ function singleTests(seeded: () => Seeded): void {
     }
   })
 
-  test('what is no transaction, or none that is there, is undefined', async () => {
+  test('an invalid or unknown transaction ID is undefined', async () => {
     const { reads, book } = seeded()
     const existing = book.transactions[0]?.txnId ?? ''
     const unknown = ['', 'txn_', 'x', `${existing}0`, existing.toLowerCase(), `${existing.slice(0, -1)}!`, 'txn_\0']
@@ -76,7 +76,7 @@ function singleTests(seeded: () => Seeded): void {
   test('an account is shown with its key and the tip of its chain', async () => {
     const { reads, book } = seeded()
     for (const accountId of ACCOUNTS) expect(await reads.account(accountId)).toEqual(viewOf(book.account(accountId)))
-    for (const accountId of ['nobody', 'ALICE@BANK', '', '..', 'a\0b']) {
+    for (const accountId of ['unknown', 'ALICE@BANK', '', '..', 'a\0b']) {
       expect(await reads.account(accountId)).toBeUndefined()
       expect(await reads.balances(accountId)).toBeUndefined()
       expect(await reads.auditChain(accountId, -1, 10)).toBeUndefined()
@@ -155,7 +155,7 @@ function singleTests(seeded: () => Seeded): void {
 
 const ANY_FILTERS = fc.record<Partial<TransactionQuery>>(
   {
-    accountId: fc.constantFrom(...ACCOUNTS, 'nobody'),
+    accountId: fc.constantFrom(...ACCOUNTS, 'unknown'),
     createdFromMs: fc.integer({ min: 990, max: 1_090 }).map((ms) => SEED_START_MS + ms / 1.5),
     createdToMs: fc.integer({ min: 990, max: 8_000 }).map((ms) => SEED_START_MS + ms),
     type: fc.constantFrom('credit', 'debit', 'transfer', 'mint'),
@@ -229,7 +229,7 @@ function listTests(seeded: () => Seeded): void {
 
   test('counters give what a count would: everything, an account, a status, an account and a status', async () => {
     const { reads } = seeded()
-    for (const accountId of [null, ...ACCOUNTS, 'nobody']) {
+    for (const accountId of [null, ...ACCOUNTS, 'unknown']) {
       for (const status of [null, ...TRANSACTION_STATUSES]) {
         const query = aQuery({ accountId, status, limit: 1 })
         expect((await reads.transactions(query)).count).toEqual({ total: expected(query).length, exact: true })

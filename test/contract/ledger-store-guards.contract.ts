@@ -26,7 +26,7 @@ const ACCOUNTS = ['alice', 'dan', 'eve', 'carol'].map((accountId) => ({ shardId:
 const ACTORS: readonly ActorState[] = [groupState(), exchangeState(), tokenState(), MINTED, REGISTERED]
 
 export function guardsContract(scene: Scene): void {
-  /** Shard 3 has something of each kind, and alice a transfer that was concluded and one that is pending; bob is in 4. */
+  /** Shard 3 has rows of each kind: alice has a completed and a pending transfer. bob is in shard 4. */
   async function lived() {
     const [token, other] = [await scene.own(scene.a, 3), await scene.own(scene.a, 4)]
     const bob = await scene.opened(scene.a, other, 'bob')
@@ -51,7 +51,7 @@ export function guardsContract(scene: Scene): void {
     return { token, other, bob, alice: second.account, dan: credited.account, eve, credited, concluded, ended, pending }
   }
 
-  /** All that shard 3 shows, part by part. */
+  /** Everything that shard 3 shows, part by part. */
   async function seen(txnIds: readonly string[]) {
     const key = (accountId: string, operation: 'transaction' | 'key_rotation') =>
       ({ shardId: 3, accountId, operation, idempotencyKey: 'k2' }) as const
@@ -113,7 +113,7 @@ export function guardsContract(scene: Scene): void {
       const broken: Readonly<Record<string, Partial<Rows>>> = {
         'an account on an older version': creditAccount(concluded.account, 'k2').rows,
         'an account on a version to come': creditAccount({ ...alice, version: alice.version + 1 }, 'k2').rows,
-        'an account that is not there': creditAccount(openAccount(3, 'nobody').account, 'k2').rows,
+        'a missing account': creditAccount(openAccount(3, 'unknown').account, 'k2').rows,
         'an account that is there, made anew': openAccount(3, 'alice').rows,
         'an entry again': { ...again, entries: openAccount(3, 'dan').rows.entries },
         'a transaction again': { ...again, transactions: credited.rows.transactions },

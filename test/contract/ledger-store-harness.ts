@@ -1,19 +1,19 @@
-/** What a ledger store's contract needs of whoever runs it: stores for several sessions on one database, and faults. */
+/** The harness for the contract of a ledger store: stores for several sessions on one database, and faults. */
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 
 export interface LedgerStoreHarness {
-  /** Of the ledger that the stores share; at least 8. Nothing is in it and nobody owns a shard. */
+  /** The shard count of the shared ledger; at least 8. The ledger is empty and no shard has an owner. */
   readonly shardCount: number
   /** A store of a new session on the same database. */
   readonly open: () => Promise<SessionUnderTest>
-  /** Lets time pass until the work is done: a virtual clock has to be driven. */
+  /** Advances time until the work is done, as a virtual clock requires. */
   readonly run: <T>(work: Promise<T>) => Promise<T>
-  /** Lets this much time pass, and whatever falls due in it happen. */
+  /** Advances time by this duration, and runs all events that fall due. */
   readonly passTime: (durationMs: number) => Promise<void>
-  /** What crossed the ledger's boundary so far, by token, over all sessions. */
+  /** The value that has crossed the ledger's boundary so far, by token, over all sessions. */
   readonly boundaryTotals: () => Promise<ReadonlyMap<string, BoundaryTotal>>
-  /** What is written of an NFT (`class/instance`) in a shard, oldest first. */
+  /** The stored events of an NFT (`class/instance`) in a shard, oldest first. */
   readonly nftEvents: (shardId: number, nftId: string) => Promise<readonly NftEvent[]>
   readonly close: () => Promise<void>
 }
@@ -30,13 +30,13 @@ export interface SessionUnderTest {
   readonly session: string
   /** The next commit never arrives. */
   readonly loseNextCommit: () => void
-  /** The next commit takes effect, and nobody hears of it. */
+  /** The next commit takes effect, and its answer is lost. */
   readonly loseNextAnswer: () => void
-  /** From now on commits with transactions take their locks and go no further, until they are let go. */
+  /** From now on commits with transactions take their locks and then wait until `letGo`. */
   readonly holdCommits: () => Promise<HeldCommits>
-  /** The connections are gone, commits in flight included; the server may not have noticed. The store may open others. */
+  /** Closes the connections, commits in flight included; the server may not have noticed. The store may open others. */
   readonly cutOff: () => void
-  /** The process is gone, and its connections with it. */
+  /** Ends the process and its connections. */
   readonly crash: () => Promise<void>
 }
 

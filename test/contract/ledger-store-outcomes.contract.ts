@@ -89,7 +89,7 @@ export function outcomesContract(scene: Scene): void {
   })
 
   describe('D4, D5: what an acquire has waited for is seen after it', () => {
-    test('D4: what was answered is in every look-up sent afterwards, whoever sends it', async () => {
+    test('D4: every later look-up of any session shows an answered commit', async () => {
       const token = await scene.own(scene.a, 3)
       let account = await scene.opened(scene.a, token)
       for (let index = 0; index < 20; index += 1) {
@@ -176,7 +176,7 @@ export function outcomesContract(scene: Scene): void {
   })
 }
 
-/** What a store must do with a second copy of a commit, in the epoch and attempt of the first: nothing in between can help. */
+/** How a store must treat a second copy of a commit with the same epoch and attempt, which arrives after the first. */
 function repeatedContract(scene: Scene): void {
   describe('I3: a commit that arrives twice takes effect once', () => {
     /** Each arrives once more after the others, by when what it wrote has been written over, or is gone. */

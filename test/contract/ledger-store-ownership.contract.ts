@@ -5,7 +5,7 @@ import { committed, type Scene } from './ledger-store-scene.ts'
 
 export function ownershipContract(scene: Scene): void {
   describe('ownership', () => {
-    test('a new ledger has all its shards, owned by nobody', async () => {
+    test('a new ledger has all its shards, without owners', async () => {
       const shards = await scene.run(scene.a.store.shards())
       expect(shards).toEqual(
         Array.from({ length: scene.harness.shardCount }, (_, shardId) => ({

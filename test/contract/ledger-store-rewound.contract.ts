@@ -1,4 +1,7 @@
-/** What a ledger store must do about a database that lacks what it has answered, as a suite of its own: not every harness can take back. */
+/**
+ * The contract of a ledger store for a database that lacks answered commits: a suite of its own, because not every
+ * harness can rewind.
+ */
 import { describe, expect, test } from 'vitest'
 import type { AccountState } from '../../actors/account/state.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'

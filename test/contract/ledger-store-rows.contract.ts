@@ -41,7 +41,7 @@ export function rowsContract(scene: Scene): void {
       const alice = await scene.opened(scene.a, token)
       const answer = await scene.ask(scene.a, {
         accounts: [
-          { shardId: 3, accountId: 'nobody' },
+          { shardId: 3, accountId: 'unknown' },
           { shardId: 4, accountId: alice.accountId },
         ],
         keys: [{ shardId: 3, accountId: alice.accountId, operation: 'transaction', idempotencyKey: 'unused' }],
@@ -50,7 +50,7 @@ export function rowsContract(scene: Scene): void {
         groupUses: [{ shardId: 3, accountId: alice.accountId, groupId: GROUP_ID, type: 'credit', tokenId: BASE_UNIT }],
         tokens: [{ shardId: 3, address: tokenAddress('none') }],
         existing: [
-          { shardId: 3, accountId: 'nobody' },
+          { shardId: 3, accountId: 'unknown' },
           { shardId: 4, accountId: alice.accountId },
         ],
         classes: [CLASS_ID],

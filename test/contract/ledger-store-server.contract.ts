@@ -1,4 +1,6 @@
-/** What a ledger store must do about a server that the ledger was not accepted on: N1, N3 and A1 of infra/postgres. */
+/**
+ * The contract of a ledger store for a server that was not accepted for the ledger: N1, N3 and A1 of infra/postgres.
+ */
 import { describe, expect, test } from 'vitest'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { creditAccount, partOf } from '../support/ledger-rows.ts'
@@ -15,7 +17,7 @@ export interface PromotableHarness extends LedgerStoreHarness {
   readonly open: () => Promise<WatchedSession>
   /** The database is on a server that was not accepted, with all that was committed. Connections may stay. */
   readonly promote: () => Promise<void>
-  /** What an administrator says of the server that it is on now. */
+  /** An administrator's decision about the present server. */
   readonly accept: () => Promise<void>
 }
 

@@ -222,7 +222,7 @@ export function valuesContract(scene: Scene): void {
       expect(uses?.toSorted()).toEqual(['credit EUR', `debit ${BASE_UNIT}`, `transfer ${BASE_UNIT}`])
     })
 
-    test('that an account exists is told of any shard, whoever asks', async () => {
+    test('the existence of an account is visible from every shard', async () => {
       const token = await scene.own(scene.a, 3)
       await scene.opened(scene.a, token)
       const existing = [

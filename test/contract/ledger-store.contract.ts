@@ -1,6 +1,6 @@
 /**
- * What every ledger store must keep (D1-D6 of the port), as a suite over a harness: the real one and the simulated one
- * are held by it alike. Nothing here knows a product; what the store holds is seen through the port alone.
+ * The contract of every ledger store (D1-D6 of the port), as a suite over a harness for the real and the simulated one.
+ * It uses the port alone and depends on no product.
  */
 import { describe } from 'vitest'
 import type { LedgerStoreHarness } from './ledger-store-harness.ts'

@@ -1,4 +1,4 @@
-/** What answers questions about schemas, without the process around it: what it must be spared from is counted, not timed. */
+/** The validator without the process around it: its work is counted, not timed. */
 import { createSchemaValidatorInPlace } from '../support/schema-validator-in-place.ts'
 import { schemaValidatorContract } from './schema-validator.contract.ts'
 

@@ -69,7 +69,7 @@ export const HEAVY_SCHEMAS: readonly (readonly [string, JsonObject])[] = [
   ],
 ]
 
-/** What takes a naive validator minutes, or all memory. */
+/** Schemas and values that take a naive validator minutes, or all memory. */
 export const HOSTILE_VALUES: readonly (readonly [string, JsonObject, Json])[] = [
   ['a catastrophic pattern', { pattern: '^(a+)+$' }, `${'a'.repeat(500_000)}!`],
   ['another catastrophic pattern', { pattern: '^(\\w+\\s?)*$' }, `${'a '.repeat(200_000)}!`],

@@ -1,4 +1,6 @@
-/** What every SchemaValidator must do: M1 and M2 of the port. What keywords mean is in test/unit/schema. */
+/**
+ * The contract of every SchemaValidator: M1 and M2 of the port. The meaning of keywords is tested in test/unit/schema.
+ */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'

@@ -86,7 +86,7 @@ describe('ServiceKeys: PostgreSQL', () => {
     expect(verifiesUnder(published, '{"a":"é"}', first)).toBe(true)
     expect(verifiesUnder(published, '{"b":2}', second)).toBe(true)
     expect(verifiesUnder(published, '{"b":2}', first)).toBe(false)
-    await expect(one.sign('nobody', ['x'])).rejects.toThrow(ServiceKeysUnavailable)
+    await expect(one.sign('unknown', ['x'])).rejects.toThrow(ServiceKeysUnavailable)
   })
 
   test('V7: the key for imports is not published and signs nothing, and opens what was encrypted to it', async () => {
@@ -262,7 +262,7 @@ describe('ServiceKeys: PostgreSQL', () => {
       expect(process.published().find(({ keyId }) => keyId === old)?.revokedAtMs).toBe(clock.now())
     }
     expect(await keys.revoke(old)).toBe(undefined)
-    expect(await keys.revoke('nobody')).toBe(undefined)
+    expect(await keys.revoke('unknown')).toBe(undefined)
     expect(keys.published()).toHaveLength(KEY_PURPOSES.length + 1)
   })
 
@@ -288,7 +288,7 @@ describe('ServiceKeys: PostgreSQL', () => {
     expect(keys.current('receipt')).toBe(second?.replacement?.keyId)
   })
 
-  test.for([-60_000, 60_000])('V8: spans are the same whoever writes them, be its clock %d ms off', async (offMs) => {
+  test.for([-60_000, 60_000])('V8: spans do not depend on the writer’s clock, %d ms off', async (offMs) => {
     const before = Date.now()
     const of = createManualClock(before + offMs)
     const keys = await createServiceKeys({ url: database.url, seals, clock: of })

@@ -1,4 +1,4 @@
-/** What every ServiceKeys must do, whoever keeps the keys. */
+/** The contract of every ServiceKeys. */
 import { p256 } from '@noble/curves/nist.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../runtime/ports/service-keys.ts'

@@ -1,11 +1,11 @@
-/** What every ShardHealth must do: H1 to H3 of the port, and the states S1 to S4. */
+/** The contract of every ShardHealth: H1 to H3 of the port, and the states S1 to S4. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HealthChange, HealthState, ShardHealth, ShardView } from '../../runtime/ports/shard-health.ts'
 import { GIVEN_UP_AFTER_MS, SILENT_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
 
 export interface StagedShard {
   readonly shardId: number
-  /** A node ID; null: nobody. */
+  /** A node ID; null: no owner. */
   readonly owner: string | null
   readonly epoch: number
   readonly ownedForMs: number
@@ -48,7 +48,7 @@ export function shardHealthContract(name: string, create: () => Promise<ShardHea
       return (await subject.other.shard(staged.shardId))?.healthState
     }
 
-    test('a shard that nobody ever owned is unavailable, and has processed nothing', async () => {
+    test('a shard that never had an owner is unavailable, and has processed no transactions', async () => {
       expect(await subject.health.shard(23)).toEqual({
         shardId: 23,
         owner: null,
@@ -82,14 +82,14 @@ export function shardHealthContract(name: string, create: () => Promise<ShardHea
       expect(await stateOf({ ...staged, epoch: 2 })).toBe('moving')
     })
 
-    test('S2, S3: of an owner that falls silent it is moving, and unavailable when nobody took it', async () => {
+    test('S2, S3: a shard of a silent owner is moving, and unavailable if no node takes it', async () => {
       const staged = { ...SETTLED, shardId: 2 }
       expect(await stateOf(staged)).toBe('healthy')
       expect(await stateOf({ ...staged, silentForMs: SILENT_AFTER_MS })).toBe('moving')
       expect(await stateOf({ ...staged, silentForMs: GIVEN_UP_AFTER_MS })).toBe('unavailable')
     })
 
-    test('S2: given away and taken by nobody, it is unavailable at once, and names no owner', async () => {
+    test('S2: a released shard that no node takes is unavailable at once, and names no owner', async () => {
       await subject.stage({ ...SETTLED, shardId: 3, owner: null, ownedForMs: YOUNG_MS, epoch: 8 })
       expect(await subject.health.shard(3)).toMatchObject({ owner: null, epoch: 8, healthState: 'unavailable' })
     })

@@ -1,4 +1,4 @@
-/** What every Signer must do: G1 to G3 of the port. */
+/** The contract of every Signer: G1 to G3 of the port. */
 import { describe, expect, test } from 'vitest'
 import type { Signer } from '../../runtime/ports/signer.ts'
 

@@ -1,4 +1,7 @@
-/** What the NATS transport and its connection guard beyond the port's contract: credentials, C1-C3, a reader that survives. */
+/**
+ * Properties of the NATS transport and its connection beyond the port's contract: credentials, C1-C3, a reader that
+ * survives.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -158,10 +161,10 @@ describe('NATS connection', () => {
     const link = await connect([nats.url()])
     const transport = createNatsTransport(link, SILENT_LOG, { bodies: PLAIN_BODIES })
     await nats.freeze()
-    const silent = ask(transport, 'nobody', 'silent')
+    const silent = ask(transport, 'unknown', 'silent')
     await until(() => !link.connected(), 180_000)
     expect(silent).toEqual([])
-    const refused = ask(transport, 'nobody', 'refused')
+    const refused = ask(transport, 'unknown', 'refused')
     await until(() => refused.length > 0)
     expect(refused).toEqual([NOT_DELIVERED])
   })
@@ -192,7 +195,7 @@ describe('NATS transport', () => {
     expect(log.lines.join()).not.toMatch(/break|broke/)
   })
 
-  test('T2: a reply that is too large is dropped and told of; whoever gives it goes on', async () => {
+  test('T2: a reply that is too large is dropped and logged; its sender continues', async () => {
     const log = recordingLog()
     const transport = createNatsTransport(await connect([nats.url()]), log, { bodies: PLAIN_BODIES })
     const later: ((text: string) => void)[] = []
@@ -232,7 +235,7 @@ describe('NATS transport', () => {
     expect(new Set(replies)).toEqual(new Set(['late']))
   })
 
-  test('a reply from whoever knows the subject of a request that has ended is not taken for another', async () => {
+  test('a reply to the subject of an ended request is not taken for a later one', async () => {
     const link = await connect([nats.url()])
     const transport = createNatsTransport(link, SILENT_LOG, { bodies: PLAIN_BODIES })
     const subjects: string[] = []

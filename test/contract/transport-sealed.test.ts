@@ -1,4 +1,6 @@
-/** What sealed messages guard beyond the port's contract: B1 and B2 of message-bodies.ts, T4 of transport-nats.ts. */
+/**
+ * Properties of sealed messages beyond the port's contract: B1 and B2 of message-bodies.ts, T4 of transport-nats.ts.
+ */
 import { randomBytes } from 'node:crypto'
 import type { Msg } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What every Transport must do, real or simulated (T1-T3 of runtime/ports/transport.ts). */
+/** The contract of every Transport, real or simulated (T1-T3 of runtime/ports/transport.ts). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NOT_DELIVERED, type NotDelivered, type Service, type Transport } from '../../runtime/ports/transport.ts'
 
@@ -46,7 +46,7 @@ export function transportContract(name: string, createHarness: () => Promise<Tra
       return replies[0] ?? NOT_DELIVERED
     }
 
-    test('a request reaches whoever serves the subject, and its reply comes back', async () => {
+    test('a request reaches the subject’s server, and its reply comes back', async () => {
       await serving('echo', (message, reply) => reply(`heard ${message}`))
       expect(await ask('echo', 'hello')).toBe('heard hello')
     })
@@ -56,8 +56,8 @@ export function transportContract(name: string, createHarness: () => Promise<Tra
       for (const text of ['', '\uFEFFmark', 'ünï ∑ 🙂', 'a\r\nb\0c']) expect(await ask('echo', text)).toBe(text)
     })
 
-    test('T1: a subject that nobody serves is not_delivered, once', async () => {
-      const replies = collect(client, 'nobody.here', 'hello')
+    test('T1: a request without a server is not_delivered, once', async () => {
+      const replies = collect(client, 'missing.here', 'hello')
       await harness.until(() => replies.length > 0)
       await harness.settle()
       expect(replies).toEqual([NOT_DELIVERED])
@@ -75,7 +75,7 @@ export function transportContract(name: string, createHarness: () => Promise<Tra
       const saidEarly: boolean[] = []
       const askOnce = (): void => {
         let returned = false
-        client.request('nobody.here', 'hello', PATIENCE_MS, () => saidEarly.push(!returned))
+        client.request('missing.here', 'hello', PATIENCE_MS, () => saidEarly.push(!returned))
         returned = true
       }
       askOnce()
@@ -111,9 +111,9 @@ export function transportContract(name: string, createHarness: () => Promise<Tra
       expect(replies).toEqual(['first'])
     })
 
-    test('a request that is closed at once is not even told that nobody is there', async () => {
+    test('a request that is closed at once gets no reply, not even not_delivered', async () => {
       const replies: (string | NotDelivered)[] = []
-      client.request('nobody.here', 'hello', PATIENCE_MS, (reply) => replies.push(reply)).close()
+      client.request('missing.here', 'hello', PATIENCE_MS, (reply) => replies.push(reply)).close()
       await harness.settle()
       expect(replies).toEqual([])
     })

@@ -1,7 +1,6 @@
 /**
- * Goal: what the interface asserts of provenance and compliance turns false when somebody has been at the database, and
- * true again when it is as it was; the auditor beside it finds the same by itself, and goes on when it is killed. Real
- * processes and threads.
+ * Goal: the interface's assertions of provenance and compliance turn false when database rows are changed, and true
+ * again when they are restored. The auditor finds the same, and continues after a kill. Real processes and threads.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
@@ -47,7 +46,7 @@ async function nfts(alice: Holder, bob: Holder): Promise<void> {
   await moved(client, bob, { type: 'transfer', ...nft, to_account_id: alice.accountId })
 }
 
-/** Somebody who has the keys writes another amount. */
+/** Changes an amount with the ledger's keys. */
 function sayOfTransfer(before: string, after: string): Promise<void> {
   return changeTransactions(({ transaction, receipt }) => {
     const isMeant = transaction.type === 'transfer' && transaction.amount === before
@@ -61,7 +60,7 @@ async function proved(what: 'provenance' | 'compliance'): Promise<Members> {
   return (JSON.parse(reply.body) as { readonly result: Members }).result
 }
 
-/** What a complete pass that began after the call has left listed. */
+/** The findings of a complete pass that began after the call. */
 async function foundByAuditor(): Promise<readonly string[]> {
   const [now] = await sql<{ ms: number }[]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`
   const begun = Number(now?.ms)
@@ -74,7 +73,7 @@ async function foundByAuditor(): Promise<readonly string[]> {
   return rows.map(({ subject }) => subject)
 }
 
-test('D12: a ledger that nobody has been at is asserted to be sound', async () => {
+test('D12: an unchanged ledger is reported as sound', async () => {
   expect(await proved('provenance')).toMatchObject({ assets_verified: 1, provenance_valid: true })
   const compliance = await proved('compliance')
   expect(compliance).toMatchObject({ compliant: true, frameworks: ['ledger-integrity-1'] })
@@ -99,7 +98,7 @@ test('the auditor steps back for what serves requests, though it has a session o
   expect(ofSession).toMatch(/nice 10$/)
 })
 
-test('D12: rows that somebody has been at turn provenance and compliance false, and the auditor names them', async () => {
+test('D12: changed rows turn provenance and compliance false, and the auditor names them', async () => {
   await sql`UPDATE actors SET owner = ${vault.accountRef('bob@audit')} WHERE kind = 'instance'`
   await sayOfTransfer('40', '41')
   expect(await proved('provenance')).toMatchObject({ assets_verified: 1, provenance_valid: false })
@@ -108,11 +107,11 @@ test('D12: rows that somebody has been at turn provenance and compliance false, 
   const failed = (compliance['controls'] as readonly Members[]).filter(({ passed }) => passed !== true)
   expect(failed.map(({ name }) => name)).toEqual(['chains_verify', 'receipts_verify'])
   expect(await foundByAuditor()).toEqual(['chains_verify', 'provenance', 'receipts_verify'])
-  // What is found is durable before it is told.
+  // A finding is durable before it is reported.
   await until('the log tells of it', DEADLINE_MS, () =>
     lines.some((line) => line.includes('auditor-1') && line.includes('audit_found')),
   )
-  // An operator is told of what kind it is, and nobody's name.
+  // An operator learns its kind, and no names.
   expect(lines.filter((line) => line.includes('audit_found') && line.includes('@audit'))).toEqual([])
   const [written] = await sql<{ places: string }[]>`SELECT json_agg(f)::text AS places FROM audit_findings f`
   expect(written?.places).not.toContain('@audit')

@@ -85,7 +85,8 @@ test(
     expect(meanwhile.filter(saysOverloaded)).toEqual([])
     expect(meanwhile.filter(({ status }) => status !== 202 && status !== 503)).toEqual([])
     expect(memory.filter(({ baseBytes, peakBytes }) => peakBytes >= GROWTH_AT_MOST * baseBytes)).toEqual([])
-    // Who left after being turned away is not among the operations: had one of theirs been applied, it would be one too many.
+    // A client that left after a refusal is not among the operations: if its request had been applied, there would be
+    // one too many.
     expect(crowd.left).toBeGreaterThan(0)
     const audit = new DurabilityAudit(client)
     await audit.account(crowd.holder.accountId, crowd.operations)

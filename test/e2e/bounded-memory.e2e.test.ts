@@ -1,6 +1,6 @@
 /**
- * Goal: how many actors a node keeps in memory is what its configuration says, however many are used; what is put out of
- * memory is as it was when it is needed again. One node, one edge, real processes.
+ * Goal: a node keeps no more actors in memory than its configuration allows, however many are used; an evicted actor is
+ * unchanged when it is needed again. One node, one edge, real processes.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,11 +14,11 @@ const SHARDS = 4
 const ACTORS_PER_SHARD = 3
 const BOUND = SHARDS * ACTORS_PER_SHARD
 const ACCOUNTS = 120
-/** Each asks for one thing at a time. */
+/** Each has one request in flight. */
 const CLIENTS = 8
 /**
- * What is in use is not put out of memory, nor what was used since it was last looked at: of each client what it asks
- * for, what it asked for before, and what is not looked at again before the next commit of its shard.
+ * Actors in use are not evicted, nor those used since the last check: of each client its present request, its previous
+ * one, and those not checked again before the next commit of their shard.
  */
 const IN_USE = 3 * CLIENTS
 const LOOK_EVERY_MS = 20
@@ -63,7 +63,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   )
 }
 
-/** The most that was seen while it happened. */
+/** The highest number seen meanwhile. */
 async function mostDuring(happens: () => Promise<void>): Promise<number> {
   const over = new AbortController()
   const watching = (async () => {

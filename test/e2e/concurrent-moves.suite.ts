@@ -116,7 +116,7 @@ function legs(scene: GetScene): void {
         return `${String(status)} ${revert.status}`
       }),
     )
-    // Who asked for the revert was told how it would end.
+    // The client that requested the revert got the expected outcome in the reply.
     const settled = ends.filter((end) => end === 'settled 409').length
     expect(ends.filter((end) => end === 'reverted 202')).toHaveLength(ends.length - settled)
     expect(await holdingOf(client, to.accountId)).toEqual(free(`${5 * settled}`))

@@ -98,9 +98,9 @@ describe('what is decided by what the ledger holds', () => {
 
   test.for<[what: string, outcome: string, ask: () => Promise<HttpReply>]>([
     [
-      'an order of an account that nobody has',
+      'an order of an unknown account',
       '404 ERR_NOT_FOUND',
-      () => client().submit({ accountId: 'nobody@nowhere', keys: newAccountKeys() }, order),
+      () => client().submit({ accountId: 'unknown@nowhere', keys: newAccountKeys() }, order),
     ],
     [
       'an order for another ledger',
@@ -108,10 +108,10 @@ describe('what is decided by what the ledger holds', () => {
       async () => client().submit(await client().register('here@conformance'), { ...order, ledger_id: THERE }),
     ],
     [
-      'a group of an account that nobody has',
+      'a group of an unknown account',
       '404 ERR_NOT_FOUND',
       () => {
-        const leg = { account_id: 'nobody@nowhere', amount: '1' }
+        const leg = { account_id: 'unknown@nowhere', amount: '1' }
         return client().post('/v1/settlement-groups', { legs: ['debit', 'credit'].map((type) => ({ ...leg, type })) })
       },
     ],
@@ -188,7 +188,7 @@ test('D17: a refresh token is good for thirty days from each use: just before th
     [REFRESH_LIFETIME_S, '401 ERR_UNAUTHORIZED'],
   ] as const) {
     const { sid } = partsOf(textOf(tokens, 'access_token')).claims
-    // Nobody waits a month: the session is as old as if that had been done.
+    // The test changes the session's age in the database instead of waiting a month.
     await withSql(
       service().cluster.databaseUrl(),
       (sql) => sql`

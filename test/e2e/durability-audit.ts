@@ -11,12 +11,12 @@ import type { Operation } from './durability-load.ts'
 const READERS = 8
 const ATTO = 10n ** 18n
 
-/** Each line is one thing that is not as it must be. */
+/** Each line is one error. */
 export class DurabilityAudit {
   readonly faults: string[] = []
   completed = 0
   failed = 0
-  /** Credits that transfers of others brought. */
+  /** Credits from transfers of other accounts. */
   received = 0
   /** Completed, by group: where the value should go, and where it has gone. */
   private readonly transfers = new Map<unknown, { readonly sent: string[]; readonly received: string[] }>()
@@ -62,7 +62,7 @@ export class DurabilityAudit {
     await this.balance(accountId, balance, fault)
   }
 
-  /** What a transfer of another account has brought, in units of 10^-18. */
+  /** The value that transfers of other accounts have credited, in units of 10^-18. */
   private async credit(accountId: string, txnId: string, isChained: boolean): Promise<bigint> {
     const detail = await this.client.read(`/v1/transactions/${txnId}`)
     const { type, status, amount, from_account_id: from, group_id: groupId } = detail
@@ -74,7 +74,10 @@ export class DurabilityAudit {
     return atto(String(amount))
   }
 
-  /** I4, once every account was looked at: each completed transfer has come to its receiver, once; nothing else has come. */
+  /**
+   * I4, once every account was checked: each completed transfer was credited once to its receiver, and no other credits
+   * exist.
+   */
   conservation(): void {
     for (const [groupId, { sent, received }] of this.transfers) {
       if (sent.length === 1 && sent[0] === received[0] && received.length === 1) continue
@@ -115,7 +118,7 @@ export class DurabilityAudit {
     if (shown !== expected) fault(`the balance is ${shown}, the completed ones sum up to ${expected} (10^-18)`)
   }
 
-  /** D7: the key still gives the original answer, and finds the one transaction. */
+  /** D7: the key still returns the original answer, and finds the one transaction. */
   async repeat(operation: Operation): Promise<void> {
     const { accountId, fields, acknowledged } = operation
     const again = await this.client.post('/v1/transactions', operation.body)

@@ -1,6 +1,6 @@
 /**
  * Clients that do not give up: each submission is signed once and sent, with the same key, until it is acknowledged.
- * What was sent, what came back and what was seen right after is kept, to be held against the ledger.
+ * Requests, replies and immediate reads are recorded, for comparison with the ledger.
  */
 import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
 import { type Members, signed, submissionHash } from '../support/client-keys.ts'
@@ -17,10 +17,10 @@ export interface Operation {
   acknowledged: HttpReply | undefined
 }
 
-/** What a client does before it tries again. */
+/** A client's action before it retries. */
 const BACK_OFF_MS = 40
 const LOOK_AT_EVERY = 4
-/** What is drawn from: most accounts have something to spend. */
+/** Amounts to draw from: most accounts have something to spend. */
 const TYPES = ['credit', 'credit', 'debit', 'transfer', 'transfer']
 const OUTCOMES = new Set<unknown>(['not_applied', 'unknown'])
 

@@ -367,7 +367,7 @@ function timeouts(scene: GetScene): void {
     // A leg after the end is none, and an end is one.
     expect(outcomeOf(await client.submit(from, keyed(legFields(agreement, 3))))).toBe('409 ERR_CONFLICT')
     expect(await groupOf(client, agreement.groupId)).toEqual(group)
-    // What came back can be spent.
+    // The returned value can be spent.
     await moved(client, from, { type: 'debit', amount: '10' })
     const checked = await checkOffline(
       client,

@@ -1,6 +1,6 @@
 /**
- * Goal: once a closed account is erased nobody can learn any more what the ledger held of it, whoever has the database and the
- * master key; its chain still checks, its ID is taken for good, and what counterparties hold stays theirs (D19).
+ * Goal: after the erasure of a closed account, the database and the master key no longer reveal its content. Its chain
+ * still verifies, its ID stays taken, and counterparties keep their records (D19).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Holder, LedgerClient, membersOf, textOf } from '../support/client.ts'
@@ -14,7 +14,7 @@ import { type OpenedText, openedDump } from '../support/opened-dump.ts'
 
 const ALICE = 'recognizable-alice-3b90@house'
 const ALIAS = /^erased:[0-9a-f]{12}$/
-/** What nobody holds but the account itself. */
+/** Secrets of the account alone. */
 const OWN = {
   amount: '918273645.546372819',
   metadata: 'recognizable metadata of a credit',
@@ -118,7 +118,7 @@ describe('an account', () => {
   test('is erased by an administrator once it is closed, and says so again', async () => {
     expect(outcomeOf(await client.post(`/v1/accounts/${ALICE}/erase`, { reason: 'x' }))).toBe('403 ERR_FORBIDDEN')
     expect(outcomeOf(await erase())).toBe('409 ERR_CONFLICT')
-    expect(outcomeOf(await admin.post('/v1/accounts/nobody/erase', { reason: 'x' }))).toBe('404 ERR_NOT_FOUND')
+    expect(outcomeOf(await admin.post('/v1/accounts/unknown/erase', { reason: 'x' }))).toBe('404 ERR_NOT_FOUND')
     await changeStatus(admin, alice, { status: 'closed', reason: OWN.reason })
     expect(membersOf(await liabilityProofOfAlice())['proofs']).toMatchObject([{ token_id: 'BASE' }])
     const erased = await erase()
@@ -198,7 +198,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     const left = await byAmounts()
     expect([found.total, left.total]).toEqual([found.listed, left.listed])
     expect(left.listed).toBeLessThan(found.listed)
-    // Nobody knows any more whether theirs would have matched.
+    // The ledger can no longer tell whether the client's signature would have matched.
     expect([found.relation, left.relation]).toEqual(['eq', 'gte'])
     const listed = await client.readAll('/v1/transactions?order=desc', 'transactions')
     expect(listed.length).toBeGreaterThan(0)
@@ -218,7 +218,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     for (const event of history) names.add(event['from']).add(event['to'])
     const attestation = await client.read(`/v1/attestations/${attestationId}`)
     names.add(attestation['attester'])
-    // What the service signed names it.
+    // The service's signed documents name it.
     expect([attestation['signature'], attestation['key_id']]).toEqual([undefined, undefined])
     const path = `/v1/nft-classes/${ruby.class_id}/instances/ruby/provenance`
     const provenance = await client.readAll(`${path}?`, 'provenance')

@@ -19,7 +19,7 @@ const SIZES = { nodes: NODES.length, edges: 1, shards: 8, natsServers: 1 }
 /** Said of the server itself or of what it was before, whichever is looked at first. */
 const OTHER_TIMELINE =
   /"event":"failed".*PostgreSQL is (server \d+ on timeline 00000002, which this ledger was not accepted on|not the one seen before: timeline was 00000001 and is 00000002)/
-/** A node that cannot give its shards back stops without. */
+/** A node that cannot release its shards stops without releasing them. */
 const STOPPED_WITHIN_MS = 180_000
 const BACK_WITHIN_MS = 180_000
 
@@ -38,7 +38,7 @@ describe('a synchronous standby', () => {
   })
   eachNeedsTheOneBefore()
 
-  test('N1: once it is promoted every node and edge stops and says why; once it is accepted they serve on it', async () => {
+  test('N1: once it is promoted every node and edge stops and logs the reason; once it is accepted they serve on it', async () => {
     await trial.harmed('nothing', () => undefined)
     await trial.harmed('PostgreSQL is lost, its synchronous standby is promoted', async () => {
       const nodes = [...NODES, EDGE].map((name) => trial.part(name))
@@ -94,7 +94,7 @@ describe('an asynchronous standby that lacks commits', () => {
     )
   })
 
-  test('N1: in the sandbox nobody serves it once it is promoted: every node and edge stops and says why', async () => {
+  test('N1: in the sandbox no process serves it once it is promoted: every node and edge stops and logs the reason', async () => {
     await load.through(() => pair.wire.sever(), BACK_WITHIN_MS)
     const nodes = [...NODES, EDGE].map((name) => part(name))
     const acknowledgedBefore = acknowledged()

@@ -153,7 +153,7 @@ async function observedOf(fault: InjectedFault, number: number, isLogged: () => 
   return textOf(await client.read(`/v1/transactions/${textOf(receipt, 'txn_id')}`), 'status')
 }
 
-/** The first of those that nobody outside can tell apart, and the rest. */
+/** The first fault of each kind that clients and logs cannot tell apart, and the rest. */
 export function kindsOf(
   faults: readonly InjectedFault[],
 ): Readonly<Record<'first' | 'rest', readonly InjectedFault[]>> {

@@ -185,7 +185,7 @@ export function liabilitiesSuite(running: GetRunning): void {
         expect(await verifyOffline(viewer, wrong)).toMatchObject({ code: 1, out: expect.stringMatching(/^TAMPERED: /) })
       }
       expect(outcomeOf(await viewer.get(path.replace(root, zeros)))).toBe('404 ERR_NOT_FOUND')
-      expect(outcomeOf(await viewer.get('/v1/accounts/nobody/liability-proof'))).toBe('404 ERR_NOT_FOUND')
+      expect(outcomeOf(await viewer.get('/v1/accounts/unknown/liability-proof'))).toBe('404 ERR_NOT_FOUND')
     })
 
     test('D12: a balance that was changed in the database is not signed: 503, and 200 once it is as it was', async () => {
@@ -194,7 +194,7 @@ export function liabilitiesSuite(running: GetRunning): void {
       const loaded = await loadedRows(sql, await loadMasterKey(join(cluster.dataDir, 'master.key')))
       const [account] = await loaded.accounts([victim.accountId])
       if (account === undefined) throw new Error('the victim is not there')
-      // By somebody who has the keys, and by somebody who has not.
+      // With the ledger's keys, and without them.
       const resealed = (balance: string) => resealBalance(sql, loaded.vault, account, BASE_UNIT, parseQuantity(balance))
       const bitTurned = () => sql`
         UPDATE balances SET document = set_bit(document, 240, 1 - get_bit(document, 240))

@@ -17,7 +17,7 @@ const WITHIN_MS = 180_000
 let trial: Trial
 /** Nodes and edges of future releases (test/support/next-part.ts): one reads the next wire version, one writes it. */
 let program: BuiltProgram
-/** What nodes of those releases said before they ended. */
+/** Log lines of nodes of those releases before they ended. */
 const said: string[] = []
 /** Nodes that say what they have read. */
 const telling = new Set<string>()

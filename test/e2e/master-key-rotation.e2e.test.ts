@@ -24,7 +24,7 @@ const NEW_ALONE = { LEDGER_MASTER_KEY: NEW, LEDGER_PREVIOUS_MASTER_KEY: '' }
 const OLD_ALONE = { LEDGER_MASTER_KEY: OLD, LEDGER_PREVIOUS_MASTER_KEY: '' }
 
 let trial: Trial
-/** What clients were given before. */
+/** Documents and tokens that clients got before. */
 let held: {
   readonly refreshToken: string
   readonly pageToken: string
@@ -153,7 +153,7 @@ test('with the new key alone everything that clients hold stays good', async () 
   client.close()
 })
 
-test('the old key alone is refused, by parts and by commands, and nobody shows a key', async () => {
+test('the old key alone is refused, by parts and by commands, and no output shows a key', async () => {
   for (const part of [
     await trial.cluster.startNode('node-9', partEnvironment('node', OLD_ALONE)),
     await trial.cluster.startAuditor('auditor-9', partEnvironment('auditor', OLD_ALONE)),

@@ -26,7 +26,7 @@ export async function keySetOf({ origin }: Cluster): Promise<Members> {
   return (await (await fetch(`${origin}/.well-known/jwks.json`)).json()) as Members
 }
 
-/** What a ledger that takes in exports of others is started with. */
+/** Settings of a ledger that imports exports of others. */
 export async function trusting(...others: readonly Side[]): Promise<Readonly<Record<string, string>>> {
   const pinned = await Promise.all(others.map(async (side) => [side.ledgerId, await keySetOf(side.cluster)] as const))
   return { LEDGER_TRUSTED_LEDGERS: JSON.stringify(Object.fromEntries(pinned)) }
@@ -40,7 +40,7 @@ export async function stopSide(side: Side | undefined): Promise<void> {
 
 export const GOLD = 'GOLD'
 
-/** What lives at the source. */
+/** Accounts and assets at the source. */
 export interface Stock {
   readonly house: Holder
   readonly alice: Holder

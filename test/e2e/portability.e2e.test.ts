@@ -1,6 +1,6 @@
 /**
- * Goal: accounts go from one ledger to another with all that belongs to them, whole or not at all, once; and nobody can make
- * more of them on the way (D20).
+ * Goal: accounts move from one ledger to another completely or not at all, once, with everything that belongs to them.
+ * No client can multiply them on the way (D20).
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -180,7 +180,7 @@ describe('after the import', () => {
     expect(outcomeOf(reply)).toBe('409 ERR_CONFLICT')
     expect(detailOf(reply)).toContain('line')
     expect(await holdingOf(target.client, stock.alice.accountId)).toEqual(free('10.5'))
-    // What the refused file brought beside is not here: at most a name without a key.
+    // The other records of the refused file are missing: at most a name without a key exists.
     expect(await holdingOf(target.client, eve.accountId)).toEqual(free('0'))
     expect((await target.client.get('/v1/fungible-tokens/SILVER')).status).toBe(404)
     expect(await totalsOf(target)).toEqual(totals)

@@ -1,6 +1,6 @@
 /**
- * Goal: whoever has a copy of the database, of its files, of what goes over NATS or of the logs learns nothing of who
- * holds what (D19). The same search finds it in what the ledger's keys open.
+ * Goal: a copy of the database, of its files, of NATS traffic or of the logs does not reveal who holds which assets
+ * (D19). The same search finds these in data opened with the ledger's keys.
  */
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
@@ -19,7 +19,7 @@ import { found, foundBelow, type Needles } from '../support/needles.ts'
 
 const DEADLINE_MS = 180_000
 
-/** What must not be learnt. Amounts and balances have digits that nothing else has. */
+/** Secrets to search for. Amounts and balances have unique digits. */
 const SECRETS = {
   'account ID of the sender': 'recognizable-sender-8f31@house',
   'account ID of the receiver': 'recognizable-receiver-2c77',
@@ -149,7 +149,7 @@ async function ledgerIdOf(): Promise<string> {
   return row?.id ?? ''
 }
 
-/** What nodes tell each other must pass NATS. */
+/** Messages between nodes must pass NATS. */
 async function onAnotherNode(client: LedgerClient, { accountId }: Holder): Promise<Holder> {
   const ownerOf = async (id: string): Promise<unknown> => {
     const { shard_id: shardId } = await client.read(`/v1/accounts/${id}`)

@@ -1,4 +1,7 @@
-/** What is true of a ledger that runs, seen from outside. One start serves all suites: starting costs more than each of them. */
+/**
+ * Properties of a running ledger, seen from outside. One start serves all suites, because a start costs more than each
+ * suite.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import { exchangePathsSuite } from '../model/exchange-paths.suite.ts'

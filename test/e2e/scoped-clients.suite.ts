@@ -1,4 +1,4 @@
-/** Goal: D17: for a client that is scoped to accounts there are no others, on a ledger that runs, at every edge. */
+/** Goal: D17: a client that is scoped to accounts sees no others, on a running ledger, at every edge. */
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ import { runLedger } from './start-harness.ts'
 const NOT_THERE = '404 ERR_NOT_FOUND'
 const ACCOUNTS = 'ann@scoped,shop:scoped:*'
 
-/** What was there before a scoped client asked: two accounts inside, two outside, and what they did with each other. */
+/** The data before a scoped client's requests: two accounts inside the scope, two outside, and their transactions. */
 interface Stage {
   readonly scoped: LedgerClient
   readonly elsewhere: LedgerClient
@@ -95,7 +95,7 @@ function reads(stage: () => Stage): void {
           return reply.body.includes('no such proof') || reply.status === 200 ? 'there' : outcomeOf(reply)
         }
         for (const { accountId } of [ann, shop]) expect([part, await outcomes(accountId)]).toEqual([part, 'there'])
-        for (const accountId of [bob.accountId, zoe.accountId, 'nobody@scoped']) {
+        for (const accountId of [bob.accountId, zoe.accountId, 'unknown@scoped']) {
           expect([part, await outcomes(accountId)]).toEqual([part, NOT_THERE])
         }
       }
@@ -130,13 +130,13 @@ function orders(scene: GetScene, stage: () => Stage): void {
     const before = await client.read(`/v1/accounts/${bob.accountId}`)
     const transfer = keyed({ type: 'transfer', amount: '1', to_account_id: ann.accountId })
     expect(outcomeOf(await scoped.submit(bob, transfer))).toBe(NOT_THERE)
-    expect(outcomeOf(await scoped.submit({ ...bob, accountId: 'nobody@scoped' }, transfer))).toBe(NOT_THERE)
+    expect(outcomeOf(await scoped.submit({ ...bob, accountId: 'unknown@scoped' }, transfer))).toBe(NOT_THERE)
     const frozen = await admin.post(`/v1/accounts/${bob.accountId}/status`, { status: 'frozen', reason: 'r' })
     expect(outcomeOf(frozen)).toBe(NOT_THERE)
     expect(await client.read(`/v1/accounts/${bob.accountId}`)).toEqual(before)
   })
 
-  test('accounts, tokens and classes come into being in the name of accounts inside alone', async () => {
+  test('accounts, tokens and classes are created only for accounts inside', async () => {
     const { scoped, bob } = stage()
     const registered = await scoped.register('shop:scoped:new')
     expect(registered.accountId).toBe('shop:scoped:new')
@@ -192,12 +192,12 @@ function lists(scene: GetScene, stage: () => Stage): void {
     ])
   })
 
-  test('the transactions of an account outside are none, and of one inside as many as everybody sees', async () => {
+  test('the transactions of an account outside are none, and of one inside the same as for other clients', async () => {
     const { client } = scene()
     const { scoped, bob } = stage()
     const own = '/v1/transactions?account_id=ann@scoped'
     expect(await scoped.readAll(own, 'transactions')).toEqual(await client.readAll(own, 'transactions'))
-    for (const id of [bob.accountId, 'nobody@scoped']) {
+    for (const id of [bob.accountId, 'unknown@scoped']) {
       const page = await scoped.read(`/v1/transactions?account_id=${id}`)
       expect(page).toEqual({ transactions: [], next_page_token: '', total_count: 0, total_count_relation: 'eq' })
     }
@@ -245,7 +245,7 @@ function nfts(scene: GetScene, stage: () => Stage): void {
 }
 
 function groups(scene: GetScene, stage: () => Stage): void {
-  test('a group is seen, whole, by whom a leg of it concerns, and registered by nobody else', async () => {
+  test('a group is visible as a whole to clients that a leg concerns, and only they can register it', async () => {
     const { client } = scene()
     const { scoped, ann, bob, zoe } = stage()
     const legs = (from: Holder, to: Holder): readonly Members[] => [

@@ -1,4 +1,7 @@
-/** Goal: what the ledger says of its shards is so, at every edge, and what an administrator says of one is kept (D15). */
+/**
+ * Goal: the ledger's information about its shards is true at every edge, and an administrator's settings are kept
+ * (D15).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Holder, type HttpReply, LedgerClient, membersOf, send, textOf } from '../support/client.ts'
 import type { Members } from '../support/client-keys.ts'
@@ -36,7 +39,7 @@ export function shardsSuite(running: GetRunning): void {
       admin?.close()
     })
     const getAdmin = (): LedgerClient => {
-      if (admin === undefined) throw new Error('nobody is logged in')
+      if (admin === undefined) throw new Error('no administrator is logged in')
       return admin
     }
 

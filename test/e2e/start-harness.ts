@@ -24,7 +24,7 @@ export interface Finished {
   readonly err: string
 }
 
-/** Builds if that is needed, so that what is tested is what is written. */
+/** Builds if needed, so that the present sources are tested. */
 export async function buildOnce(): Promise<void> {
   const { code, err } = await finish(spawn(process.execPath, [join(ROOT, 'infra', 'main', 'ledger.mjs'), '--help']))
   if (code !== 0) throw new Error(`the build failed:\n${err}`)
@@ -56,7 +56,7 @@ export function startPart(
   }
 }
 
-/** Without settings of whoever runs the tests. */
+/** Without the settings of the user who runs the tests. */
 function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
 }
@@ -193,7 +193,7 @@ export class LedgerUp {
     return this.finished
   }
 
-  /** For the end of a test: whatever is left is ended, and the data is removed. */
+  /** For the end of a test: ends all processes, and removes the data. */
   async destroy(): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) await this.stop()
     await rm(this.dataDir, { recursive: true, force: true })
@@ -283,7 +283,7 @@ export interface Signer {
   readonly privateKey: KeyObject
 }
 
-/** 0: nobody answered. */
+/** 0: no reply. */
 export async function send(url: string, token: string, body?: object): Promise<Reply> {
   try {
     const response = await fetch(url, {

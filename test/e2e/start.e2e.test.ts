@@ -186,7 +186,7 @@ describe('ledger up', () => {
     expect((await runLedger(['client', 'add', '--id', 'desk', '--role', 'viewer'], env)).code).toBe(1)
     expect((await runLedger(['client', 'list'], env)).out).toContain('"client_id":"desk"')
     expect((await runLedger(['client', 'revoke', '--id', 'desk'], env)).code).toBe(0)
-    expect((await runLedger(['client', 'revoke', '--id', 'nobody'], env)).code).toBe(1)
+    expect((await runLedger(['client', 'revoke', '--id', 'unknown'], env)).code).toBe(1)
     await until(
       'the revoked client is refused',
       async () => ((await login()).status === 401 ? true : undefined),

@@ -1,4 +1,4 @@
-/** Goal: value moves between accounts as the interface says, and only so: whoever asks, in whatever order. */
+/** Goal: value moves between accounts as the interface defines, and in no other way, for any clients in any order. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import { funded, keyed, moved, outcomeOf } from '../support/client-moves.ts'

@@ -79,7 +79,7 @@ async function credit(key: string, headers: Readonly<Record<string, string>> = {
   return signature
 }
 
-test('a request is followed by its ID and its trace from the edge to the commit, and nothing that it holds is shown', async () => {
+test('a request is followed by its ID and its trace from the edge to the commit, and its content is not shown', async () => {
   const signature = await credit('followed', {
     'x-request-id': REQUEST_ID,
     traceparent: `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`,
@@ -105,11 +105,11 @@ test('a request is followed by its ID and its trace from the edge to the commit,
   }
 })
 
-test('metrics say what was asked, told, committed and owned, and name nobody', async () => {
+test('metrics show requests, replies, commits and ownership, and name no client', async () => {
   await credit('counted')
   const sumOver = (texts: readonly string[], name: string, labels = {}): number =>
     texts.reduce((total, text) => total + (sampleOf(text, name, labels) ?? Number.NaN), 0)
-  // One that is on its way from a node to another is nobody's for a moment.
+  // A shard between two nodes has no owner for a moment.
   const [edge = '', ...nodes] = await until('every shard is owned', async () => {
     const texts = await Promise.all(watchOrigins().map(metricsOf))
     return sumOver(texts.slice(1), 'ledger_shards_owned') === SHARDS ? texts : undefined
@@ -137,11 +137,11 @@ test('metrics say what was asked, told, committed and owned, and name nobody', a
   for (const text of [edge, ...nodes]) expect(text).not.toContain(ACCOUNT_ID)
 })
 
-test('what clients reach shows no metrics', async () => {
+test('the clients’ address shows no metrics', async () => {
   expect((await fetch(`${ledger.address}/metrics`)).status).toBe(404)
 })
 
-test('every process says that it is ready, and what is missing once NATS hangs, and is ready again after', async () => {
+test('every process reports that it is ready, and the missing dependency while NATS hangs, and is ready again after', async () => {
   for (const origin of watchOrigins()) expect(await readinessOf(origin)).toMatchObject({ status: 200 })
   const nats = ledger.pidOf('nats-server')
   process.kill(nats, 'SIGSTOP')

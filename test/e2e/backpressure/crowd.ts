@@ -9,21 +9,21 @@ import type { Operation } from '../durability-load.ts'
 
 /** Before asking again, milliseconds; longer where the answer says so. */
 const PAUSE_MS = 250
-/** One in so many does not come back. */
+/** One in so many refused clients does not retry. */
 const LEAVES_EVERY = 4
 const LATENCY_SAMPLES = 21
 
 export class Crowd {
   readonly holder: Holder
-  /** Those that were acknowledged. */
+  /** Acknowledged operations. */
   readonly operations: Operation[] = []
-  /** Everybody who was told 503 `not_applied`: those who asked more than was taken, */
+  /** Replies 503 `not_applied` because of overload. */
   readonly turnedAway: HttpReply[] = []
-  /** and those for whom nobody was reached who could take it. */
+  /** Replies 503 `not_applied` because no owner was reached. */
   readonly unreached: HttpReply[] = []
-  /** How many of those who were turned away did not come back. */
+  /** The number of refused clients that did not retry. */
   left = 0
-  /** Answers that no client should ever get. */
+  /** Replies that no client should ever get. */
   readonly surprises: string[] = []
   private readonly client: LedgerClient
   private readonly size: number

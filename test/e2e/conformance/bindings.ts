@@ -1,10 +1,10 @@
 /**
- * An example of the document and what a running ledger answered, held against each other. They are the same, except for
- * what nobody can know beforehand: IDs, hashes, signatures and tokens that the ledger makes, and times.
- *   X1. What the ledger makes has the form of the example's value, and stands for it from then on: wherever the example's
- *       value comes again, in a request or an answer, it is the same thing.
- *   X2. Two values of the examples never stand for one value of the ledger.
- *   X3. Everything else is equal, members that are there or not included.
+ * Compares an example of the document with a running ledger's reply. They are equal, except for values that the ledger
+ * generates: IDs, hashes, signatures, tokens, and times.
+ *   X1. A generated value has the form of the example's value and is bound to it: wherever the example's value occurs again,
+ *       in a request or a reply, the same generated value is used.
+ *   X2. No two values of the examples are bound to one value of the ledger.
+ *   X3. Everything else is equal, including the presence of members.
  */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 
@@ -13,7 +13,7 @@ const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-/** The forms of what the ledger makes. */
+/** The forms of generated values. */
 const MADE = [
   new RegExp(`^(txn|att|cls)_${ULID}$`),
   /^sha256:[0-9a-f]{64}$/,
@@ -50,7 +50,7 @@ export class Bindings {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.apply(member)])) as T
   }
 
-  /** What the ledger made may be a part of the text: addresses hold IDs. */
+  /** A value made by the ledger may be part of the text: addresses contain IDs. */
   text(value: string): string {
     let text = value
     for (const [example, actual] of this.made) text = text.replaceAll(example, actual)
@@ -64,7 +64,7 @@ export class Bindings {
     return back.apply(value)
   }
 
-  /** What differs, as `legs[0].amount: …`; what the ledger made is bound meanwhile (X1). */
+  /** Differences, as `legs[0].amount: …`; binds values made by the ledger (X1). */
   differences(example: Json, actual: Json, at = ''): readonly string[] {
     if (typeof example === 'string' && typeof actual === 'string') return this.textDifferences(example, actual, at)
     if (Array.isArray(example) && Array.isArray(actual)) {

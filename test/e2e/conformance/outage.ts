@@ -1,6 +1,6 @@
 /**
- * What is answered when parts of the ledger are away. Last of all: the node is ended, then PostgreSQL, and whoever would
- * start them again is held meanwhile.
+ * Replies while parts of the ledger are down. Runs last: the node is ended, then PostgreSQL, while their supervisors
+ * are paused.
  */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -51,7 +51,7 @@ function withoutNode(service: () => Service, holder: () => Holder): void {
   test('what is not there is 404 all the same, and what needs no owner is served on', async () => {
     const client = service().client('viewer')
     const path = `/v1/accounts/${holder().accountId}`
-    expect(outcomeOf(await client.get('/v1/accounts/nobody@nowhere/state'))).toBe('404 ERR_NOT_FOUND')
+    expect(outcomeOf(await client.get('/v1/accounts/unknown@nowhere/state'))).toBe('404 ERR_NOT_FOUND')
     for (const served of [path, `${path}/balances`, `${path}/nfts`, '/v1/transactions', '/v1/shards']) {
       expect([served, (await client.get(served)).status]).toEqual([served, 200])
     }
@@ -109,7 +109,7 @@ async function withOwnerOfAnother<T>(cluster: Cluster, needed: number, ask: () =
   }
 }
 
-/** In order, so that it gives its shards back; nobody takes them. */
+/** A regular stop, so that the node releases its shards; no other node takes them. */
 async function endNode({ cluster, client }: Service): Promise<void> {
   const viewer = client('viewer')
   signalAll(cluster, 'supervisor', 'SIGSTOP')
@@ -118,7 +118,7 @@ async function endNode({ cluster, client }: Service): Promise<void> {
     const shards = await viewer.readAll('/v1/shards', 'shards')
     return shards.every(({ owner }) => owner === null)
   })
-  // What the edge knows is a second old at most.
+  // The edge's information is at most a second old.
   await until('the edge knows that', DEADLINE_MS, async () => {
     const reply = await viewer.ask({ method: 'GET', path: '/readyz' })
     return (membersOf(reply)['checks'] as Members)['shards'] === false

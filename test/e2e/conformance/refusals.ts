@@ -18,7 +18,7 @@ const LARGEST_BODY_BYTES = 1_048_576
 const ROLES = ['viewer', 'transactor', 'admin'] as const
 /** Well-formed IDs of nothing, by the parameter of the path. */
 const NOTHING: Readonly<Record<string, string>> = {
-  accountId: 'nobody@nowhere',
+  accountId: 'unknown@nowhere',
   attestationId: `att_${'0'.repeat(26)}`,
   classId: `cls_${'0'.repeat(26)}`,
   groupId: '00000000-0000-4000-8000-000000000000',
@@ -96,7 +96,7 @@ function elsewhere({ path: template, members }: DocumentedOperation, request: Ht
   ]
 }
 
-/** What no operation with a body takes. */
+/** A body that no operation accepts. */
 function unreadable(request: HttpRequest): readonly Refusal[] {
   const fields = Object.keys(JSON.parse(String(request.body)) as JsonObject)
   const wrong = JSON.stringify(Object.fromEntries(fields.map((name) => [name, []])))

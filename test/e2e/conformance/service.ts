@@ -19,7 +19,7 @@ const CLIENTS = {
 export class Service {
   readonly cluster: Cluster
   readonly described: DocumentedInterface
-  /** What of the answers is not as the document says. */
+  /** Differences between the replies and the document. */
   readonly faults: string[] = []
   /** `operationId status` of every answer. */
   readonly answered = new Set<string>()
@@ -68,7 +68,7 @@ export class Service {
     return found
   }
 
-  /** A request of the operation that is well formed, of whoever may most. */
+  /** A valid request of the operation, by a client with all rights. */
   request(operation: DocumentedOperation): HttpRequest {
     const { path, body } = this.walk.sample(operation)
     const role = operation.members['x-roles']?.at(-1)

@@ -1,6 +1,6 @@
 /**
- * Sends the examples of the OpenAPI document to a running ledger in the order that the document gives. What is sent and
- * expected comes from the document alone; a signature is made anew where the ledger's own IDs got into what was signed.
+ * Sends the examples of the OpenAPI document to a running ledger in the document's order. Requests and expected replies
+ * come from the document alone; a payload that contains the ledger's own IDs is signed again.
  */
 import { sign, verify } from 'node:crypto'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
@@ -87,7 +87,7 @@ export class ExampleWalk {
     }
   }
 
-  /** What the first example of the operation asks for, once the walk has been through it; pages about errors have none. */
+  /** The request of the operation's first example, after the walk; undefined for pages about errors. */
   sample(operation: DocumentedOperation): ExampleRequest {
     const contents = Object.values(operation.members.responses).flatMap(({ content = {} }) => Object.values(content))
     const [example] = contents.flatMap(({ examples = {} }) => Object.keys(examples))
@@ -126,13 +126,13 @@ function inOneOrder(operationId: string, value: Json): Json {
   return { ...rest, accounts: sorted }
 }
 
-/** What a signature of the body is over. */
+/** The bytes that a signature of the body covers. */
 function payloadOf(body: JsonObject): Buffer {
   const { signature: _, proof: __, ...payload } = body
   return Buffer.from(canonical(payload))
 }
 
-/** Whoever signed the payload of the example signs what is sent; another signature stays as it is. */
+/** The key that signed the example's payload signs the request; other signatures stay unchanged. */
 function signaturesOf(body: JsonObject, before: Buffer, after: Buffer): JsonObject {
   const made = SIGNATURES.flatMap((name) => {
     const given = body[name]
@@ -179,7 +179,7 @@ function answerOf({ id, members }: DocumentedOperation, example: string): Exampl
   throw new Error(`the example ${example} of ${id} has no answer`)
 }
 
-/** What was answered, in the form in which the example stands. */
+/** The reply, in the form of the example. */
 function contentOf(body: string, { mediaType }: Pick<ExampleAnswer, 'mediaType'>): Json {
   return mediaType === LINES ? linesOf(body) : (JSON.parse(body) as Json)
 }

@@ -1,4 +1,4 @@
-/** Accounts on many shards that send each other value all the time: what they have in all must stay the same (I4). */
+/** Accounts on many shards that send each other value all the time: their total must stay the same (I4). */
 import { type Holder, type LedgerClient, membersOf, textOf } from '../../support/client.ts'
 import type { Members } from '../../support/client-keys.ts'
 import { until } from '../../support/cluster-process.ts'
@@ -51,12 +51,12 @@ export class Movers {
     await Promise.all(this.workers)
   }
 
-  /** What is under way ends by itself. */
+  /** Stops; requests in flight end by themselves. */
   stop(): void {
     this.stopping = true
   }
 
-  /** What is not as it must be, once everything has ended. */
+  /** The errors found once everything has ended. */
   async faults(): Promise<readonly string[]> {
     const [client] = this.edges
     if (client === undefined) return ['there is no edge']

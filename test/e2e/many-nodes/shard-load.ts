@@ -1,7 +1,7 @@
 /**
- * A steady load of one client for each shard, each in a closed loop on an account of its shard, which asks again under
- * the same key until it is acknowledged. What it notes tells how long each shard was away, as its client saw it. Clients
- * hurry while harm is done, so that it meets many requests under way, and take their time while its end is waited for.
+ * A steady load of one client for each shard, each in a closed loop on an account of its shard, which retries under the
+ * same key until it is acknowledged. It measures how long each shard was unavailable to its client. Clients send fast
+ * during a fault, so that it meets many requests in flight, and slowly while its end is awaited.
  */
 import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
 import { type Members, signed, submissionHash } from '../../support/client-keys.ts'
@@ -15,30 +15,30 @@ export interface ShardClient {
   readonly acknowledgedMs: number[]
 }
 
-/** How a fault showed, from its beginning until every shard was back. */
+/** A fault's effect, from its beginning until every shard was back. */
 export interface Outage {
   /** The longest time without an acknowledgement, per shard, milliseconds, ascending. */
   readonly gapsMs: readonly number[]
   /** Until every shard had acknowledged something that was asked after the fault. */
   readonly recoveryMs: number
-  /** What was answered instead of 202, with how often; `no answer` too. */
+  /** Replies other than 202 with their counts, including `no answer`. */
   readonly others: ReadonlyMap<string, number>
 }
 
 const HURRIED_THINK_MS = 60
 const THINK_MS = 300
 const RETRY_MS = 20
-/** Shorter than a test may take: it says what was not acknowledged before it is ended itself. */
+/** Shorter than the test's limit, so that the missing acknowledgements are reported. */
 const ACKNOWLEDGED_WITHIN_MS = 180_000
 
 export class ShardLoad {
   readonly operations: Operation[] = []
   readonly shards: readonly ShardClient[]
-  /** Answers that no client should ever get. */
+  /** Replies that no client should ever get. */
   readonly surprises: string[] = []
   private readonly edges: readonly LedgerClient[]
   private hurried = false
-  /** Whose client has asked for something that is not acknowledged yet. */
+  /** Shards whose client waits for an acknowledgement. */
   private readonly waiting = new Set<ShardClient>()
   private others: { readonly atMs: number; readonly what: string }[] = []
   private stopping = false
@@ -68,7 +68,7 @@ export class ShardLoad {
     this.workers = this.shards.map((shard) => this.work(shard))
   }
 
-  /** Resolves once everything that was asked is acknowledged. Throws if that is not soon. */
+  /** Resolves once every request is acknowledged. Throws if that takes too long. */
   async finish(): Promise<void> {
     this.stopping = true
     let ended = false
@@ -77,13 +77,13 @@ export class ShardLoad {
     await all
   }
 
-  /** Asks for nothing any more, acknowledged or not: when the ledger is ended. */
+  /** Sends no more requests, acknowledged or not: for the end of the ledger. */
   abandon(): void {
     this.stopping = true
     this.abandoned = true
   }
 
-  /** Does harm, and waits until every shard acknowledges again what is asked from then on. */
+  /** Applies a fault, and waits until every shard acknowledges a new request. */
   async through(harm: () => Promise<void> | void, timeoutMs: number): Promise<Outage> {
     await this.hurry(timeoutMs)
     const sinceMs = performance.now()

@@ -1,4 +1,4 @@
-/** A cluster under steady load that is harmed in many ways; what each did to its clients is kept, and told as a table. */
+/** A cluster under steady load with many faults. A table shows the effect of each on the clients. */
 import { LedgerClient, send } from '../../support/client.ts'
 import { type ClusterParts, type Part, type PartsOptions, startParts } from '../../support/cluster-parts.ts'
 import { until } from '../../support/cluster-process.ts'
@@ -52,7 +52,7 @@ export class Trial {
     }
   }
 
-  /** Does harm, and waits until every shard is back. What clients saw of it is in the table. */
+  /** Applies a fault, and waits until every shard is back. The table shows the clients' view. */
   async harmed(fault: string, harm: () => Promise<void> | void): Promise<Outage> {
     const outage = await this.load.through(harm, BACK_WITHIN_MS)
     this.outages.push({ fault, outage })
@@ -90,7 +90,7 @@ export class Trial {
     await this.part(name).exited
   }
 
-  /** Placement has come to rest: nobody but these nodes has shards, and each of them has some. */
+  /** Placement has come to rest: only these nodes own shards, and each owns some. */
   async sharedBy(...names: readonly string[]): Promise<void> {
     await until(`the shards are shared by ${names.join(', ')}`, BACK_WITHIN_MS, async () => {
       const owners = new Set((await this.client.readAll('/v1/shards', 'shards')).map((shard) => shard['owner']))
@@ -102,8 +102,8 @@ export class Trial {
   async unserved(): Promise<readonly string[]> {
     const sinceMs = performance.now()
     let left = await this.ownerless()
-    // One that is on its way from a node to another is nobody's for a moment. Both bounds: a machine that stands still uses
-    // up the time, not the looks.
+    // A shard between two nodes has no owner for a moment. Both bounds count: a machine that stalls uses up the time,
+    // not the polls.
     for (let looks = 1; left.length > 0 && (looks < LOOKS || performance.now() - sinceMs < MOVING_MS); looks += 1) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
       left = await this.ownerless()
