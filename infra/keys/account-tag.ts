@@ -1,7 +1,6 @@
 /**
- * How logs name an account: by a few digits of a keyed hash. Lines about one account can be put together, and of two lines
- * about different ones the tags differ in all but one of four thousand million cases; nobody without the key can find the
- * account to a tag, or tell whether an account has one.
+ * Logs name an account by a short keyed hash, so that lines about one account can be matched. Without the key the tag reveals
+ * no account ID. Two accounts share a tag with a chance of 2^-32.
  */
 import { createHmac } from 'node:crypto'
 

@@ -1,11 +1,11 @@
 /**
- * What of an export only its receiver may read: compact JWE (RFC 7516) with ECDH-ES and A256GCM (RFC 7518) to its P-256 key.
- *   J1. Every text has an ephemeral key of its own, so that no key encrypts twice.
- *   J2. A balance opens only as what it was encrypted as: of this account and this token, and nothing else.
- *   J3. What does not open gives nothing but that it does not: no reason, no part of it. Nothing here throws for what others
- *       sent.
- * Written on node:crypto: libraries get at the coordinates of the ephemeral key by exporting it, which in Node.js 20 can
- * deadlock with a garbage collection, and take ten times as long.
+ * Encrypts the secret parts of an export for the receiving ledger: compact JWE (RFC 7516) with ECDH-ES and A256GCM (RFC 7518)
+ * to its P-256 key.
+ *   J1. Every text has its own ephemeral key, so that no key encrypts twice.
+ *   J2. A balance is bound to its account and token, and opens for no other.
+ *   J3. A failure reveals neither a reason nor a part of the text. Foreign input never throws.
+ * Uses node:crypto: JWE libraries export the ephemeral key, which in Node.js 20 can deadlock with a garbage collection, and
+ * are ten times slower.
  */
 import {
   createCipheriv,
@@ -17,17 +17,18 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import * as v from 'valibot'
 import { formatQuantity, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { balanceText } from '../../api/schemas/export-record.ts'
 import type { PublicKey } from './public-key.ts'
 
-/** Whose holding of what. */
+/** Identifies a balance. */
 export interface BalanceOf {
   readonly accountId: string
   readonly tokenId: string
 }
 
-/** The private key of a thumbprint (RFC 7638); undefined when there is none. */
+/** Finds the private key of a thumbprint (RFC 7638). */
 export type PrivateKeyOf = (keyId: string) => KeyObject | undefined
 
 const CURVE = 'prime256v1'
@@ -37,15 +38,15 @@ const KEY_BITS = 256
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const COORDINATE_BYTES = 32
-/** None that is written here has half of it. */
+/** Twice the longest text of this module. */
 const LONGEST_JWE = 2_048
 
-/** `balance`: in minimal form and not zero. */
+/** `balance`: in minimal form, not zero. */
 export function encryptBalance(recipient: PublicKey, { accountId, tokenId }: BalanceOf, balance: string): string {
   return encryptText(recipient, balanceText(accountId, tokenId, balance))
 }
 
-/** A quantity in minimal form that is not zero. undefined: it does not open (J3), or is of something else (J2). */
+/** Returns a non-zero quantity in minimal form; undefined if the text does not open (J3) or is of another balance (J2). */
 export function decryptBalance(
   privateKeyOf: PrivateKeyOf,
   { accountId, tokenId }: BalanceOf,
@@ -64,7 +65,7 @@ export function encryptKeySalt(recipient: PublicKey, salt: string): string {
   return encryptText(recipient, salt)
 }
 
-/** 32 hexadecimal digits; undefined when it does not open, or is none. */
+/** Returns 32 hexadecimal digits; undefined if the text does not open or has another form. */
 export function decryptKeySalt(privateKeyOf: PrivateKeyOf, jwe: string): string | undefined {
   const text = decryptText(privateKeyOf, jwe)
   return text !== undefined && KEY_SALT.test(text) ? text : undefined
@@ -78,7 +79,7 @@ function encryptText({ keyId, publicKey }: PublicKey, text: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv(CIPHER, contentKey(secret), iv).setAAD(Buffer.from(protectedHeader, 'ascii'))
   const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  // The second part is empty: the key is agreed upon, not sent.
+  // The second part, the encrypted key, is empty with ECDH-ES.
   return [protectedHeader, '', ...[iv, encrypted, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join(
     '.',
   )
@@ -93,20 +94,20 @@ function decryptText(privateKeyOf: PrivateKeyOf, jwe: string): string | undefine
     return undefined
   }
   try {
-    const { kid, epk } = readHeader(header)
+    const { kid, epk } = v.parse(headerSchema, JSON.parse(header.toString('utf8')))
     const privateKey = privateKeyOf(kid)
     if (privateKey === undefined) return undefined
-    const publicKey = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x: epk.x, y: epk.y }, format: 'jwk' })
+    const publicKey = createPublicKey({ key: epk, format: 'jwk' })
     const decipher = createDecipheriv(CIPHER, contentKey(diffieHellman({ privateKey, publicKey })), iv)
     decipher.setAAD(Buffer.from(protectedHeader, 'ascii')).setAuthTag(tag)
     return Buffer.concat([decipher.update(encrypted), decipher.final()]).toString('utf8')
   } catch {
-    // No JSON, no header of ours, no point of the curve, or not what was encrypted (J3).
+    // Malformed header, invalid point or failed authentication (J3).
     return undefined
   }
 }
 
-/** Concat KDF (NIST SP 800-56A) as RFC 7518, 4.6.2 has it, without names of the parties: one round gives 256 bits. */
+/** Concat KDF of RFC 7518, 4.6.2 (NIST SP 800-56A), without party names: one round gives 256 bits. */
 function contentKey(secret: Buffer): Buffer {
   const algorithm = Buffer.from(ENCRYPTION, 'ascii')
   const parts = [word(1), secret, word(algorithm.length), algorithm, word(0), word(0), word(KEY_BITS)]
@@ -132,40 +133,19 @@ function jwkOfPoint(point: Buffer): EphemeralJwk {
   return { kty: 'EC', crv: 'P-256', x, y: point.subarray(1 + COORDINATE_BYTES).toString('base64url') }
 }
 
-interface Header {
-  readonly kid: string
-  readonly epk: EphemeralJwk
-}
+/** Accepts only headers of this module: no compression, party names or other members. */
+const headerSchema = v.strictObject({
+  alg: v.literal('ECDH-ES'),
+  enc: v.literal(ENCRYPTION),
+  kid: v.string(),
+  epk: v.strictObject({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string() }),
+})
 
-class ForeignHeader extends Error {
-  override readonly name = 'ForeignHeader'
-}
-
-/** Only what is written here: no compression, no names of parties, nothing that another reader would take otherwise. */
-function readHeader(header: Buffer): Header {
-  const { alg, enc, kid, epk, ...others } = objectOf(JSON.parse(header.toString('utf8')))
-  const { kty, crv, x, y, ...strangers } = objectOf(epk)
-  const ours =
-    alg === 'ECDH-ES' &&
-    enc === ENCRYPTION &&
-    kty === 'EC' &&
-    crv === 'P-256' &&
-    Object.keys({ ...others, ...strangers }).length === 0
-  if (!ours || typeof kid !== 'string' || typeof x !== 'string' || typeof y !== 'string') {
-    throw new ForeignHeader('This is no header of an encrypted balance.')
-  }
-  return { kid, epk: { kty, crv, x, y } }
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) throw new ForeignHeader('This is no object.')
-  return { ...value }
-}
+const balanceSchema = v.object({ balance: v.string() })
 
 function balanceIn(text: string): string | undefined {
   try {
-    const { balance } = objectOf(JSON.parse(text))
-    return typeof balance === 'string' ? balance : undefined
+    return v.parse(balanceSchema, JSON.parse(text)).balance
   } catch {
     return undefined
   }
@@ -179,7 +159,7 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value), 'utf8').toString('base64url')
 }
 
-/** base64url without padding, as RFC 7515 wants it: Node.js skips what it does not know. */
+/** Strict base64url without padding (RFC 7515): the decoder of Node.js skips unknown characters. */
 function decode(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : undefined

@@ -1,16 +1,14 @@
 /**
- * Client secrets: generated ones carry 256 bits and are stored as a keyed hash; chosen ones go through scrypt as well.
- *   P1. How much work a check is depends on the presented secret alone, never on whether the client exists or how its
- *       secret is stored: a secret formed like a generated one costs an HMAC, any other costs scrypt. Only one that was
- *       right for the record before costs less (P5), and who presents it knows that already.
- *   P2. Both hashes are keyed with a pepper that is not in the database: a copy of it cannot be searched.
- *   P3. scrypt uses at most a quarter of the processors, and at least one: a flood of guesses does not stop orders. The
- *       number of waiting secrets is limited.
- *   P4. One network takes only a share of that, so that guesses from one place do not keep right secrets out. Behind a
- *       proxy all clients are one network: there the share is what they have together.
- *   P5. A chosen secret that was right is remembered, as a keyed hash under a key of this process: it gets in without
- *       scrypt, whoever fills the queue.
- *   P6. A stored hash authenticates only the client that it was made for.
+ * Client secrets. Generated ones have 256 random bits and are stored as a keyed hash. Chosen ones also go through scrypt.
+ *   P1. The work of a check depends on the presented secret only, not on the existence of the client or the stored form. A
+ *       secret in the form of generated ones costs an HMAC, any other costs scrypt. Exception: P5, which reveals nothing new.
+ *   P2. Both hashes are keyed with a pepper that is not in the database, so that a copy of the database cannot be searched.
+ *   P3. scrypt uses at most a quarter of the processors, and at least one, so that guesses do not stop orders. The number of
+ *       waiting secrets is bounded.
+ *   P4. One network gets only a share of the scrypt slots, so that its guesses do not block others. Behind a proxy all
+ *       clients share one network.
+ *   P5. A correct chosen secret is cached as a keyed hash under a key of this process, and then needs no scrypt slot.
+ *   P6. A stored hash authenticates only the client that it was computed for.
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -25,7 +23,7 @@ export interface ClientSecrets {
   readonly verify: (
     record: SecretRecord | undefined,
     secret: string,
-    /** Where it came from. */
+    /** IP address of the client. */
     address: string,
   ) => Promise<boolean>
 }
@@ -36,16 +34,16 @@ interface SecretRecord {
 }
 
 export interface ClientSecretsOptions {
-  /** 32 secret bytes that stay what they are for the life of the ledger. */
+  /** 32 secret bytes, fixed for the life of the ledger. */
   readonly pepper: Buffer
-  /** How many scrypt runs at once, and how many may wait for one. */
+  /** Bounds of the scrypt runs at once, and of those that wait. */
   readonly concurrency?: number
   readonly maxWaiting?: number
-  /** How many of both one network may have. */
+  /** Bound of both for one network. */
   readonly maxPerNetwork?: number
 }
 
-/** Too many chosen secrets are being checked: try again later. Says nothing about any secret. */
+/** Too many chosen secrets are being checked. Reveals nothing about any secret. */
 export class ClientSecretsBusy extends Error {
   override readonly name = 'ClientSecretsBusy'
 }
@@ -54,23 +52,22 @@ const GENERATED = /^lsk_[A-Za-z0-9_-]{43}$/
 const KEYED = /^hmac-sha256:([0-9a-f]{64})$/
 const STRETCHED = /^scrypt:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
 
-/** N, r, p (RFC 7914): 32 MiB and about 100 ms. Records name them, so that a later release can tell its own from these. */
+/** N, r, p (RFC 7914): 32 MiB and about 100 ms. Stored with each hash, so that a later release can change them. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const COST_NAME = `${COST.N}-${COST.r}-${COST.p}`
 const HASH_BYTES = 32
 const SALT_BYTES = 16
-/** Longer ones are refused before any work. */
+/** Longer secrets are refused without a check. */
 export const LONGEST_SECRET = 1_024
 
-/** Records whose secret is remembered (P5). */
-const MAX_REMEMBERED = 10_000
-/** No client's ID and no secret's hash has one. */
-const BETWEEN = '\u001f'
-const NOBODY: SecretRecord = { clientId: '', secretHash: '' }
-/** Of a secret that came over no network. */
+/** P5. */
+const MAX_CACHED = 10_000
+/** Occurs in no client ID and no hash. */
+const SEPARATOR = '\u001f'
+const UNKNOWN_CLIENT: SecretRecord = { clientId: '', secretHash: '' }
+/** For secrets that did not arrive over a network. */
 export const NO_ADDRESS = ''
 
-/** A new secret of 256 random bits. */
 export function generateClientSecret(): string {
   return `lsk_${randomBytes(32).toString('base64url')}`
 }
@@ -84,17 +81,17 @@ export function createClientSecrets({
   const slots = createSharedSlots({ concurrency, maxWaiting, maxPerHolder: maxPerNetwork })
   const unknownSalt = randomBytes(SALT_BYTES)
   const memoryKey = randomBytes(HASH_BYTES)
-  /** Stored hash -> what `remembering` makes of the secret. */
-  const remembered = createBoundedCache<string, Buffer>(MAX_REMEMBERED)
+  /** Stored hash -> `cacheProof` of the secret (P5). */
+  const cached = createBoundedCache<string, Buffer>(MAX_CACHED)
 
   const keyedFor = (clientId: string, use: string, input: string): Buffer =>
     createHmac('sha256', pepper)
-      .update([`client ${use}`, clientId, input].join(BETWEEN))
+      .update([`client ${use}`, clientId, input].join(SEPARATOR))
       .digest()
   const keyedStretched = (clientId: string, bytes: Buffer): Buffer =>
     keyedFor(clientId, 'scrypt', bytes.toString('hex'))
-  const remembering = ({ clientId, secretHash }: SecretRecord, secret: string): Buffer =>
-    createHmac('sha256', memoryKey).update([clientId, secretHash, secret].join(BETWEEN)).digest()
+  const cacheProof = ({ clientId, secretHash }: SecretRecord, secret: string): Buffer =>
+    createHmac('sha256', memoryKey).update([clientId, secretHash, secret].join(SEPARATOR)).digest()
 
   const stretched = async (secret: string, salt: Buffer, network: string): Promise<Buffer> => {
     try {
@@ -107,14 +104,14 @@ export function createClientSecrets({
 
   const verifyChosen = async (record: SecretRecord, secret: string, address: string): Promise<boolean> => {
     const { clientId, secretHash: stored } = record
-    const proof = remembering(record, secret)
-    const known = remembered.get(stored)
+    const proof = cacheProof(record, secret)
+    const known = cached.get(stored)
     if (known !== undefined && timingSafeEqual(known, proof)) return true
     const [, salt, hash] = STRETCHED.exec(stored) ?? []
     const bytes = salt === undefined ? unknownSalt : Buffer.from(salt, 'hex')
     const computed = await stretched(secret, bytes, networkOf(address))
     const right = sameHash(keyedStretched(clientId, computed), hash)
-    if (right) remembered.set(stored, proof)
+    if (right) cached.set(stored, proof)
     return right
   }
 
@@ -132,13 +129,13 @@ export function createClientSecrets({
     },
     verify: async (record, secret, address) => {
       if (secret.length > LONGEST_SECRET) return false
-      const compared = record ?? NOBODY
+      const compared = record ?? UNKNOWN_CLIENT
       return GENERATED.test(secret) ? verifyGenerated(compared, secret) : verifyChosen(compared, secret, address)
     },
   }
 }
 
-/** Compares all bytes whatever there is to compare with. */
+/** Takes the same time without a stored hash. */
 function sameHash(computed: Buffer, stored: string | undefined): boolean {
   const expected = stored === undefined ? Buffer.alloc(HASH_BYTES) : Buffer.from(stored, 'hex')
   return timingSafeEqual(computed, expected) && stored !== undefined

@@ -1,13 +1,13 @@
 /**
- * The secrets in the ledger's own row: 32 bytes each, sealed under wrapping keys.
- *   L1. Each is sealed for its own use: none opens in the place of another.
+ * The secrets in the ledger's row: 32 bytes each, sealed under wrapping keys.
+ *   L1. Each secret is sealed for its use, and does not open in place of another.
  */
 import { createMasterSeal, type OpenedSecret } from './master-seal.ts'
 import type { KeyRing } from './wrapping-keys.ts'
 
 /**
- * root-secret: root-secret.ts. message-secret: seals messages between edges and nodes. shard-secret: assigns accounts to
- * shards. index-secret: keys the hashes that look-ups use.
+ * root-secret: see root-secret.ts. message-secret: seals messages between edges and nodes. shard-secret: assigns accounts to
+ * shards. index-secret: keys the hashes for look-ups.
  */
 export type LedgerSecretName = 'root-secret' | 'message-secret' | 'shard-secret' | 'index-secret'
 

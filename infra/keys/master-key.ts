@@ -1,7 +1,7 @@
 /**
  * The master key: 32 random bytes from which all wrapping keys are derived (wrapping-keys.ts). It can be replaced, so keys
  * that must outlive it derive from the ledger's root secret instead (root-secret.ts).
- *   M1. It is a KeyObject from the moment it is read: it shows nothing when it is logged or turned into JSON.
+ *   M1. In memory it is a KeyObject, which reveals nothing in logs or JSON.
  *   M2. A file is complete or absent, and readable by its owner only.
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
@@ -11,8 +11,8 @@ import { decodeBase64 } from './base64.ts'
 import { type WrappingKeys, wrappingKeysOf } from './wrapping-keys.ts'
 
 export const MASTER_KEY_BYTES = 32
-/** Far more than rotations that can be under way at once. */
-export const MOST_MASTER_KEYS = 8
+/** Far more than the rotations at one time. */
+export const MAX_MASTER_KEYS = 8
 
 /** A master key, or a key derived from one, is missing or malformed. */
 export class KeyUnusable extends Error {
@@ -37,10 +37,8 @@ export async function loadMasterKey(path: string): Promise<WrappingKeys> {
     return readMasterKey(text)
   } catch (cause) {
     throw new KeyUnusable(
-      `${path} holds no master key: base64url of ${MASTER_KEY_BYTES} bytes. Restore it from a copy.`,
-      {
-        cause,
-      },
+      `${path} has no master key (base64url of ${MASTER_KEY_BYTES} bytes): restore the file from a copy.`,
+      { cause },
     )
   }
 }
@@ -48,18 +46,18 @@ export async function loadMasterKey(path: string): Promise<WrappingKeys> {
 /** Reads one or more keys, separated by white space or commas. Throws KeyUnusable. */
 export function readMasterKeys(text: string): readonly WrappingKeys[] {
   const texts = text.split(/[\s,]+/).filter((one) => one !== '')
-  if (texts.length === 0 || texts.length > MOST_MASTER_KEYS) {
-    throw new KeyUnusable(`There must be 1 to ${MOST_MASTER_KEYS} master keys.`)
+  if (texts.length === 0 || texts.length > MAX_MASTER_KEYS) {
+    throw new KeyUnusable(`There must be 1 to ${MAX_MASTER_KEYS} master keys.`)
   }
   return texts.map(readMasterKey)
 }
 
-/** `readMasterKeys` of a file. Throws KeyUnusable if the file has none. */
+/** Throws KeyUnusable if the file has none. */
 export async function loadMasterKeys(path: string): Promise<readonly WrappingKeys[]> {
   return readMasterKeys(await textOf(path))
 }
 
-/** Loads the key from a file; creates the file with a new key if absent (M2). Two processes may do it at once. */
+/** Creates the file with a new key if it is absent (M2). Safe for concurrent processes. */
 export async function loadOrCreateMasterKey(path: string): Promise<WrappingKeys> {
   try {
     await createMasterKeyFile(path)
@@ -77,7 +75,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Writes beside the path and links: a crash leaves no half-written key, and an existing one is never replaced (EEXIST). */
+/** Writes a draft and links it: a crash leaves no partial key, and an existing file is never replaced (EEXIST). */
 async function createMasterKeyFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(8).toString('hex')}`

@@ -1,8 +1,8 @@
 /**
  * Seals and opens secrets of one use: seals under the wrapping key of the current master key, opens under that of any known
  * master key.
- *   S1. What is sealed does not say under which master key it is: it opens under one of them or under none.
- *   S2. A holder of this object can seal and open for its use, and has no other wrapping key.
+ *   S1. Sealed bytes do not name their master key: `open` tries all.
+ *   S2. The object can seal and open for its use only.
  */
 import type { KeyObject } from 'node:crypto'
 import { openSealed, seal, SealBroken, type SealingContext } from './sealing.ts'
@@ -10,17 +10,17 @@ import { type KeyRing, wrappingKey, type WrappingUse } from './wrapping-keys.ts'
 
 export interface MasterSeal {
   readonly seal: (context: SealingContext, secret: Uint8Array) => Buffer
-  /** Throws MasterKeyMissing when it opens under none of the master keys. */
+  /** Throws MasterKeyMissing if no master key opens the bytes. */
   readonly open: (context: SealingContext, sealed: Uint8Array) => OpenedSecret
 }
 
 export interface OpenedSecret {
   readonly secret: Buffer
-  /** Which master key opened it: 0 is the current one, 1 the first of those before. */
+  /** Index of the master key that opened it: 0 is the current one, 1 the first previous one. */
   readonly under: number
 }
 
-/** Something is sealed under a master key that is not at hand, or was damaged. */
+/** A secret is sealed under a missing master key, or was damaged. */
 export class MasterKeyMissing extends Error {
   override readonly name = 'MasterKeyMissing'
 }
@@ -28,7 +28,7 @@ export class MasterKeyMissing extends Error {
 /** Throws WrappingKeyMissing. */
 export function createMasterSeal(ring: KeyRing, use: WrappingUse): MasterSeal {
   const sealingKey = wrappingKey(ring.current, use)
-  const keys = [sealingKey, ...ring.previous.map((held) => wrappingKey(held, use))]
+  const keys = [sealingKey, ...ring.previous.map((keys) => wrappingKey(keys, use))]
   return {
     seal: (context, secret) => seal(sealingKey, context, secret),
     open: (context, sealed) => {
@@ -36,13 +36,12 @@ export function createMasterSeal(ring: KeyRing, use: WrappingUse): MasterSeal {
         const secret = openedUnder(key, context, sealed)
         if (secret !== undefined) return { secret, under }
       }
-      throw new MasterKeyMissing(`none of the master keys of this process (${namesOf(ring)}) opens it`)
+      throw new MasterKeyMissing(`none of the master keys of this process (${idsOf(ring)}) opens this secret`)
     },
   }
 }
 
-/** Their IDs, the current one's first. */
-function namesOf({ current, previous }: KeyRing): string {
+function idsOf({ current, previous }: KeyRing): string {
   return [...new Set([current, ...previous].map(({ masterKeyId }) => masterKeyId))].join(', ')
 }
 

@@ -2,10 +2,10 @@ import { isIPv6 } from 'node:net'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const GROUPS = 8
-/** A single customer has a /64 at least, and with it more addresses than anyone could count. */
+/** A single customer has at least a /64. */
 const NETWORK_GROUPS = 4
 
-/** What stands for everyone who shares an uplink: the IPv4 address, or the first 64 bits of an IPv6 address. */
+/** The network of an address: the IPv4 address itself, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   const mapped = MAPPED_IPV4.exec(address)?.[1]
   if (mapped !== undefined) return mapped
@@ -14,7 +14,7 @@ export function networkOf(address: string): string {
   const [head = '', tail] = unscoped.toLowerCase().split('::')
   const first = head === '' ? [] : head.split(':')
   const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  // An IPv4 address at the end stands for two groups.
+  // An IPv4 address at the end takes the place of two groups.
   const given = first.length + last.length + (unscoped.includes('.') ? 1 : 0)
   const zeros = tail === undefined ? [] : Array<string>(GROUPS - given).fill('0')
   return [...first, ...zeros, ...last]

@@ -1,13 +1,13 @@
 /**
- * Part keys: the wrapping keys of one part as a text, for a file or a variable, so that a part runs without the master key.
- * One line for each master key, the current one first:
- *   lpk1.PART.MASTER-KEY-ID.KEYS    (`lpk1`: the version of this form; KEYS: base64url of a JSON object of base64url keys)
+ * A part key is the text form of the wrapping keys of one part, so that the part runs without the master key. It has one line
+ * for each master key, the current one first:
+ *   lpk1.PART.MASTER-KEY-ID.KEYS    (`lpk1`: version; KEYS: base64url of a JSON object of base64url keys)
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { decodeBase64 } from './base64.ts'
-import { KeyUnusable, MOST_MASTER_KEYS } from './master-key.ts'
+import { KeyUnusable, MAX_MASTER_KEYS } from './master-key.ts'
 import {
   type KeyRing,
   type Part,
@@ -28,7 +28,7 @@ const VERSION = 'lpk1'
 const LINE = /^lpk1\.(?<part>[a-z]+)\.(?<id>[0-9a-f]{16})\.(?<keys>[A-Za-z0-9_-]{1,4096})$/
 const keysSchema = v.record(v.string(), v.string())
 
-/** `ring`: of master keys, or of the keys of this part. */
+/** `ring`: has at least the keys of the part. */
 export function partKeyText(ring: KeyRing, part: Part): string {
   const { current, previous } = ringOfPart(ring, part)
   return [current, ...previous].map((held) => `${lineOf(held, part)}\n`).join('')
@@ -44,8 +44,8 @@ function lineOf({ masterKeyId, keys }: WrappingKeys, part: Part): string {
 export function readPartKey(text: string): PartKey {
   const lines = text.split(/[\s,]+/).filter((line) => line !== '')
   const [first, ...others] = lines.map(readLine)
-  if (first === undefined || lines.length > MOST_MASTER_KEYS) {
-    throw new KeyUnusable(`A part key has 1 to ${MOST_MASTER_KEYS} lines.`)
+  if (first === undefined || lines.length > MAX_MASTER_KEYS) {
+    throw new KeyUnusable(`A part key has 1 to ${MAX_MASTER_KEYS} lines.`)
   }
   if (others.some(({ part }) => part !== first.part)) {
     throw new KeyUnusable('The lines of a part key must be of one part.')
@@ -71,7 +71,7 @@ function readLine(line: string): { readonly part: Part; readonly held: WrappingK
   return { part, held: { masterKeyId: id, keys: readKeys(keys, part) } }
 }
 
-/** Requires exactly the part's keys: a newer program that needs others reports them. */
+/** Throws KeyUnusable if a key of the part is missing, as in a part key of an earlier release. */
 function readKeys(encoded: string, part: Part): WrappingKeys['keys'] {
   const texts = jsonOf(encoded)
   const keys: Partial<Record<WrappingUse, KeyObject>> = {}
@@ -88,7 +88,7 @@ function readKeys(encoded: string, part: Part): WrappingKeys['keys'] {
   return keys
 }
 
-/** Empty if it is damaged: then every key is missing. */
+/** Empty if the text is damaged: then every key is missing. */
 function jsonOf(encoded: string): Readonly<Record<string, string>> {
   try {
     const read = v.safeParse(keysSchema, JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8')))

@@ -1,8 +1,8 @@
 /**
  * Sealed secrets: AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D).
- *   E1. What was changed, moved to another context or sealed under another key does not open.
- *   E2. The context (purpose, row ID) is authenticated and not stored: whoever opens must know where the text came from.
- * With random nonces a key may seal 2^32 times; the keys used here seal rows that are written once.
+ *   E1. Bytes that were changed, moved to another context or sealed under another key do not open.
+ *   E2. The context (purpose, row ID) is authenticated but not stored: `openSealed` needs it.
+ * With random nonces a key may seal 2^32 times. These keys seal rows that are written once.
  *
  * Layout: version (1 byte) | nonce (12) | tag (16) | ciphertext.
  */
@@ -13,10 +13,10 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 
-/** Where the sealed bytes belong: a purpose and the identity of the row. */
+/** The purpose and the row of the sealed bytes. */
 export type SealingContext = readonly [purpose: string, ...identity: readonly string[]]
 
-/** The bytes do not open: another key, another context, or damage. Says no more than that. */
+/** Another key, another context, or damaged bytes. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
@@ -33,7 +33,7 @@ export function seal(key: CipherKey, context: SealingContext, plaintext: Uint8Ar
 /** Throws SealBroken (E1). */
 export function openSealed(key: CipherKey, context: SealingContext, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
-  if (bytes.length < HEADER_BYTES || bytes[0] !== VERSION) throw new SealBroken('These are no sealed bytes.')
+  if (bytes.length < HEADER_BYTES || bytes[0] !== VERSION) throw new SealBroken('These are not sealed bytes.')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + NONCE_BYTES), {
     authTagLength: TAG_BYTES,
   })
@@ -41,7 +41,7 @@ export function openSealed(key: CipherKey, context: SealingContext, sealed: Uint
   decipher.setAuthTag(bytes.subarray(1 + NONCE_BYTES, HEADER_BYTES))
   try {
     const opened = decipher.update(bytes.subarray(HEADER_BYTES))
-    // It gives nothing more: it checks the tag.
+    // Returns nothing, but verifies the tag.
     decipher.final()
     return opened
   } catch (cause) {
@@ -49,7 +49,7 @@ export function openSealed(key: CipherKey, context: SealingContext, sealed: Uint
   }
 }
 
-/** JSON separates the parts beyond doubt: ['a', 'bc'] is not ['ab', 'c']. */
+/** JSON separates the parts unambiguously: ['a', 'bc'] is not ['ab', 'c']. */
 function associatedData(context: SealingContext): Buffer {
   return Buffer.from(JSON.stringify([VERSION, ...context]), 'utf8')
 }

@@ -1,8 +1,8 @@
 /**
- * How the database stores the service's keys.
+ * Protects the service's signing keys in the database.
  *   K1. A private key (PKCS #8, DER) is sealed under the wrapping key of its purpose, for its own row.
- *   K2. A public key has a tag, computed with a wrapping key: it proves that the ledger created the key to a part that
- *       cannot open the private key.
+ *   K2. A public key has a tag under a wrapping key. It proves to a part without the private key that the ledger created
+ *       the key.
  */
 import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../../runtime/ports/service-keys.ts'
 import { createMasterSeal, type MasterSeal, type OpenedSecret } from './master-seal.ts'
@@ -23,7 +23,7 @@ export interface ServiceKeySeals {
   /** Whether this process can compute and check tags. */
   readonly tags: boolean
   /** Whether this process can create keys of every purpose. */
-  readonly makes: boolean
+  readonly createsKeys: boolean
   /** Throws WrappingKeyMissing. */
   readonly seal: (key: ServicePublicKey, pkcs8: Uint8Array) => Buffer
   /** Throws MasterKeyMissing, WrappingKeyMissing. */
@@ -42,7 +42,7 @@ export function createServiceKeySeals(ring: KeyRing): ServiceKeySeals {
   return {
     held,
     tags,
-    makes: tags && held.length === SERVICE_KEY_PURPOSES.length,
+    createsKeys: tags && held.length === SERVICE_KEY_PURPOSES.length,
     seal: (key, pkcs8) => sealOf(key.purpose).seal(privateContext(key), pkcs8),
     open: (key, sealed) => sealOf(key.purpose).open(privateContext(key), sealed),
     tag: (key) => createMasterSeal(ring, 'public-keys').seal(publicContext(key), new Uint8Array()),

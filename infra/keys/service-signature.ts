@@ -7,10 +7,7 @@ export interface KeyPoint {
   readonly y: string
 }
 
-/**
- * Verifies a signature of the service, DER in base64 (RFC 4648), over the text. False also for an unreadable key or
- * signature.
- */
+/** `signature`: DER in base64 (RFC 4648). False also for a malformed key or signature. */
 export function verifiesText(key: KeyObject | KeyPoint, text: string, signature: string): boolean {
   const bytes = decodeBase64(signature)
   if (bytes === undefined) return false

@@ -1,14 +1,14 @@
 /**
- * Which shard an account lives on: HMAC-SHA-256 of its ID under a secret fixed when the ledger is created, so that
- * nobody can aim accounts at one shard. Changing this moves every account: it never changes.
+ * Assigns accounts to shards by HMAC-SHA-256 of the ID under a secret of the ledger, so that no client can aim accounts at one
+ * shard. A change would move every account: it must never change.
  */
 import { createHmac } from 'node:crypto'
 import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 
-/** The first 48 bits: they fit a double exactly, and their remainder is uneven by at most 2^16 in 2^48. */
+/** 48 bits fit a double exactly, and the remainder is biased by at most 2^-32. */
 const PREFIX_BYTES = 6
 
-/** Shards of accounts that are kept: an HMAC costs 10 µs, and an edge needs one for each request. */
+/** An HMAC costs 10 µs, and an edge needs one for each request. */
 const CACHED_ACCOUNTS = 50_000
 
 export function createShardHash(secret: Buffer, shardCount: number): (accountId: string) => number {

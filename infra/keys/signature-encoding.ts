@@ -1,6 +1,6 @@
 /**
- * Signatures as clients send them: base64url or base64, padding optional, of 64-byte r||s or of DER. High S is accepted:
- * half of what OpenSSL signs has it. So two strings may be one signature, and a signature is never an identity.
+ * Decodes signatures of clients: base64url or base64, padding optional, of 64-byte r||s or of DER. High S is accepted, because
+ * half of the signatures of OpenSSL have it. Signatures are malleable, so they never serve as an identity.
  */
 import { decodeBase64 } from './base64.ts'
 
@@ -20,14 +20,14 @@ export function isSignature(text: string): boolean {
   return decodeSignature(text).length > 0
 }
 
-/** What the text may stand for, the likeliest first; nothing when it is garbage. */
+/** The possible readings, the likeliest first; empty if the text is malformed. */
 export function decodeSignature(text: string): readonly DecodedSignature[] {
   if (text.length > LONGEST_TEXT) return []
   const bytes = decodeBase64(text)
   if (bytes === undefined) return []
   const readings: DecodedSignature[] = []
   if (bytes.length === RAW_BYTES) readings.push({ bytes, encoding: 'ieee-p1363' })
-  // 64 bytes can be DER too, if r and s happen to be short: its own length byte says so.
+  // 64 bytes can also be DER, if r and s are short.
   if (bytes[0] === DER_SEQUENCE && bytes[1] === bytes.length - 2) readings.push({ bytes, encoding: 'der' })
   return readings
 }

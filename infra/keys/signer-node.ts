@@ -1,8 +1,7 @@
 /**
- * The Signer of production: node:crypto, on the thread pool or in place. Invariants G1 and G2 of the port.
- * A check takes 66 µs; to hand it to the pool and take it back takes 18 µs of the main thread and 25 µs of the pool's
- * besides. Where there are processors to spare that is well spent. Where the pool has none of its own it is not, and
- * checks are made in place, a few at a time, with the event loop's turn between them.
+ * Signer by node:crypto. Invariants G1 and G2 of the port.
+ * Verifies on the thread pool if there are enough processors. Otherwise verifies on the main thread, because the hand-over to
+ * the pool costs more than half of a check (66 µs).
  */
 import { type KeyObject, verify } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -14,14 +13,14 @@ import { type DecodedSignature, decodeSignature } from './signature-encoding.ts'
 
 export interface NodeSignerOptions {
   readonly keys: ServiceKeys
-  /** How many public keys are kept as OpenSSL reads them, which takes 80-140 µs; each takes 7 kB. */
+  /** Number of cached public keys. One takes 7 kB, and 80-140 µs to import. */
   readonly cachedKeys?: number
-  /** Whether signatures are checked in place; by default where there are fewer than four processors. */
+  /** Verifies on the main thread. Default: with fewer than four processors. */
   readonly inPlace?: boolean
 }
 
-/** Checks in place between two turns of the event loop: about a millisecond. */
-const CHECKS_A_TURN = 16
+/** Checks on the main thread in one turn of the event loop: about a millisecond. */
+const CHECKS_PER_TURN = 16
 
 export function createNodeSigner(options: NodeSignerOptions): Signer {
   const { keys, cachedKeys = 50_000, inPlace = availableParallelism() < 4 } = options
@@ -36,14 +35,13 @@ export function createNodeSigner(options: NodeSignerOptions): Signer {
   }
 }
 
-/** Whether the signature is the key's over the payload. */
 type Verify = (payload: Buffer, key: KeyObject, signature: DecodedSignature) => boolean | Promise<boolean>
 
 async function inTurns<T, R>(all: readonly T[], run: (one: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = []
   for (const one of all) {
     results.push(await run(one))
-    if (results.length % CHECKS_A_TURN === 0) await setImmediate()
+    if (results.length % CHECKS_PER_TURN === 0) await setImmediate()
   }
   return results
 }
@@ -51,7 +49,7 @@ async function inTurns<T, R>(all: readonly T[], run: (one: T) => Promise<R>): Pr
 async function verifyOne(check: SignatureCheck, publicKeys: ImportedKeys, verifies: Verify): Promise<boolean> {
   const readings = decodeSignature(check.signature)
   if (readings.length === 0) return false
-  const key = publicKeys.known(check.publicKey) ?? (await publicKeys.read(check.publicKey))
+  const key = publicKeys.cached(check.publicKey) ?? (await publicKeys.read(check.publicKey))
   if (key === undefined) return false
   const payload = Buffer.from(check.payload, 'utf8')
   for (const reading of readings) {
@@ -60,7 +58,7 @@ async function verifyOne(check: SignatureCheck, publicKeys: ImportedKeys, verifi
   return false
 }
 
-/** Signature bytes that OpenSSL cannot read are no signature of anything (G1). */
+/** False also for bytes that OpenSSL cannot parse (G1). */
 function verifiesHere(payload: Buffer, key: KeyObject, signature: DecodedSignature): boolean {
   try {
     return verify('sha256', payload, { key, dsaEncoding: signature.encoding }, signature.bytes)

@@ -10,13 +10,11 @@ import type { ServiceKeyPurpose } from '../../runtime/ports/service-keys.ts'
 export const WRAPPING_KEY_BYTES = 32
 
 /**
- * Keys for reading rows: for data keys, for the secrets of references, and for the secret that assigns accounts to shards.
- * The rotation of the master key starts with the last and ends with the others, so that every part with these keys is
- * refused while it lacks one of the two master keys.
+ * Keys for reading rows. The rotation of the master key starts with shard-secret and ends with the others. So every part
+ * fails to start while it lacks one of the two master keys.
  */
 const READING_USES = ['data-keys', 'index-secret', 'shard-secret'] as const
 
-/** Service keys, by their purpose. */
 export type ServiceKeyUse = `${ServiceKeyPurpose}-keys`
 
 /** A released name is never reused, nor is one of root-secret.ts. */
@@ -29,7 +27,7 @@ export const WRAPPING_USES = [
   'assertion-keys',
   'attestation-keys',
   'import-keys',
-  // Proves, without the private key, that a public key is the service's own.
+  // Tags of public keys (service-key-seals.ts).
   'public-keys',
 ] as const
 export type WrappingUse = (typeof WRAPPING_USES)[number]
@@ -54,18 +52,18 @@ export const USES_OF_PART: Readonly<Record<Part, readonly WrappingUse[]>> = {
 
 /** The keys of one master key that a process holds. */
 export interface WrappingKeys {
-  /** ID of the master key: 16 hexadecimal digits that reveal nothing of it. */
+  /** ID of the master key: 16 hexadecimal digits that reveal nothing about it. */
   readonly masterKeyId: string
   readonly keys: Readonly<Partial<Record<WrappingUse, KeyObject>>>
 }
 
-/** `current` seals; every key of the ring opens what it sealed. */
+/** `current` seals. All keys of the ring open. */
 export interface KeyRing {
   readonly current: WrappingKeys
   readonly previous: readonly WrappingKeys[]
 }
 
-/** The process's part has no key for the use. */
+/** The part of this process has no key for the use. */
 export class WrappingKeyMissing extends Error {
   override readonly name = 'WrappingKeyMissing'
 }

@@ -1,7 +1,7 @@
 /**
  * A JetStream key-value bucket of one ledger.
  *   B1. Reads go through the stream's leader (`allow_direct` off): a direct read of a cluster may be stale.
- *   B3. A missing bucket (its server lost its store) is created again, empty.
+ *   B3. If the bucket is missing because the server lost its store, it is created again, empty.
  */
 import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry } from 'nats'
 import { LeaseStoreUnavailable } from '../../runtime/ports/lease-store.ts'
@@ -13,7 +13,7 @@ export interface BucketOptions {
   readonly ledgerId: string
   /** Copies of each bucket; 3 in a cluster. */
   readonly replicas: number
-  /** No data here must survive: memory is enough on one server; files save a cluster a rebuild. */
+  /** The data need not survive: memory suffices on one server. In a cluster, files avoid a rebuild. */
   readonly storage: 'memory' | 'file'
 }
 
@@ -21,9 +21,9 @@ const CALL_TIMEOUT_MS = 1000
 const STREAM_NOT_FOUND = 10059
 
 export interface Bucket {
-  /** Runs `call` on the bucket, and again if the bucket was missing (B3). Rejects with `LeaseStoreUnavailable` only. */
+  /** Runs `call`, and again if the bucket was missing (B3). Rejects only with `LeaseStoreUnavailable`. */
   readonly use: <T>(call: (kv: KV) => Promise<T>) => Promise<T>
-  /** The bucket's keys as of one moment; those of ended sessions too. Use it inside `use`. */
+  /** A snapshot of the keys, including ended sessions. Call it inside `use`. */
   readonly keys: () => Promise<readonly string[]>
   readonly subjectPrefix: string
 }
@@ -54,7 +54,7 @@ export function createBucket(link: NatsLink, name: string, options: BucketOption
       try {
         return await attempt(call)
       } catch (error) {
-        // Nothing was written: a write without its stream has no receiver.
+        // A repeat is safe: without its stream, nothing was written.
         if (!isStreamLost(error)) throw error
         opened = undefined
         return await attempt(call)
@@ -84,7 +84,7 @@ export function isPresent(entry: KvEntry | null): entry is KvEntry {
   return entry !== null && entry.operation === 'PUT'
 }
 
-/** No responders to a write, `not found` to a read. A stream without a leader fails alike; creating it again is harmless. */
+/** A write has no responders, a read gets `not found`. A stream without a leader fails alike: creating it is harmless. */
 function isStreamLost(error: unknown): boolean {
   if (!(error instanceof NatsError)) return false
   return error.api_error?.err_code === STREAM_NOT_FOUND || (error.code === '503' && error.api_error === undefined)

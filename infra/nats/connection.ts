@@ -1,14 +1,18 @@
 /**
- * One connection to NATS, with options that never give up: the client's defaults close it for good after 10 attempts,
- * notice a dead link after minutes, and build a stack trace for every request.
+ * One connection to NATS that reconnects for ever. The client's defaults would give up after 10 attempts, notice a dead link
+ * after minutes, and build a stack trace for every request.
  *   C1. Credentials come from the address or a file. They appear in no log line and no error.
- *   C2. `connected()` may say no of a link that has just come back, and yes of one that has just broken; while it says
- *       no, nothing may be published: the client would drop it or send it later, nobody could say which.
- *   C3. A connection that is closed for good says so, so that the process can end: it would be deaf for ever.
- *   C4. A server that does not carry the largest item of the ledger is refused at the first connect; one that is met
- *       after a reconnect is told of in the log.
+ *   C2. `connected()` may lag behind the state of the link. While it is false, callers must not publish: the client would
+ *       either drop the message or send it later.
+ *   C3. `closed` resolves when the connection is closed for good, so that the process can end.
+ *   C4. The first connection refuses a server whose maximum payload is below the largest item of the ledger. After a
+ *       reconnect such a server is logged.
+ *   C5. A server that is reached by an IP address must have a certificate for one of the configured addresses. The client
+ *       passes only host names to TLS, which would otherwise accept any certificate for `localhost`.
  */
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import {
   connect,
   credsAuthenticator,
@@ -21,18 +25,17 @@ import {
   type NatsConnection,
 } from 'nats'
 import type { Log } from '../../runtime/ports/log.ts'
-import { identityCheckFor } from './server-identity.ts'
 
 export interface NatsOptions {
-  /** `nats://` or `tls://`, perhaps with `user:password@` or `token@`; all servers are given the first credentials found. */
+  /** `nats://` or `tls://`, with optional `user:password@` or `token@`. All servers get the first credentials. */
   readonly urls: readonly string[]
-  /** A file with a user's JWT and seed (`.creds`) or with an nkey seed alone. It wins over what the addresses carry. */
+  /** File with a user's JWT and seed (`.creds`) or an nkey seed. Overrides the credentials of the addresses. */
   readonly credentialsFile?: string
-  /** PEM files. Given, or with a `tls://` address, TLS is demanded. */
+  /** PEM files. With them, or with a `tls://` address, TLS is required. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string }
-  /** Shown in the server's monitoring. */
+  /** Appears in the server's monitoring. */
   readonly name: string
-  /** Replies come to subjects under it; one per role, so that no role is allowed to read another's replies. */
+  /** Subject prefix of replies. Each role has its own, so that it cannot read the replies of another role. */
   readonly inboxPrefix: string
   readonly log: Log
 }
@@ -43,9 +46,9 @@ export interface NatsLink {
   readonly connected: () => boolean
   /** Calls back after every reconnect, until the returned function is called. */
   readonly onReconnect: (run: () => void) => () => void
-  /** Resolves with the reason once the connection is closed for good, and with null when `close` did it. */
+  /** Resolves when the connection is closed for good: with the reason, or with null after `close`. */
   readonly closed: Promise<string | null>
-  /** Drains subscriptions, sends what is written, and closes. */
+  /** Drains subscriptions, flushes messages, and closes. */
   readonly close: () => Promise<void>
 }
 
@@ -56,24 +59,23 @@ const PING_INTERVAL_MS = 3000
 const PINGS_UNANSWERED = 2
 const DRAIN_TIMEOUT_MS = 5000
 /**
- * What one item and its answer need at most. Everything in a body that is sent on is bounded: metadata of 4,096 bytes, a
- * public key of 2,048 characters, signatures and names, and inside a message each character takes three bytes at most:
- * less than 64 KiB. The rest is for the client's grants, 3,000 token IDs and more.
+ * The largest item or reply. The bounded parts of a body (metadata, public key, signatures, names) take less than 64 KiB. The
+ * rest is for the client's grants: 3,000 token IDs and more.
  */
-const SMALLEST_MAX_PAYLOAD_BYTES = 262_144
-/** How often a first connect that does not come is mentioned. */
-const STILL_WAITING_MS = 10_000
+const MIN_MAX_PAYLOAD_BYTES = 262_144
+/** Interval of log lines while the first connection fails. */
+const WAITING_LOG_MS = 10_000
 
-/** Waits until a server answers. Rejects only for settings or credentials that cannot work, and for C4. */
+/** Waits for a server. Rejects only for wrong settings or credentials, and for C4. */
 export async function connectNats(options: NatsOptions): Promise<NatsLink> {
   const { name, log } = options
   const settings = connectionOptions(options)
-  const waiting = setInterval(() => log.warn('nats_not_reached_yet', { name }), STILL_WAITING_MS)
+  const waiting = setInterval(() => log.warn('nats_not_reached', { name }), WAITING_LOG_MS)
   let connection: NatsConnection
   try {
     connection = await connect(settings)
   } catch (cause) {
-    // The client's errors carry codes and server addresses, which were stripped of credentials before.
+    // The codes and server addresses in the client's errors contain no credentials.
     throw new Error(`NATS refused the connection: ${cause instanceof NatsError ? cause.code : 'failed'}`, { cause })
   } finally {
     clearInterval(waiting)
@@ -84,12 +86,12 @@ export async function connectNats(options: NatsOptions): Promise<NatsLink> {
   throw new Error(tooSmall)
 }
 
-/** Undefined: the server that is connected carries enough (C4). */
+/** C4. Undefined if the connected server's maximum payload suffices. */
 function payloadFault({ info }: NatsConnection): string | undefined {
-  const carried = info?.max_payload
-  if (carried === undefined || carried >= SMALLEST_MAX_PAYLOAD_BYTES) return undefined
+  const maxPayload = info?.max_payload
+  if (maxPayload === undefined || maxPayload >= MIN_MAX_PAYLOAD_BYTES) return undefined
   return (
-    `this NATS server carries messages of at most ${carried} bytes and the ledger needs ${SMALLEST_MAX_PAYLOAD_BYTES}: ` +
+    `the max_payload of this NATS server is ${maxPayload} bytes, but the ledger needs ${MIN_MAX_PAYLOAD_BYTES}: ` +
     'set "max_payload: 8MB" in the configuration of every nats-server of the cluster (its default, 1MB, is enough)'
   )
 }
@@ -107,7 +109,7 @@ function linkOf(connection: NatsConnection, { name, inboxPrefix, log }: NatsOpti
         connected = true
         log.info('nats_reconnected', { name })
         const tooSmall = payloadFault(connection)
-        if (tooSmall !== undefined) log.error('nats_carries_too_little', { name, reason: tooSmall })
+        if (tooSmall !== undefined) log.error('nats_max_payload_too_small', { name, reason: tooSmall })
         for (const run of reconnected) run()
       } else if (type === Events.Error)
         log.error('nats_error', { name, code: typeof data === 'string' ? data : 'unknown' })
@@ -134,7 +136,7 @@ function linkOf(connection: NatsConnection, { name, inboxPrefix, log }: NatsOpti
     close: async () => {
       closing = true
       if (connection.isClosed()) return
-      // A drain waits for the server's answer, which may never come.
+      // The server may never confirm the drain.
       const givenUp = setTimeout(() => void connection.close(), DRAIN_TIMEOUT_MS)
       await (connected ? connection.drain() : connection.close())
       clearTimeout(givenUp)
@@ -180,7 +182,7 @@ const DEFAULT_PORT = 4222
 
 function parseAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  // The error of the parser would quote the address, password and all.
+  // The parser's error would quote the address with its password.
   if (url === undefined || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '') {
     throw new Error('a NATS address must look like nats://host:port or tls://host:port')
   }
@@ -193,7 +195,7 @@ function parseAddress(text: string): Address {
   }
 }
 
-/** A user without a password is a token, as in every NATS tool. */
+/** A user without a password is a token, by the convention of NATS tools. */
 function credentials(address: Address | undefined): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
   if (address === undefined) return {}
   return address.password === '' ? { token: address.user } : { user: address.user, pass: address.password }
@@ -204,5 +206,16 @@ function fileAuthenticator(path: string): Authenticator {
   if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)
   const seed = content.toString('latin1').trim()
   if (/^SU[A-Z2-7]{56}$/.test(seed)) return nkeyAuthenticator(Buffer.from(seed))
-  throw new Error('the NATS credentials file holds neither a user JWT with its seed nor an nkey seed of a user')
+  throw new Error('the NATS credentials file has neither a user JWT with its seed nor an nkey seed of a user')
+}
+
+/** C5, for `tls.connect`. `hosts`: of all servers, as in a URL, without ports. */
+function identityCheckFor(hosts: readonly string[]): (name: string, certificate: PeerCertificate) => Error | undefined {
+  // A URL has brackets around an IPv6 address.
+  const addresses = hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')).filter((host) => isIP(host) !== 0)
+  return (name, certificate) => {
+    if (addresses.length === 0 || hosts.includes(name)) return checkServerIdentity(name, certificate)
+    const faults = addresses.map((address) => checkServerIdentity(address, certificate))
+    return faults.includes(undefined) ? undefined : faults[0]
+  }
 }

@@ -1,15 +1,15 @@
 /**
- * LeaseStore over two JetStream key-value buckets of each ledger: `ledger_<name>_nodes` (session keys) and
+ * LeaseStore over two JetStream key-value buckets of each ledger: `ledger_<name>_nodes` (sessions) and
  * `ledger_<name>_shards` (hints). B1 and B3 are in bucket.ts.
- *   B2. A write whose acknowledgement did not come is in doubt. Only then is a stored record of the same session taken
- *       for our own, and written upon.
- *   B4. Hints are heard as plain messages on the bucket's subjects, and listed at the start and after each reconnect:
- *       the client's watches stay deaf for seconds after a server restarts, and leak consumers.
- *   B5. What cannot be read is left out: it counts as a node that says nothing, and spares the others its fate.
- *   B6. An edge hears hints and does nothing else: it may neither make buckets nor ask JetStream, whose answers go
- *       wherever who asks wants them. What it missed it learns from PostgreSQL.
+ *   B2. The outcome of a write without an acknowledgement is unknown. Only then does `renew` overwrite a stored record of the
+ *       same session.
+ *   B4. Hints arrive as plain messages on the bucket's subjects, and are listed at the start and after each reconnect. The
+ *       client's watches miss messages for seconds after a server restart, and leak consumers.
+ *   B5. Unreadable records are skipped, so that they do not affect other nodes.
+ *   B6. An edge only subscribes to hints. It has no right to use JetStream, because a JetStream request could direct its
+ *       reply to any subject. PostgreSQL has the ownership that an edge misses.
  */
-import { NatsError, type KV, type Subscription } from 'nats'
+import { NatsError, type KV } from 'nats'
 import type { Log } from '../../runtime/ports/log.ts'
 import {
   type LeaseStore,
@@ -31,10 +31,9 @@ import {
 import type { NatsLink } from './connection.ts'
 import { decodeHint, decodeSession, encodeHint, encodeSession } from './lease-records.ts'
 
-/** Only to sweep away nodes that will never come back; expiry means nothing to the protocol. */
+/** Removes the records of vanished nodes. The protocol does not rely on it. */
 const NODE_GARBAGE_AFTER_MS = 3_600_000
-/** Reads of one list that are under way at once. */
-const READS_AT_ONCE = 32
+const CONCURRENT_READS = 32
 const WRONG_LAST_SEQUENCE = 10071
 const RELIST_MIN_MS = 250
 const RELIST_MAX_MS = 5000
@@ -42,13 +41,13 @@ const RELIST_MAX_MS = 5000
 export function createNatsLeaseStore(link: NatsLink, log: Log, options: BucketOptions): LeaseStore {
   const nodes = createBucket(link, bucketName(options.ledgerId, 'nodes'), options, NODE_GARBAGE_AFTER_MS)
   const shards = createBucket(link, bucketName(options.ledgerId, 'shards'), options, 0)
-  /** B2: sessions whose last write has no known outcome, by node. */
-  const inDoubt = new Map<string, string>()
+  /** B2: node ID -> session whose last write has an unknown outcome. */
+  const unknownOutcome = new Map<string, string>()
   const lastWritten = new Map<string, Revision>()
 
   const compareAndSet = async (kv: KV, session: SessionRecord, seen: Revision): Promise<Revision | 'conflict'> => {
     try {
-      // `create` also writes over the marker that `end` leaves.
+      // `create` also overwrites the deletion marker of `end`.
       const body = encodeSession(session)
       return seen === 0 ? await kv.create(session.nodeId, body) : await kv.update(session.nodeId, body, seen)
     } catch (error) {
@@ -58,15 +57,15 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: BucketOp
   }
   const renew = async (session: SessionRecord, seen: Revision): Promise<Revision | 'conflict'> => {
     const { nodeId } = session
-    const doubted = inDoubt.get(nodeId) === session.session
-    inDoubt.set(nodeId, session.session)
+    const isUnknown = unknownOutcome.get(nodeId) === session.session
+    unknownOutcome.set(nodeId, session.session)
     const outcome = await nodes.use(async (kv) => {
       const first = await compareAndSet(kv, session, seen)
-      if (first !== 'conflict' || !doubted) return first
+      if (first !== 'conflict' || !isUnknown) return first
       const there = await readSession(kv, nodeId, log)
       return there?.session === session.session ? compareAndSet(kv, session, there.revision) : 'conflict'
     })
-    inDoubt.delete(nodeId)
+    unknownOutcome.delete(nodeId)
     if (outcome !== 'conflict') lastWritten.set(nodeId, outcome)
     return outcome
   }
@@ -77,7 +76,7 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: BucketOp
       try {
         await kv.delete(nodeId, { previousSeq: revision })
       } catch (error) {
-        // Whoever wrote it since has not ended.
+        // Another session of the node has written since: it must stay.
         if (!isConflict(error)) throw error
       }
     })
@@ -97,22 +96,17 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: BucketOp
   }
 }
 
-/** What an edge has of the lease store (B6). */
+/** The lease store of an edge (B6). */
 export function createNatsHints(link: NatsLink, log: Log, ledgerId: string): Pick<LeaseStore, 'watchHints'> {
   const subjects = `${subjectPrefixOf(bucketName(ledgerId, 'shards'))}*`
   return {
     watchHints: (onHint) => {
-      const subscription = hearHints(link, subjects, log, onHint)
-      return {
-        stop: () => {
-          if (!subscription.isClosed()) subscription.unsubscribe()
-        },
-      }
+      return { stop: subscribeToHints(link, subjects, log, onHint) }
     },
   }
 }
 
-/** Undefined for one that has ended, and for one that cannot be read (B5). */
+/** Undefined if the session has ended or its record is unreadable (B5). */
 async function readSession(kv: KV, nodeId: string, log: Log): Promise<ListedSession | undefined> {
   const entry = await kv.get(nodeId)
   if (!isPresent(entry)) return undefined
@@ -134,8 +128,8 @@ async function listed<T>(
   read: (key: string) => Promise<T | undefined>,
 ): Promise<readonly T[]> {
   const found: T[] = []
-  for (let start = 0; start < keys.length; start += READS_AT_ONCE) {
-    const values = await Promise.all(keys.slice(start, start + READS_AT_ONCE).map(read))
+  for (let start = 0; start < keys.length; start += CONCURRENT_READS) {
+    const values = await Promise.all(keys.slice(start, start + CONCURRENT_READS).map(read))
     for (const value of values) if (value !== undefined) found.push(value)
   }
   return found
@@ -145,10 +139,10 @@ function watchHints(link: NatsLink, shards: Bucket, log: Log, onHint: (hint: Sha
   let stopped = false
   let retry: NodeJS.Timeout | undefined
   let round = 0
-  const say = (hint: ShardHint): void => {
-    if (!stopped) tell(hint, log, onHint)
+  const deliver = (hint: ShardHint): void => {
+    if (!stopped) callBack(hint, log, onHint)
   }
-  const subscription = hearHints(link, `${shards.subjectPrefix}*`, log, say)
+  const unsubscribe = subscribeToHints(link, `${shards.subjectPrefix}*`, log, deliver)
   const relist = async (waitMs: number): Promise<void> => {
     clearTimeout(retry)
     round += 1
@@ -156,30 +150,31 @@ function watchHints(link: NatsLink, shards: Bucket, log: Log, onHint: (hint: Sha
     const isCurrent = (): boolean => !stopped && mine === round
     try {
       const hints = await shards.use(async (kv) => listed(await shards.keys(), (shardId) => readHint(kv, shardId)))
-      if (isCurrent()) for (const hint of hints) say(hint)
+      if (isCurrent()) for (const hint of hints) deliver(hint)
     } catch {
-      // Hints may be missing; until then routes are learnt from answers.
+      // Until the list succeeds, routes are learned from replies.
       if (!isCurrent()) return
       const next = Math.min(RELIST_MAX_MS, 2 * waitMs)
       retry = setTimeout(() => void relist(next), waitMs * (0.5 + Math.random()))
       retry.unref()
     }
   }
-  const forget = link.onReconnect(() => void relist(RELIST_MIN_MS))
+  const ignoreReconnects = link.onReconnect(() => void relist(RELIST_MIN_MS))
   const stop = (): void => {
     stopped = true
     clearTimeout(retry)
-    forget()
-    if (!subscription.isClosed()) subscription.unsubscribe()
+    ignoreReconnects()
+    unsubscribe()
   }
   void relist(RELIST_MIN_MS)
-  // Nothing is listed over a connection that is closed for good, however often it is tried.
+  // Retries over a closed connection cannot succeed.
   void link.closed.then(stop)
   return { stop }
 }
 
-function hearHints(link: NatsLink, subjects: string, log: Log, onHint: (hint: ShardHint) => void): Subscription {
-  return link.connection.subscribe(subjects, {
+/** Returns a function that ends the subscription. */
+function subscribeToHints(link: NatsLink, subjects: string, log: Log, onHint: (hint: ShardHint) => void): () => void {
+  const subscription = link.connection.subscribe(subjects, {
     callback: (error, message) => {
       if (error !== null) return log.error('hints_refused', { code: error.code })
       let hint: ShardHint
@@ -188,12 +183,15 @@ function hearHints(link: NatsLink, subjects: string, log: Log, onHint: (hint: Sh
       } catch {
         return log.warn('hint_unreadable')
       }
-      tell(hint, log, onHint)
+      callBack(hint, log, onHint)
     },
   })
+  return () => {
+    if (!subscription.isClosed()) subscription.unsubscribe()
+  }
 }
 
-function tell(hint: ShardHint, log: Log, onHint: (hint: ShardHint) => void): void {
+function callBack(hint: ShardHint, log: Log, onHint: (hint: ShardHint) => void): void {
   try {
     onHint(hint)
   } catch (error) {

@@ -1,17 +1,18 @@
 /**
- * Seals the text of a message into the body that NATS carries.
- *   B1. A sealed body opens only where it was sent to: in the same ledger, direction, subject and reply subject. A request
- *       sent on with another reply subject, a request shown as a reply, and the reply to another request do not open.
- *   B2. A body that is not sealed is dropped.
- * A body that is sent again unchanged opens: receivers expect duplicates.
+ * Seals message texts into NATS bodies.
+ *   B1. A body is bound to its ledger, direction, subject and reply subject. So a request with another reply subject, a
+ *       request in place of a reply, and the reply to another request do not open.
+ *   B2. An unsealed body is dropped.
+ * A duplicate of a body opens: receivers expect duplicates.
  */
+import type { Log } from '../../runtime/ports/log.ts'
 import { placeOf } from '../vault/place.ts'
 import { type DataKey, openText, SealedTextBroken, SEALING_BYTES, sealTextBytes } from '../vault/sealed-text.ts'
 
-/** Where a message goes. `replySubject` belongs to one request and no other; empty: nobody waits for a reply. */
+/** `replySubject`: unique for each request; empty if no reply is expected. */
 export interface MessageAddress {
   readonly direction: MessageDirection
-  /** Of the request, also where this is a reply. */
+  /** Subject of the request, also for a reply. */
   readonly subject: string
   readonly replySubject: string
 }
@@ -20,14 +21,14 @@ export const MESSAGE_DIRECTIONS = ['request', 'reply'] as const
 export type MessageDirection = (typeof MESSAGE_DIRECTIONS)[number]
 
 export interface MessageBodies {
-  /** What a body has more than the UTF-8 of its text. */
+  /** Bytes of a body beyond the UTF-8 of its text. */
   readonly overheadBytes: number
   readonly make: (address: MessageAddress, text: string) => Buffer
-  /** undefined: it does not open, and nothing is known of it. */
+  /** Undefined if the body does not open. */
   readonly read: (address: MessageAddress, body: Uint8Array) => string | undefined
 }
 
-/** `key`: 32 secret bytes that all edges and nodes of the ledger have, and that seal nothing else. */
+/** `key`: 32 bytes, shared by all edges and nodes of the ledger, and used for nothing else. */
 export function createSealedBodies(key: DataKey, ledgerId: string): MessageBodies {
   const placeAt = ({ direction, subject, replySubject }: MessageAddress) =>
     placeOf('message', ledgerId, direction, subject, replySubject)
@@ -42,5 +43,22 @@ export function createSealedBodies(key: DataKey, ledgerId: string): MessageBodie
         throw error
       }
     },
+  }
+}
+
+export type CountUnopened = (direction: MessageDirection) => void
+
+/** A peer controls the number of such messages, so the log must not grow with it. */
+const LOG_INTERVAL_MS = 10_000
+
+/** Counts messages that do not open, and logs the totals since the start. `now`: monotonic milliseconds. */
+export function createUnopenedLog(log: Log, now: () => number = () => performance.now()): CountUnopened {
+  const total = { request: 0, reply: 0 }
+  let quietUntilMs = Number.NEGATIVE_INFINITY
+  return (direction) => {
+    total[direction] += 1
+    if (now() < quietUntilMs) return
+    quietUntilMs = now() + LOG_INTERVAL_MS
+    log.error('messages_not_opened', { requests: total.request, replies: total.reply })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The latest position of PostgreSQL in a JetStream bucket of the ledger, `ledger_<name>_positions`, always in files.
- * Each node overwrites the record with its own position: any of them is at most a heartbeat old.
+ * Stores the latest position of PostgreSQL in the JetStream bucket `ledger_<name>_positions`, always in files. Each node
+ * overwrites the record with its own position, which is at most a heartbeat old.
  */
 import * as v from 'valibot'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -23,7 +23,7 @@ const POSITION = v.object({
   earlierAcceptances: v.array(v.string()),
 })
 
-/** Resolves once the stored position was read; undefined if `stopping` came first. */
+/** Resolves when the stored position was read, or with undefined if `stopping` returns true before. */
 export async function openPositionMemory(
   link: NatsLink,
   log: Log,
@@ -65,7 +65,7 @@ export async function openPositionMemory(
           failing = false
         },
         (error: unknown) => {
-          if (!failing) log.warn('store_position_not_remembered', { cause: reasonOf(error) })
+          if (!failing) log.warn('store_position_not_stored', { cause: reasonOf(error) })
           failing = true
         },
       )

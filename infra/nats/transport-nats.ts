@@ -1,12 +1,11 @@
 /**
- * Transport over core NATS. One wildcard subscription takes every reply; each request has a reply subject of its own.
- *   T1. `not_delivered` is said in two cases: the server answered that nobody listens, or the message was never handed
- *       to the client because the link was down (C2). A link that breaks later leaves silence: the message may be out.
- *   T2. A reply that cannot be sent, one too large included, is dropped; requesters wait no longer than their timeout
- *       anyway.
- *   T3. Replies go to inboxes and nowhere else: who sends a message names the subject of its reply, and must not be able
- *       to have others write where it may not write itself.
- *   T4. A message whose body does not open is dropped and counted: it was never sent, as far as anybody here is told.
+ * Transport over core NATS. One wildcard subscription receives all replies; each request has its own reply subject.
+ *   T1. The outcome is `not_delivered` in two cases: the server reports no responders, or the link was down before the
+ *       message was given to the client (C2). If the link breaks later, there is no reply: the message may be delivered.
+ *   T2. A reply that cannot be sent, for example because it is too large, is dropped. The requester times out.
+ *   T3. Replies are sent to inboxes only. The requester chooses the reply subject, and must not make a node publish to a
+ *       subject that the requester may not publish to.
+ *   T4. A message whose body does not open is dropped and counted.
  * Hot path: callbacks only, no promise, iterator or stack trace per message.
  */
 import { createInbox, ErrorCode, NatsError, type Msg, type Subscription } from 'nats'
@@ -15,27 +14,26 @@ import type { Log } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../../runtime/ports/transport.ts'
 import { reasonOf, ToldError } from '../../runtime/common/reason.ts'
 import type { NatsLink } from './connection.ts'
-import type { MessageAddress, MessageBodies } from './message-bodies.ts'
-import type { CountUnread } from './unread-messages.ts'
+import type { CountUnopened, MessageAddress, MessageBodies } from './message-bodies.ts'
 
-/** Requests that wait for replies. Beyond, a request is not sent at all. */
+/** Bound of the requests that wait for replies. Further ones are not sent. */
 const MAX_PENDING = 100_000
 const NO_RESPONDERS_STATUS = 503
-/** What the inbox prefixes of all roles begin with. */
+/** Common prefix of the inboxes of all roles. */
 const INBOXES = '_INBOX'
 
 export interface NatsTransportOptions {
   readonly bodies: MessageBodies
   /** T4. */
-  readonly onUnread?: CountUnread
+  readonly onUnopened?: CountUnopened
 }
 
 export function createNatsTransport(link: NatsLink, log: Log, options: NatsTransportOptions): Transport {
-  const { bodies, onUnread } = options
+  const { bodies, onUnopened } = options
   const { publish, maxMessageBytes } = createPublisher(link, bodies)
   const read: Read = (address, { data }) => {
     const text = bodies.read(address, data)
-    if (text === undefined) onUnread?.(address.direction)
+    if (text === undefined) onUnopened?.(address.direction)
     return text
   }
   const serve: Transport['serve'] = (subject, handler) => {
@@ -62,10 +60,10 @@ class MessageTooLarge extends ToldError {
   override readonly name = 'MessageTooLarge'
 }
 
-/** False: it was not handed to the client, and nobody will ever receive it. */
+/** False: the message was not given to the client and will never be delivered. */
 type Publish = (address: MessageAddress, text: string) => boolean
 
-/** undefined: it does not open (T4). */
+/** Undefined if the body does not open (T4). */
 type Read = (address: MessageAddress, message: Msg) => string | undefined
 
 interface Publisher {
@@ -77,7 +75,7 @@ function createPublisher(link: NatsLink, bodies: MessageBodies): Publisher {
   const { connection } = link
   let lastKnownMax = connection.info?.max_payload ?? 0
   const maxMessageBytes = (): number => {
-    // Unknown while the link is down; another server of the cluster may have another.
+    // Unknown while the link is down. Servers of a cluster may differ.
     lastKnownMax = connection.info?.max_payload ?? lastKnownMax
     return lastKnownMax - bodies.overheadBytes
   }
@@ -86,7 +84,9 @@ function createPublisher(link: NatsLink, bodies: MessageBodies): Publisher {
     const body = bodies.make(address, text)
     const textBytes = body.length - bodies.overheadBytes
     if (textBytes > maxMessageBytes()) {
-      throw new MessageTooLarge(`message of ${textBytes} bytes: this NATS server carries at most ${maxMessageBytes()}`)
+      throw new MessageTooLarge(
+        `message of ${textBytes} bytes: the max_payload of this NATS server allows ${maxMessageBytes()}`,
+      )
     }
     if (!link.connected()) return false
     try {
@@ -115,11 +115,11 @@ function createRequester(link: NatsLink, publish: Publish, read: Read, log: Log)
       if (error !== null) return log.error('nats_inbox_failed', { code: error.code })
       const request = pending.get(message.subject)
       if (request === undefined) return
-      const nobody = saysNobodyListens(message)
-      if (nobody) request.close()
+      const undelivered = hasNoResponders(message)
+      if (undelivered) request.close()
       guard(log, 'nats_callback_failed', () => {
         const { subject } = request
-        const reply = nobody
+        const reply = undelivered
           ? NOT_DELIVERED
           : read({ direction: 'reply', subject, replySubject: message.subject }, message)
         if (reply !== undefined) request.onReply(reply)
@@ -155,11 +155,11 @@ function notSent(onReply: (reply: NotDelivered) => void, log: Log): PendingReque
 }
 
 async function drain(subscription: Subscription): Promise<void> {
-  // With callbacks, what has arrived has been handled when the server confirms; a closed link has nothing to confirm.
+  // Callbacks have handled all messages when the server confirms. A closed link is already drained.
   if (!subscription.isClosed()) await subscription.drain().catch(() => undefined)
 }
 
-/** An error that escapes a callback would end the client's reader, and with it the whole connection. */
+/** An error that escapes a callback would end the client's connection. */
 function guard(log: Log, event: string, run: () => void): void {
   try {
     run()
@@ -168,14 +168,14 @@ function guard(log: Log, event: string, run: () => void): void {
   }
 }
 
-/** Thrown before anything is written, once the connection is being closed. */
+/** The client throws this before it writes anything, when the connection is closing. */
 function isClosing(error: unknown): boolean {
   if (!(error instanceof NatsError)) return false
   const closing: readonly string[] = [ErrorCode.ConnectionDraining, ErrorCode.ConnectionClosed]
   return closing.includes(error.code)
 }
 
-/** An empty reply of a peer has no headers. */
-function saysNobodyListens(message: Msg): boolean {
+/** The server's status message is empty and has headers. An empty reply of a peer has none. */
+function hasNoResponders(message: Msg): boolean {
   return message.data.length === 0 && message.headers?.code === NO_RESPONDERS_STATUS
 }

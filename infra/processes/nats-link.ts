@@ -4,9 +4,8 @@ import type { Transport } from '../../runtime/ports/transport.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { countUnreadMessages } from '../metrics/transport-metrics.ts'
 import { connectNats, type NatsLink } from '../nats/connection.ts'
-import { createSealedBodies, type MessageDirection } from '../nats/message-bodies.ts'
+import { createSealedBodies, createUnopenedLog, type MessageDirection } from '../nats/message-bodies.ts'
 import { createNatsTransport } from '../nats/transport-nats.ts'
-import { createUnreadLog } from '../nats/unread-messages.ts'
 
 /** Each role receives replies under its own subject. */
 export function openNatsLink(
@@ -44,12 +43,12 @@ export interface TransportOptions {
 export function openTransport(link: NatsLink, options: TransportOptions): Transport {
   const { ledgerId, messageKey, log, registry } = options
   const count = registry === undefined ? undefined : countUnreadMessages(registry)
-  const logUnread = createUnreadLog(log)
-  const onUnread = (direction: MessageDirection): void => {
+  const logUnopened = createUnopenedLog(log)
+  const onUnopened = (direction: MessageDirection): void => {
     count?.(direction)
-    logUnread(direction)
+    logUnopened(direction)
   }
-  return createNatsTransport(link, log, { bodies: createSealedBodies(messageKey, ledgerId), onUnread })
+  return createNatsTransport(link, log, { bodies: createSealedBodies(messageKey, ledgerId), onUnopened })
 }
 
 /** Replicated leases are stored in files, to survive a server. A single server keeps them in memory. */

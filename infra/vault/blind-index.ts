@@ -1,8 +1,8 @@
 /**
- * What look-ups use in place of what must not be readable: keyed hashes (HMAC-SHA-256), cut to 128 bits. Two of a thousand
- * million IDs meet in one with a chance below 2^-68. Each use has a key of its own.
- *   B1. Rows of a group's accounts must not have its hash in common. An account belongs to one of GROUP_CLASSES classes, each
- *       class has hashes of its own, and a search for a group computes them all.
+ * Keyed hashes (HMAC-SHA-256) that stand in for secret values in look-ups, cut to 128 bits. Two of 10^9 IDs collide with a
+ * chance below 2^-68. Each use has its own key.
+ *   B1. Rows of different accounts must not reveal a common group by a common hash. An account belongs to one of
+ *       GROUP_CLASSES classes, each class has its own hash of the group, and a search for the group computes them all.
  */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createKeyedHash, KEYED_HASH_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
@@ -10,11 +10,10 @@ import { createBoundedCache } from '../../runtime/common/bounded-cache.ts'
 import { accountKeyName, type KeyName } from './key-name.ts'
 
 export interface BlindIndex {
-  /** Stands for the account in every table: 22 characters of base64url. */
+  /** Reference of the account in tables: 22 characters of base64url. */
   readonly accountRef: (accountId: string) => string
-  /** The name of the account's data key. */
   readonly accountKeyName: (accountId: string) => KeyName
-  /** Stands for an idempotency key among those of one owner (an account, a client). */
+  /** Keyed hash of an idempotency key. `owner`: an account or a client. */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
   /** Keyed hash of a group ID for rows of the account, as a UUID. */
   readonly groupRef: (accountId: string, groupId: string) => string
@@ -27,21 +26,21 @@ export interface BlindIndex {
 const KEY_BYTES = 32
 const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
-/** The pages of a list ask for the same, one after another. */
+/** The pages of a list look up the same group. */
 const CACHED_GROUPS = 64
-/** B1. Two accounts of a group are in one class with a chance of 1 in so many. */
+/** B1. Two accounts of a group share a class with a chance of 1 in 1,024. */
 export const GROUP_CLASSES = 1_024
-/** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
+/** Texts up to this size are hashed without an allocation. Account IDs and keys are rarely longer. */
 const SHORT_BYTES = 512
 
-/** Made once for an account: whatever is sealed of it asks for both. */
+/** Computed once per account: each seal needs both. */
 interface AccountNames {
   readonly ref: string
   readonly keyName: KeyName
   readonly groupClass: number
 }
 
-/** `secret`: 32 random bytes, fixed when the ledger is created. `cached`: accounts whose references are kept. */
+/** `secret`: 32 bytes, fixed when the ledger is created. `cached`: number of accounts in the cache. */
 export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNTS): BlindIndex {
   const keyFor = (use: string): Buffer =>
     Buffer.from(hkdfSync('sha256', secret, '', `ledger/index/${use}/1`, KEY_BYTES))
@@ -83,7 +82,7 @@ function uuidOf(digits: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-/** What it gives is overwritten by the next. */
+/** The next call overwrites the returned buffer. */
 function createHash(key: Buffer): (text: string) => Buffer {
   const short = createKeyedHash(key, SHORT_BYTES)
   const hashed = Buffer.alloc(KEYED_HASH_BYTES)

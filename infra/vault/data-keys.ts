@@ -1,11 +1,10 @@
 /**
- * The data keys of a ledger, in `data_keys` and, for a while, in memory.
- *   K1. A key that was made is used by others only after the commit that wrote it: `adopt` follows the answer. What a
- *       commit made that failed is forgotten; made again, it is another.
- *   K2. A key that is not there was destroyed, or somebody deleted it: what it sealed is lost either way, and is never
- *       taken for something that was not sealed.
- *   K3. What is destroyed is forgotten at once where that is known, and elsewhere when it has been kept long enough. Who
- *       reads asks rows whether an account was erased, not this.
+ * The data keys of a ledger, from the table `data_keys` and a cache.
+ *   K1. Other commits use a new key only after the commit that wrote it succeeded: then the caller calls `adopt`. A failed
+ *       commit's key is dropped, and a retry creates another one.
+ *   K2. A missing key was destroyed or deleted. Its texts are lost, and are never taken for unsealed texts.
+ *   K3. The process that destroys a key drops it from its cache at once, other processes when its cache entry expires.
+ *       Readers learn from rows, not from this cache, that an account was erased.
  */
 import type postgres from 'postgres'
 import { SealBroken } from '../keys/sealing.ts'
@@ -20,20 +19,20 @@ import { prepared } from '../postgres/connection/prepared.ts'
 const SWEEP_MS = 60_000
 
 export interface DataKeys {
-  /** From memory; undefined when it must be fetched, or is not there. */
+  /** From the cache; undefined if the key must be fetched or does not exist. */
   readonly known: (name: KeyName) => DataKey | undefined
-  /** Those of them that must be fetched before they are used. */
+  /** The names whose keys must be fetched before use. */
   readonly missing: (names: readonly KeyName[]) => readonly KeyName[]
   /**
-   * Reads those that are missing, in one statement. Those that are not there, whose wrapped bytes were changed, or that a
-   * master key wrapped which is not given here stay unknown: that is the trouble of their rows alone.
+   * Reads the missing keys in one statement. A key stays unknown if it does not exist, was damaged, or is wrapped under a
+   * missing master key: then only its own rows are unreadable.
    */
   readonly fetch: (sql: postgres.ISql, names: readonly KeyName[]) => Promise<void>
   readonly make: (name: KeyName) => MadeKey
   readonly adopt: (made: MadeKey) => void
-  /** It was destroyed. */
+  /** For a destroyed key. */
   readonly forget: (name: KeyName) => void
-  /** A key that stands in the row that it is for; it is kept nowhere. Throws when it does not open. */
+  /** Unwraps a key that its row carries. It is not cached. Throws SealBroken and MasterKeyMissing. */
   readonly unwrap: (name: KeyName, wrapped: WrappedKey) => DataKey
 }
 

@@ -1,4 +1,4 @@
-/** The data keys that a ledger is made with: one for each shard, and one for what belongs to none. */
+/** Creates the first data keys of a ledger: one for each shard, and one for rows without a shard. */
 import type postgres from 'postgres'
 import { type KeyName, LEDGER_KEY_NAME, partsOf, shardKeyName } from './key-name.ts'
 import { type KeyWrapping, newDataKey } from './key-wrapping.ts'

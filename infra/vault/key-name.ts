@@ -1,30 +1,30 @@
-/** What has a data key of its own. */
+/** The kinds of things with their own data key. */
 export type KeyScope = 'account' | 'class' | 'attestation' | 'shard' | 'ledger'
 
-/** One string for a data key: its scope and what it belongs to. */
+/** Scope and reference of a data key as one string. */
 export type KeyName = string & { readonly keyName: never }
 
-/** Of an account, by its reference (blind-index.ts): chain, balances, transactions, answers, holds. */
+/** Seals chain, balances, transactions, replies and holds. `accountRef`: see blind-index.ts. */
 export function accountKeyName(accountRef: string): KeyName {
   return keyName('account', accountRef)
 }
 
-/** Of an NFT class, by its ID: the class, its instances and their history. */
+/** Seals the class, its instances and their history. */
 export function classKeyName(classId: string): KeyName {
   return keyName('class', classId)
 }
 
-/** Of an attestation, by its ID. The key stands, wrapped, in the attestation's own row and not among the data keys. */
+/** The row of the attestation carries this wrapped key; `data_keys` does not. */
 export function attestationKeyName(attestationId: string): KeyName {
   return keyName('attestation', attestationId)
 }
 
-/** Of a shard: tokens, groups and exchanges whose home it is, and the messages that it sends. */
+/** Seals the tokens, groups and exchanges of the shard, and the messages that it sends. */
 export function shardKeyName(shardId: number): KeyName {
   return keyName('shard', String(shardId))
 }
 
-/** Of what belongs to no shard. */
+/** Seals rows without a shard. */
 export const LEDGER_KEY_NAME = keyName('ledger', '')
 
 function keyName(scope: KeyScope, ref: string): KeyName {

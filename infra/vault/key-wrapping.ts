@@ -1,6 +1,6 @@
 /**
- * Data keys at rest: wrapped under their wrapping key, each bound to its name, so that accounts' keys cannot be swapped.
- * A wrapped key says which master key wrapped it: while the master key is rotated there are two.
+ * Wraps data keys for storage. Each is bound to its name, so that the keys of accounts cannot be swapped. A wrapped key has
+ * the ID of its master key, because there are two during a rotation.
  */
 import { type KeyObject, randomBytes } from 'node:crypto'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
@@ -15,12 +15,12 @@ export interface WrappedKey {
 }
 
 export interface KeyWrapping {
-  /** Of the master key that wraps. */
+  /** ID of the master key that `wrap` uses. */
   readonly masterKeyId: string
-  /** Whether what that master key wrapped can be unwrapped here. */
+  /** Whether this process can unwrap keys of that master key. */
   readonly knows: (masterKeyId: string) => boolean
   readonly wrap: (name: KeyName, key: DataKey) => WrappedKey
-  /** Throws MasterKeyMissing, and SealBroken when the bytes were changed or belong to another name. */
+  /** Throws MasterKeyMissing, and SealBroken if the bytes were changed or belong to another name. */
   readonly unwrap: (name: KeyName, wrapped: WrappedKey) => DataKey
 }
 
@@ -31,7 +31,7 @@ export function createKeyWrapping({ current, previous }: KeyRing): KeyWrapping {
   const keyOf = (id: string): KeyObject => {
     const key = keys.get(id)
     if (key === undefined)
-      throw new MasterKeyMissing(`a key is wrapped under master key ${id}, which is not given here`)
+      throw new MasterKeyMissing(`a key is wrapped under master key ${id}, which this process does not have`)
     return key
   }
   return {

@@ -1,16 +1,15 @@
 /**
- * Texts of equal length whatever they say: a balance's digits must not be countable from outside. Every text is JSON, which
- * ends with a bracket: the spaces behind it belong to nobody.
+ * Pads texts to one of few lengths, so that the size of a row does not reveal the digits of a balance. Every text is JSON,
+ * which ends with a bracket, so the spaces after it are padding.
  */
 
-/** Short texts have one of few lengths; of long ones at most a quarter is added. */
+/** Length unit in bytes. Long texts grow by at most a quarter. */
 const STEP = 256
 const LONG = 16 * STEP
 const PADDING = ' '
 /** Bytes of a transaction, or of a message about one, with up to 512 bytes of metadata. */
 const WITH_METADATA = 6 * STEP
 
-/** Of a text of so many bytes, with the spaces behind it. */
 export function paddedBytes(bytes: number): number {
   const step = bytes < LONG ? STEP : LONG / 4
   return bytes + ((step - (bytes % step)) % step)
@@ -21,7 +20,7 @@ export function padded(text: string): string {
   return text + PADDING.repeat(paddedBytes(bytes) - bytes)
 }
 
-/** A text with metadata in it, which has one length for all metadata of up to 512 bytes. */
+/** Pads a text so that all metadata of up to 512 bytes gives the same length. */
 export function withRoomForMetadata(text: string): string {
   return text + PADDING.repeat(Math.max(0, WITH_METADATA - Buffer.byteLength(text, 'utf8')))
 }

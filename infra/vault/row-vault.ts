@@ -1,11 +1,11 @@
 /**
  * Seals and opens rows of the ledger under data keys.
- *   V1. A text that is not sealed is refused: a writer of rows must not be able to choose their content.
- *   V2. Sealed texts have one of few lengths (padding.ts).
- *   V3. A text that does not open is never taken for an empty one or for one that is not there: it throws.
+ *   V1. Unsealed texts are refused, so that a writer of rows cannot choose their content.
+ *   V2. Sealed texts are padded (padding.ts).
+ *   V3. A text that does not open throws. It is never taken for an empty or a missing text.
  */
 import { hash } from 'node:crypto'
-import { createBlindIndex } from './blind-index.ts'
+import { type BlindIndex, createBlindIndex } from './blind-index.ts'
 import { magnitudeOf, magnitudesBetween } from './amount-magnitude.ts'
 import type { DataKeys, MadeKey } from './data-keys.ts'
 import type { KeyName } from './key-name.ts'
@@ -15,7 +15,7 @@ import { unpadded } from './padding.ts'
 import { type Base64Text, type DataKey, openSealed, sealBytes, sealPadded } from './sealed-text.ts'
 import { UnreadableRow } from './unreadable-row.ts'
 
-/** What is to be sealed has no key: it was not fetched, or it is not there. */
+/** The data key was not fetched or does not exist. */
 export class DataKeyMissing extends Error {
   override readonly name = 'DataKeyMissing'
 
@@ -24,7 +24,7 @@ export class DataKeyMissing extends Error {
   }
 }
 
-/** Keys that the commit makes for which a text is sealed: nobody else has them yet. */
+/** New keys of the commit that is being prepared (K1 of data-keys.ts). */
 export type MadeKeys = ReadonlyMap<KeyName, MadeKey>
 
 export interface Fingerprints {
@@ -33,51 +33,40 @@ export interface Fingerprints {
   readonly of: (text: string) => Uint8Array
 }
 
-export interface RowVault {
+export interface RowVault extends Omit<BlindIndex, 'bucketOf'> {
   readonly keys: DataKeys
-  /** What stands for the account in tables. */
-  readonly accountRef: (accountId: string) => string
-  /** The name of the account's data key. */
-  readonly accountKeyName: (accountId: string) => KeyName
-  /** What stands for an idempotency key of an account, or of a client. */
-  readonly keyRef: (owner: string, idempotencyKey: string) => string
-  /** Keyed hash of a group ID for rows of the account, as a UUID. */
-  readonly groupRef: (accountId: string, groupId: string) => string
-  /** Every reference that rows of the group may have. */
-  readonly groupRefs: (groupId: string) => readonly string[]
   /** Keyed hash of the amount's magnitude for rows of the account; 0 if there is no index of amounts. */
   readonly amountBucket: (accountId: string, amount: string) => number
   /**
-   * The buckets that amounts from `least` to `most` may be in; null: no bound. `accountId` null: the amounts of all accounts.
-   * undefined: they may be in any bucket.
+   * The buckets of the amounts from `least` to `most`; null: no bound. `accountId` null: of all accounts. Returns undefined if
+   * they may be in any bucket.
    */
   readonly amountBuckets: (
     accountId: string | null,
     least: string | null,
     most: string | null,
   ) => readonly number[] | undefined
-  /** Throws DataKeyMissing when the key is neither among those just made nor in memory. */
+  /** Throws DataKeyMissing if the key is neither in `made` nor in the cache. */
   readonly sealBase64: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Base64Text
-  /** The same in hexadecimal digits. */
+  /** The same, in hexadecimal digits. */
   readonly seal: (name: KeyName, place: Place, text: string, made?: MadeKeys) => string
-  /** Without padding: for bytes whose length reveals nothing. */
+  /** Without padding, for bytes whose length reveals nothing. */
   readonly sealBytes: (name: KeyName, place: Place, bytes: Uint8Array, made?: MadeKeys) => Base64Text
   /** Throws UnreadableRow. */
   readonly openBytes: (name: KeyName, place: Place, sealed: Uint8Array) => Buffer
-  /** Keyed hashes, stored only inside sealed texts. Throws DataKeyMissing. */
+  /** Keyed hashes that are stored only inside sealed texts. Throws DataKeyMissing. */
   readonly fingerprints: (name: KeyName, made?: MadeKeys) => Fingerprints
-  /** `own`: the key that the row itself carries, else the one in memory is taken. Throws UnreadableRow. */
+  /** `own`: the key that the row carries; default: the cached one. Throws UnreadableRow. */
   readonly open: (name: KeyName, place: Place, bytes: Uint8Array, own?: WrappedKey) => string
 }
 
 /**
- * How magnitudes of amounts are hashed: under a key for each account, or under one for the ledger, so that rows of different
- * accounts share hashes. `off`: rows carry no hash.
+ * The key for the hashes of magnitudes: one for each account, or one for the ledger, so that rows of different accounts have
+ * equal hashes. `off`: rows have no hash.
  */
 export const AMOUNT_INDEXES = ['account', 'ledger', 'off'] as const
 export type AmountIndex = (typeof AMOUNT_INDEXES)[number]
 
-/** Of every amount where there is no index of amounts. */
 const NO_BUCKET = 0
 
 export interface RowVaultOptions {
@@ -91,9 +80,9 @@ export function createRowVault(
   indexSecret: Buffer,
   { amountIndex, cachedAccounts }: RowVaultOptions,
 ): RowVault {
-  const index = createBlindIndex(indexSecret, cachedAccounts)
+  const { bucketOf, ...index } = createBlindIndex(indexSecret, cachedAccounts)
   const bucketIn = (accountId: string, magnitude: number): number =>
-    index.bucketOf(amountIndex === 'ledger' ? null : accountId, magnitude)
+    bucketOf(amountIndex === 'ledger' ? null : accountId, magnitude)
   const keyOf = (name: KeyName, made: MadeKeys | undefined): DataKey => {
     const key = made?.get(name)?.key ?? keys.known(name)
     if (key === undefined) throw new DataKeyMissing(name)
@@ -104,7 +93,10 @@ export function createRowVault(
     try {
       const key = own === undefined ? keys.known(name) : keys.unwrap(name, own)
       if (key === undefined)
-        throw new UnreadableRow(place, 'its data key is not there, or under a master key that is not given here')
+        throw new UnreadableRow(
+          place,
+          'its data key does not exist, or is under a master key that this process does not have',
+        )
       return openSealed(key, place, sealed)
     } catch (cause) {
       throw cause instanceof UnreadableRow ? cause : new UnreadableRow(place, 'it does not open', { cause })
@@ -112,11 +104,7 @@ export function createRowVault(
   }
   return {
     keys,
-    accountRef: index.accountRef,
-    accountKeyName: index.accountKeyName,
-    keyRef: index.keyRef,
-    groupRef: index.groupRef,
-    groupRefs: index.groupRefs,
+    ...index,
     amountBucket: (accountId, amount) => (amountIndex === 'off' ? NO_BUCKET : bucketIn(accountId, magnitudeOf(amount))),
     amountBuckets: (accountId, least, most) => {
       if (amountIndex === 'off' || (amountIndex === 'account' && accountId === null)) return undefined

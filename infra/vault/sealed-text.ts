@@ -1,12 +1,12 @@
 /**
- * Sealed texts: AES-256-GCM (NIST SP 800-38D) under a key of their own each, derived from a data key and 192 random bits
- * by the one-step key derivation of NIST SP 800-56C with SHA-256.
- *   T1. Nonces cannot repeat: of 192 random bits no two are equal in the life of a ledger, however much one data key
- *       seals and however many processes do it. (96 random bits under one key would last for 2^32 texts.)
- *   T2. The place (table, row, version; the address of a message) is authenticated and not stored: what was moved to
- *       another place does not open.
+ * Seals texts by AES-256-GCM (NIST SP 800-38D). Each text has its own key, derived from a data key and 192 random bits by the
+ * one-step key derivation of NIST SP 800-56C with SHA-256.
+ *   T1. 192-bit random nonces do not repeat in the life of a ledger, for any number of texts and processes. (96-bit nonces
+ *       under one key would suffice for 2^32 texts.)
+ *   T2. The place (table, row, version; or the address of a message) is authenticated but not stored: a text that was moved
+ *       does not open.
  *
- * Layout: version (1 byte) | nonce (24) | ciphertext | tag (16). The version is no first character of any JSON text.
+ * Layout: version (1 byte) | nonce (24) | ciphertext | tag (16). No JSON text begins with the version byte.
  */
 import { type CipherGCMOptions, createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto'
 import { padded, paddedBytes } from './padding.ts'
@@ -15,7 +15,7 @@ import type { Place } from './place.ts'
 /** 32 secret bytes. */
 export type DataKey = Buffer
 
-/** Bytes as digits of base64, so that they are not taken for hexadecimal ones, nor those for them. */
+/** base64, as a type that is distinct from hexadecimal digits. */
 export type Base64Text = string & { readonly base64Text: never }
 
 export const DATA_KEY_BYTES = 32
@@ -25,30 +25,25 @@ const NONCE_BYTES = 24
 const GCM_NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + NONCE_BYTES
-/** What sealing adds to the bytes of a text. */
+/** Bytes that sealing adds to a text. */
 export const SEALING_BYTES = HEADER_BYTES + TAG_BYTES
 const VERSION = Buffer.of(SEALED_VERSION)
 const GCM: CipherGCMOptions = { authTagLength: TAG_BYTES }
 
 const SPACE = 0x20
-/** Texts of rows are far shorter, but for what people write into metadata. */
+/** Longer than most texts of rows. */
 const WORKSPACE_BYTES = 65_536
 const workspace = { text: Buffer.alloc(WORKSPACE_BYTES), sealed: Buffer.alloc(WORKSPACE_BYTES + SEALING_BYTES) }
 workspace.sealed[0] = SEALED_VERSION
 
-/** The bytes do not open: another key, another place, or damage. Says no more than that. */
+/** Another key, another place, or damaged bytes. */
 export class SealedTextBroken extends Error {
   override readonly name = 'SealedTextBroken'
 }
 
-/** Returns hexadecimal digits, as they go into a statement. */
-export function sealText(key: DataKey, place: Place, text: string): string {
-  return sealTextBytes(key, place, text).toString('hex')
-}
-
-/** A text that is padded (padding.ts), in digits. Nothing is allocated that need not be: a node does little else. */
+/** Pads and seals a text. Reuses buffers: sealing is most of a node's work. */
 export function sealPadded(key: DataKey, place: Place, text: string, digits: 'hex' | 'base64'): string {
-  // Of UTF-8, no character of a string takes more.
+  // A UTF-16 code unit takes at most 3 bytes of UTF-8.
   if (3 * text.length > workspace.text.length) return sealTextBytes(key, place, padded(text)).toString(digits)
   const { text: plain, sealed } = workspace
   const bytes = plain.write(text, 'utf8')
@@ -73,12 +68,12 @@ export function sealBytes(key: DataKey, place: Place, bytes: Uint8Array): Buffer
   const cipher = createCipheriv('aes-256-gcm', keyOf(key, nonce, 0), nonce.subarray(GCM_NONCE_BYTES), GCM)
   cipher.setAAD(Buffer.from(place, 'utf8'))
   const ciphertext = cipher.update(bytes)
-  // A stream cipher keeps nothing back: this makes the tag.
+  // Returns nothing, but computes the tag.
   cipher.final()
   return Buffer.concat([VERSION, nonce, ciphertext, cipher.getAuthTag()])
 }
 
-/** The cipher has copies of its own; a view of the sealed bytes costs more than copying a few of them. */
+/** Copying a few bytes costs less than a view of the sealed bytes. */
 const gcmNonce = Buffer.alloc(GCM_NONCE_BYTES)
 const openedTag = Buffer.alloc(TAG_BYTES)
 
@@ -91,7 +86,7 @@ export function openText(key: DataKey, place: Place, bytes: Uint8Array): string 
 export function openSealed(key: DataKey, place: Place, bytes: Uint8Array): Buffer {
   const sealed = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (sealed.length < SEALING_BYTES || sealed[0] !== SEALED_VERSION) {
-    throw new SealedTextBroken('These are no sealed bytes.')
+    throw new SealedTextBroken('These are not sealed bytes.')
   }
   const textEnd = sealed.length - TAG_BYTES
   sealed.copy(gcmNonce, 0, HEADER_BYTES - GCM_NONCE_BYTES, HEADER_BYTES)
@@ -101,7 +96,7 @@ export function openSealed(key: DataKey, place: Place, bytes: Uint8Array): Buffe
   decipher.setAuthTag(openedTag)
   try {
     const text = decipher.update(sealed.subarray(HEADER_BYTES, textEnd))
-    // It gives nothing more: it checks the tag.
+    // Returns nothing, but verifies the tag.
     decipher.final()
     return text
   } catch (cause) {
@@ -109,17 +104,17 @@ export function openSealed(key: DataKey, place: Place, bytes: Uint8Array): Buffe
   }
 }
 
-/** SP 800-56C rev. 2, section 4: H(counter || Z || FixedInfo), here of one block. */
+/** SP 800-56C rev. 2, section 4: H(counter || Z || FixedInfo), with one block. */
 const PURPOSE = Buffer.from('ledger/text/1', 'utf8')
 const NONCE_AT = 4 + DATA_KEY_BYTES + PURPOSE.length
 const derivation = Buffer.alloc(NONCE_AT + NONCE_BYTES)
 derivation.writeUInt32BE(1)
 PURPOSE.copy(derivation, 4 + DATA_KEY_BYTES)
 
-/** A text's own key; overwritten by the next one's. */
+/** The next call of `keyOf` overwrites it. */
 const textKey = Buffer.alloc(DATA_KEY_BYTES)
 
-/** A buffer for each hash would cost more than the hash. */
+/** Avoids a buffer for each hash, which would cost more than the hash. */
 function keyOf(key: DataKey, nonce: Buffer, at: number): Buffer {
   key.copy(derivation, 4)
   nonce.copy(derivation, NONCE_AT, at, at + NONCE_BYTES)
@@ -127,7 +122,7 @@ function keyOf(key: DataKey, nonce: Buffer, at: number): Buffer {
   return textKey
 }
 
-/** Random bytes are fetched for many texts at once: a call costs as much as sealing a short text. */
+/** Random bytes are generated for many texts at once: a call costs as much as sealing a short text. */
 const pool = Buffer.alloc(NONCE_BYTES * 256)
 let used = pool.length
 

@@ -2,8 +2,8 @@ import { ToldError } from '../../runtime/common/reason.ts'
 import { nameOfPlace } from './place.ts'
 
 /**
- * A row holds what this program cannot read or does not believe: it was damaged or tampered with, its key is gone, or a newer
- * program wrote it. The message names the row by what stands in the table; nothing of its content.
+ * A row is unreadable or inconsistent: it was damaged or tampered with, its key is gone, or a newer release wrote it. The
+ * message names the row by its table and key, and reveals nothing of its content.
  */
 export class UnreadableRow extends ToldError {
   override readonly name = 'UnreadableRow'

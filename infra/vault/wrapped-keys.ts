@@ -1,8 +1,8 @@
 /**
- * Wraps what a master key before the current one wrapped anew, a batch at a time, where keys stand in tables.
- *   W1. A row is changed only where it still holds the wrapped bytes that were read: a key that was destroyed meanwhile
- *       stays destroyed, and two that do this at once do not undo each other.
- *   W2. It waits for no lock, so that no commit can wait for it in a circle: rows that are locked are left for later.
+ * Rewraps the keys in a table that an earlier master key wrapped, in batches.
+ *   W1. A row changes only if it still has the wrapped bytes that were read. So a destroyed key stays destroyed, and
+ *       concurrent rotations do not undo each other.
+ *   W2. It waits for no lock and so causes no deadlock with commits. Locked rows are left for a later run.
  */
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import type { Sql } from '../postgres/connection/connection.ts'
@@ -13,7 +13,7 @@ import { prepared } from '../postgres/connection/prepared.ts'
 /** A table with a wrapped key in each row. */
 export interface WrappedKeys {
   readonly table: string
-  /** The primary key, all of it text. */
+  /** The columns of the primary key, all of type text. */
   readonly id: readonly string[]
   readonly wrapped: string
   readonly nameOf: (id: readonly string[]) => KeyName
@@ -34,10 +34,10 @@ export const ATTESTATION_KEYS: WrappedKeys = {
 }
 
 const BATCH = 1_000
-/** In no ID. */
-const BETWEEN = '\u001f'
+/** Occurs in no ID. */
+const SEPARATOR = '\u001f'
 
-/** How many rows each master key wrapped, by its ID. */
+/** The number of rows by ID of the master key. */
 export async function countWrapped(sql: Sql, { table }: WrappedKeys): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ master_key_id: string; count: string }[]>`
     SELECT master_key_id, count(*) AS count FROM ${sql(table)} GROUP BY master_key_id`
@@ -45,9 +45,8 @@ export async function countWrapped(sql: Sql, { table }: WrappedKeys): Promise<Re
 }
 
 /**
- * Once through the table, over little more than `most` rows: others may make more all the time. Returns how many rows were
- * changed; `onBatch` is told how many so far.
- * Throws MasterKeyMissing, and SealBroken for a key that was damaged.
+ * Walks the table once. Stops after about `most` rows, because other processes may keep adding some. Returns the number of
+ * changed rows, and passes it to `onBatch` after each batch. Throws MasterKeyMissing, and SealBroken for a damaged key.
  */
 export async function rewrapAll(
   sql: Sql,
@@ -61,7 +60,7 @@ export async function rewrapAll(
   let after = keys.id.map(() => '')
   while (seen < most) {
     const read = await prepared<WrappedRow>(sql, selectOf(keys), [wrapping.masterKeyId, ...after])
-    const rows = read.map((row) => ({ ...row, id: row.id.split(BETWEEN) }))
+    const rows = read.map((row) => ({ ...row, id: row.id.split(SEPARATOR) }))
     const last = rows.at(-1)
     if (last === undefined) return done
     done += await rewrapRows(sql, keys, wrapping, rows)
@@ -73,13 +72,13 @@ export async function rewrapAll(
 }
 
 interface WrappedRow {
-  /** Its columns, joined. */
+  /** The columns of the primary key, joined. */
   readonly id: string
   readonly master_key_id: string
   readonly wrapped: Buffer
 }
 
-/** No row has an ID that is empty in every column. */
+/** The first page begins after an ID of empty columns, which no row has. */
 function selectOf({ table, id, wrapped }: WrappedKeys): string {
   const parameters = id.map((_, index) => `$${index + 2}::text`)
   return `

@@ -56,7 +56,7 @@ async function link(name: string): Promise<NatsLink> {
 async function transport(name: string, bodies: MessageBodies = createSealedBodies(KEY, LEDGER)): Promise<Transport> {
   return createNatsTransport(await link(name), SILENT_LOG, {
     bodies,
-    onUnread: (direction) => void dropped.push(direction),
+    onUnopened: (direction) => void dropped.push(direction),
   })
 }
 

@@ -35,7 +35,7 @@ const refusals = (): number =>
     .logLines()
     .filter((line) => line.includes('TLS handshake error')).length
 
-test('T2: it is waited for until its certificate is for its address; one for localhost is not', async () => {
+test('C5: it is waited for until its certificate is for its address; one for localhost is not', async () => {
   await certifyFor(NAME, 'localhost')
   let connected = false
   const connecting = nats.connect('node', SILENT_LOG).then(() => {

@@ -108,7 +108,7 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
     heardAt = askedAt
   }
   try {
-    if (seals.makes) await table.createMissing()
+    if (seals.createsKeys) await table.createMissing()
     await refresh()
   } catch (error) {
     await table.close()

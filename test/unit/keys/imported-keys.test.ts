@@ -1,4 +1,4 @@
-/** Goal: keys that are used are kept, and never more than there is room for; keys that have no room are read all the same. */
+/** Goal: used keys stay in the bounded cache; others are imported each time. */
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createImportedKeys, type ImportedKeys } from '../../../infra/keys/imported-keys.ts'
@@ -13,54 +13,54 @@ function newKey(): string {
 
 const KEYS: readonly string[] = Array.from({ length: 30 }, newKey)
 
-function keptOf(imported: ImportedKeys, keys: readonly string[]): readonly string[] {
-  return keys.filter((key) => imported.known(key) !== undefined)
+function cachedOf(imported: ImportedKeys, keys: readonly string[]): readonly string[] {
+  return keys.filter((key) => imported.cached(key) !== undefined)
 }
 
 async function readAll(imported: ImportedKeys, keys: readonly string[]): Promise<void> {
   for (const key of keys) expect((await imported.read(key))?.asymmetricKeyType).toBe('ec')
 }
 
-test('what was read is kept, the same object each time', async () => {
+test('an imported key is cached as the same object', async () => {
   const imported = createImportedKeys(10)
   const [one = '', other = ''] = KEYS
-  expect(imported.known(one)).toBeUndefined()
+  expect(imported.cached(one)).toBeUndefined()
   const read = await imported.read(one)
-  expect(imported.known(one)).toBe(read)
-  expect(imported.known(other)).toBeUndefined()
+  expect(imported.cached(one)).toBe(read)
+  expect(imported.cached(other)).toBeUndefined()
 })
 
-test('what is no key is undefined, and is not kept', async () => {
+test('an invalid key gives undefined and is not cached', async () => {
   const imported = createImportedKeys(10)
   for (const none of ['', 'A', 'A'.repeat(44), Buffer.alloc(33, 2).toString('hex')]) {
     expect(await imported.read(none)).toBeUndefined()
-    expect(imported.known(none)).toBeUndefined()
+    expect(imported.cached(none)).toBeUndefined()
   }
 })
 
-test('I1: where all is full, those that are there stay, and the others are read each time', async () => {
+test('I1: a full cache keeps its used keys, and other keys are imported each time', async () => {
   let nowMs = 0
   const imported = createImportedKeys(10, () => nowMs)
   const [first, others] = [KEYS.slice(0, 10), KEYS.slice(10)]
   await readAll(imported, first)
   for (let minute = 1; minute <= 30; minute += 1) {
     nowMs = minute * MINUTE_MS
-    expect(keptOf(imported, first)).toEqual(first)
+    expect(cachedOf(imported, first)).toEqual(first)
     await readAll(imported, others)
   }
-  expect(keptOf(imported, others)).toEqual([])
+  expect(cachedOf(imported, others)).toEqual([])
 })
 
-test('I1: what was not used for ten minutes makes room, and nothing else does', async () => {
+test('I1: only keys that were not used for ten minutes are evicted', async () => {
   let nowMs = 0
   const imported = createImportedKeys(10, () => nowMs)
   await readAll(imported, KEYS.slice(0, 10))
   nowMs = 6 * MINUTE_MS
   const used = KEYS.slice(0, 4)
-  expect(keptOf(imported, used)).toEqual(used)
+  expect(cachedOf(imported, used)).toEqual(used)
   nowMs = 11 * MINUTE_MS
   await readAll(imported, KEYS.slice(10))
-  expect(keptOf(imported, used)).toEqual(used)
-  expect(keptOf(imported, KEYS.slice(4, 10))).toEqual([])
-  expect(keptOf(imported, KEYS.slice(10))).toHaveLength(6)
+  expect(cachedOf(imported, used)).toEqual(used)
+  expect(cachedOf(imported, KEYS.slice(4, 10))).toEqual([])
+  expect(cachedOf(imported, KEYS.slice(10))).toHaveLength(6)
 })

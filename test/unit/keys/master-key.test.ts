@@ -77,7 +77,7 @@ test('a damaged file is refused and not replaced', async () => {
   const path = join(directory, 'master')
   await writeFile(path, 'half a k')
   await expect(loadOrCreateMasterKey(path)).rejects.toThrow(
-    new KeyUnusable(`${path} holds no master key: base64url of 32 bytes. Restore it from a copy.`),
+    new KeyUnusable(`${path} has no master key (base64url of 32 bytes): restore the file from a copy.`),
   )
   expect(await readFile(path, 'utf8')).toBe('half a k')
 })

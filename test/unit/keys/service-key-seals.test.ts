@@ -46,5 +46,5 @@ test('K2: an edge’s tag fits one public key for one purpose; a node has no tag
     expect(seals.tags).toBe(false)
     expect(() => seals.tag(key)).toThrow(WrappingKeyMissing)
   }
-  expect([owner, node, edge, auditor].map(({ makes }) => makes)).toEqual([true, false, false, false])
+  expect([owner, node, edge, auditor].map(({ createsKeys }) => createsKeys)).toEqual([true, false, false, false])
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
 import { countUnreadMessages } from '../../../infra/metrics/transport-metrics.ts'
-import { createUnreadLog } from '../../../infra/nats/unread-messages.ts'
+import { createUnopenedLog } from '../../../infra/nats/message-bodies.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 import { sampleOf } from './samples.ts'
 
@@ -22,7 +22,7 @@ test('many messages cause one line at once and then one per ten seconds, with th
   const lines: (readonly [string, LogFields | undefined])[] = []
   const silent = (): void => undefined
   const error = (event: string, fields?: LogFields): void => void lines.push([event, fields])
-  const tell = createUnreadLog({ info: silent, warn: silent, error }, () => nowMs)
+  const tell = createUnopenedLog({ info: silent, warn: silent, error }, () => nowMs)
   for (; nowMs < 10_005; nowMs += 1) tell(nowMs % 2 === 0 ? 'request' : 'reply')
   tell('reply')
   expect(lines).toEqual([

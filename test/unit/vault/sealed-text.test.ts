@@ -4,13 +4,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { placeOf } from '../../../infra/vault/place.ts'
 import { padded } from '../../../infra/vault/padding.ts'
-import { openText, sealPadded, sealText, SealedTextBroken, SEALING_BYTES } from '../../../infra/vault/sealed-text.ts'
+import {
+  openText,
+  sealPadded,
+  sealTextBytes,
+  SealedTextBroken,
+  SEALING_BYTES,
+} from '../../../infra/vault/sealed-text.ts'
 
 const KEY = randomBytes(32)
 const PLACE = placeOf('balances', 3, 'ref', 'EUR')
 
 function sealed(text: string): Buffer {
-  return Buffer.from(sealText(KEY, PLACE, text), 'hex')
+  return sealTextBytes(KEY, PLACE, text)
 }
 
 test('any text comes back', () => {
