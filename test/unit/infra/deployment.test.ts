@@ -1,6 +1,6 @@
 /**
- * Goal: the deployment files say what the ledger, nats-server and each other understand, as far as that can be seen without
- * a container engine; and no part is given a secret that is not its own.
+ * Goal: the deployment files agree with the ledger, nats-server and each other, as far as that is visible without a container
+ * engine; and every part gets only its own secrets.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
@@ -41,7 +41,7 @@ const DEPLOY = join(projectRoot(), 'infra', 'deploy')
 const BASE_URL = 'https://ledger.example.com'
 const SERVED = /^(?:node|edge)-\d$/
 const PARTS = /^(?:node-\d|edge-\d|auditor|migrate)$/
-/** What `ledger` waits for at most when it is told to end. */
+/** The longest time that `ledger` takes to stop. */
 const STOP_TIMEOUT_SECONDS = 20
 
 const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8')
@@ -53,7 +53,7 @@ function services(pattern: RegExp): readonly (readonly [string, Service])[] {
   return Object.entries(compose.services).filter(([name]) => pattern.test(name))
 }
 
-/** By where the container finds it. */
+/** Secrets by their path in the container. */
 function mounted(service: Service): ReadonlyMap<string, string> {
   return new Map(
     (service.secrets ?? []).map((one) => (typeof one === 'string' ? [one, one] : [one.target, one.source])),
@@ -67,36 +67,33 @@ beforeAll(() => {
 afterAll(() => rmSync(secrets, { recursive: true, force: true }))
 
 describe('compose.yaml', () => {
-  test.for(services(PARTS))('%s runs a command that there is', async ([name, { command }]) => {
+  test.for(services(PARTS))('%s runs an existing command', async ([name, { command }]) => {
     expect(command).toHaveLength(1)
     expect(name.startsWith(command[0] ?? '?')).toBe(true)
-    const said: string[] = []
+    const printed: string[] = []
     const io = {
       env: {},
       cwd: '/',
       readInput: () => Promise.reject(new Error('nothing')),
-      out: (line: string) => said.push(line),
+      out: (line: string) => printed.push(line),
       err: () => undefined,
     }
     expect(await main([...command, '--help'], { ...io, out: (line) => void io.out(line) })).toBe(0)
-    expect(said.join('')).toContain(`Usage: ledger ${command[0] ?? ''}`)
+    expect(printed.join('')).toContain(`Usage: ledger ${command[0] ?? ''}`)
   })
 
-  test.for(services(PARTS))(
-    '%s has an environment that is read whole and wants nothing in production',
-    ([name, { environment }]) => {
-      const read = readConfiguration(environment, '/')
-      if (!read.ok) throw new Error(read.error.join('\n'))
-      expect(read.value.warnings).toEqual([])
-      const { configuration } = read.value
-      expect(configuration.environment).toBe('production')
-      const needed = SERVED.test(name) ? configuration : { ...configuration, nats: { ...configuration.nats, urls: [] } }
-      expect(missingInProduction(needed, false)).toEqual([])
-      expect([configuration.nodeId, configuration.nats.replicas]).toEqual(
-        SERVED.test(name) ? [name, 3] : [undefined, name === 'auditor' ? 1 : 3],
-      )
-    },
-  )
+  test.for(services(PARTS))('%s has a valid and complete environment for production', ([name, { environment }]) => {
+    const read = readConfiguration(environment, '/')
+    if (!read.ok) throw new Error(read.error.join('\n'))
+    expect(read.value.warnings).toEqual([])
+    const { configuration } = read.value
+    expect(configuration.environment).toBe('production')
+    const needed = SERVED.test(name) ? configuration : { ...configuration, nats: { ...configuration.nats, urls: [] } }
+    expect(missingInProduction(needed, false)).toEqual([])
+    expect([configuration.nodeId, configuration.nats.replicas]).toEqual(
+      SERVED.test(name) ? [name, 3] : [undefined, name === 'auditor' ? 1 : 3],
+    )
+  })
 
   test.for(services(PARTS))(
     '%s logs in as its own role, with TLS that looks who answers, and no secret in the environment',
@@ -137,7 +134,7 @@ describe('compose.yaml', () => {
     expect(named.filter((path) => !mounted(service).has(path.slice('/run/secrets/'.length)))).toEqual([])
   })
 
-  test('every secret is one that make-secrets.mjs makes; the key of the authority is given to nobody', () => {
+  test('make-secrets.mjs creates every secret, and no service gets the key of the authority', () => {
     for (const [name, { file }] of Object.entries(compose.secrets)) {
       expect(file).toBe(`./secrets/${name}`)
       expect(existsSync(join(secrets, name))).toBe(true)
@@ -153,7 +150,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test.for(services(/./))('%s mounts what is there', ([, { volumes = [] }]) => {
+  test.for(services(/./))('%s mounts existing files', ([, { volumes = [] }]) => {
     for (const volume of volumes) {
       const [source = ''] = volume.split(':')
       expect(source.startsWith('./') ? existsSync(join(DEPLOY, source)) : Object.hasOwn(compose.volumes, source)).toBe(
@@ -162,7 +159,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('what one waits for is there, and can be waited for; no single NATS server is waited for', () => {
+  test('every dependency exists and has a fitting condition; no service depends on a healthy NATS server', () => {
     const conditionOf = (name: string): string => {
       if (name === 'migrate') return 'service_completed_successfully'
       return name.startsWith('nats-') ? 'service_started' : 'service_healthy'
@@ -172,13 +169,13 @@ describe('compose.yaml', () => {
         const needed = compose.services[name]
         expect(needed).toBeDefined()
         expect([name, condition]).toEqual([name, conditionOf(name)])
-        // Whoever only ends has nobody ask for its health.
+        // A service that only runs to its end has no health check.
         expect(needed?.healthcheck?.disable ?? false).toBe(name === 'migrate')
       }
     }
   })
 
-  test('only edges are on a network that reaches the world, and they are published on the loopback address', () => {
+  test('only edges are on a network with external access, and they are published on the loopback address', () => {
     expect(compose.networks['inside']?.internal).toBe(true)
     for (const [name, { networks, ports = [] }] of services(/./)) {
       expect(networks).toEqual(name.startsWith('edge-') ? ['inside', 'outside'] : ['inside'])
@@ -186,7 +183,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  test('every image is pinned, and every part has the time that it takes to end in order', () => {
+  test('every image is pinned, and every part has enough time to stop in order', () => {
     for (const [, { image }] of services(/./)) expect(image).toMatch(/^[a-z]+:\d+\.\d+[\w.-]*$/)
     for (const [, { stop_grace_period: grace = '' }] of services(PARTS)) {
       expect(Number.parseInt(grace, 10)).toBeGreaterThan(STOP_TIMEOUT_SECONDS)
@@ -241,19 +238,19 @@ describe('Dockerfile', () => {
   const stages = dockerfile.split(/^FROM /m).slice(1)
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '))
 
-  test('copies what is there and what the build is not told to leave out', () => {
+  test('copies existing files that .dockerignore does not exclude', () => {
     expect(copied.length).toBeGreaterThan(0)
     const ignored = readFileSync(join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8').split('\n')
     for (const path of copied) {
       expect(existsSync(join(projectRoot(), path))).toBe(true)
       expect(ignored).toContain(`!${path}`)
     }
-    // Secrets lie beside it, and are in no layer.
+    // The secrets beside it must not be in a layer.
     expect(ignored.indexOf('infra/deploy/*')).toBeGreaterThan(ignored.indexOf('!infra'))
     expect(ignored.filter((line) => /^!.*secrets/.test(line))).toEqual([])
   })
 
-  test('builds on pinned images, and runs what the build makes as a user of its own', () => {
+  test('builds on pinned images, and runs the build as its own user', () => {
     expect(stages).toHaveLength(2)
     for (const stage of stages) expect(stage).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim\b/)
     const [, last = ''] = stages
@@ -277,7 +274,7 @@ describe('healthy.mjs', () => {
       spawn(process.execPath, [join(DEPLOY, 'healthy.mjs')], { env }).once('close', resolve)
     })
 
-  test('ends with 0 where /healthz is 200, of an edge or a node, and with 1 where it is not or nobody answers', async () => {
+  test('exits with 0 if /healthz of an edge or a node is 200, and with 1 otherwise or without a reply', async () => {
     let status = 200
     const asked: (string | undefined)[] = []
     const server = createServer((request, reply) => {
@@ -306,14 +303,14 @@ describe('make-secrets.mjs', () => {
     const { status, stdout, stderr } = run()
     expect(status).toBe(0)
     expect(contents()).toEqual(before)
-    const said = `${stdout.toString()}${stderr.toString()}`
-    expect(said).toContain('master.key')
+    const printed = `${stdout.toString()}${stderr.toString()}`
+    expect(printed).toContain('master.key')
     const kept = Object.entries(before).filter(([name]) => /\.(?:password|nk|key)$/.test(name))
     expect(kept.length).toBeGreaterThan(0)
-    for (const [, content] of kept) expect(said).not.toContain(content.trim())
+    for (const [, content] of kept) expect(printed).not.toContain(content.trim())
   })
 
-  test('M1: a run makes again what was removed', () => {
+  test('M1: a run creates removed files again', () => {
     const before = contents()
     for (const name of ['nats-edge.nk', 'nats-2.pem']) rmSync(join(secrets, name))
     expect(run().status).toBe(0)
@@ -323,13 +320,13 @@ describe('make-secrets.mjs', () => {
     expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort())
   })
 
-  test('M3: the directory is closed to others, and the key of the authority is its maker’s alone', () => {
+  test('M3: other users cannot read the directory, nor the key of the authority', () => {
     expect(statSync(secrets).mode & 0o777).toBe(0o700)
     expect(statSync(join(secrets, 'ca.key')).mode & 0o777).toBe(0o600)
     expect(statSync(join(secrets, 'ledger_node.password')).mode & 0o777).toBe(0o444)
   })
 
-  test('what it makes is in no checkout', () => {
+  test('its files are ignored by git', () => {
     expect(readFileSync(join(DEPLOY, '.gitignore'), 'utf8').split('\n')).toEqual(
       expect.arrayContaining(['secrets/', '.env']),
     )

@@ -1,9 +1,9 @@
-/** Goal: what decodes has one meaning, and what is not base64 does not decode. */
+/** Goal: a text decodes to at most one value, and only if it is base64. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeBase64 } from '../../../infra/keys/base64.ts'
 
-test('any bytes come back from either alphabet, padded or not', () => {
+test('any bytes decode from either alphabet, with or without padding', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
       const buffer = Buffer.from(bytes)

@@ -23,7 +23,7 @@ test('a generated secret has 256 bits, is stored as a keyed hash and is recogniz
   expect(await secrets.verify(ann(secretHash), 'chosen', HERE)).toBe(false)
 })
 
-test('a chosen secret is stretched with a salt of its own and is recognized', async () => {
+test('a chosen secret is stretched with its own salt and is recognized', async () => {
   const [first, second] = await Promise.all([
     secrets.hash('ann', 'correct horse'),
     secrets.hash('ann', 'correct horse'),
@@ -51,7 +51,7 @@ test('P2: under another pepper nothing is recognized', async () => {
   }
 })
 
-test('P1: a chosen secret takes a slot of scrypt, whether the client exists, and how its secret is stored or not', async () => {
+test('P1: a chosen secret takes a scrypt slot for known and unknown clients and both stored forms', async () => {
   const generated = ann(await secrets.hash('ann', generateClientSecret()))
   const chosen = ann(await secrets.hash('ann', 'chosen'))
   for (const record of [undefined, generated, chosen, ann('garbage')]) {
@@ -61,19 +61,19 @@ test('P1: a chosen secret takes a slot of scrypt, whether the client exists, and
   }
 })
 
-test('P3: beyond the bound a check is refused, those within it are answered', async () => {
+test('P3: a check beyond the bound is refused, and the others complete', async () => {
   const bounded = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 1 })
   const results = await Promise.allSettled([1, 2, 3].map(() => bounded.verify(undefined, 'chosen', HERE)))
   expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
   expect(await bounded.verify(undefined, 'chosen', HERE)).toBe(false)
 })
 
-test('a secret longer than any is refused before any work', async () => {
+test('a secret that is too long is refused without a check', async () => {
   const full = createClientSecrets({ pepper, concurrency: 0, maxWaiting: 0 })
   expect(await full.verify(undefined, 'x'.repeat(LONGEST_SECRET + 1), HERE)).toBe(false)
 })
 
-test('P4: one address fills only its share; a right secret from elsewhere gets in', async () => {
+test('P4: one address gets only its share, and a correct secret from another network is checked', async () => {
   const shared = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 3, maxPerNetwork: 2 })
   const record = ann(await shared.hash('ann', 'chosen'))
   const flood = [1, 2, 3, 4, 5, 6].map(() => shared.verify(undefined, 'guess', HERE))
@@ -98,7 +98,7 @@ test.for([
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', same ? 'rejected' : 'fulfilled'])
 })
 
-test('P5: a secret that was right once is recognized without scrypt, another or one for another record is not', async () => {
+test('P5: a correct secret is later recognized without scrypt, but no other secret or record is', async () => {
   const once = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 0 })
   const [record, other] = [ann(await once.hash('ann', 'chosen')), ann(await once.hash('ann', 'chosen'))]
   expect(await once.verify(record, 'chosen', HERE)).toBe(true)
@@ -111,7 +111,7 @@ test('P5: a secret that was right once is recognized without scrypt, another or 
   expect(await once.verify(record, 'wrong', HERE)).toBe(false)
 })
 
-test('P6: what is stored for one client lets its secret in as no other, also where it was right before', async () => {
+test('P6: the stored hash of one client authenticates no other client, also from the cache', async () => {
   for (const secret of [generateClientSecret(), 'chosen']) {
     const secretHash = await secrets.hash('ann', secret)
     expect(await secrets.verify(ann(secretHash), secret, HERE)).toBe(true)

@@ -16,19 +16,19 @@ const secondAlone: KeyRing = { current: second, previous: [] }
 const secondAfterFirst: KeyRing = { current: second, previous: [first] }
 const secret = randomBytes(32)
 
-test('S1: what an earlier master key sealed opens, and says that it was not the current one', () => {
+test('S1: a secret of an earlier master key opens, with the index of that key', () => {
   const sealed = createMasterSeal(firstAlone, 'token-keys').seal(['a'], secret)
   expect(createMasterSeal(firstAlone, 'token-keys').open(['a'], sealed)).toEqual({ secret, under: 0 })
   expect(createMasterSeal(secondAfterFirst, 'token-keys').open(['a'], sealed)).toEqual({ secret, under: 1 })
 })
 
-test('S1: with several it seals under the current one', () => {
+test('S1: it seals under the current master key', () => {
   const sealed = createMasterSeal(secondAfterFirst, 'token-keys').seal(['a'], secret)
   expect(createMasterSeal(secondAlone, 'token-keys').open(['a'], sealed)).toEqual({ secret, under: 0 })
   expect(() => createMasterSeal(firstAlone, 'token-keys').open(['a'], sealed)).toThrow(MasterKeyMissing)
 })
 
-test('S1: under none of the master keys nothing opens, for another use or context neither, and the error names the keys by ID', () => {
+test('S1: a missing master key, another use or another context throws, and the error names the keys by ID', () => {
   const sealed = createMasterSeal({ current: third, previous: [] }, 'token-keys').seal(['a'], secret)
   const opening = (): unknown => createMasterSeal(secondAfterFirst, 'token-keys').open(['a'], sealed)
   expect(opening).toThrow(`(${second.masterKeyId}, ${first.masterKeyId})`)
@@ -38,14 +38,14 @@ test('S1: under none of the master keys nothing opens, for another use or contex
   expect(() => createMasterSeal(secondAlone, 'token-keys').open(['b'], ours)).toThrow(MasterKeyMissing)
 })
 
-test('S2: neither a seal nor a derivation shows a key when it is logged', () => {
+test('S2: neither a seal nor a derivation reveals a key in logs', () => {
   const derive = createDerivation(Buffer.alloc(32, 0xab))
   const shown = inspect([createMasterSeal(firstAlone, 'token-keys'), derive], { depth: 9, showHidden: true })
   expect(shown).not.toMatch(/ab.?ab|q6ur/i)
   expect(shown).not.toContain((bytes[0] ?? secret).toString('hex').slice(0, 8))
 })
 
-test('L1: no secret of the ledger opens in the place of another', () => {
+test('L1: no secret of the ledger opens in place of another', () => {
   const sealed = sealLedgerSecret(firstAlone, 'shard-secret', secret)
   expect(openLedgerSecret(firstAlone, 'shard-secret', sealed)).toEqual({ secret, under: 0 })
   for (const name of ['root-secret', 'message-secret', 'index-secret'] as const) {

@@ -21,14 +21,14 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true }))
 
-test('M1: the key shows nothing when it is logged or written as JSON', () => {
+test('M1: the key reveals nothing in logs or JSON', () => {
   const bytes = Buffer.alloc(32, 0xab)
   const key = readMasterKey(bytes.toString('base64url'))
   const shown = inspect(key, { depth: 9, showHidden: true }) + JSON.stringify({ key })
   expect(shown).not.toMatch(/ab.?ab|q6ur/i)
 })
 
-test('only 32 bytes are a master key, and the refusal does not repeat them', () => {
+test('only 32 bytes are a master key, and the error does not quote them', () => {
   expect(() => readMasterKey('')).toThrow(KeyUnusable)
   for (const size of [16, 31, 33, 64]) {
     const text = randomBytes(size).toString('base64url')
@@ -82,7 +82,7 @@ test('a damaged file is refused and not replaced', async () => {
   expect(await readFile(path, 'utf8')).toBe('half a k')
 })
 
-test('a missing file is refused where none may be made', async () => {
+test('loadMasterKey refuses a missing file', async () => {
   await expect(loadMasterKey(join(directory, 'none'))).rejects.toThrow(KeyUnusable)
 })
 

@@ -1,4 +1,4 @@
-/** Goal: K1 and K2 of public-key.ts; every form of one key is one key. */
+/** Goal: K1 and K2 of public-key.ts; all forms of a key give the same key. */
 import { createECDH, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { expect, test } from 'vitest'
@@ -34,7 +34,7 @@ test.for([
   })
 })
 
-test('both signs of y come back from the compressed point', async () => {
+test('the compressed point gives both signs of y', async () => {
   const signs = new Set<number | undefined>()
   for (let tries = 0; tries < 64 && signs.size < 2; tries += 1) {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -47,7 +47,7 @@ test('both signs of y come back from the compressed point', async () => {
   expect(signs).toEqual(new Set([2, 3]))
 })
 
-test('what is no compressed point of the curve becomes no key', async () => {
+test('only a compressed point of the curve becomes a key', async () => {
   const offCurve = Buffer.concat([Buffer.of(2), Buffer.alloc(31), Buffer.of(1)])
   for (const bytes of [offCurve, Buffer.alloc(33), uncompressed, compressed.subarray(0, 32), Buffer.alloc(0)]) {
     await expect(keyObjectOf(bytes.toString('base64url'))).rejects.toMatchObject({
@@ -128,7 +128,7 @@ test.for([
   expect(readPublicKey(input)).toBeUndefined()
 })
 
-test('the JWK of a key is the one that Node.js exports, whichever half it is of and however its point was written', () => {
+test('the JWK equals the export of Node.js for private, public and compressed keys', () => {
   const halves = [publicKey, privateKey, createPublicKey({ key: compressedSpki, format: 'der', type: 'spki' })]
   for (const half of halves) expect(publicJwkOf(half)).toEqual(jwk)
 })

@@ -7,12 +7,12 @@ import { openSealed, seal, SealBroken } from '../../../infra/keys/sealing.ts'
 const key = randomBytes(32)
 const secret = Buffer.from('a private key')
 
-test('what was sealed opens in its context', () => {
+test('sealed bytes open in their context', () => {
   expect(openSealed(key, ['service-key', 'a'], seal(key, ['service-key', 'a'], secret))).toEqual(secret)
   expect(openSealed(key, ['empty'], seal(key, ['empty'], Buffer.alloc(0)))).toEqual(Buffer.alloc(0))
 })
 
-test('the same text is sealed differently each time, and never shows', () => {
+test('the same text gives other bytes each time, and does not appear in them', () => {
   const first = seal(key, ['a'], secret)
   expect(seal(key, ['a'], secret).equals(first)).toBe(false)
   expect(first.includes(secret)).toBe(false)

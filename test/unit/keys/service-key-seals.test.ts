@@ -28,7 +28,7 @@ test.for([...SERVICE_KEY_PURPOSES])(
     for (const seals of [node, edge, auditor].filter((one) => one !== user)) {
       expect(() => seals.open(key, sealed)).toThrow(WrappingKeyMissing)
     }
-    // Not under the key of another purpose, for any row.
+    // The key of another purpose does not open it.
     for (const other of edge.held.filter((one) => one !== purpose)) {
       expect(() => edge.open({ ...key, purpose: other }, sealed)).toThrow(MasterKeyMissing)
     }

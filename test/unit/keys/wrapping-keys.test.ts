@@ -1,4 +1,4 @@
-/** Goal: W1 and W2 of wrapping-keys.ts, and which part holds which key. */
+/** Goal: W1 and W2 of wrapping-keys.ts, and the keys of each part. */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
@@ -42,7 +42,7 @@ test('W1: the ID of a master key is stable, distinct, and no part of a key', () 
   for (const use of WRAPPING_USES) expect(hexOf(first, use)).not.toContain(first.masterKeyId)
 })
 
-test('W2: no key is shown when a ring is logged or written as JSON', () => {
+test('W2: a ring reveals no key in logs or JSON', () => {
   const shown = inspect(ring, { depth: 9, showHidden: true }) + JSON.stringify(ring)
   for (const use of WRAPPING_USES) expect(shown).not.toContain(hexOf(ring.current, use).slice(0, 8))
 })

@@ -1,4 +1,4 @@
-/** Goal: what stands for an account's balances and holds is the same, however often it was taken and whatever is remembered. */
+/** Goal: the digest of an account's balances and holds depends on them only, not on caches. */
 import { describe, expect, test } from 'vitest'
 import type { AccountState, Balance } from '../../../actors/account/state.ts'
 import { parseQuantity, ZERO } from '../../../actors/money.ts'
@@ -13,7 +13,7 @@ function balanceOf(amount: string): Balance {
   return { balance: parseQuantity(amount), reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 1 }
 }
 
-/** Only what the digest is about. */
+/** Only the members that the digest covers. */
 function holding(balances: ReadonlyMap<string, Balance>): AccountState {
   return { balances, holds: new Map() } as unknown as AccountState
 }
@@ -28,7 +28,7 @@ function freshDigest({ balances }: AccountState): string {
 }
 
 describe.each([1, 4, 5, 40])('an account with %i balances', (count) => {
-  test('has one digest, taken first, again, and of texts alone', () => {
+  test('has the same digest the first time, again, and from the texts alone', () => {
     const account = holding(tokens(count))
     const first = partsDigest(account, VAULT, NAME)
     expect(first).toMatch(/^[0-9a-f]{64}$/)
@@ -36,7 +36,7 @@ describe.each([1, 4, 5, 40])('an account with %i balances', (count) => {
     expect(freshDigest(account)).toBe(first)
   })
 
-  test('has another when one balance changes, is renamed or is gone, and the first when it is as before', () => {
+  test('has another digest after a change, and the first one after the change is undone', () => {
     const account = holding(tokens(count))
     const first = partsDigest(account, VAULT, NAME)
     const { balances } = account
@@ -50,7 +50,7 @@ describe.each([1, 4, 5, 40])('an account with %i balances', (count) => {
   })
 })
 
-test('under another key it is another, also of parts that are remembered', () => {
+test('has another digest under another key, also for cached parts', () => {
   const other = sealingVault([NAME])
   const account = holding(tokens(40))
   const mine = partsDigest(account, VAULT, NAME)
@@ -58,7 +58,7 @@ test('under another key it is another, also of parts that are remembered', () =>
   expect(partsDigest(account, VAULT, NAME)).toBe(mine)
 })
 
-test('a balance is read as it was written, and zeros of all balances are one', () => {
+test('a balance round-trips, and all zero balances have one value', () => {
   const balance = balanceOf('12.5')
   const read = balanceFrom(balanceText(balance))
   expect(balanceText(read)).toBe(balanceText(balance))

@@ -1,4 +1,4 @@
-/** Goal: an amount is always in one of the magnitudes that a search which it satisfies looks into. */
+/** Goal: a search by amount covers the magnitude of every matching amount. */
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const amounts = fc
     return decimals === '' ? whole.toString() : `${whole}.${decimals}`
   })
 
-test('it is what the number itself says, however it is written', () => {
+test('it equals the magnitude of the number in any notation', () => {
   fc.assert(
     fc.property(amounts, (amount) => {
       const quantity = new Decimal(amount)
@@ -22,7 +22,7 @@ test('it is what the number itself says, however it is written', () => {
   )
 })
 
-test('a search looks into the magnitude of every amount between its bounds', () => {
+test('a search covers the magnitude of every amount between its bounds', () => {
   fc.assert(
     fc.property(amounts, fc.option(amounts), fc.option(amounts), (amount, least, most) => {
       const quantity = parseQuantity(amount)
@@ -34,7 +34,7 @@ test('a search looks into the magnitude of every amount between its bounds', () 
   )
 })
 
-test('bounds of one magnitude narrow a search to it, and bounds that cross to nothing', () => {
+test('bounds of one magnitude give that magnitude, and crossed bounds give none', () => {
   expect(magnitudesBetween('100', '999')).toEqual([2])
   expect(magnitudesBetween('99', '100')).toEqual([1, 2])
   expect(magnitudesBetween('100', '1')).toEqual([])

@@ -1,4 +1,4 @@
-/** Goal: what stands for accounts and keys is HMAC-SHA-256, whatever their length and however often they are asked for. */
+/** Goal: references of accounts and keys are HMAC-SHA-256 for texts of any length, cached or not. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createBlindIndex } from '../../../infra/vault/blind-index.ts'
@@ -28,7 +28,7 @@ test('references of accounts and keys are those of the keyed hash', () => {
   }
 })
 
-test('what was given stays what it is when others are asked for', () => {
+test('a returned reference does not change with later calls', () => {
   const index = createBlindIndex(SECRET)
   const alice = index.accountRef('alice')
   const key = index.keyRef('alice', 'key')

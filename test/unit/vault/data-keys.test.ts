@@ -1,4 +1,4 @@
-/** Goal: data keys are wrapped for their own name, kept for a bounded time, and come back from where they are kept. */
+/** Goal: data keys are wrapped for their own name, and cached for a bounded time. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
@@ -11,7 +11,7 @@ import { createKeyWrapping, newDataKey } from '../../../infra/vault/key-wrapping
 const master = () => readMasterKey(randomBytes(32).toString('base64url'))
 const [ALICE, BOB] = [accountKeyName('alice'), accountKeyName('bob')]
 
-test('a wrapped key opens for its own name alone', () => {
+test('a wrapped key opens for its own name only', () => {
   const wrapping = createKeyWrapping({ current: master(), previous: [] })
   const key = newDataKey()
   const wrapped = wrapping.wrap(ALICE, key)
@@ -20,7 +20,7 @@ test('a wrapped key opens for its own name alone', () => {
   expect(wrapped.wrapped.includes(key)).toBe(false)
 })
 
-test('what an earlier master key wrapped opens while that is given, and what is new is under the current one', () => {
+test('keys of an earlier master key open while it is given, and new keys are under the current one', () => {
   const [old, current] = [master(), master()]
   const before = createKeyWrapping({ current: old, previous: [] })
   const both = createKeyWrapping({ current, previous: [old] })
@@ -33,7 +33,7 @@ test('what an earlier master key wrapped opens while that is given, and what is 
   expect(() => before.unwrap(ALICE, both.wrap(ALICE, key))).toThrow(MasterKeyMissing)
 })
 
-test('a key leaves memory ten minutes after it came, however often it is used', () => {
+test('a key leaves the cache after ten minutes, even if it is used', () => {
   let nowMs = 0
   const cache = createKeyCache(() => nowMs)
   const key = newDataKey()
@@ -42,7 +42,7 @@ test('a key leaves memory ten minutes after it came, however often it is used', 
   expect(cache.get(ALICE)).toBeUndefined()
 })
 
-test('a key that will leave within the longest use is fetched again before it is used', () => {
+test('holds() is false for a key that expires within the longest use', () => {
   let nowMs = 0
   const cache = createKeyCache(() => nowMs)
   expect(cache.holds(ALICE)).toBe(false)
@@ -52,7 +52,7 @@ test('a key that will leave within the longest use is fetched again before it is
   expect([cache.holds(ALICE), cache.get(ALICE) === undefined]).toEqual([false, false])
 })
 
-test('of more keys than are kept those leave that came first and are not in use', () => {
+test('beyond the bound the oldest unused keys are evicted', () => {
   let nowMs = 0
   const cache = createKeyCache(() => nowMs)
   const names = Array.from({ length: 100_002 }, (_, index) => accountKeyName(String(index)))
@@ -63,14 +63,14 @@ test('of more keys than are kept those leave that came first and are not in use'
   expect(names.filter((name) => cache.get(name) === undefined)).toEqual(names.slice(1, 3))
 })
 
-test('what is in use stays, however many keys come beside it', () => {
+test('a used key stays, for any number of new keys', () => {
   const cache = createKeyCache(() => 0)
   cache.put(ALICE, newDataKey())
   for (let index = 0; index < 100_010; index += 1) cache.put(accountKeyName(String(index)), newDataKey())
   expect(cache.get(ALICE)).toBeDefined()
 })
 
-test('a name says what it is of', () => {
+test('a key name has a scope and a reference', () => {
   expect(partsOf(shardKeyName(7))).toEqual({ scope: 'shard', ref: '7' })
   expect(partsOf(ALICE)).toEqual({ scope: 'account', ref: 'alice' })
 })

@@ -1,9 +1,9 @@
-/** Goal: what a short text says cannot be told from its length, and nothing of it is lost. */
+/** Goal: the padded length does not reveal a short text, and padding loses nothing. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { padded, unpadded } from '../../../infra/vault/padding.ts'
 
-test('JSON comes back as it was', () => {
+test('JSON round-trips', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify({ value })
@@ -18,7 +18,7 @@ test('balances of one digit and of 36 have one length', () => {
   expect(new Set(lengths)).toEqual(new Set([256]))
 })
 
-test('letters of several bytes count for what they are', () => {
+test('the length counts the bytes of UTF-8', () => {
   expect(Buffer.byteLength(padded(JSON.stringify('ä'.repeat(100))), 'utf8')).toBe(256)
 })
 

@@ -1,4 +1,4 @@
-/** Goal: the digest that a commit computes from that of the state before is the one that all parts together have. */
+/** Goal: the digest that a commit updates incrementally equals the digest of all parts. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Balances } from '../../../actors/account/balances.ts'
@@ -53,7 +53,7 @@ function stamp() {
   return { newTxnId, atMs: START_MS + serial, salt: SALT }
 }
 
-/** An account in the memory of its node. */
+/** A resident account. */
 class Home {
   private readonly actor = accountAddress(ACCOUNT)
   private readonly incarnation = new Incarnation(
@@ -74,7 +74,7 @@ class Home {
     return this.resident.state as AccountState
   }
 
-  /** What a commit of these commands writes of the account; undefined where they change nothing. */
+  /** The write of the account by a commit of these commands; undefined if they change nothing. */
   batch(commands: readonly AnyCommand[]): AccountWrite | undefined {
     const draft: ShardDraft = new ShardDraft(this.incarnation)
     for (const [index, command] of commands.entries()) {
@@ -92,14 +92,14 @@ class Home {
     this.resident.state = account
   }
 
-  /** As if it had left memory and had been looked up. */
+  /** As after eviction and look-up. */
   reload(): void {
     const { balances, holds } = this.account
     this.resident.state = { ...this.account, balances: Balances.of(balances), holds: Holds.of(holds) }
   }
 }
 
-/** A pending transaction has a row of its own: only what its hold adds to it is bound. */
+/** A pending transaction has its own row: the digest covers only the additions of its hold. */
 function textOf(hold: Hold): string {
   return hold.kind === 'pending' ? (pendingHoldText(hold) ?? '') : JSON.stringify(hold)
 }
@@ -114,7 +114,7 @@ function wholeDigest({ balances, holds }: AccountState, vault: RowVault): string
 
 type OrderKind = 'credit' | 'debit' | 'transfer' | 'complete' | 'fail'
 
-/** `at`: which token, or which of the pending transfers. */
+/** `at`: index of the token or the pending transfer. */
 function commandOf({ kind, at }: { readonly kind: OrderKind; readonly at: number }, pending: string[]): AnyCommand[] {
   const tokenId = `TOKEN-${at % 8}`
   if (kind === 'credit') return [submitCommand({ type: 'credit', amount: '3', tokenId }, stamp())]
@@ -138,14 +138,14 @@ const kinds = fc.constantFrom<OrderKind>('credit', 'credit', 'debit', 'transfer'
 const batches = fc.array(
   fc.record({
     orders: fc.array(fc.record({ kind: kinds, at: fc.nat({ max: 50 }) }), { minLength: 1, maxLength: 6 }),
-    /** The batch is stepped so often: all but the last commit of it fail. */
+    /** Attempts of the batch: all commits but the last fail. */
     tries: fc.integer({ min: 1, max: 3 }),
     before: fc.constantFrom('nothing', 'nothing', 'nothing', 'look-up', 'key fetched again', 'another key'),
   }),
   { minLength: 1, maxLength: 12 },
 )
 
-test('it is that of all parts, whatever was stepped, failed, loaded or put under another key before', () => {
+test('it equals the digest of all parts after steps, failures, loads and key changes', () => {
   fc.assert(
     fc.property(batches, (steps) => {
       const home = new Home()
@@ -179,7 +179,7 @@ test('it is that of all parts, whatever was stepped, failed, loaded or put under
   )
 })
 
-test('a commit fingerprints what it changed, as it was and as it is, however much the account has', () => {
+test('a commit fingerprints only the changed parts, before and after', () => {
   const home = new Home()
   const plain = sealingVault([NAME])
   let taken = 0
@@ -213,7 +213,7 @@ test('a commit fingerprints what it changed, as it was and as it is, however muc
   expect(commit(credit('TOKEN-7'))).toBe(42)
 })
 
-test('a part that is there twice is told: two equal ones would cancel each other out', () => {
+test('a duplicate part is detected: two equal ones would cancel each other out', () => {
   const vault = sealingVault([NAME])
   const [one, other] = [
     ['balance', 'EUR', '["1"]'],

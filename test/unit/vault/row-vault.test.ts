@@ -1,4 +1,4 @@
-/** Goal: rows are sealed, and nothing makes a vault take for sealed what is not (V1, V2). */
+/** Goal: rows are sealed and padded, and unsealed texts are refused (V1 to V3). */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { accountKeyName, classKeyName, shardKeyName } from '../../../infra/vault/key-name.ts'
@@ -13,14 +13,14 @@ const PLACE = placeOf('balances', 3, 'ref', 'EUR')
 const GROUP_ID = '6f1c2a34-5b6d-4e7f-8091-a2b3c4d5e6f7'
 const TEXT = '["100","0","0","0",5]'
 
-test('a sealed text shows nothing of itself, and opens', () => {
+test('a sealed text reveals nothing, and opens', () => {
   const vault = sealingVault([NAME])
   const bytes = Buffer.from(vault.seal(NAME, PLACE, TEXT), 'hex')
   expect(bytes.includes('100')).toBe(false)
   expect(vault.open(NAME, PLACE, bytes)).toBe(TEXT)
 })
 
-test('V1: a plain text is refused, whatever it is', () => {
+test('V1: every plain text is refused', () => {
   const vault = sealingVault([NAME])
   for (const text of [TEXT, '', '{}', '\u0001', `\u0001${'x'.repeat(100)}`]) {
     expect(() => vault.open(NAME, PLACE, Buffer.from(text))).toThrow(UnreadableRow)
@@ -36,12 +36,12 @@ test('V3: without its key nothing is sealed or opened', () => {
   }
 })
 
-test('the row that cannot be read is named, without its content', () => {
+test('the error names the unreadable row without its content', () => {
   const vault = sealingVault([NAME])
   expect(() => vault.open(NAME, PLACE, Buffer.from(TEXT))).toThrow('balances 3 ref EUR: it does not open')
 })
 
-test('a key that is only made seals for the commit that makes it, and for nobody else', () => {
+test('a new key seals only for the commit that creates it', () => {
   const keys = createDataKeys(testWrapping())
   const vault = createRowVault(keys, randomBytes(32), { amountIndex: 'account' })
   const made = keys.make(NAME)
@@ -51,7 +51,7 @@ test('a key that is only made seals for the commit that makes it, and for nobody
   expect(vault.open(NAME, PLACE, bytes)).toBe(TEXT)
 })
 
-test('references and buckets differ from ledger to ledger and say nothing of what they stand for', () => {
+test('references and buckets differ between ledgers and reveal no plain value', () => {
   const [one, other] = [sealingVault([]), sealingVault([])]
   expect(one.accountRef('alice@bank')).toMatch(/^[A-Za-z0-9_-]{22}$/)
   expect(one.accountRef('alice@bank')).toBe(one.accountRef('alice@bank'))
@@ -76,7 +76,7 @@ test.each([
   expect([ofAccount, ofAll]).toEqual(searchable.map((is) => (is ? [bucket] : undefined)))
 })
 
-test('rows of a group have references of many kinds, all of which its ID gives', () => {
+test('the references of a group differ between accounts, and groupRefs() has all of them', () => {
   const vault = sealingVault([])
   const accounts = Array.from({ length: 1_000 }, (_, number) => `account-${number}`)
   const refs = new Set(accounts.map((accountId) => vault.groupRef(accountId, GROUP_ID)))

@@ -1,4 +1,4 @@
-/** Goal: what is sealed opens in its own place under its own key, and nowhere else, changed in no bit. */
+/** Goal: a sealed text opens only unchanged, in its own place and under its own key. */
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -19,7 +19,7 @@ function sealed(text: string): Buffer {
   return sealTextBytes(KEY, PLACE, text)
 }
 
-test('any text comes back', () => {
+test('any text round-trips', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 3_000 }), (text) => {
       expect(openText(KEY, PLACE, sealed(text))).toBe(text)
@@ -27,12 +27,12 @@ test('any text comes back', () => {
   )
 })
 
-test('the same text is never sealed to the same bytes, not even to the same nonce', () => {
+test('the same text never gives the same bytes or the same nonce', () => {
   const nonces = new Set(Array.from({ length: 2_000 }, () => sealed('the same').subarray(1, 25).toString('hex')))
   expect(nonces.size).toBe(2_000)
 })
 
-test('a text that is padded comes back with its padding, whatever was sealed before it, and of any length', () => {
+test('a padded text of any length round-trips with its padding, after any other text', () => {
   const sealPaddedBytes = (text: string): Buffer => Buffer.from(sealPadded(KEY, PLACE, text, 'base64'), 'base64')
   const lengths = [5_000, 0, 255, 256, 257, 21_845, 21_846, 70_000, 3]
   for (const text of lengths.flatMap((length) => [
@@ -41,9 +41,9 @@ test('a text that is padded comes back with its padding, whatever was sealed bef
     '\ud800'.repeat(length),
   ])) {
     const whole = sealPaddedBytes(text)
-    const told = Buffer.from(padded(text), 'utf8')
-    expect(whole.length).toBe(SEALING_BYTES + told.length)
-    expect(openText(KEY, PLACE, whole)).toBe(told.toString('utf8'))
+    const plain = Buffer.from(padded(text), 'utf8')
+    expect(whole.length).toBe(SEALING_BYTES + plain.length)
+    expect(openText(KEY, PLACE, whole)).toBe(plain.toString('utf8'))
     const changed = Buffer.from(whole)
     changed[whole.length - 17] = (changed[whole.length - 17] ?? 0) ^ 1
     expect(() => openText(KEY, PLACE, changed)).toThrow(SealedTextBroken)
@@ -52,7 +52,7 @@ test('a text that is padded comes back with its padding, whatever was sealed bef
   expect(nonces.size).toBe(2_000)
 })
 
-test('one bit less, more or changed anywhere, and it does not open', () => {
+test('it does not open with any bit removed, added or changed', () => {
   const whole = sealed('{"balance":"100"}')
   for (let bit = 0; bit < whole.length * 8; bit += 1) {
     const changed = Buffer.from(whole)
@@ -65,7 +65,7 @@ test('one bit less, more or changed anywhere, and it does not open', () => {
   expect(() => openText(KEY, PLACE, Buffer.concat([whole, Buffer.of(0)]))).toThrow(SealedTextBroken)
 })
 
-test('it opens under no other key and in no other place', () => {
+test('it does not open under another key or in another place', () => {
   const whole = sealed('100')
   expect(() => openText(randomBytes(32), PLACE, whole)).toThrow(SealedTextBroken)
   for (const other of [
@@ -79,7 +79,7 @@ test('it opens under no other key and in no other place', () => {
   }
 })
 
-test('an error says nothing of the text', () => {
+test('the error reveals nothing of the text', () => {
   const opening = () => openText(randomBytes(32), PLACE, sealed('recognizable'))
   expect(opening).toThrow(SealedTextBroken)
   expect(opening).not.toThrow('recognizable')
