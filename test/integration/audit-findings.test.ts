@@ -53,7 +53,7 @@ function findings(options: Partial<AuditFindingsOptions> = {}) {
   return made
 }
 
-/** Somebody who has the keys changes what bob has of the base unit. */
+/** An attacker with the keys changes bob's balance in the base unit. */
 function bobs(change: (balance: Balance) => Partial<Balance>): Promise<void> {
   return changeBase('bob-one', change)(ledger)
 }
@@ -64,7 +64,7 @@ function large(options: Partial<AuditFindingsOptions> = {}) {
   return findings({ largeFrom: 1, spotPass: refused, ...options })
 }
 
-test('a small ledger is walked as somebody asks: the answer is of then', async () => {
+test('a small ledger is walked on request: the answer is of that moment', async () => {
   const askedAtMs = Date.now()
   const { compliance, provenance } = findings()
   const complied = await compliance()
@@ -186,7 +186,7 @@ test('of a large ledger the answer is the last complete pass with all that was w
   const checked = async (): Promise<number> => (await compliance()).controls[0]?.checked ?? 0
   expect(await checked()).toBeGreaterThan(complied.controls[0]?.checked ?? 0)
   await audit.auditor.stop()
-  // Nobody looks any more: the answer stays, and what it is of.
+  // No audit runs any more: the answer and its time stay.
   const askedAtMs = Date.now()
   expect((await provenance()).asOfMs).toBeLessThan(askedAtMs)
 })

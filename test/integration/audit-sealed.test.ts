@@ -1,6 +1,6 @@
 /**
- * Goal: whoever may do anything to the database, and has no key, is found, and the row that was damaged is named: what does
- * not open, what was put back, what was swapped, what is gone. No such row ends an audit.
+ * Goal: damage by an attacker with full access to the database and no key is found, and the damaged row is named: rows that
+ * do not open, were put back, swapped or deleted. No such row ends an audit.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { withoutKeys } from '../support/tampering-without-keys.ts'
 
 let tampered: Tampered
 
-/** What older rows are kept of. */
+/** The tables of which older rows are kept. */
 const KEPT = ['accounts', 'balances', 'actors', 'nft_events'] as const
 /** And still older ones, of what came to its end since. */
 const UNENDED = ['actors', 'pending_transactions'] as const
@@ -54,7 +54,7 @@ afterAll(() => tampered?.close())
 
 const { found, namesOf, sql, flipped } = withoutKeys(() => tampered)
 
-/** What is done, and everything that is then said to be wrong. */
+/** The damage, and all expected findings. */
 type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
 
 async function expectFound([, tamper, named]: Case): Promise<void> {
@@ -384,7 +384,7 @@ describe('deleted', () => {
 })
 
 describe('a data key', () => {
-  /** What is said of the key itself; what it sealed is named beside that. */
+  /** The finding about the key itself, beside those about its texts. */
   async function expectKeyFound([, tamper, named]: Case): Promise<void> {
     const names = namesOf(await found(tamper))
     expect(names.filter((name) => name.includes('data key'))).toEqual(named)

@@ -28,7 +28,7 @@ function manyBurns({ sql }: DatabaseCopy): Promise<unknown> {
 }
 
 interface Judged {
-  /** What each moment was of, and which tokens it was about. */
+  /** The kind of each moment, and its tokens. */
   readonly moments: readonly (readonly [of: 'moment' | 'whole moment', tokenIds: string])[]
   readonly findings: readonly Finding[]
 }

@@ -1,4 +1,4 @@
-/** Goal: what nobody but a commit of the ledger may write is found as it is written, with no pass behind it (tail.ts). */
+/** Goal: rows that no commit of the ledger wrote are found as they are written, without a pass (tail.ts). */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Found, findingsOf, NEVER_MS, startAuditor, untilSeen } from '../support/auditing.ts'
 import { vaultOf } from '../support/ledger-database.ts'

@@ -1,7 +1,7 @@
 /**
- * Goal: whoever changes a chain, a transaction, value, supply or whose an NFT is behind the ledger's back is found, by the
- * control that it belongs to, even with all keys at hand; and a ledger that nobody has been at is sound. Each way to damage
- * it is tried on a copy of its own. What a row may say wrong: test/unit/actors/audit*.test.ts.
+ * Goal: a change of a chain, a transaction, value, supply or an owner past the ledger is found by its control, even if the
+ * attacker has all keys; an unchanged ledger has no findings. Each damage is done to a copy of its own. Errors within one
+ * row: test/unit/actors/audit*.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
@@ -144,7 +144,7 @@ describe('chains', () => {
   test.for(cases)('I6: %s is found', expectFound)
 })
 
-/** Transactions of any account, and what becomes of them. */
+/** Transactions of any account, and their ends. */
 function onTransactions(
   isMeant: (transaction: Transaction) => boolean,
   change: (transaction: Transaction) => Partial<Transaction>,

@@ -55,7 +55,7 @@ function startedAuditor(...given: Parameters<typeof startAuditor>): AuditorUnder
   return audit
 }
 
-/** What stands for her in rows and findings. */
+/** The keyed hash of the account in rows and findings. */
 function alice(): string {
   return ledger.vault.accountRef(told.alice.accountId)
 }
@@ -68,14 +68,14 @@ async function countsOf(): Promise<Readonly<Record<string, number>>> {
   return { ...rows }
 }
 
-/** What the last complete pass has looked at with what was written since. */
+/** Counts of the last complete pass and of rows written since. */
 async function covered(): Promise<Readonly<Record<string, number>>> {
   const progress = await progressOf(ledger)
   const { chains_verify, receipts_verify, provenance } = progress === undefined ? {} : coveredBy(progress)
   return { chains_verify: chains_verify ?? 0, receipts_verify: receipts_verify ?? 0, provenance: provenance ?? 0 }
 }
 
-/** An offer that nobody takes. Returns its transaction's ID. */
+/** An offer without a mirror. Returns its transaction's ID. */
 function offer(lastsMs: number): Promise<string> {
   return parties.submit(told.alice, {
     type: 'exchange',
@@ -339,7 +339,7 @@ describe('its bounds', () => {
     const [row] = await ledger.sql<{ document: string }[]>`SELECT document FROM audit_progress`
     expect(row?.document).not.toMatch(/alice|100\.5|BASE/)
     expect(await store.load()).toEqual({ ...progress, sealedPlace: expect.any(String) })
-    // Somebody has been at it: what it was is not known, and the pass begins anew.
+    // The progress was changed: it is unknown now, and the pass begins anew.
     await ledger.sql`UPDATE audit_progress SET document = replace(document, '"sealedPlace":"01', '"sealedPlace":"0101')`
     expect((await store.load())?.pass).toBeNull()
     await store.close()
@@ -358,7 +358,7 @@ describe('its bounds', () => {
       const after: Clock['after'] = (delayMs, run) => {
         works.push(clock.monotonic() - sinceMs)
         rests.push(delayMs)
-        // Nobody waits for it here.
+        // No caller waits for it here.
         return clock.after(0, () => {
           sinceMs = clock.monotonic()
           run()

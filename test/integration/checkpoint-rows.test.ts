@@ -1,4 +1,4 @@
-/** Goal: what a checkpoint is made of is read whole, whoever is slow, and commit by commit. */
+/** Goal: the rows of a checkpoint are read completely, despite slow writers, and commit by commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addPiece, ENTRIES } from '../../infra/checkpoints/checkpoint-rows.ts'

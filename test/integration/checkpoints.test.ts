@@ -1,7 +1,7 @@
 /**
- * Goal: whoever may do anything to the database, and has old copies of its rows, puts an account back whole; nothing in the
- * database shows it, a checkpoint does, and names the account. And a checkpoint that is not the ledger's, or not whole, is
- * not believed.
+ * Goal: an attacker with full access to the database and old copies of its rows puts an account back whole. Nothing in the
+ * database shows it; a checkpoint does, and names the account. A checkpoint of another ledger, or an incomplete one, is
+ * refused.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ beforeAll(async () => {
       await sql.unsafe(`CREATE TABLE old.${table} AS SELECT * FROM public.${table} WHERE account_id = '${victim}'`)
     }
     await sql`CREATE TABLE old.boundary_crossings AS SELECT * FROM public.boundary_crossings`
-    // What the thief of a key would like to undo, and a debit that would be paid twice.
+    // A key rotation, which the thief of the old key would undo, and a debit, which would be paid twice.
     await parties.submit(alice, { type: 'debit', amount: '7' })
     await parties.rotate(alice)
     await parties.atRest()
@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** As somebody who has no keys, but may do anything to the database. */
+/** An attacker without keys, with full access to the database. */
 async function putBack(sql: postgres.Sql): Promise<void> {
   for (const table of TABLES) {
     await sql.unsafe(`DELETE FROM public.${table} WHERE account_id = '${victim}'`)
@@ -153,7 +153,7 @@ describe('an account that was put back whole', () => {
     })
   })
 
-  test('shows in the next checkpoints, too, when somebody goes on from there', async () => {
+  test('shows in later checkpoints, too, after further orders', async () => {
     await onCheckpointed(async ({ url, sql }) => {
       await putBack(sql)
       const later = await onWriter(url, async ({ write, pass }) => {
@@ -257,7 +257,7 @@ describe('a checkpoint file', () => {
 })
 
 describe('the checkpoints of the database', () => {
-  test('C1, C2: each goes on from the one before, whoever wrote that, when it is due and not before', async () => {
+  test('C1, C2: each follows the one before, of any writer, when it is due and not before', async () => {
     await tampered.onCopy(async ({ url, sql }) => {
       await onWriter(url, async (first) => {
         expect([await first.write(), await first.write()]).toEqual(['written', 'not due'])
@@ -321,7 +321,7 @@ describe('the checkpoints of the database', () => {
     })
   })
 
-  test('one that was changed is found, and nobody goes on from it', async () => {
+  test('a changed one is found, and none follows it', async () => {
     const changes = [
       `UPDATE checkpoints SET level = 'hour' WHERE number = 2`,
       `UPDATE checkpoints SET sums = (SELECT sums FROM checkpoints WHERE number = 1) WHERE number = 2`,
@@ -397,7 +397,7 @@ describe('the checkpoints of the database', () => {
       await onWriter(url, async ({ write, pass, keys }) => {
         await keys.revoke(keys.current('assertion'))
         const before = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
-        // What the new key signs names it: the file is one of those.
+        // A file that the new key signs names that key.
         expect(before).toMatchObject({ code: 0 })
         pass(MINUTE_MS)
         await write()

@@ -1,4 +1,4 @@
-/** Goal: whoever can write the tables and has no keys cannot make an account look erased, nor bring one back that was (E1). */
+/** Goal: an attacker who can write the tables but has no keys can neither make an account look erased nor restore an erased one (E1). */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPostgresSubject, type PostgresSubject, shardOf } from '../contract/ledger-reads-postgres-subject.ts'

@@ -106,7 +106,7 @@ export async function createExportsLedger(): Promise<ExportsLedger> {
 
 let stated = 0
 
-/** Somebody states something of an NFT. */
+/** Attests an NFT. */
 export async function attest(
   { attestations }: ExportsLedger,
   nftId: string,
@@ -151,7 +151,7 @@ export function textOf(content: ReadableStream<Uint8Array>): Promise<string> {
 
 type RecordOf<Kind extends ExportRecord['record']> = Extract<ExportRecord, { readonly record: Kind }>
 
-/** What the receiver reads, after the check that it makes of every export. */
+/** The export as its receiver reads it, after the check of every export. */
 export class Received {
   readonly text: string
   private readonly records: readonly ExportRecord[]

@@ -132,7 +132,7 @@ describe('an export', () => {
     const numbered = numberedKeys()
     expect(numbered.filter((key) => isUsed('key_rotation', key))).toHaveLength(1)
     expect(numbered.filter((key) => isUsed('mint', key))).toHaveLength(1)
-    // What others sent to her, and her registration, are none of hers.
+    // Transactions of others with her, and her registration, use no key of hers.
     expect(hashes.size).toBe(4)
     expect(node.ledgerId).not.toBe(ORDER.audience)
     expect((await received()).keySalt()).toBe(salt)
@@ -226,7 +226,7 @@ describe('an export', () => {
     expect(supply(after)).not.toBe(supply(before))
   })
 
-  test('is one at a time, and makes room when nobody reads it any more, or its time is over', async () => {
+  test('is one at a time, and ends when its reader is gone or its time is over', async () => {
     const { exportsWith, logged } = ledger()
     const patient = exportsWith({})
     const abandoned = await patient.begin(ORDER)

@@ -106,14 +106,14 @@ test('A1: taken back here it is signed again, and still taken on', async () => {
   expect(await isTakenOn(await stored(shown))).toBe(true)
 })
 
-test('A2: it is nobody’s own: no client can be called as its ledger is named', async () => {
+test('A2: it belongs to no client: no client ID can equal the name of its ledger', async () => {
   await imported.add(shownOf({ submitted_by: 'backend' }), SOURCE)
   const { submittedBy } = await stored(shownOf())
   expect(submittedBy).toBe(`import ${SOURCE}`)
   expect(CLIENT_ID_FORM.test(submittedBy)).toBe(false)
 })
 
-test('the same again is the same, whoever vouches for it, also once it was taken back here', async () => {
+test('a repeated import changes nothing, from any ledger, also after a revocation here', async () => {
   const shown = shownOf()
   await imported.add(shown, SOURCE)
   const onward = attestationMembers(await stored(shown)) as JsonObject

@@ -116,10 +116,10 @@ describe('among many', () => {
     'a class': [CLASS, [classId], 1, 'actors_classes'],
     'an instance': [INSTANCE, [15, `${classId}/1599`], 1, 'actors_(pkey|by_id)'],
     'the instances of a class': [INSTANCES, [classId, ...range, LIMIT + 1], 20, 'actors_by_id actors_classes'],
-    'what somebody owns': [OWNED, [0, 'owner 7', '', LIMIT + 1], 40, ofOwner],
-    'what somebody with much owns': [OWNED, [0, 'whale', '', LIMIT + 1], LIMIT + 1, ofOwner],
+    'NFTs of an owner': [OWNED, [0, 'owner 7', '', LIMIT + 1], 40, ofOwner],
+    'NFTs of an owner of many': [OWNED, [0, 'whale', '', LIMIT + 1], LIMIT + 1, ofOwner],
     'more of it': [OWNED, [0, 'whale', `${classId}/`, LIMIT + 1], LIMIT + 1, ofOwner],
-    'what somebody without any owns': [OWNED, [0, 'nobody', '', LIMIT + 1], 1, ofOwner],
+    'NFTs of an owner of none': [OWNED, [0, 'nobody', '', LIMIT + 1], 1, ofOwner],
     'a history': [
       HISTORY,
       [7, `${paddedId(1_000)}/999`, -1, LIMIT + 1],

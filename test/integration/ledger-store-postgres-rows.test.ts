@@ -180,7 +180,7 @@ describe('columns', () => {
     expect(await harness.boundaryTotals()).toEqual(new Map([['BASE', { credited: '210', debited: '35' }]]))
   })
 
-  /** What the tables of transactions and their log say of it, and what is held for it in either place. */
+  /** Its rows in the tables of transactions and in the log of commits, and its hold in either place. */
   async function storedOf(txnId: string) {
     const { sql } = harness
     const [stored] = await sql`

@@ -1,4 +1,4 @@
-/** What is PostgreSQL's own in its ledger store; what every store must keep is in the contract. */
+/** Properties of PostgreSQL's ledger store alone; the contract has those of every store. */
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

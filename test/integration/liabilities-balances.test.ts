@@ -15,7 +15,7 @@ function named(count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => `owner-${number}`)
 }
 
-/** What is owed, and whether balances were joined as they are. */
+/** The liabilities, and whether balances were joined unchanged. */
 async function owed(capacity: number): Promise<readonly [areLone: boolean, ...lines: string[]]> {
   return ledger.sql.begin('isolation level repeatable read read only', async (sql) => {
     const task = { shards: ALL, moving: new Map<string, bigint>(), capacity, sharesEach: 1, seed: new Uint8Array(32) }

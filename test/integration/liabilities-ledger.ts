@@ -75,7 +75,7 @@ export async function createLiabilitiesLedger(): Promise<LiabilitiesLedger> {
   }
 }
 
-/** What an account is proved to be owed, by token. Throws when the proof does not hold. */
+/** The proved balances of an account, by token. Throws if the proof does not hold. */
 export async function provenBy(source: PostgresLiabilities, accountId: string): Promise<Record<string, string>> {
   const proof = await source.liabilityProof({ accountId, merkleRoot: null, after: null, limit: 1_000 })
   if (proof === undefined) throw new Error('there is no proof')

@@ -101,7 +101,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     balances,
     balance: (...owed) => balances([owed]),
     boundary: (tokenId, credited, debited = '0') => {
-      // What crosses the boundary changes an account: without one, no statement writes it.
+      // Value that enters the ledger changes an account: without one, no statement writes it.
       const write = change(BY_THE_WAY, () => ({}))
       return commit(ACCOUNT_SHARD, { accounts: [write], boundary: [{ tokenId, credited, debited }] })
     },

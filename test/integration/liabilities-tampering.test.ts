@@ -1,6 +1,6 @@
 /**
- * Goal: what does not add up is not given (S2), and what was not written so is not believed (S4), whether whoever changed
- * rows has the keys or has not; and what was proved before still is.
+ * Goal: balances that do not add up give no proof (S2), and changed rows are not believed (S4), with or without the keys. The
+ * proofs from before stay valid.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress } from '../../actors/address.ts'
@@ -27,7 +27,7 @@ async function createFilled(): Promise<void> {
 }
 afterEach(() => ledger.close())
 
-/** What comes of a run after the tampering, how the log names it, and what is there of the run before. */
+/** The result of a run after the tampering, its log line, and the proofs of the run before. */
 async function outcomeOf(tamper: Tampering[1]): Promise<object> {
   const source = ledger.open()
   await source.liabilities()
@@ -64,7 +64,7 @@ const WITH_KEYS: readonly Tampering[] = [
   ['a hold that is gone', ({ release }) => release('bob')],
   ['a supply that grew', ({ token }) => token('GOLD', '42')],
   ['a boundary that gave less', ({ boundary }) => boundary('BASE', '0', '1')],
-  ['a message that takes from nobody', ({ message }) => message(accountAddress('nobody'), ['GOLD', '-1'])],
+  ['a message that takes from an unknown account', ({ message }) => message(accountAddress('nobody'), ['GOLD', '-1'])],
   [
     'a debt below nothing, made up for by another account',
     async ({ message, balance }) => {
@@ -74,14 +74,14 @@ const WITH_KEYS: readonly Tampering[] = [
   ],
 ]
 
-describe('by somebody who has the keys', () => {
+describe('by an attacker with the keys', () => {
   beforeEach(createFilled)
   test.for(WITH_KEYS)('S2: %s', async ([, tamper]) => {
     expect(await outcomeOf(tamper)).toEqual(refused(UNRECONCILED))
   })
 })
 
-describe('by somebody who has not, of whole rows', () => {
+describe('by an attacker without keys, of whole rows', () => {
   beforeEach(createFilled)
   const TAMPERINGS: readonly Tampering[] = [
     [
@@ -116,7 +116,7 @@ describe('by somebody who has not, of whole rows', () => {
   })
 })
 
-describe('by somebody who has not, of what belongs together', () => {
+describe('by an attacker without keys, of related rows', () => {
   beforeEach(createFilled)
   const TAMPERINGS: readonly Tampering[] = [
     ['a balance that is gone', run('DELETE FROM balances WHERE account_id = $bob')],

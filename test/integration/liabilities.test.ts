@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => ledger.close())
 
 describe('what is owed', () => {
-  test('a ledger that owes nothing says so, and shows nobody anything', async () => {
+  test('a ledger without liabilities says so, and has no proof for any account', async () => {
     const source = ledger.open()
     expect(await source.liabilityProof({ accountId: 'alice', merkleRoot: null, after: null, limit: 9 })).toBe(undefined)
     expect(await source.liabilities()).toMatchObject({ totalLiabilities: '0', byToken: [] })
@@ -96,7 +96,7 @@ describe('what is owed', () => {
     expect(await ledger.open().liabilities()).toMatchObject({ totalLiabilities: '6' })
   })
 
-  test('S1: value that was sent to an actor that is no account is owed to nobody by name, and not lost', async () => {
+  test('S1: value in transit to an actor that is no account counts in the total, under no account', async () => {
     await ledger.balance('alice', 'BASE', '5')
     await ledger.message(groupAddress(GROUP), ['BASE', '2'])
     await ledger.boundary('BASE', '7')
@@ -121,7 +121,7 @@ describe('what is owed', () => {
         move(from, -0.25)
         move(to, 0.25)
         await ledger.balances(owed(...new Set([from, to])))
-        // What comes in over the boundary is in two tables, and in both of them at once.
+        // Value that enters the ledger is in two tables, in one commit.
         move(to, 1)
         await ledger.balances(owed(to), { tokenId: 'BASE', credited: '1', debited: '0' })
       }
@@ -191,7 +191,7 @@ describe('proofs', () => {
     expect(await provenBy(source, 'poor')).toEqual(Object.fromEntries(names.map((tokenId) => [tokenId, '3'])))
   })
 
-  test('two runs of the same ledger share no hash: nobody can follow an account from one to the next', async () => {
+  test('two runs of the same ledger share no hash: an account cannot be followed from one to the next', async () => {
     await fill(300)
     const source = ledger.open()
     const seen: Set<string>[] = []
@@ -327,7 +327,7 @@ describe('runs', () => {
     expect(await ledger.open({ limits: { maxRows: 2 } }).liabilities()).toMatchObject({ totalLiabilities: '6' })
   })
 
-  test('whoever asks in a loop gets the latest run again once there is no room for another, and it says its moment', async () => {
+  test('requests in a loop get the latest run again once there is no room for another, with its time', async () => {
     const source = ledger.open({ limits: { capacityBytes: 1_000 } })
     const found = []
     for (let round = 0; round < 8; round += 1) found.push(await source.liabilities())
@@ -341,7 +341,7 @@ describe('runs', () => {
     expect((await source.liabilities()).merkleRoot).not.toBe(found.at(-1)?.merkleRoot)
   })
 
-  test('runs are removed after their day, though nobody asks for another; those of today and what is being made are not', async () => {
+  test('runs are removed after a day without a request; those of today and the one in progress are not', async () => {
     await ledger.open().liabilities()
     const kept = (): Promise<unknown> => ledger.sql`SELECT count(*)::integer AS runs FROM liability_runs`
     const letGo = await holdRuns()

@@ -71,7 +71,7 @@ async function refusesEveryPart(alone: WrappingKeys): Promise<void> {
   expect(() => openVault(ringOfPart(only(alone), 'auditor'), ledger)).toThrow(REFUSED)
 }
 
-/** Data keys of accounts that are nobody's, `a000000` and so on. Returns them by name. */
+/** Data keys of accounts without rows, `a000000` and so on. Returns them by name. */
 async function insertKeys(count: number, master: WrappingKeys, prefix = 'a'): Promise<ReadonlyMap<KeyName, Buffer>> {
   const wrapping = createKeyWrapping(only(master))
   const made = Array.from({ length: count }, (_, index) => {
@@ -86,7 +86,7 @@ async function insertKeys(count: number, master: WrappingKeys, prefix = 'a'): Pr
   return new Map(made.map(({ ref, key }) => [accountKeyName(ref), key]))
 }
 
-/** What opens under these master keys; throws for what does not. */
+/** The secrets, opened under these master keys; throws if one does not open. */
 async function openedKeys(masterKeys: KeyRing): Promise<ReadonlyMap<KeyName, Buffer>> {
   const wrapping = createKeyWrapping(masterKeys)
   const rows = await sql<{ name: KeyName; master_key_id: string; wrapped: Buffer }[]>`
@@ -274,7 +274,7 @@ describe('a rotation that does not go smoothly', () => {
     expect(rows[0]?.wrapped).toEqual(other.wrapped)
   })
 
-  test('W2: it waits for no key that somebody is destroying, and comes back for it', async () => {
+  test('W2: it skips a key that is being destroyed, and comes back for it', async () => {
     await insertKeys(3, FIRST)
     const eraser = await connect({ url: database.url, applicationName: 'eraser' })
     await eraser.sql`BEGIN`

@@ -24,7 +24,7 @@ function theServer() {
 async function certifyFor(...hosts: readonly string[]): Promise<void> {
   await theServer().kill()
   const path = join(nats.secrets, `${NAME}.pem`)
-  // Nobody may write it.
+  // No client may write it.
   rmSync(path)
   writeFileSync(path, certificateFor(nats.secrets, NAME, hosts))
   await theServer().start()

@@ -12,7 +12,7 @@ let ledger: ExportsLedger
 beforeAll(async () => {
   ledger = await createExportsLedger()
   const { parties, told } = ledger
-  // An offer that nobody takes: it reserves what it gives, and keeps room for what it would bring.
+  // An offer without a mirror: it holds the given amount, and room for the received one.
   await parties.submit(told.alice, {
     type: 'exchange',
     group_id: randomUUID(),

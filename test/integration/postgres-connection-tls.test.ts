@@ -1,4 +1,4 @@
-/** Goal: T2 and T3 of tls-by-address.ts: over TLS too, a connection that is lost fails whoever uses it, and nobody else. */
+/** Goal: T2 and T3 of tls-by-address.ts: over TLS, too, a lost connection fails its user, and no other. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ afterEach(async () => {
   })
   await new Promise(setImmediate)
   process.off('uncaughtException', note)
-  if (uncaught.length > 0) throw new AggregateError(uncaught, 'something was caught by nobody')
+  if (uncaught.length > 0) throw new AggregateError(uncaught, 'an error was not caught')
 })
 
 /** With a certificate by an authority that this process does not trust. */
@@ -78,7 +78,7 @@ async function connectTls(): Promise<Connection> {
 const isAsleep = (pid: number): Promise<readonly unknown[]> =>
   other.sql`SELECT FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'PgSleep'`
 
-test('T2: one that nobody uses is destroyed', async () => {
+test('T2: an unused one is destroyed', async () => {
   const connection = await connectTls()
   connection.destroy()
   expect(connection.isOpen()).toBe(false)

@@ -1,4 +1,4 @@
-/** Goal: a server that answers slowly is given time for another answer. What becomes of a lost connection: query-pool-lost.test.ts. */
+/** Goal: a server that answers slowly is given time for another answer. Lost connections: query-pool-lost.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '../../infra/postgres/connection/connection.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'

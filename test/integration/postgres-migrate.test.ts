@@ -1,4 +1,4 @@
-/** Migration: once, whoever runs it how often, and never against what a ledger was made with (M1-M4). */
+/** Migration runs once, however often it is called, and never against the settings of an existing ledger (M1-M4). */
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLedgerSecret } from '../../infra/keys/ledger-seals.ts'
@@ -153,7 +153,7 @@ test('what cannot be a number of shards, and a server that is not there, are sai
   for (const shardCount of [0, 1.5, 65_537]) {
     await expect(migrate(database.url, { ...options, shardCount })).rejects.toThrow(MigrationRefused)
   }
-  const nobody = new URL(database.url)
-  nobody.port = '1'
-  await expect(migrate(nobody.toString(), options)).rejects.toThrow(LedgerStoreUnavailable)
+  const unreachable = new URL(database.url)
+  unreachable.port = '1'
+  await expect(migrate(unreachable.toString(), options)).rejects.toThrow(LedgerStoreUnavailable)
 })

@@ -39,7 +39,7 @@ test('nothing of it is said', async () => {
   expect([...told].filter((text) => said.includes(text))).toEqual([])
   expect(said.toLowerCase()).not.toContain(NAME)
   expect(said).not.toMatch(/\bkey \d/)
-  // What an account is named by instead, the same in every line about it.
+  // The hash that names an account, the same in every line about it.
   const tag = createAccountTag(ledger.secrets.derive('account-tags'))
   for (const { accountId } of [alice, bob]) expect(said).toContain(`"account":"${tag(accountId)}"`)
 })
@@ -90,7 +90,7 @@ async function refusals({ asked }: Listener, parties: Parties, alice: Party, bob
   await parties.atRest()
 }
 
-/** What nobody sealed, a row that is in another's place, and connections that break under load. */
+/** An unsealed message, a row in another's place, and connections that break under load. */
 async function trouble({ asked }: Listener, parties: Parties, alice: Party, bob: Party): Promise<void> {
   for (const message of ledger.traffic) {
     const [subject = ''] = message.split('\n')

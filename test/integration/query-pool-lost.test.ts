@@ -1,4 +1,4 @@
-/** Goal: Q5 of query-pool.ts, C1 to C4 of exclusive-connections.ts: what becomes of connections, and of who uses them. */
+/** Goal: Q5 of query-pool.ts, C1 to C4 of exclusive-connections.ts: lost connections and their users. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { connect, type Connection, type Sql } from '../../infra/postgres/connection/connection.ts'
 import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../../infra/postgres/connection/query-pool.ts'
@@ -104,7 +104,7 @@ test('Q5: a transaction whose backend ends between two statements fails, and not
       }),
     )
     await expect(work).rejects.toThrow(Unavailable)
-    // The driver may leave one that was asked at the last moment without an answer: then nobody asks the next one.
+    // The driver may leave a query of the last moment without an answer: then no caller asks the next one.
     await expect.poll(() => failed.length).toBeGreaterThan(0)
     expect(await Promise.all([1, 2, 3].map(() => pool.run(pidOf)))).not.toContain(pid)
     expect(await written()).toBe(0)
@@ -240,7 +240,7 @@ test('C2: it is not after work that failed by itself, nor when it is old', () =>
     })
   }))
 
-test('close: connections that nobody uses end', async () => {
+test('close: unused connections end', async () => {
   const pool = openPool({ name: 'idle' })
   await pool.run(pidOf)
   expect(await openAs('idle')).toHaveLength(1)

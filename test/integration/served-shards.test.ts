@@ -28,7 +28,7 @@ async function own(provedAgoMs: number): Promise<void> {
   await sql`UPDATE shards SET node_id = 'node', session = ${SESSION} WHERE shard_id = 2`
 }
 
-test('shards that nobody owns are not served, whoever lives', async () => {
+test('shards without an owner are not served, whichever nodes live', async () => {
   await own(0)
   await sql`UPDATE shards SET node_id = NULL, session = NULL, updated_at = now()`
   expect(await anyShardServed(sql)).toBe(false)

@@ -36,7 +36,7 @@ function theServer() {
   return server
 }
 
-/** What the server says to a client goes to its log. */
+/** The server's messages to a client go to its log. */
 function recordingLog(): Log & { readonly lines: string[] } {
   const lines: string[] = []
   const write = (event: string, fields?: LogFields): void => void lines.push(`${event} ${JSON.stringify(fields ?? {})}`)
@@ -45,7 +45,7 @@ function recordingLog(): Log & { readonly lines: string[] } {
 
 const REFUSED = 'PERMISSIONS_VIOLATION'
 
-/** What the server answers to the act: refusals alone, as it says them; nothing that it takes. */
+/** The server's refusals of the act, in its words; none if it accepts. */
 async function refusals(role: NatsRole, act: (link: NatsLink) => void): Promise<readonly string[]> {
   const said: string[] = []
   const link = await nats.connect(role, SILENT_LOG)
@@ -130,7 +130,7 @@ describe('the server refuses', () => {
     expect(await refusals(role, act)).toEqual([])
   })
 
-  test('who shows no credentials, those of nobody, or a password', async () => {
+  test('a client without credentials, with unknown ones, or with a password', async () => {
     const caFile = join(nats.secrets, 'ca.pem')
     const { port } = theServer()
     for (const address of [`tls://127.0.0.1:${port}`, `tls://ledger:password@127.0.0.1:${port}`]) {

@@ -75,7 +75,7 @@ interface Table {
   readonly name: string
   /** The first of its primary key, which no part may change. */
   readonly column: string
-  /** Whoever may write it: nobody can, and the server says so before it looks at rights. */
+  /** No role can write it: the server refuses before it checks privileges. */
   readonly isView: boolean
 }
 
@@ -99,7 +99,7 @@ function statementOf(act: Act, { name, column }: Table): string {
   return `UPDATE ${name} SET ${column} = DEFAULT WHERE false`
 }
 
-/** What a role may do with a whole table; rights to single columns are not of the whole. */
+/** Privileges of a role on a whole table, without those on single columns. */
 function wholeRights(table: string, role: DatabaseRole): readonly string[] {
   const rights = TABLE_RIGHTS[table]?.[`ledger_${role}` as GrantedRole] ?? []
   return rights.filter((right) => !right.includes('('))
@@ -277,7 +277,7 @@ describe('what is rare and must be allowed all the same', () => {
   })
 })
 
-test('a migration takes away what somebody granted beside it, and gives back what somebody took', async () => {
+test('a migration revokes other grants, and restores its own', async () => {
   await as('owner')`GRANT UPDATE ON balances TO ledger_edge`
   await as('owner')`GRANT UPDATE (amount_bucket) ON transactions TO ledger_node`
   await as('owner')`REVOKE SELECT ON balances FROM ledger_node`
@@ -329,7 +329,7 @@ async function deployAccess(): Promise<void> {
 async function certifyFor(hosts: readonly string[]): Promise<void> {
   const certificate = certificateFor(secrets, 'postgres', hosts)
   writeFileSync(join(directory, 'data', 'postgres.pem'), certificate)
-  // It reads its files again; nobody may connect to ask for it.
+  // The server reads its files again on a signal; no role may connect to ask for it.
   process.kill(server.pid, 'SIGHUP')
   const expected = new X509Certificate(certificate).fingerprint256
   await until('PostgreSQL shows the new certificate', 180_000, async () => (await shownBy(server.port)) === expected)
@@ -374,7 +374,7 @@ describe('with TLS, and who may come from where', () => {
 
   test('the ledger connects as it does in the deployment, and not to whom it cannot verify', () => {
     const done = shards({ NODE_EXTRA_CA_CERTS: join(secrets, 'ca.pem') })
-    expect([done.status, done.stdout.toString()]).toEqual([0, expect.stringContaining('nobody: 4 of 4 shards')])
+    expect([done.status, done.stdout.toString()]).toEqual([0, expect.stringContaining('(no owner): 4 of 4 shards')])
     expect(shards({}).status).toBe(1)
   })
 
@@ -393,7 +393,7 @@ describe('with TLS, and who may come from where', () => {
     expect(reached('127.0.0.1')).toEqual([true, true])
   })
 
-  test('nobody connects without TLS, no superuser over the network, and nobody to another database', async () => {
+  test('no role connects without TLS or to another database, and no superuser over the network', async () => {
     const plain = urlOf(address, secrets, 'edge')
     const other = new URL(plain)
     other.pathname = '/postgres'

@@ -11,7 +11,7 @@ const ROUNDS = 10
 const COUNT = ACCOUNTS * ROUNDS
 
 /**
- * What a commit may write beside its orders: its rows in the log of commits and of counts, a lock on each of 16 shards, its end.
+ * Bytes that a commit may write beside its orders: its rows in the log of commits and of counts, a lock on each of 16 shards, its end.
  * How many orders share one depends on the machine.
  */
 const COMMIT_BYTES = 2_500
