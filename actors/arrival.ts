@@ -146,7 +146,7 @@ export function arrivalAnswer({ type }: { readonly type: keyof typeof DONE }): A
   return { kind: 'arrival', state: DONE[type] }
 }
 
-type Asked = ArrivalCommand<never>
+type AnyArrivalCommand = ArrivalCommand<never>
 
 /** Guards of every asset. */
 export const ARRIVAL_GUARDS = {
@@ -157,11 +157,17 @@ export const ARRIVAL_GUARDS = {
 
 /** Actions of every asset. */
 export const ARRIVAL_ACTIONS = {
-  forgetArrival: (_asset: object, command: Asked): Change<never> => ({ data: null, answer: arrivalAnswer(command) }),
-  answerArrival: <Data>(data: Data, command: Asked): Change<Data> => ({ data, answer: arrivalAnswer(command) }),
+  forgetArrival: (_asset: object, command: AnyArrivalCommand): Change<never> => ({
+    data: null,
+    answer: arrivalAnswer(command),
+  }),
+  answerArrival: <Data>(data: Data, command: AnyArrivalCommand): Change<Data> => ({
+    data,
+    answer: arrivalAnswer(command),
+  }),
   showPresent: <Data>(data: Data): Change<Data> => ({ data, answer: { kind: 'arrival', state: 'present' } }),
 }
 
 export const ARRIVAL_CREATIONS = {
-  answerAbsent: (command: Asked): Change<never> => ({ data: null, answer: arrivalAnswer(command) }),
+  answerAbsent: (command: AnyArrivalCommand): Change<never> => ({ data: null, answer: arrivalAnswer(command) }),
 }

@@ -27,7 +27,7 @@ export interface DueCommand extends Stamp {
 }
 
 /** A message as an actor receives it. */
-export type Heard<M extends { readonly type: string }> = M & Stamp
+export type StampedMessage<M extends { readonly type: string }> = M & Stamp
 
 export type StepResult<State> =
   /** `state`: null if the actor no longer exists. `answer`: null for messages and timers. */
@@ -42,7 +42,7 @@ export type StepResult<State> =
   /** The caller must verify this signature, then step the same command again. */
   | { readonly kind: 'unverified'; readonly key: AccountKey; readonly signature: string }
   /** The look-up was made before its account needed it: the caller must ask again. */
-  | { readonly kind: 'unlooked' }
+  | { readonly kind: 'stale_look_up' }
 
 /** The result of a transition. */
 export interface Change<Data> {
@@ -63,7 +63,7 @@ export function written<Data extends { readonly version: number; readonly lastTi
 }
 
 /** Arguments of guards and actions, besides the actor and the command. */
-export interface Asked<Status, Evidence> {
+export interface StepContext<Status, Evidence> {
   /** The actor's ID. */
   readonly id: string
   /** A guard gets the current status, an action the status after the transition. */
@@ -75,9 +75,9 @@ export interface Asked<Status, Evidence> {
 
 /** Methods, whose parameters are bivariant, so that a step may take one type of command. */
 interface Steps<Data, Status, Command, Evidence> {
-  guard(data: Data, command: Command, asked: Asked<Status, Evidence>): boolean
-  action(data: Data, command: Command, asked: Asked<Status, Evidence>): Change<Data>
-  creation(command: Command, asked: Asked<Status, Evidence>): Change<Data>
+  guard(data: Data, command: Command, context: StepContext<Status, Evidence>): boolean
+  action(data: Data, command: Command, context: StepContext<Status, Evidence>): Change<Data>
+  creation(command: Command, context: StepContext<Status, Evidence>): Change<Data>
 }
 
 interface Transition<Status> {
@@ -236,7 +236,7 @@ class CommandEvent {
   }
 
   /** The `StepContext` of an action. */
-  leadingTo(status: string): Asked<string, unknown> {
+  leadingTo(status: string): StepContext<string, unknown> {
     return { id: this.id, status, evidence: this.evidence, judgement: this.judged?.answer }
   }
 }
@@ -258,7 +258,7 @@ function machineOf<Data, Status extends string, Command extends { readonly type:
       const { data, effects = [], answer = null } = run(turn as Turn, (params as { status: Status }).status)
       return { data, effects, answer }
     })
-  const asked = (event: CommandEvent, status: Status) => event.leadingTo(status) as Asked<Status, Evidence>
+  const asked = (event: CommandEvent, status: Status) => event.leadingTo(status) as StepContext<Status, Evidence>
   const onExisting = mapValues(actions, (action) =>
     applied(({ context: { data }, event }, status) => {
       invariant(data !== null, `${id} ${event.status}: an action changed an actor that does not exist`)
@@ -294,7 +294,7 @@ function machineOf<Data, Status extends string, Command extends { readonly type:
   )
 }
 
-function isJudged(_data: unknown, _command: unknown, { judgement }: Asked<string, unknown>): boolean {
+function isJudged(_data: unknown, _command: unknown, { judgement }: StepContext<string, unknown>): boolean {
   return judgement !== undefined
 }
 

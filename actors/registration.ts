@@ -15,7 +15,7 @@ export interface RegistrationCommand extends CommandBase {
   readonly registrationKey: string
 }
 
-interface Registered {
+interface Registration {
   readonly clientId: string
   readonly registrationKey: string
 }
@@ -36,7 +36,7 @@ export function consentOf({ caller: { clientId }, consentNeeded, payload, signat
 
 export function registrationGuards<Register extends RegistrationCommand, Prepared extends IssuePrepared>() {
   return {
-    isRepeat: ({ clientId, registrationKey }: Registered, command: Register) =>
+    isRepeat: ({ clientId, registrationKey }: Registration, command: Register) =>
       clientId === command.caller.clientId && registrationKey === command.registrationKey,
     isRefused: (_: object, { refused }: Prepared) => refused !== null,
   }

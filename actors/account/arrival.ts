@@ -247,12 +247,12 @@ function heldBy(account: AccountData, importId: string): ArrivalHold {
   return hold
 }
 
-/** V3: the refusal of a signed command; undefined if none, `unlooked` if the key's use was not looked up. */
+/** V3: the refusal of a signed command; undefined if none, `stale_look_up` if the key's use was not looked up. */
 export function signedElsewhere(
   { arrived }: AccountData,
   command: SubmitCommand | RotateKeyCommand | MintCommand,
   usedElsewhere: boolean | undefined,
-): Answer | 'unlooked' | undefined {
+): Answer | 'stale_look_up' | undefined {
   if (arrived === undefined) return undefined
   // The same keys may go on signing for the source ledger: only a command that names this ledger is meant for it.
   if (ledgerIdOf(command) === null) {
@@ -260,7 +260,7 @@ export function signedElsewhere(
   }
   if (arrived.keySalt === null) return undefined
   // The import was applied after the command's look-up.
-  if (usedElsewhere === undefined) return 'unlooked'
+  if (usedElsewhere === undefined) return 'stale_look_up'
   return usedElsewhere
     ? refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.', 'idempotency_key')
     : undefined

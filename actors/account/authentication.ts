@@ -47,7 +47,7 @@ function authenticateSigned(account: AccountState, command: SignedCommand, evide
   const problem = signatureProblem(keys, command.signature, evidence)
   if (problem !== undefined || earlier !== undefined || begun !== undefined) return problem
   const elsewhere = signedElsewhere(account, command, evidence.usedElsewhere)
-  if (elsewhere === 'unlooked') return { kind: 'unlooked' }
+  if (elsewhere === 'stale_look_up') return { kind: 'stale_look_up' }
   return elsewhere === undefined ? undefined : answered(elsewhere)
 }
 

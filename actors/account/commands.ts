@@ -176,10 +176,10 @@ export interface DepartCommand extends CommandBase {
 export type PortageCommand = AccountArrivalCommand | NoteUsedKeysCommand | DepartCommand
 
 /** A message from another actor, stamped on entry into the mailbox. */
-export type Received<M extends { readonly type: string }> = M &
+export type DeliveredMessage<M extends { readonly type: string }> = M &
   Stamp & { readonly accountId: string; readonly shardId: number }
 export type AccountMessageCommand = {
-  [Type in AccountMessage['type']]: Received<Extract<AccountMessage, { readonly type: Type }>>
+  [Type in AccountMessage['type']]: DeliveredMessage<Extract<AccountMessage, { readonly type: Type }>>
 }[AccountMessage['type']]
 
 export type AccountMessageOf<Type extends AccountMessage['type']> = Extract<

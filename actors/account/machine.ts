@@ -3,7 +3,7 @@
  * arithmetic is in postings.ts and its neighbors; actor.ts has the refusals of commands that a state does not take.
  */
 import { arrivalAnswer } from '../arrival.ts'
-import { type Asked, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
+import { type StepContext, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import { invariant } from '../result.ts'
 import { refuseAbsentCompensation, refuseAbsentLeg, refuseAbsentNft, refuseAbsentTransfer } from './absent.ts'
 import {
@@ -51,11 +51,11 @@ import { type KeyedCommand, replayOf } from './replay.ts'
 import { type AccountData, type AccountStatus, holdsNothing, isUnclaimed } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
-type Told = Asked<AccountStatus, Evidence>
+type Context = StepContext<AccountStatus, Evidence>
 type Arrival = Extract<AccountCommand, { readonly type: 'take_arrival' | 'drop_arrival' | 'note_used_keys' }>
 
 const GUARDS = {
-  isReplay: (_account: AccountData, _command: AccountCommand, { evidence }: Told) => evidence.earlier !== undefined,
+  isReplay: (_account: AccountData, _command: AccountCommand, { evidence }: Context) => evidence.earlier !== undefined,
   isPaused: ({ paused }: AccountData) => paused === true,
   isCredit: (_account: AccountData, { submission }: SubmitCommand) => submission.type === 'credit',
   isMinting: (account: AccountData, { idempotencyKey }: MintCommand) =>
@@ -66,8 +66,8 @@ const GUARDS = {
   activates: (_account: AccountData, { status }: ChangeStatusCommand) => status === 'active',
   closesEmpty: (account: AccountData, { status }: ChangeStatusCommand) => status === 'closed' && holdsNothing(account),
   keepsStatus,
-  changesNothing: (account: AccountData, command: ChangeStatusCommand, told: Told) =>
-    keepsStatus(account, command, told) &&
+  changesNothing: (account: AccountData, command: ChangeStatusCommand, context: Context) =>
+    keepsStatus(account, command, context) &&
     account.incoming === (command.incoming ?? account.incoming) &&
     keyUseOf(command) === undefined,
   hasArrived: (account: AccountData, { importId }: Arrival) => hasArrived(account, importId),
@@ -75,7 +75,7 @@ const GUARDS = {
   arrivesClosed,
   departsWhole: (_account: AccountData, { tokenId }: DepartCommand) => tokenId === null,
   hasDepartedThere: ({ moved }: AccountData, { audience }: DepartCommand) => moved?.audience === audience,
-  lacksConsent: (account: AccountData, command: Prepare, { evidence }: Told) =>
+  lacksConsent: (account: AccountData, command: Prepare, { evidence }: Context) =>
     lacksConsent(account, command, evidence.verdict),
 }
 
@@ -83,26 +83,27 @@ type Prepare = AccountMessageOf<'prepare_issue' | 'prepare_class'>
 type Compensate = AccountMessageOf<'compensate'>
 
 function answering<Command extends AccountCommand>(
-  answer: (account: AccountData, command: Command, told: Told) => Answer | 'deferred',
+  answer: (account: AccountData, command: Command, context: Context) => Answer | 'deferred',
 ) {
-  return (data: AccountData, command: Command, told: Told): Change<AccountData> => ({
+  return (data: AccountData, command: Command, context: Context): Change<AccountData> => ({
     data,
-    answer: answer(data, command, told),
+    answer: answer(data, command, context),
   })
 }
 
 /** Writes the account once, with all changes of the turn. */
-function inTurn<Command extends AccountCommand>(run: (turn: Turn, command: Command, told: Told) => void) {
-  return (account: AccountData, command: Command, told: Told): AccountChange => {
+function inTurn<Command extends AccountCommand>(run: (turn: Turn, command: Command, context: Context) => void) {
+  return (account: AccountData, command: Command, context: Context): AccountChange => {
     const turn = new Turn(account, command)
-    run(turn, command, told)
+    run(turn, command, context)
     return turn.done()
   }
 }
 
 function accepting(run: (turn: Turn, command: SubmitCommand) => void) {
   const change = inTurn(run)
-  return (account: AccountData, command: SubmitCommand, told: Told) => accepted(change(account, command, told), command)
+  return (account: AccountData, command: SubmitCommand, context: Context) =>
+    accepted(change(account, command, context), command)
 }
 
 const ACTIONS = {
@@ -316,11 +317,11 @@ function mayClaim(account: AccountData, { caller: { clientId, role } }: Register
   return account.registeredBy === clientId || role === 'admin' || isUnclaimed(account)
 }
 
-function keepsStatus(_account: AccountData, command: ChangeStatusCommand, { status }: Told): boolean {
+function keepsStatus(_account: AccountData, command: ChangeStatusCommand, { status }: Context): boolean {
   return command.status === null || command.status === status
 }
 
-function showRegistered(account: AccountData, command: RegisterCommand, { status }: Told): Answer {
+function showRegistered(account: AccountData, command: RegisterCommand, { status }: Context): Answer {
   const sameClient = account.registeredBy === command.caller.clientId
   // The same command, stepped again because its commit outcome was unknown.
   const created = sameClient && account.version === 1 && account.createdAtMs === command.atMs

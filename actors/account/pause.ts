@@ -7,24 +7,24 @@ import { enterFact } from './postings.ts'
 import type { AccountData, AccountStatus } from './state.ts'
 import { Turn } from './turn.ts'
 
-interface Told {
+interface Context {
   readonly status: AccountStatus
   readonly evidence: Evidence
 }
 
-export function pause(account: AccountData, command: PauseCommand, told: Told): Change<AccountData> {
+export function pause(account: AccountData, command: PauseCommand, context: Context): Change<AccountData> {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'pause', reason: command.reason })
   const { data, effects } = turn.done({ paused: true })
-  return { effects, ...showActor(data, command, told) }
+  return { effects, ...showActor(data, command, context) }
 }
 
-export function resume(account: AccountData, command: PauseCommand, told: Told): Change<AccountData> {
+export function resume(account: AccountData, command: PauseCommand, context: Context): Change<AccountData> {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'resumption', reason: command.reason })
   const { data: resumed, effects } = turn.done()
   const { paused: _paused, ...data } = resumed
-  return { effects, ...showActor(data, command, told) }
+  return { effects, ...showActor(data, command, context) }
 }
 
 export function refusePaused(data: AccountData): Change<AccountData> {
@@ -37,7 +37,7 @@ export function refusePaused(data: AccountData): Change<AccountData> {
 export function showActor(
   data: AccountData,
   _command: PauseCommand | ShowActorCommand,
-  { status, evidence: { residence } }: Told,
+  { status, evidence: { residence } }: Context,
 ): Change<AccountData> {
   const { accountId, shardId, version, holds, paused = false } = data
   let pending = 0

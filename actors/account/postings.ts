@@ -78,13 +78,13 @@ export function inOneWrite(opened: AccountChange, { data, effects, ...rest }: Ac
   return { data: { ...data, version: opened.data.version }, effects: [...opened.effects, ...effects], ...rest }
 }
 
-export function open(command: RegisterCommand, to: Entered): AccountChange {
+export function open(command: RegisterCommand, to: StatusContext): AccountChange {
   const { accountId, shardId, key, caller } = command
   const { data, effects } = openAccount({ accountId, shardId, key, clientId: caller.clientId }, command)
   return registered(data, effects, command, to)
 }
 
-export function claim(account: AccountData, command: RegisterCommand, to: Entered): AccountChange {
+export function claim(account: AccountData, command: RegisterCommand, to: StatusContext): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'key_registration', key_id: command.key.keyId, public_key: command.key.publicKey })
   const { data: claimed, effects } = turn.done({ key: command.key })
@@ -102,7 +102,7 @@ function registered(
   data: AccountData,
   effects: readonly Effect[],
   command: RegisterCommand,
-  { status }: Entered,
+  { status }: StatusContext,
 ): AccountChange {
   const account = viewAs(data, status)
   const answer = { kind: 'registered', account, created: true, ...FIRST } as const
@@ -163,7 +163,7 @@ export function fail(turn: Turn, command: SubmitCommand, code: FailureCode): voi
   else failing(turn, submitted(turn, command), code)
 }
 
-export function rotateKey(account: AccountData, command: RotateKeyCommand, { status }: Entered): AccountChange {
+export function rotateKey(account: AccountData, command: RotateKeyCommand, { status }: StatusContext): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, {
     kind: 'key_rotation',
@@ -208,39 +208,44 @@ function recorded(
 }
 
 /** Closing declines the legs that other clients expect of the account: their groups end those legs. */
-export function close(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
+export function close(account: AccountData, command: ChangeStatusCommand, to: StatusContext): AccountChange {
   const turn = new Turn(account, command)
   const changed = enterStatus(turn, command, to)
   declineLegs(turn, null)
   return statusChanged(turn, command, changed, to)
 }
 
-export function changeStatus(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
+export function changeStatus(account: AccountData, command: ChangeStatusCommand, to: StatusContext): AccountChange {
   const turn = new Turn(account, command)
   return statusChanged(turn, command, enterStatus(turn, command, to), to)
 }
 
 /** Keeps the status; the incoming policy may change. */
-export function keepStatus(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
+export function keepStatus(account: AccountData, command: ChangeStatusCommand, to: StatusContext): AccountChange {
   const turn = new Turn(account, command)
   const { incoming } = account
   const isSame = incoming === (command.incoming ?? incoming)
   return statusChanged(turn, command, isSame ? { incoming } : enterStatus(turn, command, to), to)
 }
 
-interface Entered {
+interface StatusContext {
   readonly status: AccountStatus
 }
 
 type Policy = Pick<AccountData, 'incoming'>
 
-function enterStatus(turn: Turn, { incoming: wished, reason }: ChangeStatusCommand, { status }: Entered): Policy {
+function enterStatus(turn: Turn, { incoming: wished, reason }: ChangeStatusCommand, { status }: StatusContext): Policy {
   const incoming = wished ?? turn.before.incoming
   enterFact(turn, { kind: 'status_change', status, incoming, reason })
   return { incoming }
 }
 
-function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy, { status }: Entered): AccountChange {
+function statusChanged(
+  turn: Turn,
+  command: ChangeStatusCommand,
+  policy: Policy,
+  { status }: StatusContext,
+): AccountChange {
   const { data, effects } = turn.done(policy)
   const view = viewAs(data, status)
   const answer = { kind: 'status_changed', account: view } as const
@@ -251,7 +256,7 @@ function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy,
 }
 
 /** Removes all data that identifies the holder. The balances of a closed account are zero. */
-export function erase(account: AccountData, command: EraseCommand, { status }: Entered): AccountChange {
+export function erase(account: AccountData, command: EraseCommand, { status }: StatusContext): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'erasure', reason: command.reason })
   turn.note({ kind: 'account_erased' })

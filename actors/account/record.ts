@@ -10,7 +10,7 @@ import type { EntryDetails, Failure, Transaction, TransactionRecord } from './tr
 import type { Turn } from './turn.ts'
 
 /** Members without a default; all others are null unless given. */
-type Given = Pick<
+type TransactionFields = Pick<
   Transaction,
   | 'type'
   | 'amount'
@@ -26,7 +26,7 @@ type Given = Pick<
   Partial<Transaction>
 
 /** An undecided transaction. */
-export function pendingTransaction({ before, stamp }: Turn, given: Given): Transaction {
+export function pendingTransaction({ before, stamp }: Turn, given: TransactionFields): Transaction {
   return {
     txnId: stamp.newTxnId,
     accountId: before.accountId,

@@ -1,5 +1,5 @@
 /** Commands of the exchanges of one group ID. */
-import type { DueCommand, Heard } from '../define-actor.ts'
+import type { DueCommand, StampedMessage } from '../define-actor.ts'
 import type { ExchangeDeliveryMessage, ExchangeMessage } from '../message.ts'
 
-export type ExchangeCommand = Heard<ExchangeMessage> | Heard<ExchangeDeliveryMessage> | DueCommand
+export type ExchangeCommand = StampedMessage<ExchangeMessage> | StampedMessage<ExchangeDeliveryMessage> | DueCommand

@@ -1,28 +1,28 @@
 /** Transitions of the exchanges of one group ID; the offers and pairs that pairing.ts leaves choose the next state. */
-import { ABSENT, type Asked, IGNORED, type MachineDefinition } from '../define-actor.ts'
+import { ABSENT, type StepContext, IGNORED, type MachineDefinition } from '../define-actor.ts'
 import type { ExchangeCommand } from './commands.ts'
 import { exchanged, outcomeOf, timeOf } from './pairing.ts'
 import type { ExchangeData, ExchangeStatus } from './state.ts'
 
-type Told = Asked<ExchangeStatus, unknown>
+type Context = StepContext<ExchangeStatus, unknown>
 
 const GUARDS = {
   isEarly: (exchange: ExchangeData, command: ExchangeCommand) =>
     exchange.dueAtMs === null || exchange.dueAtMs > timeOf(exchange, command),
-  leavesOffers: (exchange: ExchangeData | null, command: ExchangeCommand, { id }: Told) => {
+  leavesOffers: (exchange: ExchangeData | null, command: ExchangeCommand, { id }: Context) => {
     const { offers, pairs } = outcomeOf(exchange, command, id)
     return offers.length + pairs.length > 0
   },
-  leavesExpired: (exchange: ExchangeData | null, command: ExchangeCommand, { id }: Told) =>
+  leavesExpired: (exchange: ExchangeData | null, command: ExchangeCommand, { id }: Context) =>
     outcomeOf(exchange, command, id).expired.length > 0,
 }
 
 const ACTIONS = {
-  pair: (exchange: ExchangeData, command: ExchangeCommand, { id }: Told) => exchanged(exchange, command, id),
+  pair: (exchange: ExchangeData, command: ExchangeCommand, { id }: Context) => exchanged(exchange, command, id),
 }
 
 const CREATIONS = {
-  begin: (command: ExchangeCommand, { id }: Told) => exchanged(null, command, id),
+  begin: (command: ExchangeCommand, { id }: Context) => exchanged(null, command, id),
 }
 
 const FORGOTTEN = [

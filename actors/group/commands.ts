@@ -1,6 +1,6 @@
 /** Commands of a settlement group. */
 import type { CommandBase } from '../account/commands.ts'
-import type { DueCommand, Heard } from '../define-actor.ts'
+import type { DueCommand, StampedMessage } from '../define-actor.ts'
 import type { GroupMessage } from '../message.ts'
 import type { Terms } from './terms.ts'
 
@@ -21,7 +21,7 @@ export interface RevertGroupCommand extends CommandBase {
 }
 
 export type GroupMessageCommand = {
-  [Type in GroupMessage['type']]: Heard<Extract<GroupMessage, { readonly type: Type }>>
+  [Type in GroupMessage['type']]: StampedMessage<Extract<GroupMessage, { readonly type: Type }>>
 }[GroupMessage['type']]
 
 export type GroupCommand = RegisterGroupCommand | RevertGroupCommand | GroupMessageCommand | DueCommand

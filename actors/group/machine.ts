@@ -3,7 +3,7 @@
  * registered can only be `linked`.
  */
 import { type Answer, refusal } from '../account/outcome.ts'
-import { ABSENT, type Asked, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
+import { ABSENT, type StepContext, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import type { GroupCommand, GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
 import type { GroupEvidence } from './judgement.ts'
 import {
@@ -30,16 +30,16 @@ import {
   refuse,
   revert,
   settle,
-  turned,
+  advanced,
 } from './progress.ts'
 import { type GroupData, type GroupStatus, type GroupView, groupViewAs, type LegPart, shown } from './state.ts'
 
 type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
 type Due = Extract<GroupCommand, { readonly type: 'due' }>
-type Told = Asked<GroupStatus, GroupEvidence>
+type Context = StepContext<GroupStatus, GroupEvidence>
 
 function runs<Command extends GroupCommand>(stepsFor: (command: Command) => readonly Progress[]) {
-  return (group: GroupData, command: Command): Change<GroupData> => turned(group, command, ...stepsFor(command))
+  return (group: GroupData, command: Command): Change<GroupData> => advanced(group, command, ...stepsFor(command))
 }
 
 /** Whether all parts have replied once this reply is counted. `replied`: the states of parts that have replied. */
@@ -101,7 +101,7 @@ const ACTIONS = {
   openFailed: runs((command: Named<'leg_expected'>) => [noteExpected(command), open, revert('group_closed')]),
   refuse: runs((command: Named<'leg_expected'>) => [noteExpected(command), refuse]),
   forgetRefused: (group: GroupData, command: Named<'leg_expected'>) =>
-    forget(turned(group, command, noteExpected(command)).data),
+    forget(advanced(group, command, noteExpected(command)).data),
   forget,
   noteCancelled: runs((command: Named<'leg_reverted'>) => [noteReverted(command)]),
   noteEarly: runs((command: Named<'leg_completed'>) => [noteEarly(command)]),
@@ -110,24 +110,24 @@ const ACTIONS = {
   noteFailed: runs((command: Named<'leg_failed'>) => [noteFailed(command)]),
   fail: runs((command: Named<'leg_failed'>) => [noteFailed(command), revert(command.failure.code)]),
   expire: runs(() => [revert('timed_out')]),
-  revert: (group: GroupData, command: RevertGroupCommand, { status }: Told) =>
-    reverting(turned(group, command, revert('revert_requested')), status),
+  revert: (group: GroupData, command: RevertGroupCommand, { status }: Context) =>
+    reverting(advanced(group, command, revert('revert_requested')), status),
   noteLate: runs((command: Named<'leg_completed'> | Named<'leg_failed'>) => [noteLate(command)]),
   noteSettled: runs((command: Named<'leg_settled'>) => [noteSettled(command)]),
   finishSettled: runs((command: Named<'leg_settled'>) => [noteSettled(command), finish]),
   noteReverted: runs((command: Named<'leg_reverted'>) => [noteReverted(command)]),
   finishReverted: runs((command: Named<'leg_reverted'>) => [noteReverted(command), finish]),
-  showReverting: (data: GroupData, _command: RevertGroupCommand, { status }: Told): Change<GroupData> =>
+  showReverting: (data: GroupData, _command: RevertGroupCommand, { status }: Context): Change<GroupData> =>
     reverting({ data }, status),
   refuseForeign: (data: GroupData): Change<GroupData> => ({ data, answer: FOREIGN }),
-  ask: (group: GroupData, command: RevertGroupCommand, { status }: Told) =>
-    reverting(turned(group, command, ask(command)), status),
+  ask: (group: GroupData, command: RevertGroupCommand, { status }: Context) =>
+    reverting(advanced(group, command, ask(command)), status),
   noteCompensation: runs((command: Named<'compensation_ended'>) => [noteCompensation(command)]),
 }
 
 const CREATIONS = {
   begin,
-  beginLinked: (command: RevertGroupCommand, { status }: Told) => reverting(beginLinked(command), status),
+  beginLinked: (command: RevertGroupCommand, { status }: Context) => reverting(beginLinked(command), status),
 }
 
 const FOREIGN: Answer = refusal('not_allowed', 'Only the client that registered the group, or an admin, may revert it.')
@@ -225,7 +225,7 @@ function reverting({ data, effects = [] }: Change<GroupData>, status: GroupStatu
 }
 
 /** The original reply to the registering request; the current group to another request with the same terms. */
-function showRegistered(data: GroupData, command: RegisterGroupCommand, { status }: Told): Change<GroupData> {
+function showRegistered(data: GroupData, command: RegisterGroupCommand, { status }: Context): Change<GroupData> {
   const { registrationKey, terms } = command
   const isSameRequest = data.registrationKey === registrationKey
   const view = groupViewAs(data, shown(status))

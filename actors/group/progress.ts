@@ -116,7 +116,7 @@ function withParts(group: GroupData, change: (part: LegPart) => LegPart): GroupD
   return { ...group, legs: group.legs.map((leg) => ({ ...leg, parts: leg.parts.map(change) })) }
 }
 
-export function turned(
+export function advanced(
   group: GroupData,
   stamp: Stamp,
   ...steps: readonly Progress[]
@@ -303,7 +303,7 @@ export const finish: Progress = (group) => ({ ...group, finishedAtMs: group.last
 /** A linked group: an unregistered ID under which transactions are compensated. */
 export function beginLinked(command: RevertGroupCommand) {
   const group = { ...blank(command.groupId, command), version: 0 }
-  return turned(group, command, ask(command))
+  return advanced(group, command, ask(command))
 }
 
 /** G3: a failed compensation may be requested again. */

@@ -36,7 +36,7 @@ export interface GroupData {
   /** The cause of the revert; null if the group does not revert. */
   readonly failure: Failure | null
   /** Requested compensations of a linked group, by transaction ID. */
-  readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
+  readonly compensationsAsked: { readonly [txnId: string]: CompensationRequest }
   readonly compensations: readonly Compensation[]
   readonly partialFailures: readonly PartialFailure[]
   readonly createdAtMs: number
@@ -89,7 +89,7 @@ export type PartState =
   | 'reverting'
   | 'reverted'
 
-export interface AskedCompensation {
+export interface CompensationRequest {
   readonly accountId: string
   readonly state: 'asked' | 'done' | 'failed'
 }

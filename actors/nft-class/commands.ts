@@ -1,5 +1,5 @@
 /** Commands of an NFT class. */
-import type { Heard } from '../define-actor.ts'
+import type { StampedMessage } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { ClassMessage } from '../message.ts'
@@ -18,4 +18,4 @@ export interface RegisterClassCommand extends RegistrationCommand {
 export type HoldClass = HoldArrivalCommand<ArrivingClass>
 export type ClassArrivalCommand = ArrivalCommand<ArrivingClass>
 
-export type ClassCommand = RegisterClassCommand | ClassArrivalCommand | Heard<ClassMessage>
+export type ClassCommand = RegisterClassCommand | ClassArrivalCommand | StampedMessage<ClassMessage>

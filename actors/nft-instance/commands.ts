@@ -1,6 +1,6 @@
 /** Commands of an NFT instance. */
 import type { ArrivalCommand, ArrivingInstance } from '../arrival.ts'
-import type { Heard } from '../define-actor.ts'
+import type { StampedMessage } from '../define-actor.ts'
 import type { InstanceMessage } from '../message.ts'
 
 export type InstanceArrivalCommand = ArrivalCommand<ArrivingInstance>
@@ -8,5 +8,5 @@ export type InstanceArrivalCommand = ArrivalCommand<ArrivingInstance>
 export type InstanceCommand =
   | InstanceArrivalCommand
   | {
-      [Type in InstanceMessage['type']]: Heard<Extract<InstanceMessage, { readonly type: Type }>>
+      [Type in InstanceMessage['type']]: StampedMessage<Extract<InstanceMessage, { readonly type: Type }>>
     }[InstanceMessage['type']]

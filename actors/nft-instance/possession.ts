@@ -27,7 +27,7 @@ import {
 
 type InstanceChange = Change<InstanceData>
 
-interface Told {
+interface Context {
   readonly status: InstanceStatus
 }
 
@@ -109,26 +109,26 @@ export function move(instance: InstanceData, command: Named<'move_nft'>): Instan
 }
 
 /** A held NFT, or a sender that is not its owner, changes nothing. */
-export function refuseMove(instance: InstanceData, command: Named<'move_nft'>, told: Told): InstanceChange {
+export function refuseMove(instance: InstanceData, command: Named<'move_nft'>, context: Context): InstanceChange {
   const { txnId, accountId } = command
-  const why = reason(instance, accountId, told)
+  const why = reason(instance, accountId, context)
   const message: Message = { type: 'conclude_transfer', txnId, failure: failure(why), counterTxnId: null }
   return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseBurn(instance: InstanceData, command: Named<'burn_nft'>, told: Told): InstanceChange {
+export function refuseBurn(instance: InstanceData, command: Named<'burn_nft'>, context: Context): InstanceChange {
   const { txnId, accountId } = command
-  const message: Message = { type: 'conclude_supply', txnId, failure: failure(reason(instance, accountId, told)) }
+  const message: Message = { type: 'conclude_supply', txnId, failure: failure(reason(instance, accountId, context)) }
   return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseHold(instance: InstanceData, command: Named<'hold_nft'>, told: Told): InstanceChange {
+export function refuseHold(instance: InstanceData, command: Named<'hold_nft'>, context: Context): InstanceChange {
   const { txnId, accountId, leg } = command
-  return { data: instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId, told))] }
+  return { data: instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId, context))] }
 }
 
 /** `not_owner` takes precedence over `held`. A burned NFT has no owner. */
-function reason({ owner }: InstanceData, accountId: string, { status }: Told): 'not_owner' | 'held' {
+function reason({ owner }: InstanceData, accountId: string, { status }: Context): 'not_owner' | 'held' {
   return owner === accountId && status !== 'burned' ? 'held' : 'not_owner'
 }
 
@@ -229,7 +229,7 @@ function burning(instance: InstanceData, stamp: Stamp, txnId: string) {
   return entering(burned, stamp, { type: 'burn', from: owner, to: owner, txnId })
 }
 
-interface Happening {
+interface HistoryFields {
   readonly type: NftEventType
   readonly from: string | null
   readonly to: string
@@ -237,7 +237,7 @@ interface Happening {
 }
 
 /** O3. */
-function entering(instance: InstanceData, { salt }: Stamp, { type, from, to, txnId }: Happening) {
+function entering(instance: InstanceData, { salt }: Stamp, { type, from, to, txnId }: HistoryFields) {
   const { events: number, tip: previousHash, lastTimeMs: atMs, id } = instance
   const name = nftNameOf(id)
   const payload = canonicalJson({

@@ -1,5 +1,5 @@
 /** Commands of a token. */
-import type { Heard } from '../define-actor.ts'
+import type { StampedMessage } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingToken, HoldArrivalCommand } from '../arrival.ts'
 import type { TokenMessage } from '../message.ts'
 import type { RegistrationCommand } from '../registration.ts'
@@ -18,4 +18,6 @@ export type TokenArrivalCommand = ArrivalCommand<ArrivingToken>
 export type TokenCommand =
   | RegisterTokenCommand
   | TokenArrivalCommand
-  | { [Type in TokenMessage['type']]: Heard<Extract<TokenMessage, { readonly type: Type }>> }[TokenMessage['type']]
+  | {
+      [Type in TokenMessage['type']]: StampedMessage<Extract<TokenMessage, { readonly type: Type }>>
+    }[TokenMessage['type']]

@@ -1,4 +1,4 @@
-import { ToldError } from '../../runtime/common/reason.ts'
+import { LoggableError } from '../../runtime/common/reason.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { isInRecovery } from '../postgres/store/recovery.ts'
 import { type LedgerRecord, MigrationRefused, otherAmountIndex, readLedgerAt } from '../postgres/migrations/migrate.ts'
@@ -8,7 +8,7 @@ const POLL_MS = 500
 const POLLS_PER_LOG_LINE = 20
 
 /** The configuration contradicts a property that was fixed when the ledger was created. */
-export class OtherProperties extends ToldError {
+export class OtherProperties extends LoggableError {
   override readonly name = 'OtherProperties'
 }
 

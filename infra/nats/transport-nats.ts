@@ -9,10 +9,10 @@
  * Hot path: callbacks only, no promise, iterator or stack trace per message.
  */
 import { createInbox, ErrorCode, NatsError, type Msg, type Subscription } from 'nats'
-import { BriefMap } from '../../runtime/common/brief-map.ts'
+import { TransientMap } from '../../runtime/common/transient-map.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../../runtime/ports/transport.ts'
-import { reasonOf, ToldError } from '../../runtime/common/reason.ts'
+import { reasonOf, LoggableError } from '../../runtime/common/reason.ts'
 import type { NatsLink } from './connection.ts'
 import type { CountUnopened, MessageAddress, MessageBodies } from './message-bodies.ts'
 
@@ -56,7 +56,7 @@ export function createNatsTransport(link: NatsLink, log: Log, options: NatsTrans
   return { request: createRequester(link, publish, read, log), serve, maxMessageBytes }
 }
 
-class MessageTooLarge extends ToldError {
+class MessageTooLarge extends LoggableError {
   override readonly name = 'MessageTooLarge'
 }
 
@@ -108,7 +108,7 @@ interface Pending extends PendingRequest {
 
 function createRequester(link: NatsLink, publish: Publish, read: Read, log: Log): Transport['request'] {
   const inbox = createInbox(link.inboxPrefix)
-  const pending = new BriefMap<string, Pending>()
+  const pending = new TransientMap<string, Pending>()
   let requests = 0
   link.connection.subscribe(`${inbox}.*`, {
     callback: (error, message) => {

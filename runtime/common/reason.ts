@@ -7,7 +7,7 @@ import { LeaseStoreUnavailable } from '../ports/lease-store.ts'
 import { LedgerStoreUnavailable } from '../ports/ledger-store.ts'
 
 /** An error whose message was written for logs: it quotes nothing that a client sent or that an account holds. */
-export abstract class ToldError extends Error {}
+export abstract class LoggableError extends Error {}
 
 const MAX_FRAMES = 8
 
@@ -15,7 +15,7 @@ const MAX_FRAMES = 8
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   const ours =
-    error instanceof ToldError ||
+    error instanceof LoggableError ||
     error instanceof BrokenInvariant ||
     error instanceof LedgerStoreUnavailable ||
     error instanceof LeaseStoreUnavailable

@@ -15,7 +15,7 @@
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import { appendTo } from '../common/append-to.ts'
-import { BriefMap } from '../common/brief-map.ts'
+import { TransientMap } from '../common/transient-map.ts'
 import { type Item, sessionSubject, type Verdict } from '../protocol/messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from './ledger-gateway.ts'
@@ -97,7 +97,7 @@ interface Waiting {
 
 export class Gateway implements LedgerGateway {
   private readonly dependencies: GatewayDependencies
-  private readonly waiting = new BriefMap<string, Waiting>()
+  private readonly waiting = new TransientMap<string, Waiting>()
   private outgoing = new Map<string, Item[]>()
   private flushing = false
   private flushedMs = Number.NEGATIVE_INFINITY
@@ -132,7 +132,7 @@ export class Gateway implements LedgerGateway {
         timer: undefined,
       }
       this.waiting.set(waiting.requestId, waiting)
-      log?.debug?.('submission_received', this.followed(waiting))
+      log?.debug?.('submission_received', this.requestFields(waiting))
       this.send(waiting)
     })
   }
@@ -346,7 +346,7 @@ export class Gateway implements LedgerGateway {
     this.waiting.delete(waiting.requestId)
     const end = this.count(waiting.request, outcome)
     this.dependencies.log?.debug?.('submission_answered', {
-      ...this.followed(waiting),
+      ...this.requestFields(waiting),
       ...end,
       attempts: waiting.attempt,
       durationMs: this.dependencies.clock.monotonic() - waiting.startedMs,
@@ -361,7 +361,7 @@ export class Gateway implements LedgerGateway {
   }
 
   /** `submission`: the request's ID in the verdicts; the other fields are the trail of the client's request. */
-  private followed({ request, requestId, shardId }: Waiting): LogFields {
+  private requestFields({ request, requestId, shardId }: Waiting): LogFields {
     const { actor, operation, trail } = request
     const { accountTag } = this.dependencies
     const account = accountTag === undefined || actor.kind !== 'account' ? {} : { account: accountTag(actor.id) }

@@ -9,7 +9,7 @@ import type { PathStep } from './group-driver.ts'
 export const PARTIES = ['ann', 'bob'] as const
 export type Party = (typeof PARTIES)[number]
 
-/** What each has at first, of the token that it issued. */
+/** Initial balance of each party, in the token that it issued. */
 export const FUNDS = 10
 /** In a path: two of either party use up its funds, a third fails. */
 const MAX_OFFERS = 3
@@ -69,7 +69,7 @@ interface ModelContext {
 
 const NOTHING: ModelContext = { made: [], expired: null }
 
-/** What anybody can see when nothing more is under way. */
+/** The visible state of an idle ledger. */
 export interface Seen {
   /** As `ann EUR 4 pending`, sorted. */
   readonly transactions: readonly string[]

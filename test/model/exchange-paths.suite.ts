@@ -34,7 +34,7 @@ async function httpStage(client: LedgerClient): Promise<Stage<Action, Seen>> {
   let patientUntilMs = 0
   return {
     act: async (action) => {
-      if (action.type === 'expire') throw new Error('Nobody waits for that here.')
+      if (action.type === 'expire') throw new Error('This stage cannot expire offers.')
       const { by, fields } = exchangeFields(action.offer, idOf)
       const { accountId, keys } = parties[by]
       const body = { ...fields, account_id: accountId, group_id: groupId, idempotency_key: newKey() }

@@ -43,7 +43,7 @@ export async function walk<Does, Sees>(
   }
 }
 
-/** What is seen once it is what is expected, or once nothing goes on any more. */
+/** The observed state, once it is the expected one or the ledger is idle. */
 async function seenAtLast<Does, Sees>(stage: Stage<Does, Sees>, expected: Sees): Promise<Sees> {
   for (;;) {
     const seen = await stage.seen()

@@ -22,7 +22,7 @@ export interface Scene {
   readonly missing: readonly Name[]
 }
 
-/** What every account has at first, in the base unit. */
+/** Initial balance of every account, in the base unit. */
 export const FUNDS = 10
 
 const TWO_LEGS = [
@@ -58,7 +58,7 @@ export type Action =
   /** The group's time passes. */
   | { readonly type: 'time_out' }
   | { readonly type: 'revert' }
-  /** What comes too late, or twice: one of these in a path. */
+  /** A late or repeated action: one of these in a path. */
   | { readonly type: 'take_again'; readonly leg: number }
   | { readonly type: 'revert_again' }
   | { readonly type: 'register_again' }
@@ -146,7 +146,7 @@ export function labelOf(action: Action): string {
   return 'leg' in action ? `${action.type} ${action.leg}` : action.type
 }
 
-/** What the client is told. `before`: the model's state in which it asked. */
+/** The reply to the client. `before`: the model's state before the request. */
 export function answerTo(action: Action, before: SceneSnapshot): Answered {
   switch (action.type) {
     case 'register':
@@ -166,7 +166,7 @@ export interface SeenBalance {
   readonly incoming: string
 }
 
-/** What anybody can see when nothing more is under way. */
+/** The visible state of an idle ledger. */
 export interface Seen {
   /** `absent`, or its status. */
   readonly group: string

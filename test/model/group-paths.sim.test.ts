@@ -13,7 +13,7 @@ describe.for(SCENES)('$title', (scene) => {
   test('every covering path ends as the model says', async () => {
     const ledger = await startSimulatedLedger(1)
     for (const path of coveringPaths(allPaths(scene))) await follow(path, simulatedStage(ledger))
-    // What was left open is reverted meanwhile.
+    // Open groups are reverted meanwhile.
     expect(await ledger.findingsAfter(2 * LONG_SECONDS * 1_000)).toEqual([])
   })
 })

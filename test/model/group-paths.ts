@@ -34,7 +34,7 @@ export function allPaths(scene: Scene): readonly GroupPath[] {
   const paths = getSimplePaths(machine, {
     events,
     serializeState: stateName,
-    // Where somebody was missing, what is new ends with the registration.
+    // If an account was missing, the new part ends with the registration.
     ...(scene.missing.length === 0 ? {} : { stopWhen: ({ value }: SceneSnapshot) => value === 'open' }),
   }).map(({ steps }) => steps.filter(({ event }) => events.includes(event)))
   const walked = paths.map((steps) => pathOf(scene, machine.resolveState(initialOf(scene)), steps))

@@ -1,4 +1,4 @@
-/** What clients do at a ledger of pure steps, and what they see of it. */
+/** Clients of a ledger of pure steps. */
 import type { Caller, ChangeStatusCommand, MintCommand, Submission } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { availableOf, balanceOf } from '../../actors/account/state.ts'
@@ -215,7 +215,7 @@ export function handing(
   return { accountId, toAccountId, type: 'transfer', amount: '1', tokenId: id }
 }
 
-/** What the last entry in the chain of an account says. */
+/** The payload of the last entry in an account's chain. */
 export function lastEntry(ledger: MiniLedger, accountId: string): unknown {
   return JSON.parse(ledger.entries.get(accountId)?.at(-1)?.payload ?? 'null')
 }

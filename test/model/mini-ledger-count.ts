@@ -1,7 +1,7 @@
 /**
- * What must be true of a ledger between any two steps:
+ * Invariants of a ledger between any two steps:
  *   I4. Per asset: balances + value of holds + what undelivered messages carry = supply + what came over the boundary.
- *   A1. Nothing is negative, and nobody has reserved more than is there.
+ *   A1. No amount is negative, and reserved <= balance.
  *   A2. What an account holds, is promised and keeps room for has 18 integer digits at most.
  *   H1. What is reserved, incoming and kept free at an account is what its holds say.
  *   C1. Its chain recomputes, entry by entry, and its tip is the last.
@@ -14,7 +14,7 @@ import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import { isNft } from '../../actors/nft-id.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
 
-/** What is counted. */
+/** The counted ledger. */
 export interface Counted {
   readonly states: ReadonlyMap<string, AnyState>
   readonly entries: ReadonlyMap<string, readonly AuditEntry[]>
@@ -104,7 +104,7 @@ function countNfts({ states, nftEvents }: Counted): void {
   }
 }
 
-/** What must be true besides once nobody waits for anybody: each account counts what is its own. */
+/** Invariants of an idle ledger: each account's counts match. */
 export function countAtRest(ledger: Counted): void {
   const owned = new Map<string, number>()
   for (const state of ledger.states.values()) {

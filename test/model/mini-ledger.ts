@@ -205,7 +205,7 @@ export class MiniLedger {
     const before = this.states.get(key) ?? null
     const outcome = this.stepActor(actor, before, command, this.evidenceFor(actor, command))
     if (outcome.kind === 'unverified') throw new Error('The ledger has a verdict on every signature.')
-    if (outcome.kind === 'unlooked') throw new Error('The ledger has looked up whatever it is asked.')
+    if (outcome.kind === 'stale_look_up') throw new Error('The ledger has looked up whatever it is asked.')
     if (outcome.kind === 'answered') return outcome.answer
     if (outcome.state === null) this.states.delete(key)
     else this.states.set(key, outcome.state)

@@ -163,8 +163,8 @@ export class RowReplay {
     const what = `W2: ${command.type} at ${actorKey(actor)}`
     const { answer } = ordered
     this.demand(outcome?.kind !== 'unverified', `${what}: its signature cannot have been checked`)
-    this.demand(outcome?.kind !== 'unlooked', `${what}: its key's use cannot have been looked up`)
-    if (answer === 'unclear' || outcome?.kind === 'unverified' || outcome?.kind === 'unlooked') return
+    this.demand(outcome?.kind !== 'stale_look_up', `${what}: its key's use cannot have been looked up`)
+    if (answer === 'unclear' || outcome?.kind === 'unverified' || outcome?.kind === 'stale_look_up') return
     if (outcome !== undefined) this.same(what, inRows(outcome.answer), inRows(answer))
     else this.demand(answer?.kind === 'refused', `${what}: cannot be stepped, and was not refused`)
   }

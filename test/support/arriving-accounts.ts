@@ -86,7 +86,7 @@ export function accountOf({ account }: Pick<Walked, 'account'>): AccountState {
 }
 
 function answerOf(result: StepResult<unknown>): unknown {
-  if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
+  if (result.kind === 'unverified' || result.kind === 'stale_look_up') return result.kind
   const { answer } = result
   if (answer === null || answer === 'deferred') return answer
   if (answer.kind === 'arrival') return answer.state

@@ -10,7 +10,7 @@
  *   C4. A connection is opened when there is none to spare: never more than there is work at once, which callers bound.
  */
 import postgres from 'postgres'
-import { BriefMap } from '../../../runtime/common/brief-map.ts'
+import { TransientMap } from '../../../runtime/common/transient-map.ts'
 import { type Connection, type Sql, withDeadline } from './connection.ts'
 
 export interface ExclusiveConnections {
@@ -44,7 +44,7 @@ export function createExclusiveConnections(options: ExclusiveConnectionsOptions)
   const connections = new Set<Connection>()
   const idle = createIdle(options.lifetimeMs)
   /** By their numbers. */
-  const underWay = new BriefMap<number, Promise<unknown>>()
+  const underWay = new TransientMap<number, Promise<unknown>>()
   let begun = 0
   let closed = false
 

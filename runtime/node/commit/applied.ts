@@ -3,7 +3,7 @@
  * sends messages, and replies. The replies and acknowledgements of all parts leave together: one message gets one
  * reply, for any number of shards.
  */
-import type { BriefMap } from '../../common/brief-map.ts'
+import type { TransientMap } from '../../common/transient-map.ts'
 import type { Courier } from '../delivery/courier.ts'
 import { answerFor, isKnownUse, type ShardDraft } from '../shard/draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
@@ -89,7 +89,7 @@ function remember(
 
 /** Adds an entry for each change. The returned function removes those that no later entry has replaced. */
 function pinned<V extends {}, Change>(
-  map: BriefMap<string, V>,
+  map: TransientMap<string, V>,
   changes: ReadonlyMap<string, Change>,
   entryOf: (change: Change, known: V | undefined) => V,
 ): () => void {

@@ -15,7 +15,7 @@ import type { NodeContext } from '../shard/node-context.ts'
 import type { CommitHealth } from './commit-health.ts'
 import { type Contain, type Fault, faultOf } from '../recovery/containment.ts'
 import { ShardDraft, type DraftStep, stepInto, type StepSurroundings } from '../shard/draft.ts'
-import { followedAll, followEach, leaveUndecided } from '../shard/followed.ts'
+import { requestsFields, logEachRequest, leaveUndecided } from '../shard/request-log.ts'
 import type { Incarnation } from '../shard/incarnation.ts'
 import { isLate, type Pending, settle, suspend, verdictKey } from '../shard/pending-command.ts'
 import { Narrowing } from './narrowing.ts'
@@ -190,14 +190,14 @@ export class GroupCommit {
         textBytes += shard.textBytes - textBefore
         drafts.set(incarnation, shard)
         if (step.answer !== null) gate.decided([pending, { kind: 'answered', answer: step.answer }])
-        if (log.debug !== undefined) followEach(log, 'submission_stepped', [pending], { batch: this.batch })
+        if (log.debug !== undefined) logEachRequest(log, 'submission_stepped', [pending], { batch: this.batch })
       } else if (step.kind === 'unverified') {
         halted.set(incarnation, [pending])
         void this.checkAgain(pending, step.key, step.signature)
-      } else if (step.kind === 'early') {
+      } else if (step.kind === 'deferred_to_next_batch') {
         halted.set(incarnation, [pending])
-      } else if (step.kind === 'untold') {
-        leaveUndecided([pending], 'cannot_be_told', this.dependencies)
+      } else if (step.kind === 'undeterminable') {
+        leaveUndecided([pending], 'undeterminable', this.dependencies)
       } else if (step.kind === 'repeated') {
         settle(pending)
       } else if (step.kind === 'failed') {
@@ -247,7 +247,7 @@ export class GroupCommit {
         this.allowance = Math.min(1, this.allowance * 2)
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
         for (const { pendings } of committed) {
-          followEach(log, 'submission_committed', pendings, { batch: this.batch })
+          logEachRequest(log, 'submission_committed', pendings, { batch: this.batch })
         }
         this.narrowing.answered(committed.some(writesRows))
         if (committed.length > 0) onApplied(committed)
@@ -269,7 +269,7 @@ export class GroupCommit {
           detail: verdict.detail,
           shards: drafts.length,
           batch: this.batch,
-          ...followedAll(drafts.flatMap(({ pendings }) => pendings)),
+          ...requestsFields(drafts.flatMap(({ pendings }) => pendings)),
         })
         this.allowance = Math.max(this.allowance / 2, SMALLEST_SHARE)
         // An incarnation that has ended meanwhile has replied to its callers, and needs no recovery.

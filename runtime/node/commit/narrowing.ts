@@ -7,7 +7,7 @@
  */
 import { delay } from '../../ports/clock.ts'
 import type { FailedCause } from '../../ports/ledger-store.ts'
-import { followed, turnAway } from '../shard/followed.ts'
+import { requestFields, turnAway } from '../shard/request-log.ts'
 import type { Incarnation } from '../shard/incarnation.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 import type { Pending } from '../shard/pending-command.ts'
@@ -165,7 +165,7 @@ export class Narrowing {
     if (last === null) {
       const { stage, cause } = fault
       const level = stage === 'signing' ? 'error' : 'warn'
-      log[level]('command_set_aside', { ...followed(pending), shard: incarnation.token.shardId, stage, cause })
+      log[level]('command_set_aside', { ...requestFields(pending), shard: incarnation.token.shardId, stage, cause })
     }
     pending.postponed = { times, written: this.written }
     if (times >= MAX_POSTPONEMENTS && origin.kind !== 'request') {

@@ -48,7 +48,7 @@ const LAST_RESEND_MS = 5_000
 const TURNED_AWAY_SHARE = 0.2
 const TICK_MS = 50
 /** Interval of saving acknowledgements in the store: another owner may resend messages acknowledged since. */
-export const NOTE_MS = 60_000
+export const SAVE_MS = 60_000
 /** Time in which replies to one message are accepted. */
 const ANSWERS_MS = 10_000
 /** The share of the transport's bound that one message to a node may use. */
@@ -97,19 +97,19 @@ export class Courier {
   private readonly ready = new Set<Channel>()
   /** Channels to deliver again at their `dueMs`; those with nothing in flight are paused until then (V5, V6). */
   private readonly underWay = new Set<Channel>()
-  private readonly unnoted = new Map<string, AcknowledgedChannel>()
+  private readonly unsavedAcknowledgements = new Map<string, AcknowledgedChannel>()
   private flushing = false
   /** Whether a shard has got an owner since the last flush. */
   private moved = false
   private timer: Timer | undefined
   /** Due time of the timer. */
   private tickMs = 0
-  private notedMs: number
+  private savedMs: number
   private stopped = false
 
   constructor(dependencies: CourierDependencies) {
     this.dependencies = dependencies
-    this.notedMs = dependencies.clock.monotonic()
+    this.savedMs = dependencies.clock.monotonic()
     dependencies.routes.onMove(() => {
       this.moved = true
       this.flushSoon()
@@ -227,7 +227,7 @@ export class Courier {
     }
     for (const [owner, deliveries] of bySession) {
       if (owner === session) {
-        deliverHere(deliveries, (answers) => this.hear(answers))
+        deliverHere(deliveries, (answers) => this.onAcknowledgements(answers))
         continue
       }
       const maxBytes = rare.takes('carried_one_by_one') ? 0 : transport.maxMessageBytes() * MESSAGE_SHARE
@@ -279,7 +279,7 @@ export class Courier {
       transport.request(deliverySubject(session), encodeFrame(wire.writes, message), ANSWERS_MS, (reply) => {
         if (reply === NOT_DELIVERED) this.turnedAway(channels)
         else if (reply === UNSUPPORTED_VERSION) this.parkAll(channels)
-        else this.hear(decodeList(reply, DELIVERY_ANSWERS, wire)?.members ?? [])
+        else this.onAcknowledgements(decodeList(reply, DELIVERY_ANSWERS, wire)?.members ?? [])
       })
     } catch (error) {
       const parts = halves(message)
@@ -315,7 +315,7 @@ export class Courier {
     return this.outgoing.get(source)?.channels.get(target)
   }
 
-  private hear(answers: readonly DeliveryAnswer[]): void {
+  private onAcknowledgements(answers: readonly DeliveryAnswer[]): void {
     for (const answer of answers) {
       const channel = this.find(answer.source, answer.target)
       if (channel === undefined) continue
@@ -332,7 +332,7 @@ export class Courier {
     const { incarnation, target } = channel
     const { shardId } = incarnation.token
     if (mark > (incarnation.sent.get(target) ?? 0)) {
-      void this.doubt(channel, mark)
+      void this.verifyAcknowledgement(channel, mark)
       return
     }
     if (mark <= channel.acknowledged) return
@@ -342,7 +342,7 @@ export class Courier {
     channel.parked = false
     channel.resendMs = FIRST_RESEND_MS
     channel.dueMs = this.dependencies.clock.monotonic() + channel.resendMs
-    this.unnoted.set(`${shardId} ${target}`, { shardId, target, acknowledged: mark })
+    this.unsavedAcknowledgements.set(`${shardId} ${target}`, { shardId, target, acknowledged: mark })
     if (channel.carried === mark) this.underWay.delete(channel)
     if (channel.waiting.length > channel.carried - mark) this.ready.add(channel)
   }
@@ -366,7 +366,7 @@ export class Courier {
   }
 
   /** V4. */
-  private async doubt(channel: Channel, mark: number): Promise<void> {
+  private async verifyAcknowledgement(channel: Channel, mark: number): Promise<void> {
     const { incarnation, target } = channel
     const sent = await this.dependencies.sentTo(incarnation, target).catch(() => undefined)
     if (sent !== undefined && sent < mark) this.halt(channel, mark)
@@ -391,9 +391,9 @@ export class Courier {
   private tickSoon(): void {
     const { clock } = this.dependencies
     const carrying = this.ready.size > 0 || this.underWay.size > 0
-    if (this.stopped || (!carrying && this.unnoted.size === 0)) return
+    if (this.stopped || (!carrying && this.unsavedAcknowledgements.size === 0)) return
     const nowMs = clock.monotonic()
-    const atMs = nowMs + (carrying ? TICK_MS : Math.max(TICK_MS, this.notedMs + NOTE_MS - nowMs))
+    const atMs = nowMs + (carrying ? TICK_MS : Math.max(TICK_MS, this.savedMs + SAVE_MS - nowMs))
     if (this.timer !== undefined && this.tickMs <= atMs) return
     this.timer?.cancel()
     this.tickMs = atMs
@@ -415,20 +415,20 @@ export class Courier {
       this.ready.add(channel)
     }
     this.flushSoon()
-    if (nowMs - this.notedMs >= NOTE_MS) this.note(nowMs)
+    if (nowMs - this.savedMs >= SAVE_MS) this.saveAcknowledgements(nowMs)
     this.tickSoon()
   }
 
-  private note(nowMs: number): void {
-    this.notedMs = nowMs
-    if (this.unnoted.size === 0) return
-    const channels = [...this.unnoted.values()]
-    this.unnoted.clear()
+  private saveAcknowledgements(nowMs: number): void {
+    this.savedMs = nowMs
+    if (this.unsavedAcknowledgements.size === 0) return
+    const channels = [...this.unsavedAcknowledgements.values()]
+    this.unsavedAcknowledgements.clear()
     this.dependencies.store.acknowledge(channels).catch(() => {
       // Acknowledgements only grow: keep a later one.
       for (const channel of channels) {
         const key = `${channel.shardId} ${channel.target}`
-        if (!this.unnoted.has(key)) this.unnoted.set(key, channel)
+        if (!this.unsavedAcknowledgements.has(key)) this.unsavedAcknowledgements.set(key, channel)
       }
       this.tickSoon()
     })

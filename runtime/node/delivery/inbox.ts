@@ -126,7 +126,7 @@ export class Inbox {
   }
 
   /** R4. */
-  private async doubt(
+  private async verifyDelivery(
     incarnation: Incarnation,
     source: number,
     contact: Contact,
@@ -156,7 +156,7 @@ export class Inbox {
     const overtaken = isNew && contact.taken > began
     const contradicts = (known: number): boolean => acknowledged > known || overtaken
     if (contradicts(mark)) {
-      void this.doubt(incarnation, source, contact, contradicts)
+      void this.verifyDelivery(incarnation, source, contact, contradicts)
       return { source, target, kind: 'moved', mark }
     }
     contact.reply = reply

@@ -24,7 +24,7 @@ import { Courier, type CourierDependencies, type CourierMeasures } from '../deli
 import { createShardRecovery, type ShardRecovery } from '../recovery/shard-recovery.ts'
 import type { ShardDraft, StepSettings } from '../shard/draft.ts'
 import { createFacts } from '../shard/facts.ts'
-import { followed, followedAll, leaveUndecided } from '../shard/followed.ts'
+import { requestFields, requestsFields, leaveUndecided } from '../shard/request-log.ts'
 import { Inbox } from '../delivery/inbox.ts'
 import { Incarnation, nextStamp } from '../shard/incarnation.ts'
 import { createLookUps, type LookUps } from '../lookup/look-ups.ts'
@@ -299,7 +299,7 @@ export class ShardHost {
     const left = [...incarnation.mailbox]
     const { log } = this.dependencies
     if (left.some(({ origin }) => origin.kind === 'request'))
-      log.warn('mailbox_given_up', { shard: incarnation.token.shardId, ...followedAll(left) })
+      log.warn('mailbox_given_up', { shard: incarnation.token.shardId, ...requestsFields(left) })
     leaveUndecided(left, 'shard_ended', this.dependencies)
   }
 
@@ -317,7 +317,7 @@ export class ShardHost {
   private quarantine(incarnation: Incarnation, { stage, cause }: Fault, pending?: Pending): void {
     const { log, metrics } = this.dependencies
     const { shardId } = incarnation.token
-    const named = pending === undefined ? {} : followed(pending)
+    const named = pending === undefined ? {} : requestFields(pending)
     log.error('shard_quarantined', { ...named, shard: shardId, stage, cause })
     metrics?.moves('quarantined', 1)
     this.broken.add(shardId)

@@ -8,11 +8,11 @@
  *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it
  *       is late (K6); a message or a timer after `MAX_ALONE` attempts, or after one if it was parked before.
  */
-import { BriefMap } from '../../common/brief-map.ts'
+import { TransientMap } from '../../common/transient-map.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../common/reason.ts'
 import { type Contain, faultOf } from '../recovery/containment.ts'
-import { followed, leaveUndecided } from '../shard/followed.ts'
+import { requestFields, leaveUndecided } from '../shard/request-log.ts'
 import type { Incarnation } from '../shard/incarnation.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 import { isLate, type Pending } from '../shard/pending-command.ts'
@@ -40,14 +40,14 @@ type Outcome =
   | { readonly kind: 'away' }
   | { readonly kind: 'refused'; readonly error: unknown }
 
-interface Taken {
+interface RoundMember {
   readonly pending: Pending
   /** The incarnation that the look-up is for. */
   readonly incarnation: Incarnation
 }
 
 /** A separated shard (K5), and the number of its commands in one look-up. */
-interface Apart {
+interface SeparatedShard {
   readonly incarnation: Incarnation
   readonly size: number
   /** Pause before the next look-up. */
@@ -57,16 +57,16 @@ interface Apart {
 export class LookUpRounds {
   private readonly dependencies: RoundsDependencies
   /** By number, in order of arrival; a command that a new incarnation takes over is in it once. */
-  private readonly gathering = new BriefMap<number, Pending>()
+  private readonly gathering = new TransientMap<number, Pending>()
   /** The incarnation of each command's look-up, by the command's number; a new incarnation replaces the old one. */
-  private readonly under = new BriefMap<number, Incarnation>()
+  private readonly under = new TransientMap<number, Incarnation>()
   /** One common round is in flight: later commands join the next, and a larger round costs little more. */
   private isOpen = false
   private isScheduled = false
   private maxSize = MAX_ROUND_SIZE
   private readonly apart = new Set<Incarnation>()
   /** Separated shards whose pause is over; one of them in flight. */
-  private readonly due: Apart[] = []
+  private readonly due: SeparatedShard[] = []
   private isApartOpen = false
   /** Failed look-ups of each command alone. */
   private readonly aloneTries = new WeakMap<Pending, number>()
@@ -109,8 +109,8 @@ export class LookUpRounds {
     })
   }
 
-  private take(size: number, isMeant: (incarnation: Incarnation) => boolean): readonly Taken[] {
-    const taken: Taken[] = []
+  private take(size: number, isMeant: (incarnation: Incarnation) => boolean): readonly RoundMember[] {
+    const taken: RoundMember[] = []
     for (const pending of this.gathering.values()) {
       if (taken.length === size) break
       const { incarnation } = pending
@@ -122,7 +122,7 @@ export class LookUpRounds {
     return taken
   }
 
-  private async runTogether(round: readonly Taken[]): Promise<void> {
+  private async runTogether(round: readonly RoundMember[]): Promise<void> {
     this.isOpen = true
     const outcome = await this.run(round)
     this.isOpen = false
@@ -137,7 +137,7 @@ export class LookUpRounds {
     this.schedule(outcome.kind === 'away' ? RETRY_DELAY_MS : 0)
   }
 
-  private pause(next: Apart): void {
+  private pause(next: SeparatedShard): void {
     this.dependencies.clock.after(next.pauseMs, () => {
       this.due.push(next)
       this.runNextApart()
@@ -150,7 +150,7 @@ export class LookUpRounds {
     if (next !== undefined) void this.runApart(next)
   }
 
-  private async runApart({ incarnation, size, pauseMs }: Apart): Promise<void> {
+  private async runApart({ incarnation, size, pauseMs }: SeparatedShard): Promise<void> {
     this.isApartOpen = true
     const round = this.take(size, (other) => other === incarnation)
     const outcome: Outcome = round.length === 0 ? { kind: 'answered' } : await this.run(round)
@@ -167,7 +167,7 @@ export class LookUpRounds {
     this.runNextApart()
   }
 
-  private async run(round: readonly Taken[]): Promise<Outcome> {
+  private async run(round: readonly RoundMember[]): Promise<Outcome> {
     const { lookUp, isAnswering, onReady } = this.dependencies
     let handOn: () => void
     try {
@@ -185,7 +185,7 @@ export class LookUpRounds {
     return { kind: 'answered' }
   }
 
-  private logFailure(round: readonly Taken[], { kind }: Outcome, error: unknown): void {
+  private logFailure(round: readonly RoundMember[], { kind }: Outcome, error: unknown): void {
     const [first] = round
     const alone = kind === 'refused' && round.length === 1 ? first?.pending : undefined
     const isAgain = kind === 'away' && this.isAway
@@ -193,12 +193,12 @@ export class LookUpRounds {
     // K7: containment logs all other failures of a single command.
     const isLogged = alone === undefined || (isPatient(alone, error) && !this.aloneTries.has(alone))
     if (isAgain || !isLogged) return
-    const named = alone === undefined ? {} : followed(alone)
+    const named = alone === undefined ? {} : requestFields(alone)
     this.dependencies.log.warn('look_up_failed', { ...named, cause: reasonOf(error), commands: round.length })
   }
 
   /** K7. Returns whether the command was contained, so that its shard does not wait for it. */
-  private givesUp({ pending, incarnation }: Taken, error: unknown): boolean {
+  private givesUp({ pending, incarnation }: RoundMember, error: unknown): boolean {
     const tries = (this.aloneTries.get(pending) ?? 0) + 1
     this.aloneTries.set(pending, tries)
     const mayWait =
@@ -215,7 +215,7 @@ export class LookUpRounds {
   }
 
   /** Puts the commands back before all later ones, except those that a new incarnation has taken over. */
-  private takeBack(round: readonly Taken[]): void {
+  private takeBack(round: readonly RoundMember[]): void {
     const left = round.filter(({ pending, incarnation }) => this.under.get(pending.number) === incarnation)
     const all = [...left.map(({ pending }) => pending), ...this.gathering.values()]
     this.gathering.clear()

@@ -31,7 +31,7 @@ export interface LookUpDependencies extends NodeContext {
   readonly onReady: () => void
 }
 
-interface Asked {
+interface LookUpMember {
   readonly pending: Pending
   readonly incarnation: Incarnation
   readonly leave: () => void
@@ -82,7 +82,7 @@ function isKnown({ origin, actorKey, command, incarnation }: Pending): boolean {
  * Opens one look-up for all commands; it closes when the last of them is settled (P2). A command of a replaced
  * incarnation leaves its former look-up, whose findings no longer count.
  */
-function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[] {
+function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly LookUpMember[] {
   const lookUp = pins.open()
   let members = round.length
   return round.map((pending) => {
@@ -96,7 +96,11 @@ function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[]
   })
 }
 
-async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpDependencies): Promise<LookUpAnswer> {
+async function find(
+  asked: readonly LookUpMember[],
+  facts: Facts,
+  dependencies: LookUpDependencies,
+): Promise<LookUpAnswer> {
   const { homeOf } = dependencies
   const needs = noNeeds()
   const early: Pending[] = []
@@ -144,7 +148,7 @@ function askElsewhere(pending: Pending, state: AnyState | null | undefined, { ke
 /** An account that was not in memory shows its source ledger only now. */
 async function withUsesElsewhere(
   answer: LookUpAnswer,
-  asked: readonly Asked[],
+  asked: readonly LookUpMember[],
   dependencies: LookUpDependencies,
 ): Promise<LookUpAnswer> {
   const needs = noNeeds()
@@ -218,7 +222,7 @@ async function verify(
 }
 
 function deliver(
-  asked: readonly Asked[],
+  asked: readonly LookUpMember[],
   answer: LookUpAnswer,
   facts: Facts,
   { onUnreadable, contain }: Pick<LookUpDependencies, 'onUnreadable' | 'contain'>,

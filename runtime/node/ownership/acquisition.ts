@@ -21,7 +21,7 @@ export interface AcquisitionDependencies extends Pick<NodeContext, 'session' | '
 /**
  * `locked`: a commit that does not end holds the shard's row. `not_taken`: another node was first, or this node leaves.
  */
-export type Acquired = 'served' | 'locked' | 'not_taken'
+export type AcquisitionResult = 'served' | 'locked' | 'not_taken'
 
 export type Acquisition = ReturnType<typeof createAcquisition>
 
@@ -31,7 +31,7 @@ export function createAcquisition(dependencies: AcquisitionDependencies) {
   const { nodeId, session, store, leases, host, clock, metrics, rare, epochs, isLeaving } = dependencies
   const taking = new Set<number>()
 
-  async function acquireAlone(shardId: number, seenEpoch: number): Promise<Acquired> {
+  async function acquireAlone(shardId: number, seenEpoch: number): Promise<AcquisitionResult> {
     const nextEpoch = Math.max(seenEpoch, epochs.highest(shardId)) + 1
     const result = await store.acquire(shardId, seenEpoch, nextEpoch)
     if (result.kind === 'locked') return 'locked'
@@ -55,7 +55,7 @@ export function createAcquisition(dependencies: AcquisitionDependencies) {
   return {
     isTaking: (shardId: number): boolean => taking.has(shardId),
     /** Takes a shard that was seen in this epoch. Rejects if the store fails. */
-    acquire: async (shardId: number, seenEpoch: number): Promise<Acquired> => {
+    acquire: async (shardId: number, seenEpoch: number): Promise<AcquisitionResult> => {
       if (isLeaving() || taking.has(shardId)) return 'not_taken'
       taking.add(shardId)
       try {

@@ -18,7 +18,7 @@ import { BrokenInvariant } from '../../../actors/result.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../common/reason.ts'
 import type { ShardRecovery } from './shard-recovery.ts'
-import { followed, leaveUndecided } from '../shard/followed.ts'
+import { requestFields, leaveUndecided } from '../shard/request-log.ts'
 import type { Incarnation } from '../shard/incarnation.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 import { type Pending, settle } from '../shard/pending-command.ts'
@@ -93,7 +93,7 @@ export function createContainment(dependencies: ContainmentDependencies): Contai
     const mayBeApplied = !isStored && (stage === 'look_up' || mayHaveTakenEffect(pending))
     const event = mayBeApplied ? 'command_left_undecided' : 'command_refused'
     if (!mayBeApplied || isFirst(pending)) {
-      log.error(event, { ...followed(pending), shard: pending.incarnation.token.shardId, stage, cause })
+      log.error(event, { ...requestFields(pending), shard: pending.incarnation.token.shardId, stage, cause })
     }
     if (mayBeApplied) {
       leaveUndecided([pending], 'failed', dependencies)

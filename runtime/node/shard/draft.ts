@@ -90,9 +90,9 @@ export type DraftStep =
   | { readonly kind: 'taken'; readonly answer: Answer | null }
   | Extract<StepOutcome, { readonly kind: 'unverified' }>
   /** It may have been applied before and no key can prove that; or its look-up lacks a fact. */
-  | { readonly kind: 'untold' }
+  | { readonly kind: 'undeterminable' }
   /** It changes a row that this batch adds: it must wait for the next batch. */
-  | { readonly kind: 'early' }
+  | { readonly kind: 'deferred_to_next_batch' }
   /** A duplicate of a consumed message: it is dropped. */
   | { readonly kind: 'repeated' }
   /** An invariant is broken: the shard must stop. */
@@ -109,9 +109,10 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
     }
   }
   const result = judge(draft, pending, surroundings)
-  if (result.kind === 'unlooked' || isUntold(pending, result)) return { kind: 'untold' }
+  if (result.kind === 'stale_look_up' || isUndeterminable(pending, result)) return { kind: 'undeterminable' }
   if (result.kind === 'unverified' || result.kind === 'broken') return result
-  if (result.kind === 'stepped' && changesWhatIsNew(draft, pending, result.effects)) return { kind: 'early' }
+  if (result.kind === 'stepped' && changesWhatIsNew(draft, pending, result.effects))
+    return { kind: 'deferred_to_next_batch' }
   draft.pendings.push(pending)
   if (origin.kind === 'message') draft.marks.set(origin.source, origin.number)
   const { answer } = result
@@ -125,7 +126,10 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
  * A status change that may have been applied must not be applied after later changes. A registration or a decline may
  * be refused because of its own effect: a declined leg is gone once its group has reverted.
  */
-function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
+function isUndeterminable(
+  { perhapsApplied, keyAddress, command }: Pending,
+  result: { readonly kind: string },
+): boolean {
   if (!perhapsApplied || keyAddress !== null) return false
   if (command.type === 'change_status' || command.type === 'pause' || command.type === 'resume') return true
   if ((command.type !== 'register' && command.type !== 'decline_legs') || !('answer' in result)) return false

@@ -10,7 +10,7 @@ import type { CompensableTransaction } from '../../../actors/account/transaction
 import { decodeUlid, encodeUlid, MAX_IDS_PER_MS } from '../../../actors/identifiers.ts'
 import type { Stamp } from '../../../actors/message.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
-import { BriefMap } from '../../common/brief-map.ts'
+import { TransientMap } from '../../common/transient-map.ts'
 import type { GroupUse, ShardStart, ShardToken } from '../../ports/ledger-store.ts'
 import type { Random } from '../../ports/random.ts'
 import { Mailbox } from './mailbox.ts'
@@ -54,7 +54,7 @@ export class Incarnation {
   /** Causes that delay the first of `ready`. Each is removed only where it was added. */
   readonly blocks = new Set<Block>()
   /** By actor key. */
-  readonly residents = new BriefMap<string, Resident>()
+  readonly residents = new TransientMap<string, Resident>()
   /** Sum over all residents. */
   residentBytes = 0
   /** Changes committed since open look-ups began, whose findings may be older. */
@@ -62,14 +62,14 @@ export class Incarnation {
     /**
      * By key address. Entries are objects of their own, so that a later one is not removed with an earlier one's pin.
      */
-    keys: new BriefMap<string, { readonly earlier: EarlierUse }>(),
+    keys: new TransientMap<string, { readonly earlier: EarlierUse }>(),
     /** By transaction ID. */
-    transactions: new BriefMap<string, TransactionNews>(),
+    transactions: new TransientMap<string, TransactionNews>(),
     /** By group use address. */
-    groupUses: new BriefMap<string, readonly GroupUse[]>(),
+    groupUses: new TransientMap<string, readonly GroupUse[]>(),
   }
   /** Requests that a later step of their actor concludes, by `waitsFor`. */
-  readonly parked = new BriefMap<string, Set<Pending>>()
+  readonly parked = new TransientMap<string, Set<Pending>>()
   /** Actor keys of timers in the mailbox. */
   readonly dueWaiting = new Set<string>()
   /** Parked timers, by actor key, with the monotonic time of the next retry, milliseconds (C3). */

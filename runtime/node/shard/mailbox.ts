@@ -1,10 +1,10 @@
 /** Commands of a shard without a verdict, in order; counted by actor, so that one actor cannot fill the mailbox. */
-import { BriefMap } from '../../common/brief-map.ts'
+import { TransientMap } from '../../common/transient-map.ts'
 import type { Pending } from './pending-command.ts'
 
 export class Mailbox {
   /** By command number. */
-  private readonly commands = new BriefMap<number, Pending>()
+  private readonly commands = new TransientMap<number, Pending>()
   private readonly byActor = new Map<string, number>()
 
   get size(): number {

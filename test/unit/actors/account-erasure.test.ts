@@ -23,7 +23,7 @@ const emptied = [registerCommand(), submitCommand(), submitCommand({ type: 'debi
 const closed = afterSteps(...emptied, statusCommand({ status: 'closed' }))
 
 describe('erasing an account', () => {
-  test('leaves no key, no balances and nobody who registered it; counts and the chain stay', () => {
+  test('leaves no key, no balances and no registering client; counts and the chain stay', () => {
     expect(closed.balances.has(BASE_UNIT)).toBe(true)
     const before = closed
     const { state, effects, answer } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
@@ -62,7 +62,7 @@ describe('erasing an account', () => {
 describe('an erased account', () => {
   const { state: erased } = steppedOf(stepAccount(closed, eraseCommand(), SIGNED))
 
-  test('takes no registration, from nobody and with no key, a repeat of its own not even', () => {
+  test('refuses every registration, by any client and key, a replay of its own included', () => {
     const account = viewOf(closed)
     const answer = { kind: 'registered', account, created: true, replayed: false, mismatch: false } as const
     const earlier: EarlierUse = { payloadHash: 'h', key: KEY, answer }

@@ -77,7 +77,7 @@ describe('a frozen account', () => {
   })
 })
 
-test('a closed account replays its registration, and shows itself to whoever registers the same key again', () => {
+test('a closed account replays its registration, and shows itself to a client that registers the same key again', () => {
   const keyed = registerCommand({ registrationKey: 'k' })
   const registered = steppedOf(stepAccount(null, keyed))
   const { earlier } = recordedBy(registered)

@@ -28,7 +28,7 @@ export function deliver(ledger: MiniLedger, ...ways: readonly (readonly [string,
   }
 }
 
-/** What could not be undone of the group, and why. */
+/** The partial failures of the group. */
 export function failures(ledger: MiniLedger): readonly (readonly [string, string])[] {
   return (groupSeen(ledger, GROUP)?.partialFailures ?? []).map(({ txnId, code }) => [txnId, code])
 }

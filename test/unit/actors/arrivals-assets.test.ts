@@ -22,7 +22,7 @@ const FROM: ArrivedFrom = { ledgerId: 'there', importId: 'import-1', recordHash:
 const LATER: ArrivedFrom = { ...FROM, importId: 'import-2' }
 
 function answerOf(result: StepOutcome): string {
-  if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
+  if (result.kind === 'unverified' || result.kind === 'stale_look_up') return result.kind
   const answer: Answer | 'deferred' | null = result.answer
   if (answer === null || answer === 'deferred') return String(answer)
   if (answer.kind === 'arrival') return answer.state
@@ -37,7 +37,7 @@ const holding = (arrival: Arriving, from = FROM) => {
 const taking = ({ importId } = FROM): TakeArrivalCommand => ({ ...STAMP, type: 'take_arrival', importId })
 const dropping = ({ importId } = FROM): DropArrivalCommand => ({ ...STAMP, type: 'drop_arrival', importId })
 
-/** What an actor is after commands that each change it, and what they did. */
+/** The actor and its effects after commands that each change it. */
 function after(address: ActorAddress, ...commands: readonly AnyCommand[]) {
   let state: AnyState | null = null
   const effects: Effect[] = []
@@ -177,7 +177,7 @@ describe('a token', () => {
   const more = holding({ ...TOKEN, totalSupply: '100' }, LATER)
   const say = (state: AnyState | null, command: AnyCommand) => answerOf(stepActor(address, state, command, SIGNED))
 
-  test('brings its supply from outside of the ledger, as much as nobody has of it yet', () => {
+  test('adds its supply as value at external accounts', () => {
     expect(crossed(after(address, holding(TOKEN)))).toEqual([])
     expect(crossed(after(address, ...HERE))).toEqual(['-12'])
   })

@@ -1,4 +1,4 @@
-/** Goal: an account in whose name something was issued is somebody's, whatever becomes of the imports that it comes in. */
+/** Goal: an account that issues assets stays claimed, whether its imports are applied or dropped. */
 import { expect, test } from 'vitest'
 import type { AccountMessageCommand } from '../../../actors/account/commands.ts'
 import { CALLER, OTHER_KEY, registerCommand } from '../../support/accounts.ts'
@@ -24,7 +24,7 @@ const CLASS_OF_ANOTHER = {
   signature: '',
 } as const
 
-test("is nobody else's once something was issued in its name, whatever becomes of the imports that it comes in", () => {
+test('an issuer stays claimed, whether its imports are applied or dropped', () => {
   const stranger = registerCommand({ caller: { ...CALLER, clientId: 'stranger' }, key: OTHER_KEY })
   const issuing: AccountMessageCommand = { ...STAMP, ...OF_ACCOUNT, ...CLASS_OF_ANOTHER }
   const elsewhere = { ...LATER, ledgerId: 'elsewhere' }

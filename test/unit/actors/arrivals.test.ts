@@ -188,7 +188,7 @@ describe('an account', () => {
     })
   })
 
-  test('is for whoever comes first once it was dropped, as long as nothing came of it', () => {
+  test('is unclaimed once it was dropped, unless it was used', () => {
     const stranger = registerCommand({ caller: { ...CALLER, clientId: 'stranger' }, key: OTHER_KEY })
     const claimed = walked(hold(), drop(), stranger)
     expect(accountOf(claimed)).toMatchObject({ key: OTHER_KEY, registeredBy: 'stranger' })
@@ -227,7 +227,7 @@ describe('an account', () => {
     }
   })
 
-  test('that only stands for what it issued comes into being without a key, and is claimed by its own record', () => {
+  test('of a mere issuer is created without a key, and its own record claims it', () => {
     expect(ask(ABSENT, hold(null))).toBe('stepped present')
     const standing = walked(hold(null))
     expect(accountOf(standing)).toMatchObject({ key: null, sequence: 0 })
@@ -264,8 +264,8 @@ describe('what an account signed for the ledger that it came from', () => {
     expect(ask(taken, credit, { ...SIGNED, usedElsewhere: false })).toBe('stepped accepted')
   })
 
-  test('is not applied while nobody has looked whether it was', () => {
-    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('unlooked unlooked')
+  test('is not applied before its key was looked up', () => {
+    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('stale_look_up stale_look_up')
   })
 
   test('is not taken for meant for this one unless it says so, whatever its key', () => {

@@ -220,16 +220,16 @@ describe('a linked group', () => {
     expect(groupSeen(ledger, GROUP)?.compensations).toMatchObject([{ compensates: spent }])
   })
 
-  test('is linked for ever: nobody registers under its ID', () => {
+  test('stays linked: its ID cannot be registered', () => {
     undo(submit(ledger, { accountId: 'ann', type: 'debit', amount: '3', groupId: GROUP }))
     const terms = termsOf([OUT, IN])
     const command = registerGroupCommand(terms, { caller: ADMIN })
     expect(ledger.ask(groupAddress(GROUP), command)).toMatchObject({ code: 'group_exists' })
   })
 
-  test('of an account that nobody knows, or a transaction that is not, says not_compensable', () => {
+  test('of an unknown account or transaction fails with not_compensable', () => {
     const transactions = [
-      { txnId: 'txn_a', accountId: 'nobody' },
+      { txnId: 'txn_a', accountId: 'unknown' },
       { txnId: 'txn_b', accountId: 'ann' },
     ]
     ledger.ask(groupAddress(GROUP), revertGroupCommand(GROUP, { caller: ADMIN, transactions }))

@@ -43,7 +43,7 @@ const name = fc.constantFrom(...NAMES)
 const instance = fc.constantFrom(...INSTANCES)
 const groupId = fc.constantFrom(...GROUPS)
 
-/** What is done, of these assets (NFTs by the names of their instances), most often with these types. */
+/** A play: its assets (NFTs by the names of their instances), and its most frequent types. */
 const actionsOf = (assets: readonly string[], types: readonly TransactionType[]) => {
   const asset = fc.constantFrom(...assets)
   return {
@@ -155,7 +155,7 @@ class Play implements Readonly<Record<Kind, (what: never) => void>> {
     this.ledger.ask(accountAddress('ann'), mintCommand({ accountId: 'ann', classId, instanceId, owner }))
   }
 
-  /** What the interface refuses for its shape alone never gets here. */
+  /** A request that the API rejects for its shape never gets here. */
   submit({
     type,
     from,

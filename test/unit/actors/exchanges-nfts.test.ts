@@ -78,7 +78,7 @@ function statusOf(txnId: string): string {
   return failure?.code ?? status
 }
 
-/** What has become of it, and of the ruby. */
+/** The status of the exchange and of the ruby. */
 function seen(txnId: string, id = ruby): readonly unknown[] {
   return [statusOf(txnId), nftSeen(ledger, id)?.status]
 }
@@ -136,7 +136,7 @@ describe('an NFT for a token', () => {
     expect(asked()).toEqual(['exchange'])
   })
 
-  test('X3: changes hands before either side is told, and nobody is told twice', () => {
+  test('X3: changes hands before either side is notified, and each side is notified once', () => {
     const both = paired(sells(), buys())
     expect(exchange()).toMatchObject({ offers: [], dueAtMs: null, pairs: [{ delivering: [both[0]] }] })
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: 'held' })
@@ -191,7 +191,7 @@ describe('an exchange of an NFT', () => {
     ['incoming_refused', () => change(ledger, 'bob', { incoming: 'refuse' }), () => trades()[1]],
     ['balance_limit', () => fund(ledger, 'ann', '999999999999999980'), sells],
     ['account_frozen', () => change(ledger, 'ann', { status: 'frozen' }), sells],
-  ])('fails with %s at once, and asks nobody', ([code, spoil, fields]) => {
+  ])('fails with %s at once, without a message', ([code, spoil, fields]) => {
     spoil()
     const refused = submit(ledger, fields())
     expect([statusOf(refused), ledger.undelivered()]).toEqual([code, []])

@@ -110,7 +110,7 @@ describe('an exchange', () => {
     nothingHappened()
   })
 
-  test('whose time has passed pairs with nothing, though nobody has told its home so', () => {
+  test('that has expired pairs with nothing, even before its timer runs', () => {
     const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.drain()
     ledger.nowMs += 1_000

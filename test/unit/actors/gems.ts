@@ -42,7 +42,7 @@ export class Gems {
   }
 }
 
-/** Nothing is on its way, nobody keeps anything for anybody, and each counts what is its own. */
+/** No message is in transit, no account has a hold, and each account's counts match. */
 export function expectAtRest({ ledger, ruby, opal }: Gems, rubys: string, opals = 'bob'): void {
   expect(ledger.undelivered()).toEqual([])
   expect(nftSeen(ledger, ruby)).toMatchObject({ owner: rubys, status: 'active' })

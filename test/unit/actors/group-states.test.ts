@@ -20,7 +20,7 @@ beforeAll(() => {
 
 function answerIn(status: GroupStatus, command: Parameters<typeof groupActor.step>[2]): string | null {
   const result = groupActor.step(GROUP, { ...registered, status }, command, SIGNED)
-  if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
+  if (result.kind === 'unverified' || result.kind === 'stale_look_up') return result.kind
   const { answer } = result
   if (answer === null || answer === 'deferred') return answer
   return answer.kind === 'refused' ? answer.code : answer.kind

@@ -1,4 +1,4 @@
-/** Goal: a class has one name, whoever wants it at once, and comes into being with its issuer's agreement or not at all (D2, D11). */
+/** Goal: a class has one name, also among concurrent registrations, and exists only with its issuer's consent (D2, D11). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { classAddress } from '../../../actors/address.ts'
 import { classFactsOf } from '../../../actors/nft-class/state.ts'
@@ -49,7 +49,7 @@ describe('a class', () => {
 })
 
 describe('a name', () => {
-  // What names are one: case-folding.test.ts.
+  // case-folding.test.ts tests which names are equal.
   test.for([
     ['Gems', 'GEMS'],
     ['Café', 'Cafe\u0301'],

@@ -23,7 +23,7 @@ let gems: Gems
 
 beforeEach(() => void (gems = new Gems()))
 
-/** What is prepared before the situation, and then ordered. */
+/** Runs before the situation; returns the order. */
 type Operation = (by: string) => () => KeptTransaction
 
 function legOfGroup(leg: (by: string) => LegFields): Operation {

@@ -1,4 +1,4 @@
-/** Goal: an NFT that an administrator has given back goes back once, from whoever has it still, or it is said why not (G3). */
+/** Goal: a returned NFT goes back once, from its present owner, or the reply names the failure (G3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
 import {
@@ -150,7 +150,7 @@ describe('a give-back fails', () => {
     expectAtRest(gems, 'cid')
   })
 
-  test('asset_limit, account_closed: because whoever had it cannot take it; it stays where it is', () => {
+  test('asset_limit, account_closed: the former owner cannot take it, so it stays where it is', () => {
     const ann = ledger.account('ann')
     ledger.states.set('ann', { ...ann, nftCount: MAX_ASSETS })
     undo(sent)

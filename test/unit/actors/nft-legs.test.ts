@@ -1,4 +1,4 @@
-/** Goal: an NFT goes against payment or not at all: until the group ends it is its owner's, held, and nobody else's (L1, L5, G2, I8). */
+/** Goal: delivery against payment: until the group ends, the NFT is held and stays its owner's (L1, L5, G2, I8). */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../actors/address.ts'

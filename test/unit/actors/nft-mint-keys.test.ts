@@ -56,7 +56,7 @@ const opened = afterSteps(registerCommand())
 const FIRST = command(0)
 const begun = steppedOf(stepAccount(opened, FIRST, EVIDENCE))
 
-/** What the home of the instance says of the first mint. */
+/** The home's decision on the first mint. */
 function ends(refused: Refused | null): AccountCommand {
   return {
     type: 'conclude_mint',
@@ -84,7 +84,7 @@ describe('while a mint is under way', () => {
     ['the same of another request', command(1, { payload: FIRST.payload, payloadHash: FIRST.payloadHash })],
     ['another mint under its key', command(1, { instanceId: 'opal', owner: 'bob' })],
     ['one that could not be begun', command(1, { metadataVerdict: 'invalid', ledgerId: 'another' })],
-  ] as const)('%s waits for its end and asks nobody', ([, again]) => {
+  ] as const)('%s waits for the decision and sends nothing', ([, again]) => {
     expect(stepAccount(begun.state, again, EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
   })
 
@@ -96,10 +96,10 @@ describe('while a mint is under way', () => {
         answer: 'deferred',
       })
     }
-    expect(refusalOf(stepAccount(since, command(1, { signature: 'by nobody' }), EVIDENCE))).toBe('signature_mismatch')
+    expect(refusalOf(stepAccount(since, command(1, { signature: 'forged' }), EVIDENCE))).toBe('signature_mismatch')
   })
 
-  test('D7: what nobody has checked is checked under both keys, the one in force first', () => {
+  test('D7: an unverified signature is verified under both keys, the current one first', () => {
     const since = rotated(begun.state)
     const known = new Map<string, boolean>()
     const verdict: Evidence['verdict'] = (keyId) => known.get(keyId)
@@ -185,13 +185,13 @@ describe('a mint that is done', () => {
         answer: { kind: 'minted' },
       })
     }
-    const forged = command(1, { signature: 'by nobody' })
+    const forged = command(1, { signature: 'forged' })
     expect(refusalOf(stepAccount(done.state, forged, { ...EVIDENCE, earlier: earlierUse() }))).toBe(
       'signature_mismatch',
     )
   })
 
-  test('B1: is concluded once: nobody waits for a second end', () => {
+  test('B1: is concluded once: a second conclusion finds no hold', () => {
     expect(() => stepAccount(done.state, ends(null), EVIDENCE)).toThrow(BrokenInvariant)
     expect(() => stepAccount(done.state, ends(TAKEN), EVIDENCE)).toThrow(BrokenInvariant)
   })

@@ -193,7 +193,7 @@ describe('a mint is refused', () => {
     classify(ledger, { name: 'Deeds', issuer: 'new' })
     change(ledger, 'ann', { status: 'frozen' })
     let fields: Mint = {
-      accountId: 'nobody',
+      accountId: 'unknown',
       classId: 'cls_00000000000000000000000000',
       instanceId: 'ruby',
       owner: 'ghost',

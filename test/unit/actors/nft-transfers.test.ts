@@ -61,7 +61,7 @@ describe('a transfer', () => {
     const txnId = submit(ledger, handing(ruby, 'ann', 'bob'))
     const seen: string[] = []
     do {
-      const { owner, status } = nftSeen(ledger, ruby) ?? { owner: 'nobody', status: 'none' }
+      const { owner, status } = nftSeen(ledger, ruby) ?? { owner: 'unknown', status: 'none' }
       const entered = ledger.entries.get('bob')?.length === 4
       seen.push(
         `${status} ${owner}, bob has ${entered ? 'it' : 'nothing'}, ann’s is ${ledger.transaction(txnId).status}`,
@@ -225,7 +225,7 @@ describe('a history', () => {
 })
 
 describe('a burn', () => {
-  test('D11: ends it: it is readable, with its last owner, and counted by nobody', () => {
+  test('D11: ends it: it is readable, with its last owner, and no account counts it', () => {
     settled(ledger, handing(ruby, 'ann', 'cid'))
     const burned = settled(ledger, burning(ruby, 'cid'))
     expect(burned).toMatchObject({ status: 'completed', type: 'burn', amount: '1', toAccountId: null })

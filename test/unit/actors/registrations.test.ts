@@ -1,4 +1,4 @@
-/** Goal: a token and a class have one name each, and come into being with their issuer's agreement or not at all (D2, D7, T1). */
+/** Goal: a token and a class have one name each, and exist only with their issuer's consent (D2, D7, T1). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
@@ -95,7 +95,7 @@ describe.for(KINDS)('$kind', ({ ask, register, alike, others, registered, taken 
     expect(register({ issuer: 'ann' }).kind).toBe(registered)
   })
 
-  test('whose issuer nobody knows brings it into being, keyless, of the client that asked', () => {
+  test('with an unknown issuer creates the issuer without a key, for the registering client', () => {
     register({ issuer: 'new', caller: STRANGER })
     expect(ledger.account('new')).toMatchObject({ key: null, status: 'active', registeredBy: STRANGER.clientId })
   })

@@ -53,7 +53,7 @@ describe('the registration of a token', () => {
     expect(supply(ledger, 'GOLD')).toBe('0')
   })
 
-  test('is known to nobody before its issuer has agreed', () => {
+  test('is not readable before its issuer has consented', () => {
     ledger.ask(tokenAddress('GOLD'), registerTokenCommand({ issuer: 'ann' }))
     expect(codeOf(submission(ledger, { accountId: 'bob', tokenId: 'GOLD' }))).toBe('token_not_found')
     ledger.drain()
@@ -93,10 +93,10 @@ describe('the registration of a token', () => {
   })
 })
 
-describe('an issuer that nobody knows', () => {
+describe('an unknown issuer', () => {
   beforeEach(() => void issue(ledger, { issuer: 'new', totalSupply: '7' }))
 
-  test('comes into being without a key: it receives and cannot submit', () => {
+  test('is created without a key: it receives and cannot submit', () => {
     expect(ledger.account('new')).toMatchObject({ key: null, status: 'active', registeredBy: 'client-1', version: 2 })
     expect(balance(ledger, 'new', 'GOLD')).toEqual(free('7'))
     expect(codeOf(submission(ledger, { accountId: 'new', type: 'debit', tokenId: 'GOLD' }))).toBe('account_keyless')

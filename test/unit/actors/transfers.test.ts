@@ -114,7 +114,7 @@ describe('a transfer', () => {
     expect(orderedOn(ledger, 'bob')).toEqual([])
   })
 
-  test('is failed as expired by its receiver when its time has passed there, and by nobody after that', () => {
+  test('fails as expired if it reaches its receiver late, and cannot expire after that', () => {
     const ledger = annAndBob()
     const late = submit(ledger, { ...TRANSFER, expiresAtMs: START_MS + 1_000 })
     // Its receiver's step takes a millisecond, and ends in the one that is named.
@@ -129,9 +129,9 @@ describe('a transfer', () => {
     expect(balance(ledger, 'ann')).toEqual(free('6'))
   })
 
-  test('to nobody is refused and uses no key up', () => {
+  test('to an unknown account is refused and uses no key up', () => {
     const ledger = annAndBob()
-    const fields = { ...TRANSFER, toAccountId: 'nobody', idempotencyKey: 'once' }
+    const fields = { ...TRANSFER, toAccountId: 'unknown', idempotencyKey: 'once' }
     expect(codeOf(submission(ledger, fields))).toBe('receiver_not_found')
     expect(settled(ledger, { ...TRANSFER, idempotencyKey: 'once' }).status).toBe('completed')
   })

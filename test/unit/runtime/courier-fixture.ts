@@ -1,4 +1,4 @@
-/** A courier with nobody around it: what it sends is looked at, and answered by hand. */
+/** A courier alone: a test inspects its messages, and replies by hand. */
 import { accountAddress } from '../../../actors/address.ts'
 import type { Delivery, DeliveryAnswer } from '../../../runtime/protocol/messages.ts'
 import { Courier } from '../../../runtime/node/delivery/courier.ts'
@@ -64,7 +64,7 @@ export function carrying(maxMessageBytes = 1_048_576) {
   ])
   const control = {
     notes: () => Promise.resolve(),
-    /** What the store says that was sent; undefined: the shard is another's. */
+    /** The stored number of sent messages; undefined: another node has the shard. */
     sentTo: (): number | undefined => undefined,
     refreshes: 0,
     asked: 0,
@@ -127,7 +127,7 @@ export function carrying(maxMessageBytes = 1_048_576) {
     courier.open(incarnation, whole)
     return incarnation
   }
-  /** What follows a commit. */
+  /** Effects of a commit. */
   const commit = (incarnation: Incarnation, rows: readonly OutboxMessage[]) => {
     for (const { target, number } of rows) incarnation.sent.set(target, number)
     courier.take(incarnation, rows)

@@ -1,7 +1,7 @@
 /** Goal: V1 to V4: what is committed is carried until it is taken in, in order, and never too much of it at once. */
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import { NOTE_MS, WINDOW } from '../../../runtime/node/delivery/courier.ts'
+import { SAVE_MS, WINDOW } from '../../../runtime/node/delivery/courier.ts'
 import type { OutboxMessage } from '../../../runtime/ports/ledger-store.ts'
 import { carrying, messages, numbersOf, range, SOURCE, TARGET, taken } from './courier-fixture.ts'
 
@@ -159,7 +159,7 @@ describe('what is not acknowledged', () => {
     },
   )
 
-  test('while nobody takes it in, it is tried less and less often', async () => {
+  test('an unacknowledged message is sent less and less often', async () => {
     const { clock, sent, open, commit } = carrying()
     commit(open(), messages(1, 1))
     let answered = 0
@@ -249,14 +249,14 @@ describe('what is noted in the store', () => {
       await clock.pass(50)
     }
     control.notes = () => Promise.reject(new Error('not now'))
-    await clock.pass(NOTE_MS)
+    await clock.pass(SAVE_MS)
     expect(noted).toEqual([[{ shardId: SOURCE, target: TARGET, acknowledged: 10 }]])
     control.notes = () => Promise.resolve()
     sent[0]?.answer(taken(11))
-    await clock.pass(NOTE_MS)
+    await clock.pass(SAVE_MS)
     expect(noted.length).toBe(2)
     expect(noted[1]).toEqual([{ shardId: SOURCE, target: TARGET, acknowledged: 11 }])
-    await clock.pass(2 * NOTE_MS)
+    await clock.pass(2 * SAVE_MS)
     expect(noted.length).toBe(2)
   })
 
@@ -266,9 +266,9 @@ describe('what is noted in the store', () => {
     await clock.pass(1)
     sent[0]?.answer(taken(1))
     control.notes = () => Promise.reject(new Error('not now'))
-    await clock.pass(NOTE_MS + 100)
+    await clock.pass(SAVE_MS + 100)
     control.notes = () => Promise.resolve()
-    await clock.pass(NOTE_MS + 100)
+    await clock.pass(SAVE_MS + 100)
     expect(noted.map((channels) => channels.map(({ acknowledged }) => acknowledged))).toEqual([[1], [1]])
   })
 })
@@ -317,7 +317,7 @@ describe('what cannot be', () => {
 })
 
 describe('what is larger than it was reckoned at', () => {
-  /** A text that nobody reckons with. */
+  /** A text of underestimated size. */
   const large = (target: number, number: number): OutboxMessage => ({
     target,
     number,

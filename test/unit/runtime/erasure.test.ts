@@ -1,4 +1,4 @@
-/** Goal: what is erased is in the store before it is destroyed, and whoever asks again is told the same. */
+/** Goal: an erasure follows the commit of earlier changes, and a repeated erasure gets the same reply. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../../runtime/protocol/messages.ts'
 import { hosting, kinds, register } from '../../support/shard-hosting.ts'

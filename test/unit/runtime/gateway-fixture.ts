@@ -23,7 +23,7 @@ export interface Sent {
 export const submitted = (payload: string): Operation => ({ kind: 'submit', payload, signature: 'secret' })
 
 interface Watched extends Pick<ConstructorParameters<typeof Gateway>[0], 'metrics' | 'log' | 'accountTag'> {
-  /** What the nodes say of each item. */
+  /** The nodes' reply to each item. */
   readonly always?: Verdict | NotDelivered | undefined
   readonly maxWaiting?: number
 }

@@ -47,9 +47,9 @@ describe('what an edge counts', () => {
     ['an answer', ACCEPTED, { outcome: 'accepted' }],
     ['a refusal, with its code', REFUSED, { outcome: 'refused', code: 'account_not_found' }],
     ['a full mailbox', { kind: 'overloaded' }, { outcome: 'overloaded', code: 'overloaded' }],
-    ['what reached nobody', NOT_DELIVERED, { outcome: 'not_applied', code: 'shard_unavailable' }],
-    ['what nobody can tell', { kind: 'undecided' }, { outcome: 'unknown', code: 'shard_unavailable' }],
-    ['what nobody answers', undefined, { outcome: 'unknown', code: 'shard_unavailable' }],
+    ['an undelivered request', NOT_DELIVERED, { outcome: 'not_applied', code: 'shard_unavailable' }],
+    ['an undecided request', { kind: 'undecided' }, { outcome: 'unknown', code: 'shard_unavailable' }],
+    ['a request without a reply', undefined, { outcome: 'unknown', code: 'shard_unavailable' }],
   ] as const)('%s is counted once, when its client is told', async ([, reply, end]) => {
     const { clock, counted, ask, gateway } = await watchedEdge(reply)
     ask(TRAIL)

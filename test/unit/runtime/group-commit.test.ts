@@ -55,7 +55,7 @@ describe('a shard that has ended while its commit was under way', () => {
   test('is not taken up again when that commit’s outcome is unknown', async () => {
     const { clock, host, held, logged, records, verdicts, given } = await inFlight(
       credit('a', 'k'),
-      credit('a', 'refused', 'by nobody'),
+      credit('a', 'refused', 'forged'),
     )
     host.drop(0)
     held.answer(UNKNOWN)

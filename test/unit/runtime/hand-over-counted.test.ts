@@ -50,7 +50,7 @@ test.for([
   expect(await movesOf(scene)).toEqual(moves)
 })
 
-test('V4: a node that stays gives away nothing that nobody would take', async () => {
+test('V4: a node that stays gives away only shards that another node takes', async () => {
   expect(await movesOf({ willing: false, takes: true, stays: true })).toEqual([])
   expect(await movesOf({ willing: true, takes: true, stays: true })).toEqual(['handed_over'])
 })

@@ -136,7 +136,7 @@ describe('what is taken in', () => {
     expect(entered).toEqual([])
   })
 
-  test('an incarnation that has ended tells nobody', () => {
+  test('an ended incarnation sends no reply', () => {
     const { inbox, incarnation, answers, receive } = receiving()
     receive(delivery([1]))
     inbox.close(incarnation)
@@ -169,7 +169,7 @@ describe('what is taken in', () => {
     expect(entered).toEqual([5, 6])
   })
 
-  test('R4: a late delivery of an earlier incarnation, and what a later one has sent since, stop nobody', async () => {
+  test('R4: a late delivery of an earlier incarnation, and messages of a later one, stop no channel', async () => {
     const { answers, entered, logged, control, receive } = receiving(4)
     control.mark = 6
     receive(delivery([5], { epoch: 2, began: 4, acknowledged: 4 }))
@@ -201,7 +201,7 @@ describe('what is taken in', () => {
     const { answers, entered, logged, control, receive } = receiving(6)
     control.mark = 6
     receive(delivery([3], { epoch: 1, began: 2, acknowledged: 2 }))
-    // What its successor sent as 5 and 6 was taken in by an earlier owner of the target.
+    // An earlier owner of the target had consumed its successor's messages 5 and 6.
     receive(delivery([6, 7], { epoch: 2, began: 4, acknowledged: 5 }))
     await Promise.resolve().then(() => undefined)
     receive(delivery([8], { epoch: 2, began: 4, acknowledged: 6 }))

@@ -1,4 +1,4 @@
-/** Goal: K1, K5, K6: a look-up that cannot be answered holds up its own shard, for as long as somebody waits, and no other. */
+/** Goal: K1, K5, K6: a failing look-up holds up only its own shard, and only while a client waits. */
 import { describe, expect, test } from 'vitest'
 import { delay } from '../../../runtime/ports/clock.ts'
 import type { LedgerStore, LookUpQuestion } from '../../../runtime/ports/ledger-store.ts'
@@ -78,7 +78,7 @@ describe('K5: a look-up that is not answered', () => {
     expect(balanceIn(rows, 'a')).toBe('140')
   })
 
-  test('stands alone at last: its shard waits until nobody waits for it any more, and the others go on meanwhile', async () => {
+  test('is separated: its shard waits until its client no longer does, and other shards continue', async () => {
     const ledger = hosting([0, 1, 2])
     const { clock, verdicts, send } = ledger
     send(item(0, 'a', register), item(1, 'b', register))
@@ -133,7 +133,7 @@ describe('K5: a look-up that is not answered', () => {
     expect([balanceIn(rows, 'a2'), host.refused()]).toEqual(['1', []])
   })
 
-  test('says nothing of what was asked where the store answers nobody: all of it comes again together, when that is over', async () => {
+  test('of an absent store is no fault of the commands: all are looked up again together later', async () => {
     const ledger = hosting([0, 1, 2, 3])
     const names = ['a', 'b', 'c', 'd'].map((letter, shardId) => ({ shardId, name: `${letter}1` }))
     const { clock, store, questions, verdicts, send } = ledger

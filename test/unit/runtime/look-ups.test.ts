@@ -139,7 +139,7 @@ describe('facts of any shard', () => {
     send(item(0, 'a', register))
     await clock.pass(20)
     expect(await pay('Bond')).toEqual(['token_not_found', 1])
-    // Its issuer is at home where nobody answers.
+    // The home of its issuer does not reply.
     control.carry = () => 'lost'
     send(item(1, tokenAddress('Bond'), registerToken('Bond', 'c')))
     await clock.pass(20)

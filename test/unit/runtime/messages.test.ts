@@ -1,5 +1,5 @@
-/** Goal: I2, I3, I4: value that goes from shard to shard arrives once, whoever owns the shards meanwhile. */
-import { NOTE_MS } from '../../../runtime/node/delivery/courier.ts'
+/** Goal: I2, I3, I4: value sent between shards arrives once, also when their owners change. */
+import { SAVE_MS } from '../../../runtime/node/delivery/courier.ts'
 import { describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../actors/address.ts'
 import type { Message } from '../../../actors/message.ts'
@@ -90,7 +90,7 @@ describe('messages between shards', () => {
     const world = await apart()
     const { clock, control, send, ledger, one } = world
     for (const key of ['t1', 't2']) send(key)
-    await clock.pass(NOTE_MS + 500)
+    await clock.pass(SAVE_MS + 500)
     const carried: string[] = []
     control.carry = (subject) => {
       carried.push(subject)

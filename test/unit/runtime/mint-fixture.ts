@@ -62,12 +62,12 @@ export async function minting() {
     const delivery = deliveryFrom(2, [{ number: 1, envelope: envelope(said) }], { began: 1 })
     to.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
-  /** What was asked of the homes of NFTs, in all that was tried to be committed. */
+  /** Requests to the homes of NFTs, in all attempted commits. */
   const asked = (): readonly Extract<Message, { readonly type: 'mint_nft' }>[] =>
     batches
       .flatMap(({ shards }) => shards.flatMap(({ outbox }) => outbox))
       .flatMap(({ envelope: { message } }) => (message.type === 'mint_nft' ? [message] : []))
-  /** What the home says of the mint that was asked for as the n-th, from 0. */
+  /** The home's decision on the n-th mint request, from 0. */
   const decision = (index: number, refused: Refused | null = null): Message => {
     const { txnId = '' } = asked()[index] ?? {}
     const mintedAtMs = refused === null ? START_MS : null

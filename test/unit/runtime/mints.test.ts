@@ -1,4 +1,4 @@
-/** Goal: D7, I10, I12: a mint is answered by the commit that decides it, to whoever has asked under its key; a repeat by what was recorded. */
+/** Goal: D7, I10, I12: the commit that decides a mint answers all its requests; a replay gets the recorded reply. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
 import { applied, item, sendTo, startHost } from '../../support/shard-hosting.ts'
@@ -122,7 +122,7 @@ describe('a mint', () => {
     deliver(decision(0))
     await clock.pass(1_000)
     const asked = questions.length
-    const again = ask('once', { instance_id: 'opal', owner: 'nobody' })
+    const again = ask('once', { instance_id: 'opal', owner: 'unknown' })
     await clock.pass(20)
     expect(questions.slice(asked)).toMatchObject([{ keys: [{ operation: 'mint', idempotencyKey: 'once' }] }])
     expect(told(verdicts).get(again)).toBe('ruby, another replayed')
@@ -149,7 +149,7 @@ describe('a mint', () => {
   })
 })
 
-describe('a mint that nobody will answer here', () => {
+describe('a mint without a reply here', () => {
   /** Another node has taken the shard. */
   async function takenOver() {
     const scene = await minting()

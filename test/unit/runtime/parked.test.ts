@@ -29,8 +29,8 @@ function registering() {
   return { ...hosted, deliver, ask }
 }
 
-describe('a request that nobody will answer here', () => {
-  test('at its deadline it is undecided, and what concludes it later finds nobody', async () => {
+describe('a request without a reply here', () => {
+  test('at its deadline it is undecided, and a later conclusion has no effect on it', async () => {
     const { clock, host, verdicts, ask, deliver } = registering()
     host.start()
     ask(null, 'client-1', START_MS + 5_000)
@@ -56,7 +56,7 @@ describe('a request that nobody will answer here', () => {
 
 describe('a request that waits while an outcome becomes unknown', () => {
   test.for([{ happened: 'applied' }, { happened: 'lost' }])(
-    'it waits on, and is answered once: the unknown commit was of somebody else, and $happened',
+    'it waits on, and is answered once: the unknown commit was of another request, and $happened',
     async ({ happened }) => {
       const { clock, loseReply, verdicts, send, ask, deliver } = registering()
       send(item(0, 'a', register))

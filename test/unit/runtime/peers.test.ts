@@ -63,7 +63,7 @@ describe('peers', () => {
     expect(peers.isDead('silent')).toBe(false)
   })
 
-  test('E3: when most keys vanish at once nobody is dead yet', () => {
+  test('E3: when most keys vanish at once no session is dead yet', () => {
     const { peers, listed, watch } = watching()
     const owners = ['a', 'b', 'c', 'd']
     watch(11_000, () => owners.map((name) => listed(name, 1)), owners)

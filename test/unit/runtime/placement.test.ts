@@ -38,7 +38,7 @@ describe('placement', () => {
     expect(moved.length).toBeLessThan(stayed.length / 4)
   })
 
-  test('a shard that a node cannot serve goes to another; one that nobody can serve to nobody', () => {
+  test('a shard that a node cannot serve goes to another; one that no node can serve has no owner', () => {
     const owner = placeShards([7], nodes(2)).get(7) ?? ''
     const refusing = nodes(2).map(({ nodeId }) => node(nodeId, nodeId === owner ? [7] : []))
     expect(placeShards([7], refusing).get(7)).not.toBe(owner)

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import { invariant } from '../../../actors/result.ts'
 import { LeaseStoreUnavailable } from '../../../runtime/ports/lease-store.ts'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
-import { reasonOf, ToldError } from '../../../runtime/common/reason.ts'
+import { reasonOf, LoggableError } from '../../../runtime/common/reason.ts'
 
 const VALUE = 'alice owes 12.50'
 
-class RowDamaged extends ToldError {}
+class RowDamaged extends LoggableError {}
 
 function thrownBy(fail: () => unknown): unknown {
   try {

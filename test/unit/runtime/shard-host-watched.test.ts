@@ -57,7 +57,7 @@ describe('how a request is followed on a node', () => {
     expect(stepped?.fields['batch']).toBeTypeOf('number')
   })
 
-  test('messages between shards are nobody’s requests, and have no lines of their own', async () => {
+  test('messages between shards are no requests, and have no log lines', async () => {
     const { clock, linesOf, send, item } = watchedHosting()
     send(item(0, 'a', register), item(1, 'b', register))
     await clock.pass(10)

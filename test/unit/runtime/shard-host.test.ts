@@ -63,7 +63,7 @@ describe('the shard host', () => {
     const { clock, control, verdicts, item, send } = hosting()
     control.commit = (batch) =>
       batch.shards.some(({ accounts }) => accounts.some(({ account }) => account.accountId === 'odd'))
-        ? { kind: 'failed', cause: 'transient', detail: 'nobody knows' }
+        ? { kind: 'failed', cause: 'transient', detail: 'unknown cause' }
         : applied(batch)
     send(item(0, 'a', register), item(0, 'odd', register), item(1, 'b', register))
     await clock.pass(500)

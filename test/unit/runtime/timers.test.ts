@@ -1,4 +1,4 @@
-/** Goal: I11: a time that an actor waits for comes, once, whoever owns its shard then and whatever became of the commit. */
+/** Goal: I11: a timer runs once, with any owner of its shard and any outcome of the commit. */
 import { describe, expect, test } from 'vitest'
 import { type ActorAddress, exchangeAddress } from '../../../actors/address.ts'
 import type { ExchangeState } from '../../../actors/exchange/state.ts'
@@ -74,7 +74,7 @@ describe('times that actors wait for', () => {
     host.stop()
   })
 
-  test('one that passed while nobody served its shard is found by the next owner', async () => {
+  test('one that fell due while its shard had no owner is found by the next owner', async () => {
     const ledger = ledgerWith(A)
     await ledger.clock.pass(60_000)
     const { host } = await serving(ledger)
@@ -135,7 +135,7 @@ describe('times that actors wait for', () => {
     const ledger = ledgerWith(...stuck, other)
     ledger.control.commit = (batch) =>
       batch.shards.some(({ token }) => token.shardId === 0)
-        ? { kind: 'failed', cause: 'transient', detail: 'nobody knows' }
+        ? { kind: 'failed', cause: 'transient', detail: 'unknown cause' }
         : applied(batch)
     const { host } = await serving(ledger)
     await ledger.clock.pass(20_000)

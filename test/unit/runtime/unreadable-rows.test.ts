@@ -15,7 +15,7 @@ function spoil(
   })
 }
 
-test('nothing of it is decided, nobody is told anything, and the row is named', async () => {
+test('nothing of it is decided, no client gets a reply, and the log names the row', async () => {
   const { clock, host, store, batches, verdicts, logged, send } = hosting([0, 1])
   send(item(1, 'b', register))
   await clock.pass(10)

@@ -1,7 +1,7 @@
 /** Goal: it does what a Map does. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BriefMap } from '../../../runtime/common/brief-map.ts'
+import { TransientMap } from '../../../runtime/common/transient-map.ts'
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('set' as const), key: fc.nat({ max: 6 }), value: fc.nat() }),
@@ -14,8 +14,8 @@ type Step =
   | { readonly kind: 'delete'; readonly key: number }
   | { readonly kind: 'clear' }
 
-/** What a deletion says. */
-function take(map: BriefMap<number, number> | Map<number, number>, done: Step): boolean | undefined {
+/** The result of a deletion. */
+function take(map: TransientMap<number, number> | Map<number, number>, done: Step): boolean | undefined {
   if (done.kind === 'delete') return map.delete(done.key)
   if (done.kind === 'clear') map.clear()
   else map.set(done.key, done.value)
@@ -25,7 +25,7 @@ function take(map: BriefMap<number, number> | Map<number, number>, done: Step): 
 test('whatever is done to it, it says what a Map says, in the same order', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const [brief, map] = [new BriefMap<number, number>(), new Map<number, number>()]
+      const [brief, map] = [new TransientMap<number, number>(), new Map<number, number>()]
       for (const done of steps) {
         expect(take(brief, done)).toBe(take(map, done))
         expect([...brief]).toEqual([...map])
@@ -40,7 +40,7 @@ test('whatever is done to it, it says what a Map says, in the same order', () =>
 })
 
 test('entries may leave and come while it is gone through', () => {
-  const map = new BriefMap<string, number>()
+  const map = new TransientMap<string, number>()
   for (const [number, key] of ['a', 'b', 'c'].entries()) map.set(key, number)
   const seen: string[] = []
   for (const [key] of map) {

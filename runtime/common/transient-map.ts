@@ -4,7 +4,7 @@
  * generation, all later tables, with all their former entries, survive until the next major collection, and each minor
  * collection copies them. Here a table holds cells, and deleting an entry empties its cell.
  */
-export class BriefMap<K, V extends {}> {
+export class TransientMap<K, V extends {}> {
   private readonly cells = new Map<K, Cell<V>>()
 
   get size(): number {

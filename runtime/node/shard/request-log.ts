@@ -8,14 +8,14 @@ import { type Pending, sendVerdicts, settle } from './pending-command.ts'
 const MAX_NAMED = 20
 
 /** `submission`: the request's ID in verdicts. Empty for messages between shards and for timers. */
-export function followed({ origin }: Pending): LogFields {
+export function requestFields({ origin }: Pending): LogFields {
   if (origin.kind !== 'request') return {}
   const { requestId, trail, operation } = origin.item
   return { ...fieldsOf(trail), submission: requestId, operation: operation.kind }
 }
 
 /** The number of requests, and the request IDs of the first ones. */
-export function followedAll(pendings: readonly Pending[]): LogFields {
+export function requestsFields(pendings: readonly Pending[]): LogFields {
   let requests = 0
   const named: string[] = []
   for (const { origin } of pendings) {
@@ -28,26 +28,32 @@ export function followedAll(pendings: readonly Pending[]): LogFields {
 }
 
 /** One line per request, at the level `debug`. */
-export function followEach(log: Log, event: string, pendings: readonly Pending[], fields: LogFields): void {
+export function logEachRequest(log: Log, event: string, pendings: readonly Pending[], fields: LogFields): void {
   if (log.debug === undefined) return
   for (const pending of pendings) {
     if (pending.origin.kind !== 'request') continue
-    log.debug(event, { ...followed(pending), shard: pending.incarnation.token.shardId, ...fields })
+    log.debug(event, { ...requestFields(pending), shard: pending.incarnation.token.shardId, ...fields })
   }
 }
 
 /** Causes for a request to leave its mailbox without a verdict. */
-export type Undecided = 'late' | 'commit_unknown' | 'shard_ended' | 'shard_given_away' | 'cannot_be_told' | 'failed'
+export type UndecidedCause =
+  | 'late'
+  | 'commit_unknown'
+  | 'shard_ended'
+  | 'shard_given_away'
+  | 'undeterminable'
+  | 'failed'
 
 /** Ends these commands without a verdict; counts and logs them. */
 export function leaveUndecided(
   pendings: readonly Pending[],
-  because: Undecided,
+  because: UndecidedCause,
   { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>,
 ): void {
   const requests = pendings.filter(({ origin }) => origin.kind === 'request').length
   if (requests > 0) metrics?.items('given_up', requests)
-  followEach(log, 'submission_given_up', pendings, { because })
+  logEachRequest(log, 'submission_given_up', pendings, { because })
   for (const pending of pendings) settle(pending)
   sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
 }
@@ -56,7 +62,7 @@ export function leaveUndecided(
 export function turnAway(pendings: readonly Pending[], { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>): void {
   if (pendings.length === 0) return
   metrics?.items('not_applied', pendings.length)
-  followEach(log, 'submission_turned_away', pendings, { because: 'commit_refused' })
+  logEachRequest(log, 'submission_turned_away', pendings, { because: 'commit_refused' })
   for (const pending of pendings) settle(pending)
   sendVerdicts(pendings.map((pending) => [pending, { kind: 'not_applied' }]))
 }
