@@ -2,11 +2,11 @@
 /**
  * Makes what a cluster needs to trust its parts: an authority with certificates for the servers, an nkey for each role at
  * NATS, a password for each role at PostgreSQL, the master key, and a part key for each part.
- *   M1. What is there is never replaced: the run after an interrupted one makes what is missing. To rotate something,
- *       remove its files and run it again.
+ *   M1. Existing files are never replaced; a second run makes the missing ones. To rotate a secret, remove its files and
+ *       run again.
  *   M2. Nothing secret is printed, and nothing secret is an argument of a process.
- *   M3. The directory is closed to others. Files in it are readable by all: each is given to one container, whose user has
- *       another number than whoever made the files. Only the authority's key is given to none, and is the maker's alone.
+ *   M3. The directory is closed to others. Files in it are readable by all: each is mounted into a container whose user
+ *       has another number than their owner. Only the authority's key is mounted nowhere, and readable by its owner alone.
  */
 import { spawnSync } from 'node:child_process'
 import { createPrivateKey, randomBytes } from 'node:crypto'

@@ -3,12 +3,15 @@
  * of PostgreSQL, JavaScript and the decimal library may quote values, so their errors show name, code and frames only.
  */
 import postgres from 'postgres'
+import { OtherProperties } from '../ledger/ledger-found.ts'
 
 /** Bounds the chain of causes, which may be circular. */
 const MAX_CAUSES = 5
 
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  // A fault of the configuration, not of the program: the stack would only hide the message.
+  if (error instanceof OtherProperties) return error.message
   const causes: string[] = []
   for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause) {
     causes.push(` because ${headOf(cause)}`)

@@ -37,7 +37,7 @@ export interface Sent {
   readonly caller?: Caller
 }
 
-/** The answer to a submission. What it sends waits. */
+/** The answer to a submission. Its messages wait. */
 export function submission(
   ledger: MiniLedger,
   fields: Partial<Submission> & Pick<Submission, 'accountId'>,

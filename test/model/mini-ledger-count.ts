@@ -1,9 +1,9 @@
 /**
  * Invariants of a ledger between any two steps:
- *   I4. Per asset: balances + value of holds + what undelivered messages carry = supply + what came over the boundary.
+ *   I4. Per asset: balances + value of holds + value of undelivered messages = supply + value that entered the ledger.
  *   A1. No amount is negative, and reserved <= balance.
- *   A2. What an account holds, is promised and keeps room for has 18 integer digits at most.
- *   H1. What is reserved, incoming and kept free at an account is what its holds say.
+ *   A2. Balance, incoming value and reserved room of an account have 18 integer digits at most.
+ *   H1. Reserved value, incoming value and room of an account are the sums of its holds.
  *   C1. Its chain recomputes, entry by entry, and its tip is the last.
  */
 import { type AccountState, type Hold, leavesBalance, NOTHING_HELD, valueOf } from '../../actors/account/state.ts'

@@ -158,7 +158,7 @@ export function listTransactions(dependencies: EdgeDependencies, tokens: PageTok
 }
 
 /** An ID that no account can have. */
-const NOBODY = '.'
+const NO_ACCOUNT = '.'
 
 type Page = ScannedPage<TransactionView, TransactionCursor>
 
@@ -171,7 +171,7 @@ async function pageOf(
   const [only = null] = scope.ids?.length === 1 ? scope.ids : []
   const accountId = filters.accountId ?? only
   if (scope.whole || accountId !== null) {
-    const seen = accountId === null || scope.includes(accountId) ? accountId : NOBODY
+    const seen = accountId === null || scope.includes(accountId) ? accountId : NO_ACCOUNT
     const { transactions, next, count } = await reads.transactions({ ...filters, ...asked, accountId: seen })
     return { rows: transactions, next, count }
   }

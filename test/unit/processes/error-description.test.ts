@@ -2,6 +2,7 @@
 import { Decimal } from 'decimal.js'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
+import { OtherProperties } from '../../../infra/ledger/ledger-found.ts'
 import { describeError } from '../../../infra/processes/error-description.ts'
 
 const VALUE = 'alice owes 12.50'
@@ -60,4 +61,10 @@ test('our own errors keep their message, and a circular chain of causes ends', (
   looped.cause = looped
   expect(describeError(looped)).toMatch(/^Error: port 1 is taken\n[^]* because port 1 is taken/)
   expect(describeError('text')).toBe('text')
+})
+
+test('a configuration that contradicts the ledger is described in one line', () => {
+  expect(describeError(new OtherProperties('LEDGER_SHARDS is 4, the ledger has 16'))).toBe(
+    'LEDGER_SHARDS is 4, the ledger has 16',
+  )
 })
