@@ -36,7 +36,8 @@ export const EXAMPLES = createRequire(import.meta.url)('./examples.json') as rea
 
 /** `errorBase`: where the types of problems are explained. */
 export function examplesUnder(errorBase: string): readonly Example[] {
-  return JSON.parse(JSON.stringify(EXAMPLES).replaceAll('{errors}', errorBase)) as readonly Example[]
+  const escaped = JSON.stringify(errorBase).slice(1, -1)
+  return JSON.parse(JSON.stringify(EXAMPLES).replaceAll('{errors}', () => escaped)) as readonly Example[]
 }
 
 /** The examples that have the value, by their names. */

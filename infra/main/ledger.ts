@@ -55,8 +55,13 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
   let running: Command = program
   program.hook('preAction', (_, command) => {
     running = command
+    for (const [name, value] of Object.entries(command.opts())) {
+      if (value === '') throw new UsageError(`--${name} must not be empty.`)
+    }
   })
   try {
+    // Without its name first, no command is loaded.
+    if (args[0] === '--') throw new UsageError('The first argument must be a command.')
     await program.parseAsync(args, { from: 'user' })
     return EXIT_OK
   } catch (error) {

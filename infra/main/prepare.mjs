@@ -136,7 +136,7 @@ function sourcesBelow(directory) {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) return sourcesBelow(path)
-    return entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts') ? [path] : []
+    return /\.(ts|json)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : []
   })
 }
 

@@ -26,8 +26,15 @@ export class ErrorList {
     this.byText.set(JSON.stringify(error), error)
   }
 
+  get size(): number {
+    return this.byText.size
+  }
+
   addAll(errors: ErrorList): void {
-    for (const { path, message } of errors.values()) this.add(path, message)
+    for (const [text, error] of errors.byText) {
+      if (this.isFull) return
+      this.byText.set(text, error)
+    }
   }
 
   values(): readonly ValueError[] {

@@ -17,6 +17,8 @@ const STEPS_PER_ERROR = 16
 const STEPS_PER_MEMBER = 6
 /** Further cost of a member or item whose evaluation is noted. */
 const STEPS_PER_EVALUATED_KEY = 6
+/** An error that is copied to the list of the schema around. */
+const STEPS_PER_COPIED_ERROR = 2
 
 /** Names of members or indices of items. */
 class EvaluatedKeys {
@@ -25,6 +27,10 @@ class EvaluatedKeys {
 
   add(key: string | number): void {
     this.keys.add(key)
+  }
+
+  get size(): number {
+    return this.keys.size
   }
 
   addEvery(): void {
@@ -201,8 +207,22 @@ export class Evaluator {
     const evaluated = visit.evaluated === null ? null : new EvaluatedKeys()
     this.apply(node, { ...visit, errors, evaluated })
     if (!errors.isEmpty) return errors
-    if (evaluated !== null) visit.evaluated?.addAll(evaluated)
+    this.copyKeys(evaluated, visit)
     return null
+  }
+
+  /** Copying is work, too: each schema around an error copies it once more. */
+  private copyErrors(lists: readonly ErrorList[], { errors }: Visit): void {
+    for (const list of lists) {
+      this.context.steps.spend(list.size * STEPS_PER_COPIED_ERROR)
+      errors.addAll(list)
+    }
+  }
+
+  private copyKeys(keys: EvaluatedKeys | null, { evaluated }: Visit): void {
+    if (keys === null || evaluated === null) return
+    this.context.steps.spend(keys.size * STEPS_PER_EVALUATED_KEY)
+    evaluated.addAll(keys)
   }
 
   private applyAnyOf(nodes: readonly Subschema[], visit: Visit): void {
@@ -213,7 +233,7 @@ export class Evaluator {
       else if (visit.evaluated === null) return
     }
     if (failures.length < nodes.length) return
-    failures.forEach((errors) => visit.errors.addAll(errors))
+    this.copyErrors(failures, visit)
     this.report(visit, 'must match a schema in anyOf')
   }
 
@@ -225,19 +245,19 @@ export class Evaluator {
       else if (index > failures.length) break
     }
     if (failures.length === nodes.length - 1) return
-    if (failures.length === nodes.length) failures.forEach((errors) => visit.errors.addAll(errors))
+    if (failures.length === nodes.length) this.copyErrors(failures, visit)
     this.report(visit, 'must match exactly one schema in oneOf')
   }
 
   private applyIf(node: SchemaNode, condition: SchemaNode, visit: Visit): void {
     const evaluated = visit.evaluated === null ? null : new EvaluatedKeys()
     const isMet = this.accepts(condition, visit.value, evaluated)
-    if (isMet && evaluated !== null) visit.evaluated?.addAll(evaluated)
+    if (isMet) this.copyKeys(evaluated, visit)
     const keyword = isMet ? 'then' : 'else'
     const branch = subschema(node, keyword)
     const errors = branch === undefined ? null : this.tryAlternative(branch, visit)
     if (errors === null) return
-    visit.errors.addAll(errors)
+    this.copyErrors([errors], visit)
     this.report(visit, `must match "${keyword}" schema`)
   }
 

@@ -74,8 +74,8 @@ export function isPattern(source: string): boolean {
     VALIDATOR.validatePattern(text, 0, text.length, { unicode: true })
     return true
   } catch (error) {
-    if (error instanceof RegExpSyntaxError) return false
-    if (error instanceof RangeError) return true
+    // RangeError: nested too deeply for the stack.
+    if (error instanceof RegExpSyntaxError || error instanceof RangeError) return false
     throw error
   }
 }
@@ -137,9 +137,12 @@ function translateQuantifier(node: AST.Quantifier): Translation {
   const { re2, cost } = translate(node.element)
   const quantifier = node.raw.slice(node.element.raw.length)
   if (!quantifier.startsWith('{')) return { re2: re2 + quantifier, cost }
-  const repeats = node.max === Number.POSITIVE_INFINITY ? node.min : node.max
+  const { min, max, greedy } = node
+  const repeats = max === Number.POSITIVE_INFINITY ? min : max
   if (repeats > MAX_REPEATS) throw new NotLinear()
-  return { re2: re2 + quantifier, cost: Math.min(cost * (repeats + 1), MAX_COST) }
+  // Written anew: RE2 reads a number with a leading zero as text.
+  const range = max === min ? `${min}` : `${min},${max === Number.POSITIVE_INFINITY ? '' : max}`
+  return { re2: `${re2}{${range}}${greedy ? '' : '?'}`, cost: Math.min(cost * (repeats + 1), MAX_COST) }
 }
 
 function codePoint({ value }: AST.Character): string {

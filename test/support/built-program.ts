@@ -12,7 +12,10 @@ export interface BuiltProgram {
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Types are checked with those of the whole project. */
 const OPTIONS = ['--target', 'es2023', '--lib', 'es2023', '--module', 'nodenext', '--types', 'node', '--noCheck']
-const PATHS = ['--rootDir', '.', '--rewriteRelativeImportExtensions', '--ignoreConfig']
+const PATHS = ['--rootDir', '.', '--rewriteRelativeImportExtensions', '--ignoreConfig', '--resolveJsonModule']
+
+/** The compiler follows imports; this file is read at run time. */
+const DATA = 'api/openapi/examples.json'
 
 /** `source`: its path below the root. */
 export function buildProgram(source: string): BuiltProgram {
@@ -21,7 +24,7 @@ export function buildProgram(source: string): BuiltProgram {
   mkdirSync(dist, { recursive: true })
   const directory = mkdtempSync(join(dist, '.program-'))
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-  const args = [compiler, ...OPTIONS, ...PATHS, '--outDir', directory, source]
+  const args = [compiler, ...OPTIONS, ...PATHS, '--outDir', directory, source, DATA]
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
   const remove = (): void => rmSync(directory, { recursive: true, force: true })
   if (status !== 0) {

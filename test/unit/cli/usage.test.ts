@@ -18,6 +18,8 @@ describe('wrong usage', () => {
     [['keys', 'rotat', '--kid', 'x'], "ledger keys: unknown command 'rotat'\n(Did you mean rotate?)"],
     [['drain'], "ledger drain: missing required argument 'node'"],
     [['verify', '--offline'], 'ledger verify: --offline needs --checkpoint'],
+    [['--', 'migrate'], 'ledger: The first argument must be a command.'],
+    [['keygen', '--out', ''], 'ledger keygen: --out must not be empty.'],
     [['verfy'], "ledger: unknown command 'verfy'\n(Did you mean verify?)"],
   ])('exits with 2 and names the fault of ledger %j', async (args, message) => {
     const { code, out, err } = await run(args)

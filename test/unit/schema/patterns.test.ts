@@ -27,7 +27,7 @@ const SAMPLES = [
 const PATTERNS = [
   '',
   ...listed(String.raw`
-  a ^a$ a|b (a)(b)? (?:ab)+ a*?b a{2} a{2,} a{0,2}b ^$ (?<name>a)b a?? a{1}?
+  a ^a$ a|b (a)(b)? (?:ab)+ a*?b a{2} a{2,} a{0,2}b ^a{02}$ ^a{2,03}?$ ^$ (?<name>a)b a?? a{1}?
   . ^.$ \d \D \w \W \s \S ^\s$ ^\S$ [\s] [^\s] [\S] [^\S] [\d\s]
   [a-c] [^a-c] [-a] [a-] [\w-] [] [^] [[] [\]] [.] [$^] [\b] [\-] [\W\d]
   \n \r \t \v \f \0 \cJ \x41 \u0041 \u{1F4A9} \ud83d\udca9 \u{10ffff}
