@@ -15,7 +15,7 @@ export const MAX_SHARDS = 65_536
 /** The most IDs of one shard within a millisecond. */
 export const MAX_IDS_PER_MS = 65_536
 
-/** Placeholder for the ID of an erased account (D19). */
+/** The name that replaces the ID of an erased account (D19). */
 const ERASED_NAME = /^erased:[0-9a-f]{12}$/
 
 /** D1: URL normalization removes `.` and `..`. */
@@ -23,7 +23,7 @@ export function isAccountId(text: string): boolean {
   return ACCOUNT_ID.test(text) && text !== '.' && text !== '..' && !ERASED_NAME.test(text)
 }
 
-/** Whether the name is the placeholder of an erased account. */
+/** Whether the name is that of an erased account. */
 export function isErasedName(text: string): boolean {
   return ERASED_NAME.test(text)
 }
@@ -36,7 +36,7 @@ export function isPrintable(text: string): boolean {
   return !NOT_PRINTABLE.test(text)
 }
 
-/** D13: any printable name (the length counts code points) but the placeholder of an erased account. */
+/** D13: any printable name (the length counts code points) but the name of an erased account. */
 export function isAttester(text: string): boolean {
   return ATTESTER.test(text) && isPrintable(text) && !ERASED_NAME.test(text)
 }

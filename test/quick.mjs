@@ -54,7 +54,7 @@ async function main(args) {
     await timed(`linter, format and spelling of ${files.length} changed files`, async () => {
       await run(program('oxlint'), ['--type-aware', '--deny-warnings', ...files])
       await run(program('oxfmt'), ['--check', ...files])
-      await run(program('cspell'), ['lint', '--no-progress', '--quiet', ...files])
+      await run(program('cspell'), ['lint', '--config', 'test/cspell.json', '--no-progress', '--quiet', ...files])
     })
   }
   const vitest = ['run', '--mode', 'quick', '--reporter=minimal', ...args]

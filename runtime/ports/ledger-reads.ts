@@ -16,7 +16,7 @@ import type { TokenView } from '../../actors/token/state.ts'
 export interface LedgerReads {
   /**
    * An erased account is shown with its chain, without the erased data; its transactions are not found or listed.
-   * Elsewhere its ID is shown as a placeholder.
+   * Elsewhere a name such as `erased:0123456789ab` replaces its ID.
    */
   readonly transaction: (txnId: string) => Promise<TransactionView | undefined>
   readonly receipt: (txnId: string) => Promise<SignedReceipt | undefined>
@@ -121,7 +121,7 @@ export interface TransactionQuery {
 
 /**
  * `position`: of the feed, opaque outside the adapter; null in newest-first lists. In a feed an empty `txnId` means
- * that the feed has ended for now.
+ * that the feed has no more rows yet.
  */
 export interface TransactionCursor {
   readonly position: string | null
@@ -132,7 +132,7 @@ export interface TransactionPage {
   readonly transactions: readonly TransactionView[]
   /** null on the last page; never null in a feed. */
   readonly next: TransactionCursor | null
-  /** Whether the list has no more rows for now. A feed has a `next` at its end too, and a page may end early. */
+  /** Whether the list has no more rows yet. A feed has a `next` at its end too, and a page may end early. */
   readonly ended: boolean
   readonly count: ListCount | null
 }

@@ -1,5 +1,5 @@
 /**
- * One command's effects as a batch: each row that they order and no other. Its receipts are placeholders, as receipts
+ * One command's effects as a batch: each row that they order and no other. Its receipts are not signed, as receipts
  * are signed after the step.
  */
 import type { AccountState, Balance } from '../../actors/account/state.ts'

@@ -136,7 +136,7 @@ export class LedgerChecker {
       .join(', ')
   }
 
-  /** I1: when the commit took effect, this session owned the shard in this epoch and attempt. */
+  /** I1: when the commit took effect, the session owned the shard in this epoch and attempt. */
   private fence({ batch, row }: AppliedShard, session: string, nodeId: string): void {
     const { shardId, epoch, attempt } = batch.token
     const rightful = row.epoch === epoch && row.attempt === attempt && row.session === session

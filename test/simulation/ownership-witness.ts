@@ -59,7 +59,7 @@ export class OwnershipWitness {
   private readonly given = new Set<string>()
   /** By shard, the epoch of its release, until a node has received notice of it. */
   private readonly unannounced = new Map<number, number>()
-  /** `node session`: the store has reported to the node that this session can no longer commit. */
+  /** `node session`: the store has reported to the node that the session can no longer commit. */
   private readonly lockFree = new Set<string>()
 
   constructor(database: SimDatabase, demand: Demand) {

@@ -300,7 +300,7 @@ export class SimDatabase {
     })
   }
 
-  /** Changes a shard's row if the token is this session's; undefined if the row stayed locked. */
+  /** Changes a shard's row if the token belongs to the caller's session; undefined if the row stayed locked. */
   change(
     connection: Connection,
     token: ShardToken,
@@ -366,7 +366,7 @@ export class SimDatabase {
     return { reached: gate.reached, letGo }
   }
 
-  /** The statements of a look-up, as this session sees the tables. */
+  /** The statements of a look-up, as the caller's session sees the tables. */
   lookUp(session: string, question: LookUpQuestion): Statements<LookUpAnswer> {
     return lookUpStatements(this.worldOf(session), question)
   }

@@ -90,7 +90,7 @@ export function createLedger(shardIds: readonly number[]) {
     carry: () => 'carried',
     maxMessageBytes: 1_048_576,
   }
-  /** The shard is this session's, in its next epoch. */
+  /** The node's session owns the shard, in its next epoch. */
   const give = (shardId: number, session: string): ShardToken => {
     const epoch = (records.get(shardId)?.epoch ?? 0) + 1
     records.set(shardId, { shardId, epoch, attempt: 0, nodeId: session, session })
@@ -185,7 +185,7 @@ export function storeOf({ rows, records, batches, questions, control }: Ledger, 
   }
 }
 
-/** A node of this session that serves these shards. */
+/** A node that serves these shards. */
 export function startHost(
   ledger: Ledger,
   session: string,

@@ -124,7 +124,7 @@ async function schemaErrorsOf(
   return found
 }
 
-/** Whose account is named; what a class or a token has issued belongs to its issuer. */
+/** The account of a record; a class or a token belongs to the account of its issuer. */
 const NAMING = {
   account: 'account_id',
   used_keys: 'account_id',

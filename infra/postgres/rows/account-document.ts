@@ -156,7 +156,7 @@ export const ACCOUNT_COLUMNS = `a.shard_id, a.account_id, a.version, a.status, a
        a.completed_count, a.failed_count, a.nft_count, a.nft_room, a.created_at, a.updated_at, a.last_time,
        a.lasting_version, a.digest, a.lasting`
 
-/** Whose key the row is under. */
+/** The name of the data key that seals the row. */
 export function keyNameOfAccountRow(row: Pick<AccountRow, 'shard_id' | 'account_id' | 'status'>): KeyName {
   return row.status === 'erased' ? shardKeyName(row.shard_id) : accountKeyName(row.account_id)
 }

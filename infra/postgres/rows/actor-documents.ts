@@ -69,7 +69,7 @@ function stateOf<Kind extends ActorState['kind']>(kind: Kind, row: ActorRow, vau
   return state as StateOf<Kind>
 }
 
-/** Whose key a row is sealed under, by its columns. */
+/** The name of the data key that seals a row, from its columns. */
 export function keyNameOfActorRow({ kind, class_id: classId, shard_id: shardId }: ActorRow): KeyName {
   return (kind === 'class' || kind === 'instance') && classId !== null ? classKeyName(classId) : shardKeyName(shardId)
 }

@@ -56,7 +56,7 @@ export async function fetchKeysOfAccounts(
   return erasedAmong(sql, refs, vault)
 }
 
-/** Whose reference it was cannot be told from it, nor can it be made of an ID without the ledger's secrets. */
+/** The account ID does not follow from it, nor can it be computed from an ID without the ledger's secrets. */
 export function erasedName(ref: string, vault: RowVault): string {
   const digits = Buffer.from(vault.keyRef('\u00a7erased', ref), 'base64url').toString('hex')
   return `erased:${digits.slice(0, 12)}`

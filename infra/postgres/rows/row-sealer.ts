@@ -38,7 +38,7 @@ export function createRowSealer(vault: RowVault, shardId: number, made: MadeKeys
   }
 }
 
-/** Whose key an actor's document is under; `shardId`: its home. */
+/** The name of the data key that seals an actor's document; `shardId`: its home. */
 export function actorKeyName(state: ActorState, shardId: number): KeyName {
   if (state.kind === 'class') return classKeyName(state.classId)
   if (state.kind === 'instance') return nftKeyName(state.id, shardId)

@@ -125,7 +125,7 @@ describe('the shard host in doubt', () => {
     },
   )
 
-  // The second: as a store that was put back to before this session's epoch may show it.
+  // The second: as a store that was put back to before the owner's epoch may show it.
   test.for([2, 1])(
     'H3: one that another has by then, in epoch %i, is given up, whatever was answered',
     async (epoch) => {
