@@ -47,7 +47,7 @@ const MAX_READERS = 4
 const READERS = Math.min(MAX_READERS, availableParallelism())
 /**
  * Four million balances take up to 700 MB of memory. A run over a million accounts takes about 110 MB of disk: such a
- * ledger allows a burst of 20 runs, and about 40 a day.
+ * ledger has room for about 20 runs a day.
  */
 const LIMITS: LiabilityLimits = {
   sharesEach: 2,

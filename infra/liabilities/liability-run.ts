@@ -14,15 +14,14 @@ import { type Connection, DeadlinePassed, type Sql, withDeadline } from '../post
 import { codeOf } from '../postgres/connection/failure.ts'
 import { readLedger } from '../postgres/migrations/migrate.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { hasRoom } from './liability-budget.ts'
 import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
 import { LimitExceeded } from './liability-limits.ts'
 import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
 import {
   beginRun,
   completeRun,
+  hasRoom,
   liabilitiesOf,
-  listRuns,
   openDocument,
   readDocument,
   removeOldRuns,
@@ -103,8 +102,7 @@ async function findOrCompute(connection: Connection, task: ThreadedTask): Promis
   const shared = await takeLatestRun(sql, askedAt)
   if (shared !== undefined) return earlierRun(sql, key, shared)
   await removeOldRuns(sql)
-  const { runs, nowMs } = await listRuns(sql)
-  if (!hasRoom(runs, nowMs, task.capacityBytes)) {
+  if (!(await hasRoom(sql, task.capacityBytes))) {
     const latest = await takeLatestRun(sql, BEGINNING_OF_TIME)
     if (latest !== undefined) return earlierRun(sql, key, latest)
   }

@@ -7,7 +7,6 @@ import type { Hash } from '../../actors/audit-chain.ts'
 import { decimalOf, unitsOf } from '../../runtime/liabilities/sums.ts'
 import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
 import { openSealed, seal } from '../keys/sealing.ts'
-import { KEPT_MS, type StoredRun } from './liability-budget.ts'
 import type { BuiltTrees } from './liability-trees.ts'
 
 export interface LiabilityRun {
@@ -32,7 +31,8 @@ export interface RunToken {
   readonly leaves: number
 }
 
-const KEPT_SECONDS = KEPT_MS / 1_000
+/** How long a run is kept after its last use. */
+const KEPT_SECONDS = 86_400
 /** Pages per DELETE statement. */
 const DELETED_PAGES = 2_000
 
@@ -100,18 +100,15 @@ export async function completeRun(
      WHERE run_id = ${run.runId}`
 }
 
-/** The kept runs and the server's time. */
-export async function listRuns(
-  sql: postgres.Sql,
-): Promise<{ readonly runs: readonly (StoredRun & { readonly runId: string })[]; readonly nowMs: number }> {
-  const rows = await sql<{ run_id: string | null; as_of: Date; size_bytes: string; now: Date }[]>`
-    SELECT run_id, as_of, size_bytes, clock_timestamp() AS now
-      FROM (SELECT 1) one LEFT JOIN liability_runs ON used_at > now() - make_interval(secs => ${KEPT_SECONDS})
-     ORDER BY run_id`
-  const runs = rows.flatMap(({ run_id: runId, as_of: asOf, size_bytes: sizeBytes }) =>
-    runId === null ? [] : [{ runId, asOfMs: asOf.getTime(), sizeBytes: Number(sizeBytes) }],
-  )
-  return { runs, nowMs: rows[0]?.now.getTime() ?? 0 }
+/**
+ * Whether the runs of the last day leave room for another one, so that requests in a loop cannot fill the disk. By the age of
+ * the runs, not their last use: a run that is requested again and again must not keep its successor from being made.
+ */
+export async function hasRoom(sql: postgres.Sql, capacityBytes: number): Promise<boolean> {
+  const [row] = await sql<{ fits: boolean }[]>`
+    SELECT coalesce(sum(size_bytes), 0) < ${capacityBytes} AS fits
+      FROM liability_runs WHERE as_of > now() - make_interval(secs => ${KEPT_SECONDS})`
+  return row?.fits === true
 }
 
 export interface RunRow {
