@@ -9,8 +9,7 @@ import {
 } from '../../infra/postgres/rows/actor-documents.ts'
 import { arrayExpression, arrayParameter, elementExpression } from '../../infra/postgres/connection/array-literal.ts'
 import { keyNamesOfNew } from '../../infra/postgres/commit/commit-keys.ts'
-import { SECTIONS } from '../../infra/postgres/commit/commit-rows.ts'
-import { SECTION_NAMES } from '../../infra/postgres/commit/commit-section.ts'
+import { SECTION_NAMES, SECTIONS } from '../../infra/postgres/commit/commit-rows.ts'
 import { createRowSealer, PLACES } from '../../infra/postgres/rows/row-sealer.ts'
 import {
   openTransaction,

@@ -12,6 +12,7 @@ import type {
 import { shardKeyName } from '../../vault/key-name.ts'
 import { withRoomForMetadata } from '../../vault/padding.ts'
 import { type Column, type Section, section } from './commit-section.ts'
+import { deleteFrom, equal, insertInto, nextVersion, SAME_VERSION, update, upsert } from './commit-writes.ts'
 import { actorKeyName, nftKeyName, PLACES, type RowSealer } from '../rows/row-sealer.ts'
 
 interface ActorRow extends ActorVersion {
@@ -111,17 +112,22 @@ export const ACTOR_SECTIONS = {
   new_actors: section(
     (part) => actorsWith(part, (previousVersion) => previousVersion === 0),
     [...ADDRESS_COLUMNS, ...STATE_COLUMNS, CREATED_AT],
+    insertInto('actors'),
   ),
   changed_actors: section(
     (part) => actorsWith(part, (previousVersion) => previousVersion !== 0),
     [...ADDRESS_COLUMNS, ...STATE_COLUMNS, PREVIOUS_VERSION],
+    nextVersion('actors', ['kind', 'actor_id']),
+    'an actor is not in the version that its next state was computed from',
   ),
   // One that was made and is gone within the batch never was.
   removed_actors: section(
     (part) => part.actors.filter(({ previousVersion, state }) => state === null && previousVersion !== 0),
     [...ADDRESS_COLUMNS, PREVIOUS_VERSION],
+    deleteFrom('actors', `${equal('kind', 'actor_id')} AND ${SAME_VERSION}`, '\nRETURNING t.shard_id'),
+    'an actor is not in the version that its end was computed from',
   ),
-  nft_events: section((part) => part.nftEvents, NFT_EVENT_COLUMNS),
+  nft_events: section((part) => part.nftEvents, NFT_EVENT_COLUMNS, insertInto('nft_events')),
 } satisfies Record<string, Section>
 
 function actorsWith(part: ShardBatch, isAsked: (previousVersion: number) => boolean): ActorRow[] {
@@ -163,16 +169,27 @@ const MARK_COLUMNS: readonly Column<InboxMark>[] = [
 ]
 
 export const MESSAGE_SECTIONS = {
-  outbox: section((part) => part.outbox, OUTBOX_COLUMNS),
-  new_channels: section((part) => sentRows(part).filter(({ sentBefore }) => sentBefore === 0), CHANNEL_COLUMNS),
+  outbox: section((part) => part.outbox, OUTBOX_COLUMNS, insertInto('outbox')),
+  new_channels: section(
+    (part) => sentRows(part).filter(({ sentBefore }) => sentBefore === 0),
+    CHANNEL_COLUMNS,
+    insertInto('outbox_channels'),
+  ),
   sent: section(
     (part) => sentRows(part).filter(({ sentBefore }) => sentBefore !== 0),
     [...CHANNEL_COLUMNS, { name: 'sent_before', type: 'bigint', value: ({ sentBefore }) => sentBefore }],
+    update('outbox_channels', 'sent = i.sent', `${equal('target_shard')} AND t.sent = i.sent_before`),
+    'a message does not follow the last one that was sent',
   ),
-  marks: section((part) => part.marks, MARK_COLUMNS),
+  marks: section(
+    (part) => part.marks,
+    MARK_COLUMNS,
+    upsert('inbox_marks', ['source_shard'], '\n WHERE inbox_marks.mark < excluded.mark\nRETURNING shard_id'),
+    'a mark does not lie above the one before',
+  ),
 } satisfies Record<string, Section>
 
-/** The primary key of `outbox` sees to it that no number is there twice; so the count tells of a gap. */
+/** The primary key of `outbox` refuses a number twice, so the count shows a gap. */
 function sentRows({ sent, outbox }: ShardBatch): SentRow[] {
   if (sent.length === 0) return []
   const counts = new Map<number, number>()

@@ -17,7 +17,8 @@ import { balanceText, holdRefOf, isOfTransaction } from '../rows/account-parts.t
 import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
 import { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
 import { keyNamesOfNew } from './commit-keys.ts'
-import { type Column, type Section, section, type SectionName } from './commit-section.ts'
+import { type Column, type Section, section } from './commit-section.ts'
+import { deleteFrom, equal, insertInto, nextVersion, upsert } from './commit-writes.ts'
 import { operationText } from '../rows/operation-document.ts'
 import { PLACES, type RowSealer } from '../rows/row-sealer.ts'
 
@@ -138,29 +139,50 @@ const HOLD_COLUMNS: readonly Column<HoldWrite>[] = [
   },
 ]
 
-export const SECTIONS: Readonly<Record<SectionName, Section>> = {
+/** In the order in which a statement writes them. */
+export const SECTIONS = {
   changed_accounts: section(
     accountsWith(({ previousVersion }) => previousVersion !== 0),
     [...ACCOUNT_COLUMNS, { name: 'previous_version', type: 'bigint', value: ({ previousVersion }) => previousVersion }],
+    nextVersion('accounts', ['account_id'], ['lasting_version', 'lasting']),
+    'an account is not in the version that its next state was computed from',
   ),
   new_accounts: section(
     accountsWith(({ previousVersion }) => previousVersion === 0),
     [...ACCOUNT_COLUMNS, { name: 'created_at', type: 'timestamptz', value: ({ account }) => account.createdAtMs }],
+    insertInto('accounts'),
   ),
-  data_keys: section(newKeys, DATA_KEY_COLUMNS),
-  balances: section((part) => part.balances, BALANCE_COLUMNS),
-  account_keys: section((part) => part.keys, KEY_COLUMNS),
+  data_keys: section(newKeys, DATA_KEY_COLUMNS, insertInto('data_keys')),
+  balances: section((part) => part.balances, BALANCE_COLUMNS, upsert('balances', ['account_id', 'token_id'])),
+  account_keys: section((part) => part.keys, KEY_COLUMNS, insertInto('account_keys')),
   // A transaction is its own entry.
-  audit_entries: section((part) => part.entries.filter(({ txnId }) => txnId === null), ENTRY_COLUMNS),
+  audit_entries: section(
+    (part) => part.entries.filter(({ txnId }) => txnId === null),
+    ENTRY_COLUMNS,
+    insertInto('audit_entries'),
+  ),
   ...TRANSACTION_SECTIONS,
-  operations: section((part) => part.operations, OPERATION_COLUMNS),
-  holds: section((part) => part.holds.filter(({ hold }) => hold.kind !== 'pending'), HOLD_COLUMNS),
+  operations: section((part) => part.operations, OPERATION_COLUMNS, insertInto('operations')),
+  holds: section(
+    (part) => part.holds.filter(({ hold }) => hold.kind !== 'pending'),
+    HOLD_COLUMNS,
+    upsert('holds', ['account_id', 'hold_id']),
+  ),
   removed_holds: section(
     (part) => part.removedHolds.filter(({ holdId }) => !isOfTransaction(holdId)),
     HOLD_NAME_COLUMNS,
+    deleteFrom('holds', equal('account_id', 'hold_id')),
   ),
-  removed_balances: section((part) => part.erased, ERASED_COLUMNS),
-  removed_keys: section((part) => part.erased, REMOVED_KEY_COLUMNS),
+  removed_balances: section((part) => part.erased, ERASED_COLUMNS, deleteFrom('balances', equal('account_id'))),
+  removed_keys: section(
+    (part) => part.erased,
+    REMOVED_KEY_COLUMNS,
+    deleteFrom('data_keys', equal('scope', 'ref'), '\nRETURNING t.shard_id'),
+    'an account that is to be erased has no data key',
+  ),
   ...ACTOR_SECTIONS,
   ...MESSAGE_SECTIONS,
-}
+} satisfies Record<string, Section>
+
+export type SectionName = keyof typeof SECTIONS
+export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[]

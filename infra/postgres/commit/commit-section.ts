@@ -4,34 +4,6 @@ import type { Base64Text } from '../../vault/sealed-text.ts'
 import type { ColumnType, ColumnValue } from '../connection/array-literal.ts'
 import type { RowSealer } from '../rows/row-sealer.ts'
 
-export const SECTION_NAMES = [
-  'changed_accounts',
-  'new_accounts',
-  'data_keys',
-  'balances',
-  'account_keys',
-  'audit_entries',
-  'pending_transactions',
-  'pending_holds',
-  'ended_transactions',
-  'transactions',
-  'compensations',
-  'operations',
-  'holds',
-  'removed_holds',
-  'removed_balances',
-  'removed_keys',
-  'new_actors',
-  'changed_actors',
-  'removed_actors',
-  'nft_events',
-  'outbox',
-  'new_channels',
-  'sent',
-  'marks',
-] as const
-export type SectionName = (typeof SECTION_NAMES)[number]
-
 /** Other digits than base64 would be read as base64 all the same, and never open again: a sealed column takes no other. */
 export type Column<Row> = PlainColumn<Row> | OfType<Row, 'sealed', Base64Text | null>
 
@@ -48,14 +20,33 @@ export interface Section {
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
   /** The rows of a shard's part, a value a column in the order of the columns. */
   readonly rowsOf: (part: ShardBatch, sealer: RowSealer) => readonly (readonly ColumnValue[])[]
+  readonly write: Write
+  /** F3: the fault when the statement writes another number of rows than arrived. Then `write` returns a row for each row written. */
+  readonly fault: string | undefined
+}
+
+/** The statement that writes the rows that arrive for shards that the fence let pass (F2). */
+export type Write = (arriving: ArrivingRows) => string
+
+export interface ArrivingRows {
+  /** `shard_id` first. */
+  readonly columns: readonly string[]
+  /** A table `i` with these columns. */
+  readonly table: string
+  /** The names of all sections of the commit's statement. */
+  readonly sections: readonly string[]
 }
 
 export function section<Row>(
   select: (part: ShardBatch, sealer: RowSealer) => readonly Row[],
   columns: readonly Column<Row>[],
+  write: Write,
+  fault?: string,
 ): Section {
   return {
     columns,
     rowsOf: (part, sealer) => select(part, sealer).map((row) => columns.map((column) => column.value(row, sealer))),
+    write,
+    fault,
   }
 }

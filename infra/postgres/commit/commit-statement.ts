@@ -20,10 +20,10 @@ import {
   type ColumnValue,
   elementExpression,
 } from '../connection/array-literal.ts'
-import { SECTIONS } from './commit-rows.ts'
+import { SECTION_NAMES, type SectionName, SECTIONS } from './commit-rows.ts'
 import { crossingsText } from '../rows/boundary-crossings.ts'
-import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
-import { DEMANDS, FENCED, noteOf, writeOf } from './commit-writes.ts'
+import type { ArrivingRows, Section } from './commit-section.ts'
+import { FENCED, noteOf } from './commit-writes.ts'
 import { createRowSealer, PLACES } from '../rows/row-sealer.ts'
 import { INSERT_COUNTS } from '../rows/shard-counts.ts'
 
@@ -152,10 +152,10 @@ function shapeOf(names: readonly SectionName[]): Shape {
   const steps = [fenceOf(tokens, session, counts)]
   const demands: string[] = []
   for (const name of sections) {
+    const { columns, write, fault }: Section = SECTIONS[name]
     const shardIds = next('integer')
-    steps.push(`${name}_written AS (\n${writeOf(name, arrivingRows(SECTIONS[name], shardIds, next), sections)})`)
-    const broken = DEMANDS[name]
-    if (broken !== undefined) demands.push(demandOf(name, shardIds, broken))
+    steps.push(`${name}_written AS (\n${write({ ...arrivingRows(columns, shardIds, next), sections })})`)
+    if (fault !== undefined) demands.push(demandOf(name, shardIds, fault))
   }
   if (counted)
     steps.push(
@@ -168,10 +168,10 @@ function shapeOf(names: readonly SectionName[]): Shape {
 }
 
 /** F3. Counted by the shards of the rows alone: the other columns would be read once more. */
-function demandOf(name: SectionName, shardIds: string, broken: string): string {
+function demandOf(name: SectionName, shardIds: string, fault: string): string {
   const written = `(SELECT count(*) FROM ${name}_written)`
   const arrived = `(SELECT count(*) FROM unnest(${shardIds}) AS i (shard_id) WHERE ${FENCED})`
-  return `(SELECT ledger_demand(${written} = ${arrived}, '${broken}'))`
+  return `(SELECT ledger_demand(${written} = ${arrived}, '${fault}'))`
 }
 
 /** F1. */
@@ -186,12 +186,16 @@ SELECT s.shard_id${counted}
    FOR NO KEY UPDATE OF s SKIP LOCKED)`
 }
 
-/** A table `i` with the section's columns. */
-function arrivingRows({ columns }: Section, shardIds: string, next: (type: ColumnType) => string): string {
+function arrivingRows(
+  columns: Section['columns'],
+  shardIds: string,
+  next: (type: ColumnType) => string,
+): Pick<ArrivingRows, 'columns' | 'table'> {
   const given = ['shard_id', ...columns.map(({ name }) => name)]
-  const arrays = [shardIds, ...columns.map(({ type }) => next(type))]
-  const selected = columns.map(({ name, type }) => `${elementExpression(type, `u.${name}`)} AS ${name}`)
-  return `(SELECT u.shard_id, ${selected.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${given.join(', ')})) AS i`
+  const arrays = [shardIds, ...columns.map(({ type }) => next(type))].join(', ')
+  const selected = columns.map(({ name, type }) => `${elementExpression(type, `u.${name}`)} AS ${name}`).join(', ')
+  const table = `(SELECT u.shard_id, ${selected} FROM unnest(${arrays}) AS u (${given.join(', ')})) AS i`
+  return { columns: given, table }
 }
 
 /** Which shards it counts for is only known here. */
