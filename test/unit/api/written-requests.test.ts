@@ -4,7 +4,15 @@ import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { canonical } from '../../support/client-keys.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { DocumentedInterface } from '../../support/documented-interface.ts'
-import { bodyOf, createEdgeFixture, type EdgeFixture, GROUP_ID, groupView, refusalOf } from './edge-fixture.ts'
+import {
+  bodyOf,
+  clientOf,
+  createEdgeFixture,
+  type EdgeFixture,
+  GROUP_ID,
+  groupView,
+  refusalOf,
+} from './edge-fixture.ts'
 import { DECIDED, type DecidedRequest, SIGNATURE, SIGNED, WRITTEN, type WrittenId } from './written-requests.ts'
 
 const DESCRIBED = new DocumentedInterface(createOpenApiDocument('https://ledger.example/errors'))
@@ -42,6 +50,32 @@ test.for(Object.entries(WRITTEN))(
     for (const text of ['', '{', '[]', JSON.stringify(request.body).replace('{', '{"a":1,"a":2,')]) {
       expect([text, await send(text)]).toEqual([text, 400])
     }
+    expect(edge.gateway.asked).toEqual([])
+  },
+)
+
+/** Its last field has a wrong value. */
+function malformed(body: JsonObject): JsonObject {
+  return { ...body, [Object.keys(body).at(-1) ?? '']: true }
+}
+
+test.for(NAMED)(
+  'D7: text, path, shape with key, and scope are judged in this order: %s',
+  async ([id, { path, body }]) => {
+    const edge = createEdgeFixture()
+    edge.access.clients.set('outside', { ...clientOf('outside', 'admin'), accounts: ['zoe'] })
+    const [token, outside] = [await edge.tokenFor('admin'), await edge.tokenFor('admin', 'outside')]
+    const wrong = path.replace(/\/(?:alice|3f2b[^/]*)/, '/%20')
+    const key = { 'idempotency-key': 'x'.repeat(256) }
+    expect(await refusalOf(await edge.post(wrong, '{', token))).toMatchObject({ fields: ['body'] })
+    const misplaced = await refusalOf(await edge.post(wrong, malformed(body), outside, key))
+    const code = path.includes('alice') ? 'ERR_INVALID_ACCOUNT_ID' : 'ERR_INVALID_GROUP_ID'
+    expect(wrong === path ? [code] : misplaced.codes).toEqual([code])
+    const field = Object.keys(body).at(-1)
+    const isKeyed = DESCRIBED.byId(id).members.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false
+    const fields = isKeyed ? ['Idempotency-Key', field] : [field]
+    expect(await refusalOf(await edge.post(path, malformed(body), outside, key))).toMatchObject({ status: 400, fields })
+    expect((await edge.post(path, body, outside)).status).toBe(404)
     expect(edge.gateway.asked).toEqual([])
   },
 )
