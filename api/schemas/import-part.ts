@@ -1,4 +1,4 @@
-/** The shape of one part of an import, around its records (import-records.ts). */
+/** The shape of one part of an import, around its records (export-records.ts). */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isUuid } from '../../actors/identifiers.ts'

@@ -17,7 +17,7 @@ import {
   NO_LINE,
   PROOF_SYSTEM,
   type ProofRecord,
-} from '../../api/schemas/export-record.ts'
+} from '../../api/schemas/export-records.ts'
 import { verifiesText } from '../keys/service-signature.ts'
 import { signedProof } from './export-proof.ts'
 

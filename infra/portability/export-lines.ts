@@ -1,6 +1,7 @@
 /** Writes export lines: numbered, each with the hash of the line before, and one hash over all lines. */
 import { createHash } from 'node:crypto'
-import { type ExportRecord, lineHash, lineOf, NO_LINE, type ProofRecord } from '../../api/schemas/export-record.ts'
+import { canonicalJson } from '../../actors/canonical-json.ts'
+import { type ExportRecord, lineHash, NO_LINE, type ProofRecord } from '../../api/schemas/export-records.ts'
 
 /** A record without its line number and previous hash. */
 export type RecordBody = BodyOf<ExportRecord>
@@ -20,7 +21,7 @@ export class ExportLines {
 
   /** The line with its line feed. Throws RecordTooLong. */
   add(body: RecordBody): string {
-    const text = lineOf(this.recordOf(body))
+    const text = canonicalJson(this.recordOf(body))
     if (Buffer.byteLength(text, 'utf8') > LONGEST_RECORD) throw new RecordTooLong('A record is too long.')
     this.line += 1
     this.previousHash = lineHash(text)

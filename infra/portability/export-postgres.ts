@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto'
 import { usedKeyHash } from '../../actors/account/used-key.ts'
 import { MAX_USED_KEYS } from '../../actors/arrival.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
-import { EXPORT_FORMAT } from '../../api/schemas/export-record.ts'
+import { EXPORT_FORMAT } from '../../api/schemas/export-records.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import {
   type BegunExport,
@@ -204,7 +204,7 @@ async function* hashesOf(
   usedKeys: UsedKeys,
   read: ReadAccount,
   salt: string,
-): AsyncGenerator<{ readonly part: number; readonly hashes: readonly string[] }> {
+): AsyncGenerator<{ readonly part: number; readonly hashes: string[] }> {
   let hashes: string[] = []
   let part = 0
   for await (const usedKey of usedKeys.of(read)) {

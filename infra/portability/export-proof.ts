@@ -1,7 +1,7 @@
 /** The last line of an export: requester, audience, and the ledger's signature over all lines before it. */
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
-import { PROOF_SYSTEM, type ProofRecord } from '../../api/schemas/export-record.ts'
+import { PROOF_SYSTEM, type ProofRecord } from '../../api/schemas/export-records.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { ExportLines } from './export-lines.ts'

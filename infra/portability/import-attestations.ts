@@ -3,8 +3,8 @@
  *   A1. This ledger signs every attestation that it shows or exports, so its own keys are enough to verify it.
  *   A2. Clients of the other ledger do not exist here. An imported attestation belongs to no client.
  */
-import type { JsonObject } from '../../actors/canonical-json.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
+import type { ExportedAttestation } from '../../api/schemas/export-records.ts'
 import { attestationMembers, type Revoked, sealAttestation, type Stated } from '../../api/views/attestation-views.ts'
 import { type Attestation, type AttestationStore, importedBy } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
@@ -17,9 +17,9 @@ import { timeMsOf } from './import-history.ts'
 
 export interface ImportedAttestations {
   /** `other`: another attestation has this ID. */
-  readonly look: (shown: JsonObject) => Promise<'absent' | 'present' | 'other'>
+  readonly look: (shown: ExportedAttestation) => Promise<'absent' | 'present' | 'other'>
   /** Idempotent. `ledgerId`: the exporting ledger. */
-  readonly add: (shown: JsonObject, ledgerId: string) => Promise<void>
+  readonly add: (shown: ExportedAttestation, ledgerId: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function createImportedAttestations(options: {
   })
   return {
     look: async (shown) => {
-      const here = await attestations.attestation(textOf(shown, 'attestation_id'))
+      const here = await attestations.attestation(shown.attestation_id)
       if (here === undefined) return 'absent'
       return isSame(here, shown) ? 'present' : 'other'
     },
@@ -64,47 +64,42 @@ export function createImportedAttestations(options: {
 }
 
 /** True also if the attestation was revoked here after its import. */
-function isSame(here: Attestation, shown: JsonObject): boolean {
-  const texts = [here, { ...here, revocation: null }].map((one) => statedIn(attestationMembers(one) as JsonObject))
+function isSame(here: Attestation, shown: ExportedAttestation): boolean {
+  const texts = [here, { ...here, revocation: null }].map((one) =>
+    statedIn(attestationMembers(one) as ExportedAttestation),
+  )
   return texts.includes(statedIn(shown))
 }
 
 /** Canonical text without the members that each ledger sets itself. */
-function statedIn(shown: JsonObject): string {
+function statedIn(shown: ExportedAttestation): string {
   const { key_id: _key, signature: _signature, submitted_by: _by, imported_at: _at, ...stated } = shown
   return canonicalJson(stated)
 }
 
 /** The inverse of `attestationMembers`. */
 async function attestationOf(
-  shown: JsonObject,
+  shown: ExportedAttestation,
   ledgerId: string,
   serviceKeys: ServiceKeys,
   importedAtMs: number,
 ): Promise<Attestation> {
-  const text = (name: string): string => textOf(shown, name)
-  const optional = (name: string): string | null => (shown[name] === undefined ? null : text(name))
   const stated: Stated = {
-    attestationId: text('attestation_id'),
-    attester: text('attester'),
-    subjectClass: text('subject_class'),
-    subjectInstance: text('subject_instance'),
-    attestationType: text('attestation_type'),
-    statement: text('statement'),
-    evidenceUrl: optional('evidence_url'),
+    attestationId: shown.attestation_id,
+    attester: shown.attester,
+    subjectClass: shown.subject_class,
+    subjectInstance: shown.subject_instance,
+    attestationType: shown.attestation_type,
+    statement: shown.statement,
+    evidenceUrl: shown.evidence_url ?? null,
     submittedBy: importedBy(ledgerId),
     importedAtMs,
-    attesterVerified: shown['attester_verified'] === true,
-    createdAtMs: timeMsOf(text('created_at')),
+    attesterVerified: shown.attester_verified,
+    createdAtMs: timeMsOf(shown.created_at),
   }
   const seal = await sealAttestation(serviceKeys, stated, null)
-  if (shown['status'] !== 'revoked') return { ...stated, seal, revocation: null }
-  const by = text('revoked_by')
-  const revoked: Revoked = { atMs: timeMsOf(text('revoked_at')), by, reason: optional('revocation_reason') }
+  const { status, revoked_at: at = '', revoked_by: by = '', revocation_reason: reason = null } = shown
+  if (status !== 'revoked') return { ...stated, seal, revocation: null }
+  const revoked: Revoked = { atMs: timeMsOf(at), by, reason }
   return { ...stated, seal, revocation: { ...revoked, seal: await sealAttestation(serviceKeys, stated, revoked) } }
-}
-
-function textOf(shown: JsonObject, name: string): string {
-  const value = shown[name]
-  return typeof value === 'string' ? value : ''
 }

@@ -8,7 +8,7 @@
 import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import type { ArrivalState } from '../../actors/arrival.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { AttestationRecord, UsedKeysRecord } from '../../api/schemas/export-record.ts'
+import type { AttestationRecord, UsedKeysRecord } from '../../api/schemas/export-records.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
 import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'

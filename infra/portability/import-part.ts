@@ -10,14 +10,15 @@ import { sha256Hex } from '../../actors/audit-chain.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import {
   type AttestationRecord,
+  type ExportedAttestation,
   type ExportRecord,
   type InstanceRecord,
   type LedgerRecord,
   lineHash,
   NO_LINE,
   type ProofRecord,
-} from '../../api/schemas/export-record.ts'
-import { recordKindOf, type RecordKind } from '../../api/schemas/import-records.ts'
+} from '../../api/schemas/export-records.ts'
+import { recordKindOf, type RecordKind } from '../../api/schemas/export-records.ts'
 import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
 import type { PinnedKey, TrustedLedgers } from '../config/trusted-ledgers.ts'
@@ -286,17 +287,17 @@ class PartCheck {
 }
 
 /** Why the signature is invalid; undefined when it is valid. It covers all members but itself. */
-function problemOfAttestation(shown: JsonObject, keys: readonly PinnedKey[]): string | undefined {
-  const { signature, ...signed } = shown
-  const key = keys.find(({ keyId }) => keyId === signed['key_id'])
+function problemOfAttestation(
+  { signature, ...signed }: ExportedAttestation,
+  keys: readonly PinnedKey[],
+): string | undefined {
+  const key = keys.find(({ keyId }) => keyId === signed.key_id)
   if (key === undefined || key.purpose !== 'attestation') return 'the key that it names is not for attestations'
   if (key.revokedAtMs !== null) return 'the key that it names is revoked'
-  const times = ['created_at', 'imported_at', 'revoked_at'].flatMap((name) => signed[name] ?? [])
-  const atMs = Math.max(...times.map((at) => (typeof at === 'string' ? parseTimestamp(at) : undefined) ?? Number.NaN))
+  const times = [signed.created_at, signed.imported_at, signed.revoked_at].flatMap((at) => at ?? [])
+  const atMs = Math.max(...times.map((at) => parseTimestamp(at) ?? Number.NaN))
   if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
     return 'the key that it names was not in use at that time'
   }
-  return typeof signature === 'string' && verifiesText(key, canonicalJson(signed), signature)
-    ? undefined
-    : 'its signature does not verify'
+  return verifiesText(key, canonicalJson(signed), signature) ? undefined : 'its signature does not verify'
 }

@@ -6,7 +6,6 @@
  *   Q3. The balances of a token do not exceed its supply, and every balance was decrypted.
  */
 import { createHash } from 'node:crypto'
-import type { Json } from '../../actors/canonical-json.ts'
 import { BASE_UNIT, fractionalDigits, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { foldedName } from '../../actors/nft-class/state.ts'
 import { nftId } from '../../actors/nft-id.ts'
@@ -17,9 +16,9 @@ import type {
   InstanceRecord,
   ProofRecord,
   TokenRecord,
-} from '../../api/schemas/export-record.ts'
+} from '../../api/schemas/export-records.ts'
 import { MAX_ERRORS } from '../../api/http/problem.ts'
-import type { RecordKind } from '../../api/schemas/import-records.ts'
+import type { RecordKind } from '../../api/schemas/export-records.ts'
 import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
 import type { OpenedBalances, StagedPart } from './import-documents.ts'
 import { SeenHashes } from './seen-hashes.ts'
@@ -131,8 +130,8 @@ export class ImportSurvey {
         return this.seeInstance(record)
       case 'attestation': {
         const { attestation_id: id, subject_class: classId } = record.attestation
-        this.once(this.attestations, textOf(id), 'field', record.line, 'attestation.attestation_id')
-        if (this.issuers.has(textOf(classId))) return
+        this.once(this.attestations, id, 'field', record.line, 'attestation.attestation_id')
+        if (this.issuers.has(classId)) return
         return this.fault('class_id', record.line, 'attestation.subject_class', 'there is no such class in the file')
       }
       case 'account':
@@ -214,8 +213,4 @@ export class ImportSurvey {
       if (sum > total) this.fault('total_supply', line, 'total_supply', 'the balances exceed the supply')
     }
   }
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -1,6 +1,6 @@
 /** Goal: A1 and A2 of attestations that come from another ledger, over PostgreSQL. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { ExportedAttestation } from '../../api/schemas/export-records.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import { attestationMembers, sealAttestation } from '../../api/views/attestation-views.ts'
 import type { PinnedKey } from '../../infra/config/trusted-ledgers.ts'
@@ -44,14 +44,14 @@ beforeEach(async () => {
 })
 afterEach(() => closing.close())
 
-function shownOf(changes: JsonObject = {}): JsonObject {
+function shownOf(changes: Partial<ExportedAttestation> = {}): ExportedAttestation {
   const body = anAttestation(theirs, changes)
   if (body.record !== 'attestation') throw new Error('it is none')
   return body.attestation
 }
 
-async function stored(shown: JsonObject): Promise<Attestation> {
-  const found = await store.attestation(String(shown['attestation_id']))
+async function stored(shown: ExportedAttestation): Promise<Attestation> {
+  const found = await store.attestation(shown.attestation_id)
   if (found === undefined) throw new Error('it is not there')
   return found
 }
@@ -59,7 +59,10 @@ async function stored(shown: JsonObject): Promise<Attestation> {
 /** A third ledger that knows the keys of this one takes it. */
 async function isTakenOn(attestation: Attestation): Promise<boolean> {
   const { records } = await fileOf(
-    () => [ledgerBody(), { record: 'attestation', attestation: attestationMembers(attestation) as JsonObject }],
+    () => [
+      ledgerBody(),
+      { record: 'attestation', attestation: attestationMembers(attestation) as ExportedAttestation },
+    ],
     theirs,
   )
   const context = contextOf(theirs)
@@ -69,14 +72,18 @@ async function isTakenOn(attestation: Attestation): Promise<boolean> {
   return (await checkPart(given(records), true, undefined, { ...context, trusted })).ok
 }
 
-const REVOKED = {
+const REVOKED: Partial<ExportedAttestation> = {
   status: 'revoked',
   revoked_at: '2025-10-09T08:53:21.000Z',
   revoked_by: 'backend',
   revocation_reason: 'wrong',
 }
 
-test.for([{}, { evidence_url: 'https://example.org/1', attester_verified: true }, REVOKED])(
+test.for<Partial<ExportedAttestation>>([
+  {},
+  { evidence_url: 'https://example.org/1', attester_verified: true },
+  REVOKED,
+])(
   'A1: what came is signed by this ledger as it shows it, and a third ledger takes it from here: %o',
   async (changes) => {
     const shown = shownOf(changes)
@@ -84,13 +91,13 @@ test.for([{}, { evidence_url: 'https://example.org/1', attester_verified: true }
     await imported.add(shown, SOURCE)
     const here = await stored(shown)
     const { key_id: _key, signature: _signature, submitted_by: _by, ...stated } = shown
-    const members = attestationMembers(here) as JsonObject
+    const members = attestationMembers(here) as ExportedAttestation
     expect(members).toMatchObject({
       ...stated,
       submitted_by: `import ${SOURCE}`,
       key_id: ours.current('attestation'),
     })
-    expect(parseTimestamp(String(members['imported_at']))).toBe(NOW_MS)
+    expect(parseTimestamp(members.imported_at ?? '')).toBe(NOW_MS)
     expect(await isTakenOn(here)).toBe(true)
     expect(await isTakenOn({ ...here, statement: 'Another.' })).toBe(false)
   },
@@ -116,7 +123,7 @@ test('A2: it belongs to no client: no client ID can equal the name of its ledger
 test('a repeated import changes nothing, from any ledger, also after a revocation here', async () => {
   const shown = shownOf()
   await imported.add(shown, SOURCE)
-  const onward = attestationMembers(await stored(shown)) as JsonObject
+  const onward = attestationMembers(await stored(shown)) as ExportedAttestation
   const same = [shown, shownOf({ submitted_by: 'import another' }), onward]
   for (const one of same) expect(await imported.look(one)).toBe('present')
   await imported.add(shownOf({ statement: 'Broken.' }), SOURCE)

@@ -3,7 +3,7 @@ import { chainHash, ENTRY_FORMAT, GENESIS, showHash } from '../../../actors/audi
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { Caller } from '../../../actors/account/commands.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { EventRecord } from '../../../api/schemas/export-record.ts'
+import type { EventRecord, ExportedAttestation } from '../../../api/schemas/export-records.ts'
 import type { PinnedKey, TrustedLedgers } from '../../../infra/config/trusted-ledgers.ts'
 import { decryptBalance, decryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
@@ -115,8 +115,8 @@ export function anInstance(instanceId: string, owners: readonly string[], burned
   }
 }
 
-export function anAttestation(keys: FakeServiceKeys, changes: JsonObject = {}): RecordBody {
-  const signed = {
+export function anAttestation(keys: FakeServiceKeys, changes: Partial<ExportedAttestation> = {}): RecordBody {
+  const signed: Omit<ExportedAttestation, 'signature'> = {
     attestation_id: ATTESTATION_ID,
     attester: 'museum@example',
     subject_class: CLASS_ID,

@@ -69,12 +69,12 @@ function createWorld(file: SentFile): World {
     const attestations: Pick<ImportedAttestations, 'look' | 'add'> = {
       look: async (shown) => {
         await step()
-        return attested.has(String(shown['attestation_id'])) ? 'present' : 'absent'
+        return attested.has(shown.attestation_id) ? 'present' : 'absent'
       },
       add: async ({ attestation_id: id }, ledgerId) => {
         await step()
         attestedBy.add(ledgerId)
-        attested.set(String(id), (attested.get(String(id)) ?? 0) + 1)
+        attested.set(id, (attested.get(id) ?? 0) + 1)
       },
     }
     const gateway = {

@@ -1,20 +1,27 @@
 /**
- * Validates the records of an export (export-record.ts) for an import. A record is signed: an unknown member is refused.
- * A refusal lists all problems of the record.
+ * The lines of an export (D20): one record a line, in canonical JSON (RFC 8785), each with its number and the hash of the
+ * line before, which locates a changed, lost or moved line. The last line is the proof.
+ * An import validates them. A record is signed: an unknown member is refused. A refusal lists all problems of the record.
  */
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
 import { MAX_USED_KEYS } from '../../actors/arrival.ts'
-import type { JsonObject } from '../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { isAccountId, isAttester, isPrintable, isTransactionId } from '../../actors/identifiers.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { isClassId } from '../../actors/nft-id.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import { EXPORT_FORMAT, PROOF_SYSTEM } from './export-record.ts'
 import type { ErrorCode, Invalid } from '../http/problem.ts'
 import { ACCOUNT_ID_RULE, ATTESTER_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from './fields.ts'
 import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
+
+export const EXPORT_FORMAT = 1
+export const PROOF_SYSTEM = 'ecdsa-p256-sha256'
+
+/** `previous_hash` of the first line. */
+export const NO_LINE = `sha256:${'0'.repeat(64)}`
 
 export const RECORD_KINDS = [
   'ledger',
@@ -84,17 +91,18 @@ const ledgerId = checked('must be the ID of a ledger', (text) => /^[\x21-\x7e]{1
 const keyId = checked('must be the thumbprint of a key', (text) => /^[\w-]{43}$/.test(text))
 const signature = checked('must be a signature as DER in base64', (text) => /^[A-Za-z0-9+/]{80,100}={0,2}$/.test(text))
 
-const lineEntries = { line: count, previous_hash: hash }
+const lineEntries = {
+  /** From 0. */
+  line: count,
+  /** `lineHash` of the line before. */
+  previous_hash: hash,
+}
 
 function recordOf<const K extends RecordKind, E extends v.ObjectEntries>(kind: K, entries: E) {
   return v.strictObject({ ...lineEntries, record: v.literal(kind), ...entries }, objectMessage)
 }
 
-const instanceEntries = {
-  class_id: classId,
-  instance_id: accountId,
-}
-
+/** As GET /v1/attestations/{id} shows it, with the signature of the exporting ledger. */
 const attestationMembers = v.strictObject(
   {
     attestation_id: checked('must be the ID of an attestation', (text) =>
@@ -130,19 +138,23 @@ const event = v.strictObject(
     timestamp: time,
     previous_hash: hash,
     event_hash: hash,
+    /** The exact string that was hashed: event_hash = SHA-256(previous hash || SHA-256(payload)). */
     payload: textOf(2, 8_192),
   },
   objectMessage,
 )
 
-export const RECORD_SCHEMAS = {
+const RECORD_SCHEMAS = {
   ledger: recordOf('ledger', {
     format: v.literal(EXPORT_FORMAT, `must be ${EXPORT_FORMAT}`),
     ledger_id: ledgerId,
     audience: ledgerId,
     mode: oneOf(['copy', 'move']),
+    /** Whether accounts were left out. */
     partial: v.boolean('must be true or false'),
+    /** The moment of the whole content. */
     exported_at: time,
+    /** JWE to the receiver: 32 hexadecimal digits, the salt of the hashes of used keys. */
     encrypted_key_salt: jwe,
   }),
   token: recordOf('token', {
@@ -165,12 +177,15 @@ export const RECORD_SCHEMAS = {
     created_at: time,
   }),
   nft_instance: recordOf('nft_instance', {
-    ...instanceEntries,
+    class_id: classId,
+    instance_id: accountId,
+    /** Of a burned instance, the last owner. */
     owner: accountId,
     status: oneOf(['active', 'burned']),
     metadata: anyObject,
     minted_at: time,
     acquired_at: time,
+    /** Complete, oldest event first. */
     history: v.pipe(
       v.array(event, 'must be a list'),
       v.minLength(1, 'must have the mint'),
@@ -183,6 +198,7 @@ export const RECORD_SCHEMAS = {
     status: oneOf(['active', 'frozen', 'closed']),
     incoming: oneOf(['accept', 'refuse']),
     public_key: v.nullable(v.custom<JsonObject>(isObject, KEY_RULE)),
+    /** `encrypted_balance`: compact JWE (ECDH-ES, A256GCM) of `balanceText`. Balances of zero are left out. */
     balances: v.pipe(
       v.array(
         v.strictObject({ token_id: checked(TOKEN_ID_RULE, isTokenId), encrypted_balance: jwe }, objectMessage),
@@ -190,11 +206,14 @@ export const RECORD_SCHEMAS = {
       ),
       v.maxLength(MAX_BALANCES, `must have at most ${MAX_BALANCES} entries`),
     ),
+    /** Number of completed transactions. */
     txn_count: count,
+    /** Last hash of the account's chain. */
     audit_hash: hash,
     created_at: time,
     updated_at: time,
   }),
+  /** Hashes of the used idempotency keys (`usedKeyHash`) of the account before it, with `part` from 0. */
   used_keys: recordOf('used_keys', {
     account_id: accountId,
     part: count,
@@ -213,11 +232,43 @@ export const RECORD_SCHEMAS = {
     timestamp: time,
     requester: textOf(1, 256),
     proof_system: v.literal(PROOF_SYSTEM, `must be ${PROOF_SYSTEM}`),
+    /** Over all lines before, each with its line feed. */
     proof_hash: hash,
+    /** An assertion key of the exporting ledger. */
     key_id: keyId,
+    /** Over the canonical JSON of this record without it. */
     signature,
   }),
 } as const satisfies Record<RecordKind, v.GenericSchema>
+
+type RecordOf<K extends RecordKind> = v.InferOutput<(typeof RECORD_SCHEMAS)[K]>
+export type LedgerRecord = RecordOf<'ledger'>
+export type TokenRecord = RecordOf<'token'>
+export type ClassRecord = RecordOf<'nft_class'>
+export type InstanceRecord = RecordOf<'nft_instance'>
+export type EventRecord = InstanceRecord['history'][number]
+export type AttestationRecord = RecordOf<'attestation'>
+export type ExportedAttestation = AttestationRecord['attestation']
+export type AccountRecord = RecordOf<'account'>
+export type UsedKeysRecord = RecordOf<'used_keys'>
+export type ProofRecord = RecordOf<'proof'>
+export type ExportRecord = RecordOf<RecordKind>
+
+/** `sha256:` and 64 hexadecimal digits. `line`: without its line feed. */
+export function lineHash(line: string): string {
+  return `sha256:${createHash('sha256').update(line, 'utf8').digest('hex')}`
+}
+
+/** The longest account ID, token ID and balance, with room. All of it is ASCII. */
+const BALANCE_TEXT_LENGTH = 320
+
+/**
+ * The plaintext of an encrypted balance. It names account and token, so it cannot pass for another, and has a fixed length,
+ * so its length reveals nothing.
+ */
+export function balanceText(accountId: string, tokenId: string, balance: string): string {
+  return canonicalJson({ account_id: accountId, balance, token_id: tokenId }).padEnd(BALANCE_TEXT_LENGTH, ' ')
+}
 
 /** Undefined: the member with the kind of the record is missing, or has an unknown kind. */
 export function recordKindOf(record: JsonObject): RecordKind | undefined {
