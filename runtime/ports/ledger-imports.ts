@@ -92,20 +92,18 @@ export interface ImportFault {
   readonly message: string
 }
 
-export const IMPORT_FAULT_CODES = [
-  'field',
-  'balance',
-  'wrong_ledger',
-  'total_supply',
-  'proof_hash',
-  'signature',
-  'class_id',
-  'issuer',
-  'account_id',
-  'symbol',
-  'token_id',
-] as const
-export type ImportFaultCode = (typeof IMPORT_FAULT_CODES)[number]
+export type ImportFaultCode =
+  | 'field'
+  | 'balance'
+  | 'wrong_ledger'
+  | 'total_supply'
+  | 'proof_hash'
+  | 'signature'
+  | 'class_id'
+  | 'issuer'
+  | 'account_id'
+  | 'symbol'
+  | 'token_id'
 
 export type ImportStatus =
   | { readonly phase: 'staging'; readonly nextPart: number; readonly lines: number }

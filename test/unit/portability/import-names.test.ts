@@ -4,7 +4,6 @@ import type { JsonObject } from '../../../actors/canonical-json.ts'
 import {
   openPart,
   type OpenedBalances,
-  placeOfPart,
   sealedPart,
   type StagedPart,
 } from '../../../infra/portability/import-documents.ts'
@@ -12,7 +11,6 @@ import { workOf } from '../../../infra/portability/import-commands.ts'
 import { checkPart } from '../../../infra/portability/import-part.ts'
 import { ImportSurvey } from '../../../infra/portability/import-survey.ts'
 import { LEDGER_KEY_NAME } from '../../../infra/vault/key-name.ts'
-import { UnreadableRow } from '../../../infra/vault/unreadable-row.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import { sealingVault } from '../../support/row-vaults.ts'
 import { anAccount, ledgerBody, TOKEN_BODY } from './export-scene.ts'
@@ -71,15 +69,6 @@ describe('tokens named like a member of every object', () => {
     // And over the wire.
     expect(Object.entries(JSON.parse(JSON.stringify(arriving[0]?.[1])) as JsonObject)).toHaveLength(NAMES.length)
   })
-
-  test.for(['[]', '"x"', '{"-1":{}}', '{"1":[]}', '{"1":{"GOLD":1}}', '{"x":{}}'])(
-    'balances at rest that are none are not believed: %s',
-    (balances) => {
-      const part = `{"firstLine":0,"text":"","balances":${balances}}`
-      const sealed = vault.seal(LEDGER_KEY_NAME, placeOfPart(IMPORT_ID, 0), part)
-      expect(() => openPart(IMPORT_ID, 0, Buffer.from(sealed, 'hex'), vault)).toThrow(UnreadableRow)
-    },
-  )
 })
 
 describe('the decrypted balances of an account', () => {
