@@ -104,11 +104,11 @@ export class ImportDrive {
     const surveyed = await this.survey(head)
     if (surveyed.ok) {
       const { steps } = this.planOf(head, surveyed.index)
-      await store.advance(head, { ...head, status: 'applying', position: 0, total: steps.length })
+      await store.change(head, { ...head, status: 'applying', position: 0, total: steps.length })
       return false
     }
     // No actor has staged anything yet, so there is nothing to drop.
-    await store.finish(head, { ...head, status: 'refused', refusal: surveyed.refusal })
+    await store.change(head, { ...head, status: 'refused', refusal: surveyed.refusal }, { ends: true })
     return false
   }
 
@@ -126,7 +126,12 @@ export class ImportDrive {
     this.hasStaged = true
     const held = await this.homes(head).hold(work)
     if (held.kind === 'refused') await this.decideAgainst(head, held.refusal)
-    else await store.advance(head, { ...head, position: head.position + 1 }, { part: step.part, present: held.present })
+    else
+      await store.change(
+        head,
+        { ...head, position: head.position + 1 },
+        { found: { part: step.part, present: held.present } },
+      )
     return false
   }
 
@@ -161,7 +166,7 @@ export class ImportDrive {
     const { store } = this.options
     let head: ImportHead | undefined = seen
     while (head?.status === 'applying') {
-      if (await store.advance(head, { ...head, status: 'refusing', refusal })) return
+      if (await store.change(head, { ...head, status: 'refusing', refusal })) return
       head = await store.head(this.importId)
     }
   }
@@ -172,11 +177,12 @@ export class ImportDrive {
     const step = plan.steps[head.position]
     if (step === undefined) {
       const present = await this.countPresent(plan)
-      await store.finish(head, { ...head, status: 'done', summary: { ...plan.index.counts, present } })
+      const summary = { ...plan.index.counts, present }
+      await store.change(head, { ...head, status: 'done', summary }, { ends: true })
       return false
     }
     await this.takeStep(head, step)
-    await store.advance(head, { ...head, position: head.position + 1 })
+    await store.change(head, { ...head, position: head.position + 1 })
     return false
   }
 
@@ -229,7 +235,7 @@ export class ImportDrive {
   private async refuse(head: ImportHead): Promise<boolean> {
     await this.drop(head)
     this.hasStaged = false
-    await this.options.store.advance(head, { ...head, status: 'refused' })
+    await this.options.store.change(head, { ...head, status: 'refused' })
     return false
   }
 

@@ -97,7 +97,7 @@ class ImportIntake {
       return refusalOf(verdict.refusal)
     }
     const after = headAfter(part, verdict.part)
-    if (!(await store.append(before, after, this.newPart(part, verdict.part)))) return 'moved'
+    if (!(await store.change(before, after, { next: this.newPart(part, verdict.part) }))) return 'moved'
     return part.last ? this.end(part.importId) : staged(after.nextPart, after.end.lines)
   }
 

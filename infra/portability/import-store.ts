@@ -30,10 +30,8 @@ export interface ImportStore {
    * is in use. `full`: too many imports are being staged.
    */
   readonly begin: (head: ImportHead, part: NewPart) => Promise<'begun' | 'taken' | 'full'>
-  /** Stores the next part (S2). False: the head is no longer `before`. */
-  readonly append: (before: ImportHead, after: ImportHead, part: NewPart) => Promise<boolean>
-  /** S1. False: the head is no longer `before`. `found`: lines of a part that existed before. */
-  readonly advance: (before: ImportHead, after: ImportHead, found?: FoundPresent) => Promise<boolean>
+  /** S1. False: the head is no longer `before`. */
+  readonly change: (before: ImportHead, after: ImportHead, more?: MoreChanges) => Promise<boolean>
   /** S1, S4. `next` gets the accepted imports of the same ledger. False: the head is no longer `before`. */
   readonly decide: (before: ImportHead, next: (taken: readonly ImportHead[]) => ImportHead) => Promise<boolean>
   /** Content reference of a stored part. */
@@ -48,14 +46,10 @@ export interface ImportStore {
   readonly touch: (importId: string) => Promise<string | undefined>
   /** Deletes an import that is refused while it is staged, if its head is still `before`. */
   readonly discard: (before: ImportHead) => Promise<void>
-  /** S1, S3. Ends the import. No request of it may be in flight. */
-  readonly finish: (before: ImportHead, after: ImportHead) => Promise<boolean>
   /** S3. Settles a refused import. No request of it may be in flight. */
   readonly settle: (importId: string) => Promise<void>
-  /** Takes over the unfinished imports that no edge has driven for `forMs`. */
-  readonly unattended: (forMs: number) => Promise<readonly string[]>
-  /** Takes over the refused and unsettled imports that no edge has driven for `forMs`. */
-  readonly unsettled: (forMs: number) => Promise<readonly string[]>
+  /** Takes over the unfinished, or the refused and unsettled imports, that no edge has driven for `forMs`. */
+  readonly takeOver: (which: 'unfinished' | 'unsettled', forMs: number) => Promise<readonly string[]>
   /** S3. Returns the number of deleted imports. */
   readonly dropStale: (forMs: number) => Promise<number>
   readonly close: () => Promise<void>
@@ -67,9 +61,14 @@ export interface NewPart {
   readonly staged: StagedPart
 }
 
-export interface FoundPresent {
-  readonly part: number
-  readonly present: Present
+/** Changes in the transaction that changes a head. */
+export interface MoreChanges {
+  /** S2. The next part. */
+  readonly next?: NewPart
+  /** Lines of a part that existed before. */
+  readonly found?: { readonly part: number; readonly present: Present }
+  /** S3. Ends the import. No request of it may be in flight. */
+  readonly ends?: true
 }
 
 /** Imports being staged in the whole ledger. */
@@ -105,10 +104,7 @@ export function createImportStore(options: { readonly url: string; readonly vaul
 type Run = QueryPool['run']
 type Sql = postgres.Sql | postgres.TransactionSql
 
-function headsOf(
-  run: Run,
-  vault: RowVault,
-): Pick<ImportStore, 'head' | 'begin' | 'append' | 'advance' | 'decide' | 'finish' | 'discard'> {
+function headsOf(run: Run, vault: RowVault): Pick<ImportStore, 'head' | 'begin' | 'change' | 'decide' | 'discard'> {
   return {
     head: (importId) =>
       run(async (sql) => {
@@ -117,50 +113,21 @@ function headsOf(
         return row === undefined ? undefined : openHead(row, vault)
       }),
     begin: (head, part) => inTransaction(run, (sql) => begin(sql, head, part, vault)),
-    append: (before, after, part) =>
-      inTransaction(run, async (sql) => {
-        if (!(await changed(sql, before, after, vault))) return false
-        await insertPart(sql, after.importId, part, vault)
-        return true
-      }),
-    advance: (before, after, found) =>
-      inTransaction(run, async (sql) => {
-        if (!(await changed(sql, before, after, vault))) return false
-        if (found !== undefined) {
-          const hex = sealedPresent(after.importId, found.part, found.present, vault)
-          await sql`
-            UPDATE import_parts SET present = decode(${hex}, 'hex')
-             WHERE import_id = ${after.importId} AND part = ${found.part} AND present IS NULL`
-        }
-        return true
-      }),
+    change: (before, after, more) => inTransaction(run, (sql) => change(sql, { before, after }, vault, more)),
     decide: (before, next) =>
       inTransaction(run, async (sql) => {
         await sql`SELECT pg_advisory_xact_lock(${DECIDE_LOCK}::bigint)`
         const rows = await sql<HeadRow[]>`
           SELECT import_id, status, next_part, position, document FROM imports WHERE status IN ('taking', 'done')`
         const taken = rows.map((row) => openHead(row, vault))
-        return changed(
-          sql,
-          before,
-          next(taken.filter((head) => head.source.ledgerId === before.source.ledgerId)),
-          vault,
-        )
+        const after = next(taken.filter((head) => head.source.ledgerId === before.source.ledgerId))
+        return change(sql, { before, after }, vault)
       }),
-    finish: (before, after) =>
+    discard: (before) =>
       inTransaction(run, async (sql) => {
-        if (!(await changed(sql, before, after, vault))) return false
-        await settle(sql, after.importId)
-        return true
+        const { count } = await sql`DELETE FROM imports WHERE ${isAt(sql, before)}`
+        if (count > 0) await sql`DELETE FROM import_parts WHERE import_id = ${before.importId}`
       }),
-    discard: async ({ importId, status, nextPart, position }) => {
-      await inTransaction(run, async (sql) => {
-        const { count } = await sql`
-          DELETE FROM imports WHERE import_id = ${importId} AND status = ${status} AND next_part = ${nextPart}
-             AND position = ${position}`
-        if (count > 0) await sql`DELETE FROM import_parts WHERE import_id = ${importId}`
-      })
-    },
   }
 }
 
@@ -181,15 +148,33 @@ async function begin(sql: Sql, head: ImportHead, part: NewPart, vault: RowVault)
   return 'begun'
 }
 
+function isAt(sql: Sql, { importId, status, nextPart, position }: ImportHead) {
+  return sql`import_id = ${importId} AND status = ${status} AND next_part = ${nextPart} AND position = ${position}`
+}
+
 /** S1. */
-async function changed(sql: Sql, before: ImportHead, after: ImportHead, vault: RowVault): Promise<boolean> {
+async function change(
+  sql: Sql,
+  { before, after }: { readonly before: ImportHead; readonly after: ImportHead },
+  vault: RowVault,
+  { next, found, ends }: MoreChanges = {},
+): Promise<boolean> {
+  const { importId } = after
   const { count } = await sql`
     UPDATE imports
        SET status = ${after.status}, next_part = ${after.nextPart}, position = ${after.position},
            document = decode(${sealedHead(after, vault)}, 'hex'), updated_at = now(), driven_at = now()
-     WHERE import_id = ${before.importId} AND status = ${before.status} AND next_part = ${before.nextPart}
-       AND position = ${before.position}`
-  return count > 0
+     WHERE ${isAt(sql, before)}`
+  if (count === 0) return false
+  if (next !== undefined) await insertPart(sql, importId, next, vault)
+  if (found !== undefined) {
+    const hex = sealedPresent(importId, found.part, found.present, vault)
+    await sql`
+      UPDATE import_parts SET present = decode(${hex}, 'hex')
+       WHERE import_id = ${importId} AND part = ${found.part} AND present IS NULL`
+  }
+  if (ends === true) await settle(sql, importId)
+  return true
 }
 
 /** S3. In one transaction, so that a new import with this ID sees both changes. */
@@ -208,32 +193,31 @@ async function insertPart(sql: Sql, importId: string, part: NewPart, vault: RowV
 }
 
 function partsOf(run: Run, vault: RowVault): Pick<ImportStore, 'contentOf' | 'contentRef' | 'part' | 'present'> {
+  const read = <Stored, Value>(
+    column: 'content' | 'document' | 'present',
+    [importId, part]: readonly [importId: string, part: number],
+    valueOf: (stored: Stored) => Value,
+  ): Promise<Value | undefined> =>
+    run(async (sql) => {
+      const [row] = await sql<{ readonly stored: Stored | null }[]>`
+        SELECT ${sql(column)} AS stored FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
+      const stored = row?.stored ?? null
+      return stored === null ? undefined : valueOf(stored)
+    })
   return {
     contentRef: (importId, text) => vault.keyRef(importId, text),
-    contentOf: (importId, part) =>
-      run(async (sql) => {
-        const [row] = await sql<{ readonly content: string }[]>`
-          SELECT content FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
-        return row?.content
-      }),
-    part: (importId, part) =>
-      run(async (sql) => {
-        const [row] = await sql<{ readonly document: Buffer | null }[]>`
-          SELECT document FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
-        const document = row?.document ?? null
-        return document === null ? undefined : openPart(importId, part, document, vault)
-      }),
-    present: (importId, part) =>
-      run(async (sql) => {
-        const [row] = await sql<{ readonly present: Buffer | null }[]>`
-          SELECT present FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
-        const present = row?.present ?? null
-        return present === null ? undefined : openPresent(importId, part, present, vault)
-      }),
+    contentOf: (...at) => read('content', at, (content: string) => content),
+    part: (...at) => read('document', at, (document: Buffer) => openPart(...at, document, vault)),
+    present: (...at) => read('present', at, (present: Buffer) => openPresent(...at, present, vault)),
   }
 }
 
-function sweepsOf(run: Run): Pick<ImportStore, 'touch' | 'settle' | 'unattended' | 'unsettled' | 'dropStale'> {
+const STATUSES = {
+  unfinished: ['checking', 'applying', 'taking', 'refusing'],
+  unsettled: ['refused'],
+}
+
+function sweepsOf(run: Run): Pick<ImportStore, 'touch' | 'settle' | 'takeOver' | 'dropStale'> {
   const seconds = (ms: number): string => `${ms / 1_000} seconds`
   return {
     touch: (importId) =>
@@ -243,41 +227,29 @@ function sweepsOf(run: Run): Pick<ImportStore, 'touch' | 'settle' | 'unattended'
         return row?.status
       }),
     settle: (importId) => inTransaction(run, (sql) => settle(sql, importId)),
-    unattended: (forMs) =>
+    takeOver: (which, forMs) =>
       run(async (sql) => {
         const rows = await sql<{ readonly import_id: string }[]>`
           UPDATE imports SET driven_at = now()
-           WHERE status IN ('checking', 'applying', 'taking', 'refusing')
+           WHERE status IN ${sql(STATUSES[which])} AND NOT settled
              AND driven_at <= now() - ${seconds(forMs)}::interval
           RETURNING import_id`
         return rows.map((row) => row.import_id)
       }),
-    unsettled: (forMs) =>
-      run(async (sql) => {
-        const rows = await sql<{ readonly import_id: string }[]>`
-          UPDATE imports SET driven_at = now()
-           WHERE status = 'refused' AND NOT settled AND driven_at <= now() - ${seconds(forMs)}::interval
-          RETURNING import_id`
-        return rows.map((row) => row.import_id)
-      }),
     dropStale: (forMs) =>
-      inTransaction(run, async (sql) => {
-        const rows = await sql<{ readonly import_id: string }[]>`
-          DELETE FROM imports WHERE status = 'staging' AND updated_at <= now() - ${seconds(forMs)}::interval
-          RETURNING import_id`
-        for (const { import_id: importId } of rows) await sql`DELETE FROM import_parts WHERE import_id = ${importId}`
-        return rows.length
+      run(async (sql) => {
+        const { count } = await sql`
+          WITH stale AS (
+            DELETE FROM imports WHERE status = 'staging' AND updated_at <= now() - ${seconds(forMs)}::interval
+            RETURNING import_id
+          ), parts AS (DELETE FROM import_parts WHERE import_id IN (SELECT import_id FROM stale))
+          SELECT import_id FROM stale`
+        return count
       }),
   }
 }
 
 async function inTransaction<T>(run: Run, work: (sql: postgres.TransactionSql) => Promise<T>): Promise<T> {
-  let result: { readonly value: T } | undefined
-  await run((sql) =>
-    sql.begin(async (transaction) => {
-      result = { value: await work(transaction) }
-    }),
-  )
-  if (result === undefined) throw new LedgerImportsUnavailable('The transaction returned no result.')
-  return result.value
+  const { value } = await run((sql) => sql.begin(async (transaction) => ({ value: await work(transaction) })))
+  return value
 }

@@ -71,8 +71,8 @@ export function createImportTakeup(options: Omit<DriverOptions, 'stopping'>): Im
     for (const [importId, until] of resting) if (until <= now) resting.delete(importId)
     try {
       await store.dropStale(STALE_MS)
-      begin(await store.unsettled(SETTLED_MS), own.settling, settle)
-      begin(await store.unattended(UNATTENDED_MS), own.driving, drive)
+      begin(await store.takeOver('unsettled', SETTLED_MS), own.settling, settle)
+      begin(await store.takeOver('unfinished', UNATTENDED_MS), own.driving, drive)
     } catch (error) {
       report(log, null, error)
     }

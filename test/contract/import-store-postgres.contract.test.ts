@@ -30,7 +30,7 @@ describe('imports at rest', () => {
     sql = postgres(database.url, { max: 1, onnotice: () => undefined })
     store = createImportStore({ url: database.url, vault: await vaultOf(database.url) })
     await store.begin(HEAD, { ...aPart(0), content: store.contentRef(HEAD.importId, 'NEEDLE') })
-    await store.advance(HEAD, { ...HEAD, position: 1 }, { part: 0, present: { records: [1], issuers: [] } })
+    await store.change(HEAD, { ...HEAD, position: 1 }, { found: { part: 0, present: { records: [1], issuers: [] } } })
   })
   afterAll(async () => {
     await store.close()

@@ -81,14 +81,16 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       expect(begun.filter((one) => one === 'begun')).toHaveLength(MAX_STAGED)
       expect(begun.filter((one) => one === 'full')).toHaveLength(4)
       const first = another(begun.indexOf('begun'))
-      await store.advance(first, { ...first, status: 'checking' })
+      await store.change(first, { ...first, status: 'checking' })
       expect(await store.begin(another(99), aPart(0))).toBe('begun')
     })
 
     test('S2: one of several concurrent appends of a part succeeds, and only its content is there', async () => {
       await store.begin(HEAD, aPart(0))
       const after = { ...HEAD, nextPart: 2 }
-      const appended = await Promise.all(['a', 'b', 'c'].map((text) => store.append(HEAD, after, aPart(1, text))))
+      const appended = await Promise.all(
+        ['a', 'b', 'c'].map((text) => store.change(HEAD, after, { next: aPart(1, text) })),
+      )
       expect(appended.filter(Boolean)).toHaveLength(1)
       const text = ['a', 'b', 'c'][appended.indexOf(true)] ?? ''
       expect((await store.part(HEAD.importId, 1))?.text).toBe(text)
@@ -98,11 +100,11 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
     test('S1: one of several concurrent changes of a head succeeds', async () => {
       await store.begin(HEAD, aPart(0))
       const applying: ImportHead = { ...HEAD, status: 'applying', total: 7 }
-      expect(await store.advance(HEAD, applying)).toBe(true)
-      expect(await store.advance(HEAD, { ...HEAD, status: 'checking' })).toBe(false)
+      expect(await store.change(HEAD, applying)).toBe(true)
+      expect(await store.change(HEAD, { ...HEAD, status: 'checking' })).toBe(false)
       const both = await Promise.all([
-        store.advance(applying, { ...applying, status: 'taking' }),
-        store.advance(applying, { ...applying, status: 'refusing' }),
+        store.change(applying, { ...applying, status: 'taking' }),
+        store.change(applying, { ...applying, status: 'refusing' }),
       ])
       expect(both.filter(Boolean)).toHaveLength(1)
       expect((await store.head(HEAD.importId))?.status).toBe(both[0] ? 'taking' : 'refusing')
@@ -112,11 +114,10 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       await store.begin(HEAD, aPart(0))
       const next = { ...HEAD, position: 1 }
       const found = { part: 0, present: { records: [3, 5], issuers: [1] } }
-      expect(await store.advance(HEAD, next, found)).toBe(true)
-      expect(await store.advance(HEAD, next, { part: 0, present: { records: [], issuers: [] } })).toBe(false)
-      expect(
-        await store.advance(next, { ...next, position: 2 }, { part: 0, present: { records: [], issuers: [] } }),
-      ).toBe(true)
+      const nothing = { part: 0, present: { records: [], issuers: [] } }
+      expect(await store.change(HEAD, next, { found })).toBe(true)
+      expect(await store.change(HEAD, next, { found: nothing })).toBe(false)
+      expect(await store.change(next, { ...next, position: 2 }, { found: nothing })).toBe(true)
       expect(await store.present(HEAD.importId, 0)).toEqual(found.present)
     })
 
@@ -126,8 +127,8 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       for (const head of [...heads.map((one) => ({ ...one, status: 'staging' as const })), stranger]) {
         await store.begin(head, aPart(0))
       }
-      for (const head of heads) await store.advance({ ...head, status: 'staging' }, head)
-      await store.advance(stranger, { ...stranger, status: 'taking' })
+      for (const head of heads) await store.change({ ...head, status: 'staging' }, head)
+      await store.change(stranger, { ...stranger, status: 'taking' })
       const brought = [{ tokenId: 'constructor', quantity: '7.5', supply: '10' }]
       const seen: (readonly string[])[] = []
       const decisions = await Promise.all(
@@ -151,7 +152,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       await store.begin(HEAD, aPart(0))
       const summary = { accounts: 1, tokens: 0, nftClasses: 0, nftInstances: 0, attestations: 0, present: 0 }
       const done: ImportHead = { ...HEAD, status: 'done', summary }
-      expect(await store.finish(HEAD, done)).toBe(true)
+      expect(await store.change(HEAD, done, { ends: true })).toBe(true)
       expect(await store.head(HEAD.importId)).toEqual(done)
       expect(await store.part(HEAD.importId, 0)).toBeUndefined()
       expect(await store.contentOf(HEAD.importId, 0)).toBe(aPart(0).content)
@@ -162,7 +163,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
       await store.begin(HEAD, aPart(0))
       const refusal = { kind: 'invalid', faults: [{ code: 'balance', field: 'lines[3]', message: 'no' }] } as const
       const refused: ImportHead = { ...HEAD, status: 'refused', refusal }
-      await store.advance(HEAD, refused)
+      await store.change(HEAD, refused)
       expect(await store.head(HEAD.importId)).toEqual(refused)
       expect(await store.begin(HEAD, aPart(0, 'anew'))).toBe('taken')
       expect(await store.part(HEAD.importId, 0)).toEqual(STAGED)
@@ -176,7 +177,7 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
 
     test('discarding deletes an import unless it has progressed', async () => {
       await store.begin(HEAD, aPart(0))
-      await store.append(HEAD, { ...HEAD, nextPart: 2 }, aPart(1))
+      await store.change(HEAD, { ...HEAD, nextPart: 2 }, { next: aPart(1) })
       await store.discard(HEAD)
       expect(await store.head(HEAD.importId)).toBeDefined()
       await store.discard({ ...HEAD, nextPart: 2 })
@@ -187,13 +188,13 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
     test('unfinished imports without a driver are handed to one caller each', async () => {
       const [driven, staged, done, refused] = [another(1), another(2), another(3), another(4)]
       for (const head of [driven, staged, done, refused]) await store.begin(head, aPart(0))
-      await store.advance(driven, { ...driven, status: 'applying' })
-      await store.finish(done, { ...done, status: 'done' })
-      await store.advance(refused, { ...refused, status: 'refused' })
-      expect(await store.unattended(60_000)).toEqual([])
-      expect(await store.unattended(0)).toEqual([driven.importId])
-      expect(await store.unsettled(60_000)).toEqual([])
-      expect(await store.unsettled(0)).toEqual([refused.importId])
+      await store.change(driven, { ...driven, status: 'applying' })
+      await store.change(done, { ...done, status: 'done' }, { ends: true })
+      await store.change(refused, { ...refused, status: 'refused' })
+      expect(await store.takeOver('unfinished', 60_000)).toEqual([])
+      expect(await store.takeOver('unfinished', 0)).toEqual([driven.importId])
+      expect(await store.takeOver('unsettled', 60_000)).toEqual([])
+      expect(await store.takeOver('unsettled', 0)).toEqual([refused.importId])
       expect(await store.dropStale(60_000)).toBe(0)
       expect(await store.dropStale(0)).toBe(1)
       expect(await store.head(staged.importId)).toBeUndefined()

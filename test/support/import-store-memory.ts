@@ -3,7 +3,6 @@ import type { ImportHead, Present } from '../../infra/portability/import-documen
 import { type ImportStore, MAX_STAGED, type NewPart } from '../../infra/portability/import-store.ts'
 
 const UNFINISHED: ReadonlySet<string> = new Set(['checking', 'applying', 'taking', 'refusing'])
-
 const TAKEN: ReadonlySet<string> = new Set(['taking', 'done'])
 
 interface StoredPart {
@@ -85,32 +84,23 @@ export function createMemoryImportStore(options: {
       history.push(head.status)
       return 'begun'
     },
-    append: async (from, to, part) => {
-      await before('append')
+    change: async (from, to, { next, found, ends } = {}) => {
+      await before('change')
       const stored = change(from, to)
-      if (stored !== undefined) put(stored, part)
-      return stored !== undefined
-    },
-    advance: async (from, to, found) => {
-      await before('advance')
-      const stored = change(from, to)
-      const kept = found === undefined ? undefined : stored?.parts.get(found.part)
-      if (stored !== undefined && found !== undefined && kept !== undefined) {
+      if (stored === undefined) return false
+      if (next !== undefined) put(stored, next)
+      const kept = found === undefined ? undefined : stored.parts.get(found.part)
+      if (found !== undefined && kept !== undefined) {
         stored.parts.set(found.part, { ...kept, present: kept.present ?? structuredClone(found.present) })
       }
-      return stored !== undefined
+      if (ends === true) settle(stored)
+      return true
     },
     decide: async (from, next) => {
       await before('decide')
       const taken = [...imports.values()].map(({ head }) => head).filter(({ status }) => TAKEN.has(status))
       const ofSource = taken.filter(({ source }) => source.ledgerId === from.source.ledgerId)
       return change(from, next(structuredClone(ofSource))) !== undefined
-    },
-    finish: async (from, to) => {
-      await before('finish')
-      const stored = change(from, to)
-      settle(stored)
-      return stored !== undefined
     },
     discard: async (from) => {
       await before('discard')
@@ -129,8 +119,10 @@ export function createMemoryImportStore(options: {
       return touch(importId)?.head.status
     },
     settle: async (importId) => settle(imports.get(importId)),
-    unattended: async (forMs) => claim(forMs, ({ head }) => UNFINISHED.has(head.status)),
-    unsettled: async (forMs) => claim(forMs, ({ head, settled }) => head.status === 'refused' && !settled),
+    takeOver: async (which, forMs) =>
+      claim(forMs, ({ head: { status }, settled }) =>
+        which === 'unfinished' ? UNFINISHED.has(status) : status === 'refused' && !settled,
+      ),
     dropStale: async (forMs) => {
       const found = ids(({ head, updatedAtMs }) => head.status === 'staging' && updatedAtMs <= nowMs() - forMs)
       for (const importId of found) imports.delete(importId)

@@ -36,8 +36,8 @@ async function become(status: 'done' | 'refused' | 'taking', settled = true): Pr
     ...(status === 'done' ? { summary } : {}),
     ...(status === 'refused' ? { refusal } : {}),
   }
-  if (settled && status !== 'taking') await store.finish(head, after)
-  else await store.advance(head, { ...after, position: 3, total: 9 })
+  if (settled && status !== 'taking') await store.change(head, after, { ends: true })
+  else await store.change(head, { ...after, position: 3, total: 9 })
 }
 
 describe('the parts of an import', () => {

@@ -60,7 +60,7 @@ test('U2: the number of imports taken over is limited', async () => {
   let begun = 0
   const heads = Array.from({ length: 100 }, (_, at) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`)
   const { takeup } = setUp(() => ({
-    unattended: async () => heads,
+    takeOver: async (which) => (which === 'unfinished' ? heads : []),
     head: () => {
       begun += 1
       return new Promise(() => undefined)

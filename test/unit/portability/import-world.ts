@@ -110,9 +110,8 @@ function watchedStore(store: MemoryImportStore, step: () => void | Promise<void>
   return {
     ...store,
     head: async (...args) => (await step(), store.head(...args)),
-    advance: async (...args) => (await step(), store.advance(...args)),
+    change: async (...args) => (await step(), store.change(...args)),
     decide: async (...args) => (await step(), store.decide(...args)),
-    finish: async (...args) => (await step(), store.finish(...args)),
     part: async (...args) => (await step(), store.part(...args)),
     touch: async (...args) => (await step(), store.touch(...args)),
   }
