@@ -1,9 +1,8 @@
-/** Imports as the interface shows them, and why one is refused. */
+/** Imports and their refusals as the interface shows them. */
 import type {
   ImportFault,
   ImportFaultCode,
   ImportOutcome,
-  ImportRefusal,
   ImportStatus,
   ImportSummary,
 } from '../../runtime/ports/ledger-imports.ts'
@@ -30,50 +29,27 @@ export function invalidOfFault({ code, field, message }: ImportFault): Invalid {
 
 /** The response to a part. */
 export function importAnswer(importId: string, outcome: ImportOutcome): Reply | Problem {
-  const common = { import_id: importId }
-  switch (outcome.kind) {
-    case 'staged':
-      return jsonReply(202, { ...common, status: 'staging', next_part: outcome.nextPart, lines: outcome.lines })
-    case 'under_way':
-      return jsonReply(202, { ...common, status: outcome.phase, done: outcome.done, total: outcome.total })
-    case 'done':
-      return jsonReply(200, { ...common, status: 'done', summary: summaryMembers(outcome.summary) })
-    case 'conflict':
-      return conflict(outcome.field, outcome.detail)
-    case 'invalid':
-    case 'untrusted':
-    case 'mismatch':
-    case 'exists':
-      return refusalProblem(outcome)
-  }
+  if (!('phase' in outcome)) return refusalProblem(outcome)
+  const members = importMembers(importId, outcome, outcome.phase === 'staging')
+  return jsonReply(outcome.phase === 'done' ? 200 : 202, members)
 }
 
-/** The progress of an import, for GET. */
-export function importMembers(importId: string, status: ImportStatus): object {
-  const { phase, nextPart, lines } = status
-  const common = { import_id: importId, status: phase, next_part: nextPart, lines }
-  switch (phase) {
-    case 'staging':
-      return common
-    case 'done':
-      return { ...common, summary: summaryMembers(status.summary) }
-    case 'refused': {
-      const { detail, codes, errors } = refusalProblem(status.refusal)
-      return { ...common, refusal: { detail, error_codes: codes, errors: errors ?? [] } }
-    }
-    case 'checking':
-    case 'applying':
-    case 'taking':
-    case 'refusing':
-      return { ...common, done: status.done, total: status.total }
-  }
+/** The progress of an import. */
+export function importMembers(importId: string, status: ImportStatus, withLines = true): object {
+  const { phase, nextPart, lines, done, total, summary, refusal } = status
+  const common = { import_id: importId, status: phase, ...(withLines ? { next_part: nextPart, lines } : {}) }
+  if (phase === 'staging') return common
+  if (summary !== null) return { ...common, summary: summaryMembers(summary) }
+  if (refusal === null) return { ...common, done, total }
+  const { detail, codes, errors } = refusalProblem(refusal)
+  return { ...common, refusal: { detail, error_codes: codes, errors: errors ?? [] } }
 }
 
 function summaryMembers({ accounts, tokens, nftClasses, nftInstances, attestations, present }: ImportSummary): object {
   return { accounts, tokens, nft_classes: nftClasses, nft_instances: nftInstances, attestations, present }
 }
 
-function refusalProblem(refusal: ImportRefusal): Problem {
+function refusalProblem(refusal: Exclude<ImportOutcome, ImportStatus>): Problem {
   switch (refusal.kind) {
     case 'invalid':
       return invalidProblem('validation-error', refusal.faults.map(invalidOfFault))
@@ -86,10 +62,9 @@ function refusalProblem(refusal: ImportRefusal): Problem {
       return { ...problem('forbidden', 'ERR_SIGNATURE_MISMATCH', detail, [{ field, message: detail }]), signed }
     }
     case 'exists':
-      return conflict(refusal.field, refusal.detail)
+    case 'conflict': {
+      const { field, detail } = refusal
+      return problem('conflict', 'ERR_CONFLICT', detail, [{ field, message: detail }])
+    }
   }
-}
-
-function conflict(field: string, detail: string): Problem {
-  return problem('conflict', 'ERR_CONFLICT', detail, [{ field, message: detail }])
 }

@@ -4,15 +4,13 @@
  *       write access to the table cannot skip a check or restore an earlier status.
  */
 import type { Caller } from '../../actors/account/commands.ts'
-import type { ImportRefusal, ImportSummary, UnfinishedPhase } from '../../runtime/ports/ledger-imports.ts'
+import type { ImportRefusal, ImportStatus, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import { openJson } from '../vault/open-json.ts'
 import { type Place, placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import type { BroughtToken } from './import-brought.ts'
-
-export type HeadStatus = 'staging' | UnfinishedPhase | 'done' | 'refused'
 
 /** Current end of a file. The next line must continue from it. */
 export interface FileEnd {
@@ -35,7 +33,7 @@ export interface ImportSource {
 
 export interface ImportHead {
   readonly importId: string
-  readonly status: HeadStatus
+  readonly status: ImportStatus['phase']
   readonly nextPart: number
   /** Steps completed. */
   readonly position: number
@@ -53,7 +51,7 @@ export interface ImportHead {
 
 export interface HeadRow {
   readonly import_id: string
-  readonly status: HeadStatus
+  readonly status: ImportStatus['phase']
   readonly next_part: number
   readonly position: number
   readonly document: Buffer

@@ -77,7 +77,7 @@ class ImportIntake {
     const head = headAfter(part, verdict.part)
     switch (await store.begin(head, this.newPart(part, verdict.part))) {
       case 'begun':
-        return part.last ? this.end(part.importId) : staged(head.nextPart, head.end.lines)
+        return part.last ? this.end(part.importId) : statusOf(head)
       case 'full':
         return conflict('Too many imports are being staged. Complete them, or wait until they are dropped after a day.')
       case 'taken':
@@ -98,7 +98,7 @@ class ImportIntake {
     }
     const after = headAfter(part, verdict.part)
     if (!(await store.change(before, after, { next: this.newPart(part, verdict.part) }))) return 'moved'
-    return part.last ? this.end(part.importId) : staged(after.nextPart, after.end.lines)
+    return part.last ? this.end(part.importId) : statusOf(after)
   }
 
   private newPart(part: ImportPart, { staged: content }: CheckedPart) {
@@ -119,7 +119,8 @@ class ImportIntake {
     }
     if (head.status !== 'staging') return this.end(importId)
     const first = part.records[0]?.record['line']
-    return staged(part.part + 1, (typeof first === 'number' ? first : 0) + part.records.length)
+    const lines = (typeof first === 'number' ? first : 0) + part.records.length
+    return { ...statusOf(head), nextPart: part.part + 1, lines }
   }
 
   private async end(importId: string): Promise<ImportOutcome> {
@@ -130,7 +131,8 @@ class ImportIntake {
     timer?.cancel()
     const head = await store.head(importId)
     if (head === undefined) return conflict('The import no longer exists.')
-    return outcomeOf(statusOf(head))
+    const status = statusOf(head)
+    return status.refusal ?? status
   }
 }
 
@@ -150,10 +152,6 @@ function headAfter({ importId, part, last, caller }: ImportPart, { source, end }
   }
 }
 
-function staged(nextPart: number, lines: number): ImportOutcome {
-  return { kind: 'staged', nextPart, lines }
-}
-
 function conflict(detail: string): ImportOutcome {
   return { kind: 'conflict', field: 'part', detail }
 }
@@ -162,37 +160,7 @@ function refusalOf(refusal: ImportRefusal | 'ill_formed'): ImportRefusal {
   return refusal === 'ill_formed' ? { kind: 'invalid', faults: [] } : refusal
 }
 
-function outcomeOf(status: ImportStatus): ImportOutcome {
-  switch (status.phase) {
-    case 'staging':
-      return staged(status.nextPart, status.lines)
-    case 'done':
-      return { kind: 'done', summary: status.summary }
-    case 'refused':
-      return status.refusal
-    case 'checking':
-    case 'applying':
-    case 'taking':
-    case 'refusing':
-      return { kind: 'under_way', phase: status.phase, done: status.done, total: status.total }
-  }
-}
-
 function statusOf({ status, nextPart, end, position, total, summary, refusal }: ImportHead): ImportStatus {
-  const common = { nextPart, lines: end.lines }
-  switch (status) {
-    case 'staging':
-      return { phase: status, ...common }
-    case 'done':
-      if (summary === null) throw new Error('an import has ended without a summary')
-      return { phase: status, ...common, summary }
-    case 'refused':
-      if (refusal === null) throw new Error('an import was refused without a reason')
-      return { phase: status, ...common, refusal }
-    case 'checking':
-    case 'applying':
-    case 'taking':
-    case 'refusing':
-      return { phase: status, ...common, done: position, total }
-  }
+  const shown = status === 'refused' ? refusal : null
+  return { phase: status, nextPart, lines: end.lines, done: position, total, summary, refusal: shown }
 }

@@ -42,21 +42,24 @@ export interface GivenRecord {
   readonly wellFormed: boolean
 }
 
-/** `done` and `total` count steps of unequal size. */
+/** `conflict`: a conflict of the part itself: nothing was stored. */
 export type ImportOutcome =
-  | { readonly kind: 'staged'; readonly nextPart: number; readonly lines: number }
-  | {
-      readonly kind: 'under_way'
-      readonly phase: UnfinishedPhase
-      readonly done: number
-      readonly total: number
-    }
-  | { readonly kind: 'done'; readonly summary: ImportSummary }
+  | ImportStatus
   | ImportRefusal
-  /** A conflict of the part itself: nothing was stored. */
   | { readonly kind: 'conflict'; readonly field: string; readonly detail: string }
 
-export type UnfinishedPhase = 'checking' | 'applying' | 'taking' | 'refusing'
+export interface ImportStatus {
+  readonly phase: 'staging' | 'checking' | 'applying' | 'taking' | 'refusing' | 'done' | 'refused'
+  readonly nextPart: number
+  readonly lines: number
+  /** `done` and `total` count steps of unequal size. */
+  readonly done: number
+  readonly total: number
+  /** Of an import that is done. */
+  readonly summary: ImportSummary | null
+  /** Of a refused import. */
+  readonly refusal: ImportRefusal | null
+}
 
 /** Number of records of each kind, and of all records that were already present. */
 export interface ImportSummary {
@@ -104,18 +107,6 @@ export type ImportFaultCode =
   | 'account_id'
   | 'symbol'
   | 'token_id'
-
-export type ImportStatus =
-  | { readonly phase: 'staging'; readonly nextPart: number; readonly lines: number }
-  | {
-      readonly phase: UnfinishedPhase
-      readonly nextPart: number
-      readonly lines: number
-      readonly done: number
-      readonly total: number
-    }
-  | { readonly phase: 'done'; readonly nextPart: number; readonly lines: number; readonly summary: ImportSummary }
-  | { readonly phase: 'refused'; readonly nextPart: number; readonly lines: number; readonly refusal: ImportRefusal }
 
 export class LedgerImportsUnavailable extends Error {
   override readonly name = 'LedgerImportsUnavailable'

@@ -94,7 +94,7 @@ export function createImport({ imports, readPublicKey, schemas }: EdgeDependenci
       const outcome = await imports.take({ importId, part, records: given, last, caller })
       const wrong = [...shapes.flat(), ...unusable.map(({ invalid }) => invalid)]
       if (wrong.length === 0) return importAnswer(importId, outcome)
-      const found = outcome.kind === 'invalid' ? outcome.faults.map(invalidOfFault) : []
+      const found = 'faults' in outcome ? outcome.faults.map(invalidOfFault) : []
       return invalidProblem('validation-error', unique([...wrong, ...found]))
     },
   }

@@ -15,13 +15,17 @@ export const IMPORT_KEY = {
   y: '1GJ2yBmYNzoVrbZzcWa5DB4v6XHPl4ZEbA9wYFUtZ9s',
 }
 
+export function anImportStatus(changes: Partial<ImportStatus>): ImportStatus {
+  return { phase: 'staging', nextPart: 3, lines: 17, done: 0, total: 0, summary: null, refusal: null, ...changes }
+}
+
 export function createFakeImports(): FakeImports {
   const working = (): FakeImports => {
     if (fake.failure !== null) throw fake.failure
     return fake
   }
   const fake: FakeImports = {
-    outcome: { kind: 'staged', nextPart: 1, lines: 1 },
+    outcome: anImportStatus({ nextPart: 1, lines: 1 }),
     statuses: new Map(),
     taken: [],
     failure: null,

@@ -1,10 +1,14 @@
 /** Goal: the endpoints of imports: what is judged here, what is passed on, and what is answered. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { type ImportOutcome, LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
+import {
+  type ImportOutcome,
+  type ImportStatus,
+  LedgerImportsUnavailable,
+} from '../../../runtime/ports/ledger-imports.ts'
 import { fileOf, IMPORT_ID } from '../portability/import-scene.ts'
 import { clientOf, createEdgeFixture, LEDGER_ID } from './edge-fixture.ts'
-import { createFakeImports, IMPORT_KEY } from './fake-imports.ts'
+import { anImportStatus, createFakeImports, IMPORT_KEY } from './fake-imports.ts'
 
 const { records } = await fileOf()
 
@@ -112,13 +116,6 @@ describe('POST /v1/imports', () => {
   const existsShown = [{ field: 'lines[9]', message: 'line 9: There is another.' }]
   const fault = { field: 'lines[9]', message: 'no' }
   test.for<[ImportOutcome, number, JsonObject]>([
-    [{ kind: 'staged', nextPart: 3, lines: 17 }, 202, { ...common, status: 'staging', next_part: 3, lines: 17 }],
-    [
-      { kind: 'under_way', phase: 'taking', done: 3, total: 9 },
-      202,
-      { ...common, status: 'taking', done: 3, total: 9 },
-    ],
-    [{ kind: 'done', summary }, 200, { ...common, status: 'done', summary: summaryShown }],
     [{ kind: 'conflict', field: 'part', detail: 'Part 1 comes next.' }, 409, { error_codes: ['ERR_CONFLICT'] }],
     [{ kind: 'exists', ...exists }, 409, { error_codes: ['ERR_CONFLICT'], errors: existsShown }],
     [{ kind: 'untrusted', field: 'records[0].ledger_id', detail: 'No.' }, 403, { error_codes: ['ERR_FORBIDDEN'] }],
@@ -133,6 +130,15 @@ describe('POST /v1/imports', () => {
     expect(await setUp(outcome).send()).toMatchObject({ status, body: members })
   })
 
+  test.for<[Partial<ImportStatus>, number, JsonObject]>([
+    [{}, 202, { status: 'staging', next_part: 3, lines: 17 }],
+    [{ phase: 'taking', done: 3, total: 9 }, 202, { status: 'taking', done: 3, total: 9 }],
+    [{ phase: 'done', summary }, 200, { status: 'done', summary: summaryShown }],
+  ])('answers %j with the members of its phase', async ([changes, status, members]) => {
+    expect(await setUp(anImportStatus(changes)).send()).toMatchObject({ status })
+    expect((await setUp(anImportStatus(changes)).send()).body).toEqual({ ...common, ...members })
+  })
+
   test('D8: what is not known of a part is said to be not known', async () => {
     const { edge, imports, send } = setUp()
     imports.failure = new LedgerImportsUnavailable('away')
@@ -144,17 +150,13 @@ describe('POST /v1/imports', () => {
 test('GET /v1/imports/{id} tells what became of it, with the reason where it was refused', async () => {
   const { edge, imports } = setUp()
   const token = await edge.tokenFor('admin')
-  const common = { nextPart: 3, lines: 17 }
   const look = async () => (await edge.get(`/v1/imports/${IMPORT_ID.toUpperCase()}`, token)).json()
   const shown = { import_id: IMPORT_ID, next_part: 3, lines: 17 }
-  imports.statuses.set(IMPORT_ID, { phase: 'applying', ...common, done: 1, total: 9 })
+  imports.statuses.set(IMPORT_ID, anImportStatus({ phase: 'applying', done: 1, total: 9 }))
   expect(await look()).toEqual({ ...shown, status: 'applying', done: 1, total: 9 })
   const detail = 'line 9: There is another.'
-  imports.statuses.set(IMPORT_ID, {
-    phase: 'refused',
-    ...common,
-    refusal: { kind: 'exists', field: 'lines[9]', detail },
-  })
+  const refusal = { kind: 'exists', field: 'lines[9]', detail } as const
+  imports.statuses.set(IMPORT_ID, anImportStatus({ phase: 'refused', refusal }))
   const errors = [{ field: 'lines[9]', message: detail }]
   expect(await look()).toEqual({
     ...shown,

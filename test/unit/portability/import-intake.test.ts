@@ -42,10 +42,10 @@ async function become(status: 'done' | 'refused' | 'taking', settled = true): Pr
 
 describe('the parts of an import', () => {
   test('arrive in order, and each reply names the next part', async () => {
-    expect(await imports.take(first)).toEqual({ kind: 'staged', nextPart: 1, lines: 4 })
-    expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
-    expect(await imports.take(second)).toEqual({ kind: 'staged', nextPart: 2, lines: 8 })
-    expect(await imports.take(last)).toMatchObject({ kind: 'under_way', phase: 'checking' })
+    expect(await imports.take(first)).toMatchObject({ phase: 'staging', nextPart: 1, lines: 4 })
+    expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'staging', nextPart: 1, lines: 4 })
+    expect(await imports.take(second)).toMatchObject({ phase: 'staging', nextPart: 2, lines: 8 })
+    expect(await imports.take(last)).toMatchObject({ phase: 'checking' })
     expect(driven).toEqual([IMPORT_ID])
     expect(await imports.status('none')).toBeUndefined()
   })
@@ -53,9 +53,9 @@ describe('the parts of an import', () => {
   test('T2: a repeated part gets the same reply and is stored once', async () => {
     await imports.take(first)
     await imports.take(second)
-    expect(await imports.take(first)).toEqual({ kind: 'staged', nextPart: 1, lines: 4 })
-    expect(await imports.take(second)).toEqual({ kind: 'staged', nextPart: 2, lines: 8 })
-    expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 2, lines: 8 })
+    expect(await imports.take(first)).toMatchObject({ phase: 'staging', nextPart: 1, lines: 4 })
+    expect(await imports.take(second)).toMatchObject({ phase: 'staging', nextPart: 2, lines: 8 })
+    expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'staging', nextPart: 2, lines: 8 })
     await imports.take(last)
     await imports.take(last)
     expect(driven).toEqual([IMPORT_ID, IMPORT_ID])
@@ -70,7 +70,7 @@ describe('the parts of an import', () => {
     })
     expect(await imports.take({ ...first, last: true })).toMatchObject({ kind: 'conflict' })
     expect(await imports.take(last)).toMatchObject({ kind: 'conflict', detail: 'Part 1 comes next.' })
-    expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
+    expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'staging', nextPart: 1, lines: 4 })
     expect(await imports.take({ ...second, importId: 'bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50' })).toMatchObject({
       kind: 'conflict',
       detail: expect.stringContaining('Send part 0 first'),
@@ -79,9 +79,9 @@ describe('the parts of an import', () => {
 
   test('T1: a part that is sent twice concurrently is stored once', async () => {
     await Promise.all([imports.take(first), imports.take(first), imports.take(first)])
-    expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
+    expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'staging', nextPart: 1, lines: 4 })
     const [one, other] = await Promise.all([imports.take(second), imports.take(second)])
-    expect(one).toEqual({ kind: 'staged', nextPart: 2, lines: 8 })
+    expect(one).toMatchObject({ phase: 'staging', nextPart: 2, lines: 8 })
     expect(other).toEqual(one)
   })
 
@@ -89,8 +89,8 @@ describe('the parts of an import', () => {
     await imports.take(first)
     const damaged = { ...second, records: second.records.slice(1) }
     expect(await imports.take(damaged)).toMatchObject({ kind: 'invalid' })
-    expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'staging', nextPart: 1, lines: 4 })
-    expect(await imports.take(second)).toMatchObject({ kind: 'staged' })
+    expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'staging', nextPart: 1, lines: 4 })
+    expect(await imports.take(second)).toMatchObject({ phase: 'staging' })
   })
 
   test('a last part with a wrong signature deletes the import', async () => {
@@ -120,7 +120,7 @@ describe('the parts of an import', () => {
     expect(await imports.take({ ...last, records: last.records.slice(1) })).toMatchObject({ kind: 'invalid' })
     expect(await imports.take({ ...last, records: last.records.slice(0, -1) })).toMatchObject({ kind: 'invalid' })
     expect(await imports.status(IMPORT_ID)).toEqual(before)
-    expect(await imports.take(last)).toMatchObject({ kind: 'under_way' })
+    expect(await imports.take(last)).toMatchObject({ phase: 'checking' })
   })
 
   test('malformed records are never stored', async () => {
@@ -136,7 +136,7 @@ describe('the parts of an import', () => {
 
   test('the number of imports being staged is limited', async () => {
     for (let at = 0; at < MAX_STAGED; at += 1) {
-      expect(await imports.take({ ...first, importId: `import ${at}` })).toMatchObject({ kind: 'staged' })
+      expect(await imports.take({ ...first, importId: `import ${at}` })).toMatchObject({ phase: 'staging' })
     }
     expect(await imports.take(first)).toMatchObject({ kind: 'conflict', detail: expect.stringContaining('Too many') })
   })
@@ -145,7 +145,7 @@ describe('the parts of an import', () => {
     drive = async () => become('done')
     await imports.take(first)
     await imports.take(second)
-    expect(await imports.take(last)).toMatchObject({ kind: 'done', summary: { accounts: 2 } })
+    expect(await imports.take(last)).toMatchObject({ phase: 'done', summary: { accounts: 2 } })
     await store.discard((await store.head(IMPORT_ID)) ?? Object.create(null))
     drive = () => new Promise(() => undefined)
     await imports.take(first)
@@ -155,13 +155,13 @@ describe('the parts of an import', () => {
     await clock.pass(24_999)
     expect(answered).toBe(false)
     await clock.pass(1)
-    expect(await waiting).toEqual({ kind: 'under_way', phase: 'checking', done: 0, total: 0 })
+    expect(await waiting).toMatchObject({ phase: 'checking', done: 0, total: 0 })
   })
 
   test('T2: after the end every repeated part gets the outcome', async () => {
     for (const part of parts) await imports.take(part)
     await become('done')
-    for (const part of parts) expect(await imports.take(part)).toMatchObject({ kind: 'done' })
+    for (const part of parts) expect(await imports.take(part)).toMatchObject({ phase: 'done' })
     expect(await imports.take({ ...last, records: last.records.slice(1) })).toMatchObject({ kind: 'conflict' })
     expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'done', lines: 11, summary: { accounts: 2 } })
   })
@@ -174,12 +174,18 @@ describe('the parts of an import', () => {
     expect(await imports.status(IMPORT_ID)).toMatchObject({ phase: 'refused', refusal: { field: 'lines[9]' } })
     await store.settle(IMPORT_ID)
     expect(await imports.take(last)).toMatchObject({ kind: 'exists' })
-    expect(await imports.take(first)).toMatchObject({ kind: 'staged', nextPart: 1 })
+    expect(await imports.take(first)).toMatchObject({ phase: 'staging', nextPart: 1 })
   })
 
   test('the status shows the progress', async () => {
     for (const part of parts) await imports.take(part)
     await become('taking')
-    expect(await imports.status(IMPORT_ID)).toEqual({ phase: 'taking', nextPart: 3, lines: 11, done: 3, total: 9 })
+    expect(await imports.status(IMPORT_ID)).toMatchObject({
+      phase: 'taking',
+      nextPart: 3,
+      lines: 11,
+      done: 3,
+      total: 9,
+    })
   })
 })

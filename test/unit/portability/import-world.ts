@@ -123,7 +123,7 @@ export async function stagedWorld(file: SentFile, parts = partsOf(file.records, 
   const never = intakeOf(file.keys, world)
   for (const part of parts) {
     const outcome = await never.take(part)
-    expect(['staged', 'under_way']).toContain(outcome.kind)
+    expect(outcome).toMatchObject({ phase: part.last ? 'checking' : 'staging' })
   }
   return world
 }
