@@ -31,7 +31,6 @@ import {
   takeLatestRun,
 } from './liability-runs.ts'
 import { type OtherReaders, readSnapshot, type Snapshot, type SnapshotOptions } from './liability-snapshot.ts'
-import { createTileMakers, type StartTileMaker } from './liability-tile-makers.ts'
 import { buildTrees } from './liability-trees.ts'
 import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
@@ -68,19 +67,15 @@ const LOCK_POLL_MS = 100
 const LOCK_WAIT_MS = 60_000
 const BEGINNING_OF_TIME = '-infinity'
 
-/**
- * Never rejects. `startReader` starts the readers besides this thread. `startTileMaker` starts threads that make tiles;
- * without it, this thread makes all tiles.
- */
+/** Never rejects. `startReader` starts the readers besides this thread. */
 export async function runLiabilities(
   task: LiabilityTask,
   startReader: StartReader = startReaderHere,
-  startTileMaker?: StartTileMaker,
 ): Promise<LiabilityOutcome> {
   let connection: Connection | undefined
   try {
     connection = await connectRun(task.url, 'ledger:liabilities')
-    return await whileOpen(connection, findOrCompute(connection, { ...task, startReader, startTileMaker }))
+    return await whileOpen(connection, findOrCompute(connection, { ...task, startReader }))
   } catch (error) {
     if (error instanceof LimitExceeded) return { kind: 'exceeded', limit: error.limit }
     if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
@@ -92,7 +87,6 @@ export async function runLiabilities(
 
 interface ThreadedTask extends LiabilityTask {
   readonly startReader: StartReader
-  readonly startTileMaker: StartTileMaker | undefined
 }
 
 async function findOrCompute(connection: Connection, task: ThreadedTask): Promise<LiabilityOutcome> {
@@ -147,7 +141,7 @@ async function compute(connection: Connection, task: ThreadedTask, key: Buffer):
   const snapshot = await readInTime(connection, task, { vault, seed, readers })
   if (snapshot.kind === 'unreconciled') return snapshot
   const snapshotMs = Math.round(performance.now() - startedMs)
-  const liabilities = await store(connection, snapshot, task, { key, seed })
+  const liabilities = await store(connection, snapshot, { key, seed })
   return { kind: 'done', liabilities, snapshotMs }
 }
 
@@ -178,16 +172,11 @@ async function readInTime(
 async function store(
   connection: Connection,
   { asOf, book }: Extract<Snapshot, { readonly kind: 'reconciled' }>,
-  { maxReaders, rowsAReader, startTileMaker }: ThreadedTask,
   { key, seed }: { readonly key: Buffer; readonly seed: Buffer },
 ): Promise<Liabilities> {
   const { runId, asOfMs } = await beginRun(connection.sql, asOf)
   const pages = createPageCopy(connection, runId, key)
-  const secrets = { runId, seed, sealingKey: Uint8Array.from(key) }
-  const beside = Math.min(maxReaders, Math.ceil(book.rows / rowsAReader)) - 1
-  const others = Array.from({ length: Math.max(0, beside) }, () => startTileMaker?.(secrets) ?? [])
-  const makers = createTileMakers(secrets, others.flat())
-  const built = await buildTrees(book, makers.make, pages).finally(makers.end)
+  const built = await buildTrees(book, seed, pages)
   await pages.end()
   const { tokens, indexPages, merkleRoot } = built
   const document: RunDocument = { seed, sharesEach: book.sharesEach, indexPages, tokens }

@@ -2,18 +2,24 @@
 import { randomFillSync } from 'node:crypto'
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { type Hash } from '../../actors/audit-chain.ts'
-import { ENTRY_BYTES, LONGEST_RECORD, merkleRootOf } from '../../runtime/liabilities/hashes.ts'
+import { ENTRY_BYTES, LeafHasher, LONGEST_RECORD, merkleRootOf } from '../../runtime/liabilities/hashes.ts'
 import { dealt, WORDS_A_PLACE } from '../../runtime/liabilities/shares.ts'
-import { leavesFor, TILE_ENTRIES, tileCounts, TreeBuilder, type TreeTop } from '../../runtime/liabilities/tree.ts'
+import { fold, leavesFor, TILE_ENTRIES, tileCounts, TreeBuilder, type TreeTop } from '../../runtime/liabilities/tree.ts'
 import { FINGERPRINT_BYTES, type LiabilityBook } from './liability-book.ts'
-import { indexPageOf, indexRowBytes, type PageKind, writeIndexRow, writePaddingRecord } from './liability-pages.ts'
-import type { MadeTiles, TileBatch } from './liability-tiles.ts'
+import {
+  createNonces,
+  indexPageOf,
+  indexRowBytes,
+  type Nonces,
+  type PageKind,
+  writeIndexRow,
+  writeLeaves,
+  writePaddingRecord,
+} from './liability-pages.ts'
 
 export interface PageSink {
-  /** Seals and adds a page. */
+  /** Seals and adds a page. The caller may overwrite `page` afterwards. */
   readonly add: (kind: PageKind, number: number, page: Uint8Array) => void
-  /** Adds a page that is sealed already. */
-  readonly addSealed: (kind: PageKind, number: number, sealed: Uint8Array) => void
   /** Resolves when more may be added. */
   readonly ready: () => Promise<void>
 }
@@ -33,21 +39,16 @@ export interface BuiltTrees {
 /** Average. An account with many tokens has all its rows on one page. */
 const ROWS_AN_INDEX_PAGE = 128
 
-/** Makes tiles in any thread. Several batches may be in progress. */
-export type TileMaking = (batch: TileBatch) => Promise<MadeTiles>
+/** Tiles between two turns of the event loop: some milliseconds of work. */
+const TILES_A_TURN = 16
 
-/** Some milliseconds of work. */
-const TILES_A_BATCH = 16
-/** Batches in progress: enough that no thread waits for the slowest one. */
-const BATCHES_AHEAD = 16
-
-export async function buildTrees(book: LiabilityBook, make: TileMaking, sink: PageSink): Promise<BuiltTrees> {
+export async function buildTrees(book: LiabilityBook, seed: Uint8Array, sink: PageSink): Promise<BuiltTrees> {
   const ranked = book.tokens.map((_, number) => number).sort((one, other) => (nameAt(one) < nameAt(other) ? -1 : 1))
   const rowsOf = grouped(book.rows, book.tokens.length, (row) => book.tokenOf[row] ?? 0)
   const context: TreeContext = {
     book,
     sink,
-    make,
+    nonces: createNonces(seed),
     leafOf: new Uint32Array(book.rows * book.sharesEach),
   }
   const tokens: BuiltToken[] = []
@@ -73,7 +74,7 @@ export async function buildTrees(book: LiabilityBook, make: TileMaking, sink: Pa
 interface TreeContext {
   readonly book: LiabilityBook
   readonly sink: PageSink
-  readonly make: TileMaking
+  readonly nonces: Nonces
   /** Place of each row's shares in the tree of its token. */
   readonly leafOf: Uint32Array
 }
@@ -87,62 +88,49 @@ interface TreeTask {
 }
 
 async function buildTree(context: TreeContext, task: TreeTask): Promise<BuiltToken> {
-  const { book, sink, make } = context
-  const { tokenId, rows, firstTile } = task
+  const { book, sink, nonces } = context
+  const { rank, tokenId, rows, firstTile } = task
   const leaves = leavesFor(rows.length * book.sharesEach)
+  const inTile = Math.min(TILE_ENTRIES, leaves)
   const builder = new TreeBuilder(leaves, (tile, entries) => sink.add('tile', firstTile + tile, entries))
-  const coming: Promise<MadeTiles>[] = []
-  let tile = firstTile
-  const takeIn = async (): Promise<void> => {
-    const made = await coming.shift()
-    if (made === undefined) return
-    let start = 0
-    for (const [index, end] of made.ends.entries()) {
-      sink.addSealed('tile', tile, made.pages.subarray(start, end))
-      builder.add(Buffer.from(made.folded.buffer, index * ENTRY_BYTES, ENTRY_BYTES))
-      tile += 1
-      start = end
-    }
+  const writeTile = recordsWriter(context, rows, leaves)
+  const hasher = new LeafHasher(tokenId)
+  const page = Buffer.alloc(inTile * LONGEST_RECORD)
+  const entries = Buffer.alloc(inTile * ENTRY_BYTES)
+  for (let tile = 0; tile < leaves / inTile; tile += 1) {
+    const firstLeaf = tile * inTile
+    const records = page.subarray(0, writeTile(page, firstLeaf, firstLeaf + inTile))
+    writeLeaves(entries, records, { token: rank, hasher, firstLeaf, leaves: inTile }, nonces)
+    fold(entries, inTile)
+    builder.add(entries)
+    sink.add('tile', firstTile + tile, records)
     await sink.ready()
+    if (tile % TILES_A_TURN === 0) await letOthers()
   }
-  for (const batch of batchesOf(context, task, leaves)) {
-    const made = make(batch)
-    // The await in takeIn reports the error; until then it must not count as unhandled.
-    made.catch(() => undefined)
-    coming.push(made)
-    if (coming.length >= BATCHES_AHEAD) await takeIn()
-    await letOthers()
-  }
-  while (coming.length > 0) await takeIn()
   return { tokenId, leaves, ...builder.finish() }
 }
 
-/** The records of a tree's leaves in random order. */
-function* batchesOf(
+/** Returns a function that writes the records of some leaves of a tree, in random order, and returns their end. */
+function recordsWriter(
   { book, leafOf }: TreeContext,
-  { rank, tokenId, rows, firstTile }: TreeTask,
+  rows: Uint32Array,
   leaves: number,
-): Generator<TileBatch> {
+): (page: Buffer, firstLeaf: number, endLeaf: number) => number {
   const { sharesEach } = book
   const shares = rows.length * sharesEach
   const shareAt = dealt(leaves, randomFillSync(new Uint32Array(leaves * WORDS_A_PLACE)))
-  const inTile = Math.min(TILE_ENTRIES, leaves)
-  const room = Buffer.alloc(TILES_A_BATCH * TILE_ENTRIES * LONGEST_RECORD)
-  for (let firstLeaf = 0; firstLeaf < leaves; firstLeaf += TILES_A_BATCH * inTile) {
-    const ends = new Uint32Array(Math.min(TILES_A_BATCH, (leaves - firstLeaf) / inTile))
+  return (page, firstLeaf, endLeaf) => {
     let at = 0
-    for (let leaf = firstLeaf; leaf < firstLeaf + ends.length * inTile; leaf += 1) {
+    for (let leaf = firstLeaf; leaf < endLeaf; leaf += 1) {
       const share = shareAt[leaf] ?? 0
-      if (share >= shares) at = writePaddingRecord(room, at)
+      if (share >= shares) at = writePaddingRecord(page, at)
       else {
         const row = rows[Math.floor(share / sharesEach)] ?? 0
         leafOf[row * sharesEach + (share % sharesEach)] = leaf
-        at = book.writeRecord(row, share % sharesEach, room, at)
+        at = book.writeRecord(row, share % sharesEach, page, at)
       }
-      ends[Math.floor((leaf - firstLeaf) / inTile)] = at
     }
-    const records = new Uint8Array(room.subarray(0, at))
-    yield { token: rank, tokenId, firstLeaf, leaves: inTile, firstTile: firstTile + firstLeaf / inTile, records, ends }
+    return at
   }
 }
 

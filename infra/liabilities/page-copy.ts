@@ -3,7 +3,7 @@
  */
 import { finished } from 'node:stream/promises'
 import { type Connection, withDeadline } from '../postgres/connection/connection.ts'
-import { PAGE_KINDS, type PageKind, sealPage } from './liability-pages.ts'
+import { PAGE_KINDS, sealPage } from './liability-pages.ts'
 import type { PageSink } from './liability-trees.ts'
 
 export interface PageCopy extends PageSink {
@@ -39,14 +39,12 @@ export function createPageCopy(connection: Connection, runId: string, sealingKey
     copying.catch(() => undefined)
   }
 
-  function addSealed(kind: PageKind, number: number, sealed: Uint8Array): void {
-    rows.push(rowHead(runId, PAGE_KINDS[kind], number, sealed.length), sealed)
-    waiting += ROW_HEAD_BYTES + sealed.length
-  }
-
   return {
-    add: (kind, number, page) => addSealed(kind, number, sealPage(sealingKey, runId, kind, number, page)),
-    addSealed,
+    add: (kind, number, page) => {
+      const sealed = sealPage(sealingKey, runId, kind, number, page)
+      rows.push(rowHead(runId, PAGE_KINDS[kind], number, sealed.length), sealed)
+      waiting += ROW_HEAD_BYTES + sealed.length
+    },
     ready: async () => {
       if (waiting >= COPY_BYTES) await copy()
     },

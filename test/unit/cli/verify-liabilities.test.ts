@@ -11,8 +11,7 @@ import { decimalOf } from '../../../runtime/liabilities/sums.ts'
 import { rootOfTotals } from '../../../runtime/liabilities/inclusion.ts'
 import { climb, pathThrough, TILE_ENTRIES } from '../../../runtime/liabilities/tree.ts'
 import { LiabilityBook } from '../../../infra/liabilities/liability-book.ts'
-import { createNonces, openPage, readRecord, writeLeaves } from '../../../infra/liabilities/liability-pages.ts'
-import { createTileMaker } from '../../../infra/liabilities/liability-tiles.ts'
+import { createNonces, readRecord, writeLeaves } from '../../../infra/liabilities/liability-pages.ts'
 import { buildTrees } from '../../../infra/liabilities/liability-trees.ts'
 import { ENTRY_BYTES, LeafHasher } from '../../../runtime/liabilities/hashes.ts'
 import { commandLine, type Ran } from './cli-fixture.ts'
@@ -69,11 +68,8 @@ async function proofOfAlice(): Promise<Proof> {
     book.add(Buffer.from(account), token, units)
   }
   const tiles = new Map<number, Buffer>()
-  const [runId, sealingKey] = ['1', randomBytes(32)]
-  const make = createTileMaker({ runId, seed, sealingKey })
-  const built = await buildTrees(book, (batch) => Promise.resolve(make(batch)), {
-    add: () => undefined,
-    addSealed: (kind, number, page) => void tiles.set(number, openPage(sealingKey, runId, kind, number, page)),
+  const built = await buildTrees(book, seed, {
+    add: (kind, number, page) => void (kind === 'tile' && tiles.set(number, Buffer.from(page))),
     ready: () => Promise.resolve(),
   })
   const nonces = createNonces(seed)
