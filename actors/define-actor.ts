@@ -14,7 +14,7 @@ import type { AccountKey } from './account/state.ts'
 import type { Answer, Effect } from './account/outcome.ts'
 import type { ActorKind } from './address.ts'
 import type { Stamp } from './message.ts'
-import type { RefusalCode } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 import { invariant } from './result.ts'
 
 /** `deferred`: a later step of this actor concludes the request. */
@@ -25,9 +25,6 @@ export interface DueCommand extends Stamp {
   readonly type: 'due'
   readonly dueAtMs: number
 }
-
-/** A message as an actor receives it. */
-export type StampedMessage<M extends { readonly type: string }> = M & Stamp
 
 export type StepResult<State> =
   /** `state`: null if the actor no longer exists. `answer`: null for messages and timers. */
@@ -100,12 +97,6 @@ export interface MachineDefinition<Data, Status extends string, Command extends 
       readonly on?: { readonly [Type in Command['type']]?: Transitions<Status> }
     }
   }
-}
-
-export interface Refusal {
-  readonly code: RefusalCode
-  readonly detail: string
-  readonly field?: string
 }
 
 /** Refusals by state and command, for commands that the state does not take. */

@@ -8,16 +8,16 @@
 import type { ActorAddress, ActorKind } from './address.ts'
 import type { JsonObject } from './canonical-json.ts'
 import type { Failure } from './account/transaction.ts'
-import type { RefusalCode } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 export interface Envelope {
   readonly to: ActorAddress
   readonly message: Message
-  readonly carries: readonly Carried[]
+  readonly carries: readonly CarriedValue[]
 }
 
 /** A signed quantity of a fungible asset. */
-export interface Carried {
+export interface CarriedValue {
   readonly tokenId: string
   readonly quantity: string
 }
@@ -44,13 +44,6 @@ export interface LegName {
   /** Its index in the registration, from 0. */
   readonly leg: number
   readonly role: LegRole
-}
-
-export interface Refused {
-  readonly code: RefusalCode
-  readonly detail: string
-  /** The key expected to sign, if the signature is the cause. */
-  readonly keyId?: string
 }
 
 export type AccountMessage =
@@ -131,7 +124,7 @@ export type AccountMessage =
       readonly type: 'conclude_mint'
       readonly nftId: string
       readonly txnId: string
-      readonly refused: Refused | null
+      readonly refused: Refusal | null
       /** null for a refused mint. */
       readonly mintedAtMs: number | null
       /** The owner's transaction, where the owner is not the issuer. */
@@ -167,7 +160,7 @@ export type AccountMessage =
     }
 
 export type GroupMessage =
-  | (LegName & { readonly type: 'leg_expected'; readonly refused: Refused | null })
+  | (LegName & { readonly type: 'leg_expected'; readonly refused: Refusal | null })
   /** `txnId`: the account's transaction; null for a token. */
   | (LegName & { readonly type: 'leg_completed'; readonly txnId: string | null; readonly metadata: JsonObject | null })
   /** `txnId`: the account's failed transaction; null where it has none (a receiver, a token, a declined leg). */
@@ -208,7 +201,7 @@ export type ExchangeMessage = {
 /** An NFT has changed hands as ordered. */
 export type ExchangeDeliveryMessage = { readonly type: 'nft_delivered'; readonly txnId: string }
 
-export type ClassMessage = { readonly type: 'issue_prepared'; readonly refused: Refused | null }
+export type ClassMessage = { readonly type: 'issue_prepared'; readonly refused: Refusal | null }
 
 /** `txnId`: the owner's transaction, or the issuer's for a mint. */
 export type InstanceMessage =
@@ -275,7 +268,7 @@ export type TokenMessage =
       readonly change: 'mint' | 'burn'
       readonly amount: string
     }
-  | { readonly type: 'issue_prepared'; readonly refused: Refused | null }
+  | { readonly type: 'issue_prepared'; readonly refused: Refusal | null }
   | { readonly type: 'issue_credited' }
   /** The account has signed a mint or burn: the token holds the supply for it, or refuses. */
   | (LegName & {

@@ -59,3 +59,12 @@ export const REFUSAL_CODES = [
   'unknown_operation',
 ] as const
 export type RefusalCode = (typeof REFUSAL_CODES)[number]
+
+export interface Refusal {
+  readonly code: RefusalCode
+  readonly detail: string
+  /** The wrong field of the request. */
+  readonly field?: string
+  /** The key expected to sign, if the signature is the cause. */
+  readonly keyId?: string
+}

@@ -2,7 +2,7 @@
 import type { CommandBase } from './account/commands.ts'
 import { refusal } from './account/outcome.ts'
 import type { Change } from './define-actor.ts'
-import type { Refused } from './message.ts'
+import type { Refusal } from './refusal.ts'
 import { invariant } from './result.ts'
 
 export interface RegistrationCommand extends CommandBase {
@@ -21,7 +21,7 @@ interface Registration {
 }
 
 interface IssuePrepared {
-  readonly refused: Refused | null
+  readonly refused: Refusal | null
 }
 
 /** Whether the client gave the key itself. */

@@ -11,6 +11,7 @@ import { parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
 import type {
   AccountArrivalCommand,
+  AccountCommandOf,
   MintCommand,
   NoteUsedKeysCommand,
   RotateKeyCommand,
@@ -31,9 +32,7 @@ import {
 } from './state.ts'
 import { MAX_ASSETS, type AccountChange, Turn } from './turn.ts'
 
-type Named<Type extends AccountArrivalCommand['type']> = Extract<AccountArrivalCommand, { readonly type: Type }>
-
-export type HoldAccount = Named<'hold_arrival'>
+export type HoldAccount = AccountCommandOf<'hold_arrival'>
 
 export function arrivalHoldOf(account: AccountData | null): ArrivalHold | undefined {
   const hold = account?.holds.get(ARRIVAL_HOLD_ID)
@@ -184,7 +183,7 @@ function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotenc
 /** V2. An administrator's freeze, or refusal of incoming value, in the meantime stays in force. */
 export function takeArrival(
   account: AccountData,
-  command: Named<'take_arrival'>,
+  command: AccountCommandOf<'take_arrival'>,
   { status }: { readonly status: AccountStatus },
 ): AccountChange {
   const hold = heldBy(account, command.importId)
@@ -229,7 +228,7 @@ export function takeArrival(
  * Drops the staged import. The account stays, keyless. If this import created it and it is bare, it becomes unclaimed;
  * else it is as before.
  */
-export function dropArrival(account: AccountData, command: Named<'drop_arrival'>): AccountChange {
+export function dropArrival(account: AccountData, command: AccountCommandOf<'drop_arrival'>): AccountChange {
   const hold = heldBy(account, command.importId)
   const turn = new Turn(account, command)
   turn.letGo(hold)

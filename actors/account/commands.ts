@@ -176,16 +176,7 @@ export interface DepartCommand extends CommandBase {
 export type PortageCommand = AccountArrivalCommand | NoteUsedKeysCommand | DepartCommand
 
 /** A message from another actor, stamped on entry into the mailbox. */
-export type DeliveredMessage<M extends { readonly type: string }> = M &
-  Stamp & { readonly accountId: string; readonly shardId: number }
-export type AccountMessageCommand = {
-  [Type in AccountMessage['type']]: DeliveredMessage<Extract<AccountMessage, { readonly type: Type }>>
-}[AccountMessage['type']]
-
-export type AccountMessageOf<Type extends AccountMessage['type']> = Extract<
-  AccountMessageCommand,
-  { readonly type: Type }
->
+export type AccountMessageCommand = AccountMessage & Stamp & { readonly accountId: string; readonly shardId: number }
 
 export type AccountClientCommand =
   | RegisterCommand
@@ -199,6 +190,7 @@ export type AccountClientCommand =
   | ShowActorCommand
   | PortageCommand
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
+export type AccountCommandOf<Type extends AccountCommand['type']> = Extract<AccountCommand, { readonly type: Type }>
 
 /** The operations that scope an idempotency key. `elsewhere`: used on the source ledger, stored as a `usedKeyHash`. */
 export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'status_change' | 'mint' | 'elsewhere'

@@ -6,14 +6,14 @@ import { groupAddress } from '../address.ts'
 import type { CompensationOutcome } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
-import type { AccountMessageOf } from './commands.ts'
+import type { AccountCommandOf } from './commands.ts'
 import { reserve, sendTransfer } from './pending.ts'
 import { carriedOut, ordered } from './record.ts'
 import { type AccountData, availableOf } from './state.ts'
 import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
-type Compensate = AccountMessageOf<'compensate'>
+type Compensate = AccountCommandOf<'compensate'>
 
 /** `found`: the current state of the named transaction; undefined if there is none. */
 export function compensate(turn: Turn, command: Compensate, found: CompensableTransaction | undefined): void {

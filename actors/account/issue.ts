@@ -3,10 +3,10 @@
  * reserves room for the supply, and is credited once the token exists.
  */
 import { type ActorAddress, tokenAddress } from '../address.ts'
-import type { Refused } from '../message.ts'
+import type { Refusal } from '../refusal.ts'
 import { parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageOf } from './commands.ts'
+import type { AccountCommandOf } from './commands.ts'
 import type { Evidence } from './evidence.ts'
 import { sent } from './outcome.ts'
 import { inOneWrite, openAccount } from './postings.ts'
@@ -15,16 +15,16 @@ import type { AccountData } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
 /** An unknown issuer is created without a key: it can receive and cannot submit. */
-export function openIssuer(command: AccountMessageOf<'prepare_issue'>): AccountChange {
+export function openIssuer(command: AccountCommandOf<'prepare_issue'>): AccountChange {
   return opening(command, (account) => prepareIssue(account, command))
 }
 
-export function openClassIssuer(command: AccountMessageOf<'prepare_class'>): AccountChange {
+export function openClassIssuer(command: AccountCommandOf<'prepare_class'>): AccountChange {
   return opening(command, (account) => prepareClass(account, command))
 }
 
 function opening(
-  command: AccountMessageOf<'prepare_issue'> | AccountMessageOf<'prepare_class'>,
+  command: AccountCommandOf<'prepare_issue'> | AccountCommandOf<'prepare_class'>,
   prepare: (account: AccountData) => AccountChange,
 ): AccountChange {
   const { accountId, shardId, clientId } = command
@@ -33,13 +33,13 @@ function opening(
 }
 
 /** A class credits nothing: the issuer only has to exist and not be closed. */
-export function prepareClass(account: AccountData, command: AccountMessageOf<'prepare_class'>): AccountChange {
+export function prepareClass(account: AccountData, command: AccountCommandOf<'prepare_class'>): AccountChange {
   const turn = new Turn(account, command)
   turn.send(registryOf(command), { type: 'issue_prepared', refused: null })
   return turn.done(issuerOf(account, command.clientId))
 }
 
-type Prepare = AccountMessageOf<'prepare_issue'> | AccountMessageOf<'prepare_class'>
+type Prepare = AccountCommandOf<'prepare_issue'> | AccountCommandOf<'prepare_class'>
 
 /** The token or class that is being registered. */
 function registryOf(command: Prepare): ActorAddress {
@@ -70,7 +70,7 @@ function issuerOf(account: AccountData, clientId: string): Pick<AccountData, 'is
   return { issues: true, registeredBy: account.registeredBy || clientId }
 }
 
-export function prepareIssue(account: AccountData, command: AccountMessageOf<'prepare_issue'>): AccountChange {
+export function prepareIssue(account: AccountData, command: AccountCommandOf<'prepare_issue'>): AccountChange {
   const { tokenId, totalSupply } = command
   const turn = new Turn(account, command)
   const refused = refusesIssue(turn, command)
@@ -83,7 +83,7 @@ export function prepareIssue(account: AccountData, command: AccountMessageOf<'pr
   return turn.done(refused === null ? issuerOf(account, command.clientId) : {})
 }
 
-function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountMessageOf<'prepare_issue'>): Refused | null {
+function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountCommandOf<'prepare_issue'>): Refusal | null {
   const { incoming } = turn.before
   if (incoming === 'refuse') return { code: 'account_refuses', detail: 'The issuer refuses incoming value.' }
   const supply = parseQuantity(totalSupply)
@@ -91,7 +91,7 @@ function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountMessageOf<'pr
   return lacks === undefined ? null : { code: lacks, detail: 'The issuer has no room for the supply.' }
 }
 
-export function creditIssue(turn: Turn, command: AccountMessageOf<'credit_issue'>): void {
+export function creditIssue(turn: Turn, command: AccountCommandOf<'credit_issue'>): void {
   const { tokenId, totalSupply: amount } = command
   const hold = turn.hold(`issue ${tokenId}`)
   invariant(hold?.kind === 'issue', `the supply of ${tokenId} was credited to an account without a hold for it`)

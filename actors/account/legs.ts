@@ -12,11 +12,12 @@
  *       reverting leg releases the NFT before it reports the revert.
  */
 import { groupAddress, instanceAddress } from '../address.ts'
-import type { Compensation, GroupMessage, LegName, LegTerms, Refused } from '../message.ts'
+import type { Compensation, GroupMessage, LegName, LegTerms } from '../message.ts'
+import type { Refusal } from '../refusal.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageOf, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
+import type { AccountCommandOf, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
 import { carriedOut, completed, entered, failed, type Order, submitted } from './record.ts'
 import { type AccountData, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
 import { failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
@@ -39,7 +40,7 @@ function brings({ role, terms }: Pick<LegHold, 'role' | 'terms'>): boolean {
   return role === 'receiver' || terms.type === 'credit' || terms.type === 'mint'
 }
 
-export function expectLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): void {
+export function expectLeg(turn: Turn, command: AccountCommandOf<'expect_leg'>): void {
   const { groupId, leg, role, termsHash, terms, clientId, dueAtMs } = command
   const refused = refusesLeg(turn.before, command)
   if (refused === null) {
@@ -49,17 +50,17 @@ export function expectLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): 
   tell(turn, command, { type: 'leg_expected', refused })
 }
 
-function accountIn({ role, terms }: AccountMessageOf<'expect_leg'>): string {
+function accountIn({ role, terms }: AccountCommandOf<'expect_leg'>): string {
   return role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
 }
 
-export function refuseClosedLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): void {
+export function refuseClosedLeg(turn: Turn, command: AccountCommandOf<'expect_leg'>): void {
   const refused = { code: 'account_closed', detail: `The account ${accountIn(command)} is closed.` } as const
   tell(turn, command, { type: 'leg_expected', refused })
 }
 
 /** L3: a registration reveals to another client only that an account is closed or refuses all incoming value. */
-function refusesLeg(account: AccountData, command: AccountMessageOf<'expect_leg'>): Refused | null {
+function refusesLeg(account: AccountData, command: AccountCommandOf<'expect_leg'>): Refusal | null {
   const { clientId } = command
   const named = accountIn(command)
   if (brings(command) && account.incoming === 'refuse') {
@@ -165,7 +166,7 @@ function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): void {
 }
 
 /** L5: the NFT is held for the leg, or is not. */
-export function holdLeg(turn: Turn, command: AccountMessageOf<'nft_held'> & { readonly leg: LegName }): void {
+export function holdLeg(turn: Turn, command: AccountCommandOf<'nft_held'> & { readonly leg: LegName }): void {
   const hold = legHoldOf(turn, command.leg)
   const { transaction } = hold
   const { groupId, leg } = hold
@@ -198,7 +199,7 @@ function releaseNft(turn: Turn, hold: LegHold, txnId: string): void {
 }
 
 /** L5: the reverting leg has released its NFT. */
-export function releaseLeg(turn: Turn, command: AccountMessageOf<'nft_released'> & { readonly leg: LegName }): void {
+export function releaseLeg(turn: Turn, command: AccountCommandOf<'nft_released'> & { readonly leg: LegName }): void {
   const hold = legHoldOf(turn, command.leg)
   const { groupId, leg, transaction } = hold
   invariant(hold.state === 'releasing', `L5: leg ${leg} of ${groupId} released no NFT`)
@@ -228,7 +229,7 @@ function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: Fai
 }
 
 /** The receiver of a transfer whose sender's value is on hold. */
-export function creditLeg(turn: Turn, command: AccountMessageOf<'credit_leg'>): void {
+export function creditLeg(turn: Turn, command: AccountCommandOf<'credit_leg'>): void {
   const { groupId, leg, counterTxnId, metadata } = command
   const hold = legHoldOf(turn, command)
   // The group receives the reply, or has received it.
@@ -248,7 +249,7 @@ export function creditLeg(turn: Turn, command: AccountMessageOf<'credit_leg'>): 
 }
 
 /** The group has settled: reserved value is free, and value that left is gone. */
-export function settleLeg(turn: Turn, command: AccountMessageOf<'settle_leg'>): void {
+export function settleLeg(turn: Turn, command: AccountCommandOf<'settle_leg'>): void {
   const { groupId, leg } = command
   const hold = legHoldOf(turn, command)
   invariant(hold.state === 'completed', `L4: leg ${leg} of ${groupId} cannot settle: it is ${hold.state}`)
@@ -272,7 +273,7 @@ function takeEffect(turn: Turn, hold: LegHold): void {
 }
 
 /** The group has failed: an expectation is cancelled; a transaction of its own undoes a completed leg. */
-export function revertLeg(turn: Turn, command: AccountMessageOf<'revert_leg'>): void {
+export function revertLeg(turn: Turn, command: AccountCommandOf<'revert_leg'>): void {
   const hold = legHoldOf(turn, command)
   const holdsNft = hold.role === 'own' && isNft(hold.terms.tokenId)
   // The NFT's home has not replied yet (L5).

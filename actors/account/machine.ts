@@ -19,7 +19,7 @@ import {
 } from './arrival.ts'
 import {
   type AccountCommand,
-  type AccountMessageOf,
+  type AccountCommandOf,
   type ChangeStatusCommand,
   type DepartCommand,
   keyUseOf,
@@ -52,7 +52,7 @@ import { type AccountData, type AccountStatus, holdsNothing, isUnclaimed } from 
 import { type AccountChange, Turn } from './turn.ts'
 
 type Context = StepContext<AccountStatus, Evidence>
-type Arrival = Extract<AccountCommand, { readonly type: 'take_arrival' | 'drop_arrival' | 'note_used_keys' }>
+type Arrival = AccountCommandOf<'take_arrival' | 'drop_arrival' | 'note_used_keys'>
 
 const GUARDS = {
   isReplay: (_account: AccountData, _command: AccountCommand, { evidence }: Context) => evidence.earlier !== undefined,
@@ -79,8 +79,8 @@ const GUARDS = {
     lacksConsent(account, command, evidence.verdict),
 }
 
-type Prepare = AccountMessageOf<'prepare_issue' | 'prepare_class'>
-type Compensate = AccountMessageOf<'compensate'>
+type Prepare = AccountCommandOf<'prepare_issue' | 'prepare_class'>
+type Compensate = AccountCommandOf<'compensate'>
 
 function answering<Command extends AccountCommand>(
   answer: (account: AccountData, command: Command, context: Context) => Answer | 'deferred',

@@ -8,14 +8,14 @@ import type { JsonObject } from '../canonical-json.ts'
 import { NFT_AMOUNT, nftId, nftNameOf } from '../nft-id.ts'
 import type { InstanceView } from '../nft-instance/state.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageOf, MintCommand } from './commands.ts'
+import type { AccountCommandOf, MintCommand } from './commands.ts'
 import { FIRST, refusal } from './outcome.ts'
 import { completed, entered, pendingTransaction } from './record.ts'
 import { type AccountData, type MintHold, mintHoldId } from './state.ts'
 import type { Transaction } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
-type ConcludeMint = AccountMessageOf<'conclude_mint'>
+type ConcludeMint = AccountCommandOf<'conclude_mint'>
 
 /** B1: the undecided mint that uses this key. */
 export function mintUnderWay({ holds }: AccountData, idempotencyKey: string): MintHold | undefined {

@@ -9,7 +9,7 @@ import { instanceAddress } from '../address.ts'
 import { parseQuantity } from '../money.ts'
 import { NFT_AMOUNT } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageOf } from './commands.ts'
+import type { AccountCommandOf } from './commands.ts'
 import { holdLeg, releaseLeg } from './legs.ts'
 import { end, isOverdue, offer, pendingHoldOf } from './pending.ts'
 import { carriedOut } from './record.ts'
@@ -17,7 +17,7 @@ import { type Failure, failure, type FailureCode } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
 /** F2. */
-export function receiveNft(turn: Turn, command: AccountMessageOf<'receive_nft'>): void {
+export function receiveNft(turn: Turn, command: AccountCommandOf<'receive_nft'>): void {
   const { txnId, nftId, fromAccountId, groupId, metadata, compensates } = command
   const answer = (refused: Failure | null, counterTxnId: string | null): void =>
     turn.send(instanceAddress(nftId), { type: 'nft_received', txnId, failure: refused, counterTxnId })
@@ -40,14 +40,14 @@ export function receiveNft(turn: Turn, command: AccountMessageOf<'receive_nft'>)
   answer(null, credit.txnId)
 }
 
-export function refuseClosedNft(turn: Turn, command: AccountMessageOf<'receive_nft'>): void {
+export function refuseClosedNft(turn: Turn, command: AccountCommandOf<'receive_nft'>): void {
   const { nftId, txnId } = command
   const refused = failure(isOverdue(command) ? 'expired' : 'account_closed')
   turn.send(instanceAddress(nftId), { type: 'nft_received', txnId, failure: refused, counterTxnId: null })
 }
 
 /** The receiver cannot refuse a returned NFT by its incoming policy. */
-function refusesNft(turn: Turn, command: AccountMessageOf<'receive_nft'>): FailureCode | undefined {
+function refusesNft(turn: Turn, command: AccountCommandOf<'receive_nft'>): FailureCode | undefined {
   const { incoming } = turn.before
   if (isOverdue(command)) return 'expired'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
@@ -55,7 +55,7 @@ function refusesNft(turn: Turn, command: AccountMessageOf<'receive_nft'>): Failu
 }
 
 /** F3, and the legs of registered groups. */
-export function nftHeld(turn: Turn, command: AccountMessageOf<'nft_held'>): void {
+export function nftHeld(turn: Turn, command: AccountCommandOf<'nft_held'>): void {
   const { txnId, leg, failure: refused } = command
   if (leg !== null) return holdLeg(turn, { ...command, leg })
   const hold = pendingHoldOf(turn, txnId)
@@ -66,7 +66,7 @@ export function nftHeld(turn: Turn, command: AccountMessageOf<'nft_held'>): void
 }
 
 /** F1: the exchange has failed, and its NFT is free. Likewise a leg of a registered group. */
-export function nftReleased(turn: Turn, command: AccountMessageOf<'nft_released'>): void {
+export function nftReleased(turn: Turn, command: AccountCommandOf<'nft_released'>): void {
   const { leg } = command
   if (leg !== null) return releaseLeg(turn, { ...command, leg })
   const hold = pendingHoldOf(turn, command.txnId)

@@ -2,7 +2,7 @@ import type { ActorAddress } from '../address.ts'
 import type { ArrivalState } from '../arrival.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { GroupView } from '../group/state.ts'
-import type { Carried, Envelope, Message } from '../message.ts'
+import type { CarriedValue, Envelope, Message } from '../message.ts'
 import type { Quantity } from '../money.ts'
 import type { ClassView } from '../nft-class/state.ts'
 import type { InstanceView, NftEvent } from '../nft-instance/state.ts'
@@ -59,7 +59,7 @@ export type Effect =
       readonly acceptedUnder: AccountKey | null
     }
 
-export function sent(to: ActorAddress, message: Message, carries: readonly Carried[] = []): Effect {
+export function sent(to: ActorAddress, message: Message, carries: readonly CarriedValue[] = []): Effect {
   return { kind: 'message_sent', envelope: { to, message, carries } }
 }
 

@@ -11,7 +11,7 @@ import type { CompensationOutcome, ExchangeSide, Stamp } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageOf, SubmitCommand } from './commands.ts'
+import type { AccountCommandOf, SubmitCommand } from './commands.ts'
 import { carriedOut, completed, entered, failed, submitted } from './record.ts'
 import { availableOf, type PendingHold } from './state.ts'
 import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
@@ -122,7 +122,7 @@ export function beginSupplyChange(turn: Turn, command: SubmitCommand, change: 'm
 }
 
 /** P1, at the receiver. */
-export function receiveTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): void {
+export function receiveTransfer(turn: Turn, command: AccountCommandOf<'receive_transfer'>): void {
   const { txnId, fromAccountId, tokenId, amount, groupId, metadata, compensates } = command
   const quantity = parseQuantity(amount)
   const refused = refusesTransfer(turn, command)
@@ -147,12 +147,12 @@ export function receiveTransfer(turn: Turn, command: AccountMessageOf<'receive_t
   )
 }
 
-function refusing(turn: Turn, { txnId, fromAccountId }: AccountMessageOf<'receive_transfer'>, code: FailureCode): void {
+function refusing(turn: Turn, { txnId, fromAccountId }: AccountCommandOf<'receive_transfer'>, code: FailureCode): void {
   const ended = { type: 'conclude_transfer', txnId, failure: failure(code), counterTxnId: null } as const
   turn.send(accountAddress(fromAccountId), ended)
 }
 
-export function refuseClosedTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): void {
+export function refuseClosedTransfer(turn: Turn, command: AccountCommandOf<'receive_transfer'>): void {
   refusing(turn, command, isOverdue(command) ? 'expired' : 'account_closed')
 }
 
@@ -162,7 +162,7 @@ export function isOverdue({ expiresAtMs, atMs }: { readonly expiresAtMs: number 
 }
 
 /** The receiver cannot refuse a return by its incoming policy. */
-function refusesTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): FailureCode | undefined {
+function refusesTransfer(turn: Turn, command: AccountCommandOf<'receive_transfer'>): FailureCode | undefined {
   const { incoming } = turn.before
   if (isOverdue(command)) return 'expired'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
@@ -173,9 +173,9 @@ function refusesTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer
 export function conclude(
   turn: Turn,
   command:
-    | AccountMessageOf<'conclude_transfer'>
-    | AccountMessageOf<'conclude_exchange'>
-    | AccountMessageOf<'conclude_supply'>,
+    | AccountCommandOf<'conclude_transfer'>
+    | AccountCommandOf<'conclude_exchange'>
+    | AccountCommandOf<'conclude_supply'>,
 ): void {
   const hold = pendingHoldOf(turn, command.txnId)
   const refused = command.failure

@@ -7,7 +7,7 @@
  */
 import type { ActorAddress } from '../address.ts'
 import { appendEntry, type AuditEntry, type EntryFields } from '../audit-chain.ts'
-import type { Carried, ExchangeSide, Message, Stamp } from '../message.ts'
+import type { CarriedValue, ExchangeSide, Message, Stamp } from '../message.ts'
 import type { ActorAnswer } from '../define-actor.ts'
 import { LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
@@ -159,7 +159,7 @@ export class Turn {
     this.effects.push(effect)
   }
 
-  send(to: ActorAddress, message: Message, carries: readonly Carried[] = []): void {
+  send(to: ActorAddress, message: Message, carries: readonly CarriedValue[] = []): void {
     this.effects.push(sent(to, message, carries))
   }
 

@@ -1,5 +1,5 @@
 /** Commands of the exchanges of one group ID. */
-import type { DueCommand, StampedMessage } from '../define-actor.ts'
-import type { ExchangeDeliveryMessage, ExchangeMessage } from '../message.ts'
+import type { DueCommand } from '../define-actor.ts'
+import type { ExchangeDeliveryMessage, ExchangeMessage, Stamp } from '../message.ts'
 
-export type ExchangeCommand = StampedMessage<ExchangeMessage> | StampedMessage<ExchangeDeliveryMessage> | DueCommand
+export type ExchangeCommand = ((ExchangeMessage | ExchangeDeliveryMessage) & Stamp) | DueCommand

@@ -1,7 +1,7 @@
 /** Commands of a settlement group. */
 import type { CommandBase } from '../account/commands.ts'
-import type { DueCommand, StampedMessage } from '../define-actor.ts'
-import type { GroupMessage } from '../message.ts'
+import type { DueCommand } from '../define-actor.ts'
+import type { GroupMessage, Stamp } from '../message.ts'
 import type { Terms } from './terms.ts'
 
 export interface RegisterGroupCommand extends CommandBase {
@@ -20,8 +20,5 @@ export interface RevertGroupCommand extends CommandBase {
   readonly transactions: readonly { readonly txnId: string; readonly accountId: string }[]
 }
 
-export type GroupMessageCommand = {
-  [Type in GroupMessage['type']]: StampedMessage<Extract<GroupMessage, { readonly type: Type }>>
-}[GroupMessage['type']]
-
-export type GroupCommand = RegisterGroupCommand | RevertGroupCommand | GroupMessageCommand | DueCommand
+export type GroupCommand = RegisterGroupCommand | RevertGroupCommand | (GroupMessage & Stamp) | DueCommand
+export type GroupCommandOf<Type extends GroupCommand['type']> = Extract<GroupCommand, { readonly type: Type }>

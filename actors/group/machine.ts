@@ -4,7 +4,7 @@
  */
 import { type Answer, refusal } from '../account/outcome.ts'
 import { ABSENT, type StepContext, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
-import type { GroupCommand, GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
+import type { GroupCommand, GroupCommandOf, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
 import type { GroupEvidence } from './judgement.ts'
 import {
   ask,
@@ -34,8 +34,6 @@ import {
 } from './progress.ts'
 import { type GroupData, type GroupStatus, type GroupView, groupViewAs, type LegPart, shown } from './state.ts'
 
-type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
-type Due = Extract<GroupCommand, { readonly type: 'due' }>
 type Context = StepContext<GroupStatus, GroupEvidence>
 
 function runs<Command extends GroupCommand>(stepsFor: (command: Command) => readonly Progress[]) {
@@ -44,8 +42,7 @@ function runs<Command extends GroupCommand>(stepsFor: (command: Command) => read
 
 /** Whether all parts have replied once this reply is counted. `replied`: the states of parts that have replied. */
 function completes(...replied: readonly LegPart['state'][]) {
-  return (group: GroupData, command: GroupMessageCommand): boolean =>
-    'leg' in command && isLastAnswer(group, command, replied)
+  return (group: GroupData, command: GroupCommand): boolean => 'leg' in command && isLastAnswer(group, command, replied)
 }
 
 const repliesLast = completes('unasked', 'expected', 'refused', 'completed', 'failed')
@@ -53,7 +50,7 @@ const repliesLast = completes('unasked', 'expected', 'refused', 'completed', 'fa
 /** The group's next step after an account's reply to `expect_leg`; undefined until the last reply. */
 function verdictOf(
   group: GroupData,
-  command: Named<'leg_expected'>,
+  command: GroupCommandOf<'leg_expected'>,
 ): 'open' | 'failed' | 'refusing' | 'refused' | undefined {
   if (!repliesLast(group, command)) return undefined
   if (group.refused === null && command.refused === null) return hasFailed(group) ? 'failed' : 'open'
@@ -62,7 +59,7 @@ function verdictOf(
 }
 
 function decides(verdict: ReturnType<typeof verdictOf>) {
-  return (group: GroupData, command: Named<'leg_expected'>): boolean => verdictOf(group, command) === verdict
+  return (group: GroupData, command: GroupCommandOf<'leg_expected'>): boolean => verdictOf(group, command) === verdict
 }
 
 /** An account may submit its leg before the group opens: if that leg failed, the group reverts on opening. */
@@ -82,12 +79,13 @@ const GUARDS = {
   opensFailed: decides('failed'),
   lastRefuses: decides('refusing'),
   allRefuse: decides('refused'),
-  lastLeg: (group: GroupData, command: Named<'leg_completed'>) => isComplete(group, command),
+  lastLeg: (group: GroupData, command: GroupCommandOf<'leg_completed'>) => isComplete(group, command),
   lastSettled: completes('settled'),
   lastReverted: completes('reverted'),
   lastCancelled: completes('unasked', 'refused', 'reverted'),
   // A timer for a time that has since changed is stale.
-  isDue: ({ dueAtMs }: GroupData, command: Due) => dueAtMs === command.dueAtMs && dueAtMs <= command.atMs,
+  isDue: ({ dueAtMs }: GroupData, command: GroupCommandOf<'due'>) =>
+    dueAtMs === command.dueAtMs && dueAtMs <= command.atMs,
   isForeign: ({ clientId }: GroupData, { caller }: RevertGroupCommand) =>
     caller.role !== 'admin' && caller.clientId !== clientId,
 }
@@ -95,34 +93,34 @@ const GUARDS = {
 const ACTIONS = {
   defer: (data: GroupData): Change<GroupData> => ({ data, answer: 'deferred' }),
   showRegistered,
-  noteExpected: runs((command: Named<'leg_expected'>) => [noteExpected(command)]),
+  noteExpected: runs((command: GroupCommandOf<'leg_expected'>) => [noteExpected(command)]),
   noteExpired: runs(() => [noteExpired]),
-  open: runs((command: Named<'leg_expected'>) => [noteExpected(command), open]),
-  openFailed: runs((command: Named<'leg_expected'>) => [noteExpected(command), open, revert('group_closed')]),
-  refuse: runs((command: Named<'leg_expected'>) => [noteExpected(command), refuse]),
-  forgetRefused: (group: GroupData, command: Named<'leg_expected'>) =>
+  open: runs((command: GroupCommandOf<'leg_expected'>) => [noteExpected(command), open]),
+  openFailed: runs((command: GroupCommandOf<'leg_expected'>) => [noteExpected(command), open, revert('group_closed')]),
+  refuse: runs((command: GroupCommandOf<'leg_expected'>) => [noteExpected(command), refuse]),
+  forgetRefused: (group: GroupData, command: GroupCommandOf<'leg_expected'>) =>
     forget(advanced(group, command, noteExpected(command)).data),
   forget,
-  noteCancelled: runs((command: Named<'leg_reverted'>) => [noteReverted(command)]),
-  noteEarly: runs((command: Named<'leg_completed'>) => [noteEarly(command)]),
-  proceed: runs((command: Named<'leg_completed'>) => [noteCompleted(command), proceed(command)]),
-  settle: runs((command: Named<'leg_completed'>) => [noteCompleted(command), settle]),
-  noteFailed: runs((command: Named<'leg_failed'>) => [noteFailed(command)]),
-  fail: runs((command: Named<'leg_failed'>) => [noteFailed(command), revert(command.failure.code)]),
+  noteCancelled: runs((command: GroupCommandOf<'leg_reverted'>) => [noteReverted(command)]),
+  noteEarly: runs((command: GroupCommandOf<'leg_completed'>) => [noteEarly(command)]),
+  proceed: runs((command: GroupCommandOf<'leg_completed'>) => [noteCompleted(command), proceed(command)]),
+  settle: runs((command: GroupCommandOf<'leg_completed'>) => [noteCompleted(command), settle]),
+  noteFailed: runs((command: GroupCommandOf<'leg_failed'>) => [noteFailed(command)]),
+  fail: runs((command: GroupCommandOf<'leg_failed'>) => [noteFailed(command), revert(command.failure.code)]),
   expire: runs(() => [revert('timed_out')]),
   revert: (group: GroupData, command: RevertGroupCommand, { status }: Context) =>
     reverting(advanced(group, command, revert('revert_requested')), status),
-  noteLate: runs((command: Named<'leg_completed'> | Named<'leg_failed'>) => [noteLate(command)]),
-  noteSettled: runs((command: Named<'leg_settled'>) => [noteSettled(command)]),
-  finishSettled: runs((command: Named<'leg_settled'>) => [noteSettled(command), finish]),
-  noteReverted: runs((command: Named<'leg_reverted'>) => [noteReverted(command)]),
-  finishReverted: runs((command: Named<'leg_reverted'>) => [noteReverted(command), finish]),
+  noteLate: runs((command: GroupCommandOf<'leg_completed'> | GroupCommandOf<'leg_failed'>) => [noteLate(command)]),
+  noteSettled: runs((command: GroupCommandOf<'leg_settled'>) => [noteSettled(command)]),
+  finishSettled: runs((command: GroupCommandOf<'leg_settled'>) => [noteSettled(command), finish]),
+  noteReverted: runs((command: GroupCommandOf<'leg_reverted'>) => [noteReverted(command)]),
+  finishReverted: runs((command: GroupCommandOf<'leg_reverted'>) => [noteReverted(command), finish]),
   showReverting: (data: GroupData, _command: RevertGroupCommand, { status }: Context): Change<GroupData> =>
     reverting({ data }, status),
   refuseForeign: (data: GroupData): Change<GroupData> => ({ data, answer: FOREIGN }),
   ask: (group: GroupData, command: RevertGroupCommand, { status }: Context) =>
     reverting(advanced(group, command, ask(command)), status),
-  noteCompensation: runs((command: Named<'compensation_ended'>) => [noteCompensation(command)]),
+  noteCompensation: runs((command: GroupCommandOf<'compensation_ended'>) => [noteCompensation(command)]),
 }
 
 const CREATIONS = {

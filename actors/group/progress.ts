@@ -9,15 +9,14 @@ import { type Effect, FIRST, refusal, sent } from '../account/outcome.ts'
 import { type Change, written } from '../define-actor.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import type { Carried, LegName, LegRole, LegTerms, Message, Refused, Stamp } from '../message.ts'
+import type { CarriedValue, LegName, LegRole, LegTerms, Message, Stamp } from '../message.ts'
+import type { Refusal } from '../refusal.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
+import type { GroupCommandOf, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
 import { type GroupLeg, type GroupData, groupViewAs, type LegPart } from './state.ts'
 
 type GroupChange = Change<GroupData>
-
-type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
 
 /** One change of the group; the next one continues from its result. */
 export type Progress = (group: GroupData, effects: Effect[]) => GroupData
@@ -95,7 +94,13 @@ function homeOf({ accountId, toAccountId, tokenId }: LegTerms, role: LegRole): A
   }
 }
 
-function tell(effects: Effect[], leg: LegTerms, { role }: LegName, message: Message, carries: readonly Carried[] = []) {
+function tell(
+  effects: Effect[],
+  leg: LegTerms,
+  { role }: LegName,
+  message: Message,
+  carries: readonly CarriedValue[] = [],
+) {
   effects.push(sent(homeOf(leg, role), message, carries))
 }
 
@@ -127,7 +132,7 @@ export function advanced(
   return { data: next, effects }
 }
 
-export function noteExpected(command: Named<'leg_expected'>): Progress {
+export function noteExpected(command: GroupCommandOf<'leg_expected'>): Progress {
   return (group) => {
     const { refused } = command
     const next = withPart(group, command, { state: refused === null ? 'expected' : 'refused' })
@@ -137,7 +142,7 @@ export function noteExpected(command: Named<'leg_expected'>): Progress {
 
 /** The group timed out before all accounts expected their legs. */
 export const noteExpired: Progress = (group) => {
-  const expired: Refused = { code: 'group_expired', detail: 'The group timed out before all accounts had replied.' }
+  const expired: Refusal = { code: 'group_expired', detail: 'The group timed out before all accounts had replied.' }
   return { ...group, refused: group.refused ?? expired, dueAtMs: null }
 }
 
@@ -200,12 +205,12 @@ export function forget({ refused }: GroupData): GroupChange {
   return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
 }
 
-export function noteCompleted(command: Named<'leg_completed'>): Progress {
+export function noteCompleted(command: GroupCommandOf<'leg_completed'>): Progress {
   return (group) => withPart(group, command, { state: 'completed', txnId: command.txnId })
 }
 
 /** A leg completed while the group registers. Its metadata waits for the message to a receiver, sent at opening. */
-export function noteEarly(command: Named<'leg_completed'>): Progress {
+export function noteEarly(command: GroupCommandOf<'leg_completed'>): Progress {
   const { leg, metadata, txnId } = command
   return (group) => {
     const isForReceiver = group.legs[leg]?.parts.some(({ role }) => role === 'receiver') === true
@@ -213,16 +218,16 @@ export function noteEarly(command: Named<'leg_completed'>): Progress {
   }
 }
 
-export function proceed({ leg, role, txnId, metadata }: Named<'leg_completed'>): Progress {
+export function proceed({ leg, role, txnId, metadata }: GroupCommandOf<'leg_completed'>): Progress {
   return (group, effects) => (role === 'own' ? orderCounterpart(group, effects, leg, txnId ?? '', metadata) : group)
 }
 
 /** A reverting part stays so: only its transaction is recorded. */
-export function noteLate(command: Named<'leg_completed'> | Named<'leg_failed'>): Progress {
+export function noteLate(command: GroupCommandOf<'leg_completed'> | GroupCommandOf<'leg_failed'>): Progress {
   return (group) => withPart(group, command, { txnId: command.txnId, failed: command.type === 'leg_failed' })
 }
 
-export function noteFailed(command: Named<'leg_failed'>): Progress {
+export function noteFailed(command: GroupCommandOf<'leg_failed'>): Progress {
   return (group) => ({
     ...withPart(group, command, { state: 'failed', txnId: command.txnId, failed: true }),
     failure: group.failure ?? command.failure,
@@ -251,7 +256,7 @@ export const settle: Progress = (group, effects) => {
 /**
  * The change of the ledger's balances and holds by settling a part; none with an external account on the other side.
  */
-function carriedBySettling(leg: LegTerms, role: LegRole): readonly Carried[] {
+function carriedBySettling(leg: LegTerms, role: LegRole): readonly CarriedValue[] {
   const { tokenId, amount, type, boundary } = leg
   if (boundary || isNft(tokenId)) return []
   const comes = role === 'receiver' || type === 'credit' || type === 'mint'
@@ -276,11 +281,11 @@ function holdsNothing({ role, state }: LegPart): boolean {
   return role === 'instance' || (role === 'supply' && state !== 'ordered' && state !== 'completed')
 }
 
-export function noteSettled(command: Named<'leg_settled'>): Progress {
+export function noteSettled(command: GroupCommandOf<'leg_settled'>): Progress {
   return (group) => withPart(group, command, { state: 'settled' })
 }
 
-export function noteReverted(command: Named<'leg_reverted'>): Progress {
+export function noteReverted(command: GroupCommandOf<'leg_reverted'>): Progress {
   return (group) => {
     const { compensation } = command
     const next = withPart(group, command, {
@@ -323,7 +328,7 @@ function compensationOf(groupId: string, accountId: string, txnId: string, asked
   return sent(accountAddress(accountId), { type: 'compensate', groupId, compensates: txnId, asked })
 }
 
-export function noteCompensation({ asked: named, outcome }: Named<'compensation_ended'>): Progress {
+export function noteCompensation({ asked: named, outcome }: GroupCommandOf<'compensation_ended'>): Progress {
   return (group, effects) => {
     const asked = group.compensationsAsked[named]
     invariant(asked !== undefined, `no request names ${named}`)

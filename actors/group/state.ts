@@ -1,7 +1,8 @@
 /** State of a settlement group. Plain JSON. */
 import type { Failure } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import type { Compensation, LegRole, LegTerms, Refused } from '../message.ts'
+import type { Compensation, LegRole, LegTerms } from '../message.ts'
+import type { Refusal } from '../refusal.ts'
 
 /**
  * `registering`: waiting for accounts to expect their legs; `refusing`: an account refused, the others must cancel;
@@ -32,7 +33,7 @@ export interface GroupData {
   readonly clientId: string
   readonly registrationKey: string
   /** The refusal, while the group is refusing. */
-  readonly refused: Refused | null
+  readonly refused: Refusal | null
   /** The cause of the revert; null if the group does not revert. */
   readonly failure: Failure | null
   /** Requested compensations of a linked group, by transaction ID. */

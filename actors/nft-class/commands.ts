@@ -1,8 +1,7 @@
 /** Commands of an NFT class. */
-import type { StampedMessage } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import type { ClassMessage } from '../message.ts'
+import type { ClassMessage, Stamp } from '../message.ts'
 import type { RegistrationCommand } from '../registration.ts'
 
 export interface RegisterClassCommand extends RegistrationCommand {
@@ -18,4 +17,4 @@ export interface RegisterClassCommand extends RegistrationCommand {
 export type HoldClass = HoldArrivalCommand<ArrivingClass>
 export type ClassArrivalCommand = ArrivalCommand<ArrivingClass>
 
-export type ClassCommand = RegisterClassCommand | ClassArrivalCommand | StampedMessage<ClassMessage>
+export type ClassCommand = RegisterClassCommand | ClassArrivalCommand | (ClassMessage & Stamp)

@@ -7,34 +7,35 @@ import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
 import { GENESIS } from '../audit-chain.ts'
 import { type Change, written } from '../define-actor.ts'
 import { invariant } from '../result.ts'
-import type { InstanceArrivalCommand } from './commands.ts'
+import type { InstanceCommandOf } from './commands.ts'
 import { type InstanceData, newInstance } from './state.ts'
-
-type Named<Type extends InstanceArrivalCommand['type']> = Extract<InstanceArrivalCommand, { readonly type: Type }>
 
 export function isHeldBy(
   { arrived, arriving }: InstanceData,
-  { importId }: Named<'take_arrival' | 'drop_arrival'>,
+  { importId }: InstanceCommandOf<'take_arrival' | 'drop_arrival'>,
 ): boolean {
   return arriving !== undefined && arrived?.importId === importId
 }
 
-export function isSameHold({ arrived, arriving }: InstanceData, { from }: Named<'hold_arrival'>): boolean {
+export function isSameHold({ arrived, arriving }: InstanceData, { from }: InstanceCommandOf<'hold_arrival'>): boolean {
   return arriving !== undefined && arrived !== undefined && isSameArrival(arrived, from)
 }
 
-export function hasSameRecord({ arrived }: InstanceData, { from }: Named<'hold_arrival'>): boolean {
+export function hasSameRecord({ arrived }: InstanceData, { from }: InstanceCommandOf<'hold_arrival'>): boolean {
   return arrived !== undefined && isSameRecord(arrived, from)
 }
 
-export function holdArrival(command: Named<'hold_arrival'>, { id }: { readonly id: string }): Change<InstanceData> {
+export function holdArrival(
+  command: InstanceCommandOf<'hold_arrival'>,
+  { id }: { readonly id: string },
+): Change<InstanceData> {
   const { from, arrival } = command
   const arrived = { ...from, events: arrival.events.length }
   const data = { ...newInstance(id, arrival, command), arrived, arriving: arrival }
   return { data, answer: arrivalAnswer(command) }
 }
 
-export function takeArrival(instance: InstanceData, command: Named<'take_arrival'>): Change<InstanceData> {
+export function takeArrival(instance: InstanceData, command: InstanceCommandOf<'take_arrival'>): Change<InstanceData> {
   const { arriving, ...rest } = instance
   invariant(arriving !== undefined, `${instance.id} is imported and was not staged`)
   const { events } = arriving

@@ -2,7 +2,7 @@
 import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
 import { ABSENT, type MachineDefinition } from '../define-actor.ts'
 import { hasSameRecord, holdArrival, isHeldBy, isSameHold, takeArrival } from './arrival.ts'
-import type { InstanceCommand } from './commands.ts'
+import type { InstanceCommand, InstanceCommandOf } from './commands.ts'
 import {
   begin,
   burn,
@@ -22,16 +22,14 @@ import {
 } from './possession.ts'
 import type { InstanceData, InstanceStatus } from './state.ts'
 
-type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
-
 const GUARDS = {
   ...ARRIVAL_GUARDS,
-  isRefused: (_instance: InstanceData, { failure }: Named<'nft_received'>) => failure !== null,
-  isOwners: ({ owner }: InstanceData, { accountId }: Named<'move_nft' | 'burn_nft' | 'hold_nft'>) =>
+  isRefused: (_instance: InstanceData, { failure }: InstanceCommandOf<'nft_received'>) => failure !== null,
+  isOwners: ({ owner }: InstanceData, { accountId }: InstanceCommandOf<'move_nft' | 'burn_nft' | 'hold_nft'>) =>
     owner === accountId,
   burns: ({ hold: held }: InstanceData) => held?.toAccountId === null,
   isHeldBy,
-  arrivesBurned: (instance: InstanceData, command: Named<'take_arrival'>) =>
+  arrivesBurned: (instance: InstanceData, command: InstanceCommandOf<'take_arrival'>) =>
     isHeldBy(instance, command) && instance.arriving?.status === 'burned',
   isSameHold,
   hasSameRecord,

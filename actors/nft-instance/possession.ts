@@ -10,12 +10,13 @@ import { type Change, written } from '../define-actor.ts'
 import { accountAddress, exchangeAddress, groupAddress } from '../address.ts'
 import { chainHash, ENTRY_FORMAT } from '../audit-chain.ts'
 import { canonicalJson } from '../canonical-json.ts'
-import type { LegName, Message, Refused, Stamp } from '../message.ts'
+import type { LegName, Message, Stamp } from '../message.ts'
+import type { Refusal } from '../refusal.ts'
 import { nftNameOf } from '../nft-id.ts'
 import type { RefusalCode } from '../refusal.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
-import type { InstanceCommand } from './commands.ts'
+import type { InstanceCommandOf } from './commands.ts'
 import {
   type InstanceData,
   type InstanceHold,
@@ -31,10 +32,8 @@ interface Context {
   readonly status: InstanceStatus
 }
 
-type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
-
 /** O1: the NFT has no owner until its receiver accepts it. */
-export function mint(command: Named<'mint_nft'>, { id }: { readonly id: string }): InstanceChange {
+export function mint(command: InstanceCommandOf<'mint_nft'>, { id }: { readonly id: string }): InstanceChange {
   const { txnId, issuer, owner, atMs } = command
   const made = newInstance(id, { ...command, mintedAtMs: atMs, acquiredAtMs: atMs }, command)
   const instance = { ...made, hold: { txnId, accountId: issuer, toAccountId: owner, leg: null } }
@@ -52,7 +51,7 @@ function receive({ id }: InstanceData, accountId: string, fields: Receive): Effe
 }
 
 /** The instance exists or is being minted. */
-export function refuseMint(instance: InstanceData, { txnId, issuer }: Named<'mint_nft'>): InstanceChange {
+export function refuseMint(instance: InstanceData, { txnId, issuer }: InstanceCommandOf<'mint_nft'>): InstanceChange {
   const refused = { code: 'instance_exists', detail: 'The class has, or had, an instance with this ID.' } as const
   return { data: instance, effects: [mintConcluded(instance, issuer, { txnId, refused, counterTxnId: null })] }
 }
@@ -60,7 +59,7 @@ export function refuseMint(instance: InstanceData, { txnId, issuer }: Named<'min
 function mintConcluded(
   instance: InstanceData,
   issuer: string,
-  { txnId, refused, counterTxnId }: { txnId: string; refused: Refused | null; counterTxnId: string | null },
+  { txnId, refused, counterTxnId }: { txnId: string; refused: Refusal | null; counterTxnId: string | null },
 ): Effect {
   const mintedAtMs = refused === null ? instance.mintedAtMs : null
   return sent(accountAddress(issuer), {
@@ -80,7 +79,10 @@ const REFUSALS: Readonly<Partial<Record<FailureCode, RefusalCode>>> = {
 }
 
 /** The owner refused it: the mint leaves no trace. */
-export function giveUp(instance: InstanceData, { txnId, failure: why }: Named<'nft_received'>): InstanceChange {
+export function giveUp(
+  instance: InstanceData,
+  { txnId, failure: why }: InstanceCommandOf<'nft_received'>,
+): InstanceChange {
   holdOf(instance, txnId)
   const code = (why === null ? undefined : REFUSALS[why.code]) ?? 'owner_refused'
   const refused = { code, detail: why?.detail ?? 'The owner refused the NFT.' }
@@ -88,7 +90,7 @@ export function giveUp(instance: InstanceData, { txnId, failure: why }: Named<'n
 }
 
 /** The owner accepted it: the NFT exists. */
-export function begin(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
+export function begin(instance: InstanceData, command: InstanceCommandOf<'nft_received'>): InstanceChange {
   const { txnId, counterTxnId } = command
   holdOf(instance, txnId)
   const mintedAtMs = Math.max(command.atMs, instance.lastTimeMs)
@@ -101,7 +103,7 @@ export function begin(instance: InstanceData, command: Named<'nft_received'>): I
   }
 }
 
-export function move(instance: InstanceData, command: Named<'move_nft'>): InstanceChange {
+export function move(instance: InstanceData, command: InstanceCommandOf<'move_nft'>): InstanceChange {
   const { txnId, accountId, toAccountId, groupId, metadata, expiresAtMs, compensates } = command
   const held = written(instance, command, { hold: { txnId, accountId, toAccountId, leg: null } })
   const fields = { txnId, fromAccountId: accountId, groupId, metadata, expiresAtMs, compensates }
@@ -109,20 +111,32 @@ export function move(instance: InstanceData, command: Named<'move_nft'>): Instan
 }
 
 /** A held NFT, or a sender that is not its owner, changes nothing. */
-export function refuseMove(instance: InstanceData, command: Named<'move_nft'>, context: Context): InstanceChange {
+export function refuseMove(
+  instance: InstanceData,
+  command: InstanceCommandOf<'move_nft'>,
+  context: Context,
+): InstanceChange {
   const { txnId, accountId } = command
   const why = reason(instance, accountId, context)
   const message: Message = { type: 'conclude_transfer', txnId, failure: failure(why), counterTxnId: null }
   return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseBurn(instance: InstanceData, command: Named<'burn_nft'>, context: Context): InstanceChange {
+export function refuseBurn(
+  instance: InstanceData,
+  command: InstanceCommandOf<'burn_nft'>,
+  context: Context,
+): InstanceChange {
   const { txnId, accountId } = command
   const message: Message = { type: 'conclude_supply', txnId, failure: failure(reason(instance, accountId, context)) }
   return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseHold(instance: InstanceData, command: Named<'hold_nft'>, context: Context): InstanceChange {
+export function refuseHold(
+  instance: InstanceData,
+  command: InstanceCommandOf<'hold_nft'>,
+  context: Context,
+): InstanceChange {
   const { txnId, accountId, leg } = command
   return { data: instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId, context))] }
 }
@@ -141,7 +155,7 @@ function heldSaid(accountId: string, txnId: string, leg: LegName | null, code: F
   })
 }
 
-export function burn(instance: InstanceData, command: Named<'burn_nft'>): InstanceChange {
+export function burn(instance: InstanceData, command: InstanceCommandOf<'burn_nft'>): InstanceChange {
   const { txnId, accountId } = command
   const burned = burning(instance, command, txnId)
   const said = sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: null })
@@ -149,21 +163,21 @@ export function burn(instance: InstanceData, command: Named<'burn_nft'>): Instan
 }
 
 /** Holds the NFT for an exchange, or for a leg that its owner has signed. */
-export function hold(instance: InstanceData, command: Named<'hold_nft'>): InstanceChange {
+export function hold(instance: InstanceData, command: InstanceCommandOf<'hold_nft'>): InstanceChange {
   const { txnId, accountId, leg, toAccountId } = command
   const held = written(instance, command, { hold: { txnId, accountId, toAccountId, leg } })
   return { data: held, effects: [heldSaid(accountId, txnId, leg, null)] }
 }
 
 /** The exchange or the leg of the hold failed. */
-export function release(instance: InstanceData, command: Named<'release_nft'>): InstanceChange {
+export function release(instance: InstanceData, command: InstanceCommandOf<'release_nft'>): InstanceChange {
   const { txnId, accountId, leg } = command
   holdOf(instance, txnId)
   const free = written(instance, command, { hold: null })
   return { data: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId, leg })] }
 }
 
-export function handOver(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
+export function handOver(instance: InstanceData, command: InstanceCommandOf<'nft_received'>): InstanceChange {
   const { txnId, counterTxnId } = command
   const { accountId, toAccountId } = holdOf(instance, txnId)
   const moved = handing(instance, command, toAccountId, txnId)
@@ -171,7 +185,7 @@ export function handOver(instance: InstanceData, command: Named<'nft_received'>)
   return { data: moved.instance, effects: [...moved.effects, sent(accountAddress(accountId), said)] }
 }
 
-export function keep(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
+export function keep(instance: InstanceData, command: InstanceCommandOf<'nft_received'>): InstanceChange {
   const { txnId, failure: why } = command
   const { accountId } = holdOf(instance, txnId)
   const free = written(instance, command, { hold: null })
@@ -180,7 +194,7 @@ export function keep(instance: InstanceData, command: Named<'nft_received'>): In
 }
 
 /** Hands the NFT over: its exchange is paired. */
-export function deliver(instance: InstanceData, command: Named<'deliver_nft'>): InstanceChange {
+export function deliver(instance: InstanceData, command: InstanceCommandOf<'deliver_nft'>): InstanceChange {
   const { txnId, toAccountId, exchangeId } = command
   holdOf(instance, txnId)
   const moved = handing(instance, command, toAccountId, txnId)
@@ -191,7 +205,7 @@ export function deliver(instance: InstanceData, command: Named<'deliver_nft'>): 
 }
 
 /** The group has settled: hands the NFT over, or burns it. */
-export function settleLeg(instance: InstanceData, command: Named<'settle_leg'>): InstanceChange {
+export function settleLeg(instance: InstanceData, command: InstanceCommandOf<'settle_leg'>): InstanceChange {
   const { txnId, toAccountId } = legHoldOf(instance, command)
   const { groupId, leg, role } = command
   const settled =

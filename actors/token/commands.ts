@@ -1,7 +1,6 @@
 /** Commands of a token. */
-import type { StampedMessage } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingToken, HoldArrivalCommand } from '../arrival.ts'
-import type { TokenMessage } from '../message.ts'
+import type { Stamp, TokenMessage } from '../message.ts'
 import type { RegistrationCommand } from '../registration.ts'
 
 export interface RegisterTokenCommand extends RegistrationCommand {
@@ -13,11 +12,6 @@ export interface RegisterTokenCommand extends RegistrationCommand {
 }
 
 export type HoldToken = HoldArrivalCommand<ArrivingToken>
-export type TokenArrivalCommand = ArrivalCommand<ArrivingToken>
 
-export type TokenCommand =
-  | RegisterTokenCommand
-  | TokenArrivalCommand
-  | {
-      [Type in TokenMessage['type']]: StampedMessage<Extract<TokenMessage, { readonly type: Type }>>
-    }[TokenMessage['type']]
+export type TokenCommand = RegisterTokenCommand | ArrivalCommand<ArrivingToken> | (TokenMessage & Stamp)
+export type TokenCommandOf<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>

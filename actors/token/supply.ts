@@ -14,12 +14,10 @@ import type { LegName, Message, Stamp } from '../message.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
 import { consentOf } from '../registration.ts'
-import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
+import type { RegisterTokenCommand, TokenCommandOf } from './commands.ts'
 import { newToken, type TokenData, tokenViewOf } from './state.ts'
 
 export type TokenChange = Change<TokenData>
-
-type Named<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>
 
 export function register(command: RegisterTokenCommand): TokenChange {
   const { tokenId, issuer, totalSupply, registrationKey } = command
@@ -49,7 +47,7 @@ export function registeredAnswer(token: TokenData, repeated: Repeatable) {
   return { kind: 'token_registered', token: view, ...repeated } as const
 }
 
-export function changeSupply(token: TokenData, command: Named<'change_supply'>): TokenChange {
+export function changeSupply(token: TokenData, command: TokenCommandOf<'change_supply'>): TokenChange {
   const { txnId, accountId, change, amount } = command
   const { tokenId } = token
   const refused = refuses(token, change, parseQuantity(amount))
@@ -63,7 +61,7 @@ export function changeSupply(token: TokenData, command: Named<'change_supply'>):
 }
 
 /** T2. The group orders the revert of a hold; a token that refused has none. */
-export function holdSupply(token: TokenData, command: Named<'hold_supply'>): TokenChange {
+export function holdSupply(token: TokenData, command: TokenCommandOf<'hold_supply'>): TokenChange {
   const { groupId, leg, role, change, amount, clientId } = command
   const name: LegName = { groupId, leg, role }
   const refused = refusesLeg(token, command)
@@ -76,7 +74,7 @@ export function holdSupply(token: TokenData, command: Named<'hold_supply'>): Tok
   return { data: written(token, command, { held }), effects: [sent(groupAddress(groupId), done)] }
 }
 
-export function settleLeg(token: TokenData, command: Named<'settle_leg'>): TokenChange {
+export function settleLeg(token: TokenData, command: TokenCommandOf<'settle_leg'>): TokenChange {
   const { groupId, leg, role } = command
   const { held, change, amount } = released(token, command)
   return {
@@ -85,7 +83,7 @@ export function settleLeg(token: TokenData, command: Named<'settle_leg'>): Token
   }
 }
 
-export function revertLeg(token: TokenData, command: Named<'revert_leg'>): TokenChange {
+export function revertLeg(token: TokenData, command: TokenCommandOf<'revert_leg'>): TokenChange {
   const { groupId, leg, role } = command
   const { [heldKey(command)]: _, ...held } = token.held
   return {
@@ -107,7 +105,10 @@ function heldKey({ groupId, leg }: LegName): string {
 /** Limit on one client's legs with supply on hold at a token: every change visits each of them. */
 export const MAX_HELD_LEGS = 100
 
-function refusesLeg(token: TokenData, { change, amount, clientId }: Named<'hold_supply'>): FailureCode | undefined {
+function refusesLeg(
+  token: TokenData,
+  { change, amount, clientId }: TokenCommandOf<'hold_supply'>,
+): FailureCode | undefined {
   let held = 0
   for (const hold of Object.values(token.held)) if (hold.clientId === clientId) held += 1
   return held < MAX_HELD_LEGS ? refuses(token, change, parseQuantity(amount)) : 'leg_limit'

@@ -272,7 +272,7 @@ export class Auditor {
       log.error('audit_found', { subject, count: findings.filter((finding) => finding.subject === subject).length })
     }
     if (last !== null && last.number !== before.last?.number) {
-      log.info('audit_pass_complete', { durationMs: last.completedAtMs - last.beganAtMs, ...last.checked })
+      log.info('audit_pass_complete', { duration_ms: last.completedAtMs - last.beganAtMs, ...last.checked })
     }
   }
 

@@ -61,7 +61,7 @@ over ten million transactions then takes some hours.
 Needs LEDGER_DATABASE_URL, or a ledger up that runs in the same LEDGER_DATA_DIR, but not NATS. It
 decrypts rows, so it needs its part key (LEDGER_PART_KEY_FILE; in the sandbox the master key in
 LEDGER_DATA_DIR suffices). Its database user must be able to read the ledger's tables and to write
-audit_progress, audit_findings and audit_pending.
+audit_progress and audit_findings.
 Logs JSON lines to standard output. SIGTERM stops it.`,
     )
     .action(async () => {

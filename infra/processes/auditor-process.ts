@@ -30,5 +30,5 @@ async function startAuditor(
   const auditor = new Auditor({ url, ledgerId, vault, share, clock: createSystemClock(), log })
   service.onStop('auditor', () => auditor.stop())
   auditor.start()
-  log.info('auditor_started', { ledgerId, share })
+  log.info('auditor_started', { ledger_id: ledgerId, share })
 }

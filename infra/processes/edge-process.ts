@@ -115,7 +115,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
   server ??= await listen(app, host, port, errorBase)
   // Registered last, so stopped first: requests in progress need everything else.
   service.onStop('http', server.stop)
-  log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })
+  log.info('edge_started', { ledger_id: ledger.ledgerId, host, port })
 }
 
 /** The context after the ledger has been found; `clock` shows the ledger's time. */
@@ -210,7 +210,7 @@ function openAccess({ url, log, service, clock }: EdgeContext, { vault }: EdgeSe
     vault,
     now: clock.now,
     onCleanUpFailed: () => log.warn('clean_up_failed'),
-    onUnreadable: (clientId) => log.error('client_unreadable', { clientId }),
+    onUnreadable: (clientId) => log.error('client_unreadable', { client_id: clientId }),
   })
   return service.keep('access', access)
 }

@@ -113,7 +113,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   if (stopping()) return
   service.onStop('node', () => node.stop())
   await node.start()
-  log.info('node_started', { nodeId, ledgerId, shards: ledger.shardCount })
+  log.info('node_started', { node_id: nodeId, ledger_id: ledgerId, shards: ledger.shardCount })
 }
 
 function createNode({ over = (own) => own, ...replaced }: NodeParts, own: LedgerNodeDependencies): LedgerNode {

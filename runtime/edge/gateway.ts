@@ -349,7 +349,7 @@ export class Gateway implements LedgerGateway {
       ...this.requestFields(waiting),
       ...end,
       attempts: waiting.attempt,
-      durationMs: this.dependencies.clock.monotonic() - waiting.startedMs,
+      duration_ms: this.dependencies.clock.monotonic() - waiting.startedMs,
     })
     waiting.resolve(outcome)
   }

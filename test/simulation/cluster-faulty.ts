@@ -7,10 +7,10 @@ const FAULT_EVENTS = new Set([
   'item_failed',
   'command_refused',
   'command_left_undecided',
-  'command_set_aside',
+  'command_postponed',
   'channel_parked',
   'timer_parked',
-  'message_not_carried',
+  'message_not_sent',
   'verdicts_not_sent',
   'shard_quarantined',
 ])

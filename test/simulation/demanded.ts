@@ -73,7 +73,7 @@ export const DEMANDED: readonly string[] = [
   'cluster:node_stays_dead',
   'log:commit_unknown',
   'log:commit_failed',
-  'log:store_refuses_commits',
+  'log:commits_refused',
   'log:command_refused',
   'log:shard_fenced',
   'log:shards_released',

@@ -209,7 +209,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     rule: 'I1: a shard is taken only on top of the epoch that was seen',
     breaks: { database: 'acquireCompares' },
     seeds: [11, 24],
-    foundAs: /I1: shard \d+ went from|postgresql_went_back/,
+    foundAs: /I1: shard \d+ went from|postgresql_rewound/,
   },
   refusesUnaccepted: {
     rule: 'T3: a database server that was not accepted is refused, even by processes without memory of it',

@@ -12,7 +12,7 @@ export const SIGNED_OPERATIONS = ['transaction', 'key_rotation', 'mint'] as cons
 export type SignedOperation = (typeof SIGNED_OPERATIONS)[number]
 
 /** Idempotency keys that an account used on its former ledger. */
-export type UsedThere = { readonly [Operation in SignedOperation]: readonly string[] }
+export type ForeignKeyUses = { readonly [Operation in SignedOperation]: readonly string[] }
 
 /** One record, as its home receives it. */
 export interface SignedRecord {
@@ -20,7 +20,7 @@ export interface SignedRecord {
   readonly from: ArrivedFrom
   readonly arrival: Arrival
   /** Only for an account that arrives with its holdings. */
-  readonly usedThere: UsedThere | null
+  readonly usedThere: ForeignKeyUses | null
 }
 
 /** `status` changes once; all drivers of the import act on it. */
@@ -87,7 +87,7 @@ export class ImportBook {
 }
 
 /** In the format of exports. */
-export function hashesOf(accountId: string, { keySalt }: ArrivingAccount, used: UsedThere): readonly string[] {
+export function hashesOf(accountId: string, { keySalt }: ArrivingAccount, used: ForeignKeyUses): readonly string[] {
   return SIGNED_OPERATIONS.flatMap((operation) =>
     used[operation].map((key) =>
       createHash('sha256').update([keySalt, accountId, operation, key].join('\n')).digest('base64url'),

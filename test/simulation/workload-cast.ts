@@ -7,7 +7,7 @@ import { formatQuantity, LARGEST, parseQuantity } from '../../actors/money.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-gateway.ts'
 import { addressOf } from '../support/reference-encoding.ts'
 import { LEDGER_ID, type World } from './cluster-node.ts'
-import type { SignedOperation, UsedThere } from './reference-imports.ts'
+import type { SignedOperation, ForeignKeyUses } from './reference-imports.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { simAccountKey, simPublicKey, simSign } from './sim-signer.ts'
 
@@ -17,7 +17,7 @@ export interface ClientAccount {
   readonly keys: string[]
   readonly sent: GatewayRequest[]
   /** Its idempotency keys on its former ledger. Orders of such an account name the ledger that they are for. */
-  readonly usedThere?: UsedThere
+  readonly usedThere?: ForeignKeyUses
 }
 
 /** A token as its client learned of it. */

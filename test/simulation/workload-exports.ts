@@ -4,7 +4,7 @@ import type { ArrivedFrom, ArrivingAccount } from '../../actors/arrival.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
-import type { Import, SignedRecord, UsedThere } from './reference-imports.ts'
+import type { Import, SignedRecord, ForeignKeyUses } from './reference-imports.ts'
 import type { Cast, ClientAccount, NftRecord, TokenRecord } from './workload-cast.ts'
 
 const WALL_MS = Date.UTC(2025, 0, 1)
@@ -74,7 +74,7 @@ function playerOf({ random }: Cast, accountId: string): ClientAccount {
   return { accountId, keys: [`key ${accountId}`], sent: [], usedThere }
 }
 
-const NOTHING_USED: UsedThere = { transaction: [], key_rotation: [], mint: [] }
+const NOTHING_USED: ForeignKeyUses = { transaction: [], key_rotation: [], mint: [] }
 
 function accountOf(
   cast: Cast,
@@ -118,7 +118,7 @@ function recordsOf(
   const add = (
     actor: SignedRecord['actor'],
     arrival: SignedRecord['arrival'],
-    usedThere: UsedThere | null = null,
+    usedThere: ForeignKeyUses | null = null,
   ): void => {
     records.push({ actor, arrival, usedThere })
   }

@@ -282,7 +282,7 @@ const ORDER_FAULTS: readonly Omit<InjectedFault, 'by'>[] = [
   {
     name: 'order-signing',
     outcome: 'undecided',
-    logged: ['command_set_aside'],
+    logged: ['command_postponed'],
     inject: signing(() => Promise.reject(bug())),
   },
   {
@@ -356,7 +356,7 @@ const TRANSFER_FAULTS: readonly Omit<InjectedFault, 'by'>[] = [
     logged: ['channel_parked'],
     inject: committing('ledger', failed('data')),
   },
-  { name: 'message-carried', outcome: 'pending', logged: ['message_not_carried'], inject: carrying },
+  { name: 'message-carried', outcome: 'pending', logged: ['message_not_sent'], inject: carrying },
 ]
 
 const GROUP_FAULTS: readonly Omit<InjectedFault, 'by'>[] = [

@@ -9,7 +9,7 @@ import { type AccountState, balanceOf, type Hold, holdId, type LegHold } from '.
 import type { Transaction } from '../../actors/account/transaction.ts'
 import type { ExchangeState } from '../../actors/exchange/state.ts'
 import type { GroupState } from '../../actors/group/state.ts'
-import type { Carried, LegTerms } from '../../actors/message.ts'
+import type { CarriedValue, LegTerms } from '../../actors/message.ts'
 import { BASE_UNIT, parseQuantity } from '../../actors/money.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import type { OutboxWrite, WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
@@ -267,7 +267,7 @@ export function endActor(state: ActorState): Partial<Rows> {
   return { actors: [{ address: addressOfState(state), previousVersion: state.version, state: null }] }
 }
 
-export function envelopeTo(accountId: string, txnId: string, ...carries: readonly Carried[]): WrittenEnvelope {
+export function envelopeTo(accountId: string, txnId: string, ...carries: readonly CarriedValue[]): WrittenEnvelope {
   const message = { type: 'conclude_transfer', txnId, failure: null, counterTxnId: `"${txnId}" \\ back` } as const
   return { version: 1, to: accountAddress(accountId), message, carries }
 }

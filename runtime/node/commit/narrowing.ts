@@ -7,7 +7,7 @@
  */
 import { delay } from '../../ports/clock.ts'
 import type { FailedCause } from '../../ports/ledger-store.ts'
-import { requestFields, turnAway } from '../shard/request-log.ts'
+import { rejectRequests, requestFields } from '../shard/request-log.ts'
 import type { Incarnation } from '../shard/incarnation.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 import type { Pending } from '../shard/pending-command.ts'
@@ -45,7 +45,7 @@ export class Narrowing {
   private writtenAtGather = 0
   private writtenAtRefusal: number | undefined
   /** Whether requests have left (B5) since the last pause. */
-  private hasTurnedAway = false
+  private hasRejected = false
   private readonly dependencies: NarrowingDependencies
 
   constructor(dependencies: NarrowingDependencies) {
@@ -105,34 +105,34 @@ export class Narrowing {
     const fault: Fault = { stage: 'commit', cause: detail, breaksInvariant: cause === 'invariant' }
     const parts = drafts.map(({ pendings }) => pendings)
     const isRefusedAgain = cause === 'transient' && this.writtenAtRefusal === this.written
-    const left = isRefusedAgain ? parts.map((part) => this.turnAway(part)).filter((part) => part.length > 0) : parts
+    const left = isRefusedAgain ? parts.map((part) => this.reject(part)).filter((part) => part.length > 0) : parts
     if (isRefusedAgain) this.dependencies.health.refused()
     this.narrow(left, cause, fault)
-    if (this.hasTurnedAway) await delay(this.dependencies.clock, REFUSED_PAUSE_MS)
-    this.hasTurnedAway = false
+    if (this.hasRejected) await delay(this.dependencies.clock, REFUSED_PAUSE_MS)
+    this.hasRejected = false
   }
 
   /** B5. Returns the commands that stay: messages, timers, and requests that an earlier commit may have applied. */
-  private turnAway(pendings: readonly Pending[]): Pending[] {
+  private reject(pendings: readonly Pending[]): Pending[] {
     const leaving = new Set(
       pendings.filter((pending) => pending.origin.kind === 'request' && !mayHaveBeenApplied(pending)),
     )
-    if (leaving.size > 0) this.hasTurnedAway = true
+    if (leaving.size > 0) this.hasRejected = true
     const waiting = [...leaving].filter((pending) => pending.incarnation.mailbox.has(pending))
-    turnAway(waiting, this.dependencies)
+    rejectRequests(waiting, this.dependencies)
     return pendings.filter((pending) => !leaving.has(pending))
   }
 
   /** B5. One command failed alone, for a cause outside its rows. */
   private refuse(alone: Pending, fault: Fault): void {
-    for (const pending of this.turnAway([alone])) this.postpone(pending, fault)
+    for (const pending of this.reject([alone])) this.postpone(pending, fault)
     if (this.written > this.writtenAtGather) return
     if (this.writtenAtRefusal !== this.written) {
-      this.dependencies.log.warn('store_refuses_commits', { cause: fault.cause })
+      this.dependencies.log.warn('commits_refused', { cause: fault.cause })
     }
     this.writtenAtRefusal = this.written
     this.dependencies.health.refused()
-    this.groups = this.groups.map((group) => this.turnAway(group)).filter((group) => group.length > 0)
+    this.groups = this.groups.map((group) => this.reject(group)).filter((group) => group.length > 0)
   }
 
   /**
@@ -165,7 +165,7 @@ export class Narrowing {
     if (last === null) {
       const { stage, cause } = fault
       const level = stage === 'signing' ? 'error' : 'warn'
-      log[level]('command_set_aside', { ...requestFields(pending), shard: incarnation.token.shardId, stage, cause })
+      log[level]('command_postponed', { ...requestFields(pending), shard: incarnation.token.shardId, stage, cause })
     }
     pending.postponed = { times, written: this.written }
     if (times >= MAX_POSTPONEMENTS && origin.kind !== 'request') {

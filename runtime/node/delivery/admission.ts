@@ -96,10 +96,10 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
         }
       },
     }
-    const turnedAway: ItemVerdict[] = []
+    const rejected: ItemVerdict[] = []
     for (const { requestId, attempt } of malformed) {
       unsupported.note('items', version)
-      turnedAway.push({ requestId, attempt, verdict: { kind: 'unsupported_version' } })
+      rejected.push({ requestId, attempt, verdict: { kind: 'unsupported_version' } })
     }
     let backlog = backlogBefore
     for (const item of items) {
@@ -107,9 +107,9 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
       const verdict = admit(item, channel, backlog)
       metrics?.items(fateOf(verdict), 1)
       if (verdict === undefined) backlog += 1
-      else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
+      else rejected.push({ requestId: item.requestId, attempt: item.attempt, verdict })
     }
-    if (turnedAway.length > 0) channel.send(turnedAway)
+    if (rejected.length > 0) channel.send(rejected)
   }
 }
 

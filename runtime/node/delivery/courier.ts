@@ -277,7 +277,7 @@ export class Courier {
     const channels = message.map(({ source, target }) => ({ source, target }))
     try {
       transport.request(deliverySubject(session), encodeFrame(wire.writes, message), ANSWERS_MS, (reply) => {
-        if (reply === NOT_DELIVERED) this.turnedAway(channels)
+        if (reply === NOT_DELIVERED) this.sendLater(channels)
         else if (reply === UNSUPPORTED_VERSION) this.parkAll(channels)
         else this.onAcknowledgements(decodeList(reply, DELIVERY_ANSWERS, wire)?.members ?? [])
       })
@@ -295,14 +295,14 @@ export class Courier {
     const { number } = first
     if (channel.unsent !== number) {
       const fault = { shard: source, target, message: number, cause: reasonOf(error) }
-      this.dependencies.log.error('message_not_carried', fault)
+      this.dependencies.log.error('message_not_sent', fault)
     }
     channel.unsent = number
     this.park(channel, channel.acknowledged)
   }
 
   /** The shard has moved: looks up its owner and sends again, after a growing delay. */
-  private turnedAway(deliveries: readonly Pick<Delivery, 'source' | 'target'>[]): void {
+  private sendLater(deliveries: readonly Pick<Delivery, 'source' | 'target'>[]): void {
     void this.dependencies.routes.refresh()
     const nowMs = this.dependencies.clock.monotonic()
     for (const { source, target } of deliveries) {
@@ -319,7 +319,7 @@ export class Courier {
     for (const answer of answers) {
       const channel = this.find(answer.source, answer.target)
       if (channel === undefined) continue
-      if (answer.kind === 'moved') this.turnedAway([answer])
+      if (answer.kind === 'moved') this.sendLater([answer])
       else if (answer.kind === 'stopped') this.halt(channel, answer.mark)
       else if (answer.kind === 'parked') this.park(channel, answer.mark)
       else this.acknowledge(channel, answer.mark)

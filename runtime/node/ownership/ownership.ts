@@ -155,11 +155,11 @@ export class Ownership {
       const proves = host.commits.mayProve()
       const { nowMs } = await store.probe(proves)
       if (proves) host.commits.proved()
-      if (!onStoreTime(nowMs, askedMs, clock.monotonic())) log.error('store_clock_jumped', { storeMs: nowMs })
+      if (!onStoreTime(nowMs, askedMs, clock.monotonic())) log.error('store_clock_jumped', { store_ms: nowMs })
       const skewMs = Math.max(beforeMs - nowMs, nowMs - clock.now(), 0)
       this.ready = skewMs <= settings.maxClockSkewMs
       this.signs.probed(askedMs, skewMs)
-      if (!this.ready) log.warn('clock_skew', { skewMs })
+      if (!this.ready) log.warn('clock_skew_exceeded', { skew_ms: skewMs })
     } catch (error) {
       this.ready = false
       this.signs.notProbed()
@@ -222,7 +222,7 @@ export class Ownership {
     const back = records.find(({ shardId, epoch }) => epoch < (seen.get(shardId) ?? 0))
     for (const { shardId, epoch } of records) this.epochs.saw(shardId, epoch)
     if (back === undefined) return false
-    this.dependencies.log.error('postgresql_went_back', { shard: back.shardId, epoch: back.epoch })
+    this.dependencies.log.error('postgresql_rewound', { shard: back.shardId, epoch: back.epoch })
     this.halt()
     for (const shardId of this.dependencies.host.serving().keys()) this.dependencies.host.drop(shardId)
     this.dependencies.onStoreWentBack()
@@ -345,7 +345,7 @@ export class Ownership {
         if (this.peers.isDead(one.session) || (await this.isProvedDead(one))) dead.add(one.session)
       },
       ({ nodeId }, error) => {
-        log.warn('lock_not_looked_at', { node: nodeId, cause: reasonOf(error) })
+        log.warn('lock_not_read', { node: nodeId, cause: reasonOf(error) })
       },
     )
     return dead

@@ -59,10 +59,13 @@ export function leaveUndecided(
 }
 
 /** The store refused the commit of these requests: they leave, with the reply that this attempt had no effect. */
-export function turnAway(pendings: readonly Pending[], { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>): void {
+export function rejectRequests(
+  pendings: readonly Pending[],
+  { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>,
+): void {
   if (pendings.length === 0) return
   metrics?.items('not_applied', pendings.length)
-  logEachRequest(log, 'submission_turned_away', pendings, { because: 'commit_refused' })
+  logEachRequest(log, 'submission_rejected', pendings, { because: 'commit_refused' })
   for (const pending of pendings) settle(pending)
   sendVerdicts(pendings.map((pending) => [pending, { kind: 'not_applied' }]))
 }

@@ -4,7 +4,7 @@ import type { AccountCommand, MintCommand } from '../../../actors/account/comman
 import { type EarlierUse, originalAnswer } from '../../../actors/account/outcome.ts'
 import type { Evidence } from '../../../actors/account/evidence.ts'
 import type { AccountState } from '../../../actors/account/state.ts'
-import type { Refused } from '../../../actors/message.ts'
+import type { Refusal } from '../../../actors/refusal.ts'
 import { nftId } from '../../../actors/nft-id.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { classOf, mint, minted, open, submission, submit } from '../../model/mini-clients.ts'
@@ -27,7 +27,7 @@ import {
 
 const CLASS = 'cls_00000000000000000000000001'
 const TXN_IDS = [1, 2, 3].map((number) => `txn_${`${number}`.padStart(26, '0')}`)
-const TAKEN: Refused = { code: 'instance_exists', detail: 'Taken.' }
+const TAKEN: Refusal = { code: 'instance_exists', detail: 'Taken.' }
 
 /** A signature holds for the key that it names. */
 const EVIDENCE: Evidence = {
@@ -57,7 +57,7 @@ const FIRST = command(0)
 const begun = steppedOf(stepAccount(opened, FIRST, EVIDENCE))
 
 /** The home's decision on the first mint. */
-function ends(refused: Refused | null): AccountCommand {
+function ends(refused: Refusal | null): AccountCommand {
   return {
     type: 'conclude_mint',
     nftId: nftId(FIRST),

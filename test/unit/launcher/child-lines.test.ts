@@ -28,8 +28,8 @@ test('the file of a part has its log alone: warnings about the configuration com
   const written: string[] = []
   const file = { append: (line: string) => void written.push(line) }
   const onLine = lineHandler('node-1', file, (text) => said.push(text))
-  const logged = '{"level":"warn","event":"clock_skew","ms":3}'
+  const logged = '{"level":"warn","event":"clock_skew_exceeded","ms":3}'
   for (const line of ['warning: Node.js 20 is old', logged, 'Error: a crash']) onLine(line)
   expect(written).toEqual([logged, 'Error: a crash'])
-  expect(said).toEqual(['node-1: warn clock_skew ms=3', 'node-1: Error: a crash'])
+  expect(said).toEqual(['node-1: warn clock_skew_exceeded ms=3', 'node-1: Error: a crash'])
 })

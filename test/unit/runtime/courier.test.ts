@@ -358,7 +358,7 @@ describe('what is larger than it was reckoned at', () => {
     expect(numbers).toContain(1)
     expect(numbers).not.toContain(2)
     expect(carried.filter(({ target }) => target === 30).length).toBeGreaterThan(0)
-    expect(logged).toEqual(['message_not_carried'])
+    expect(logged).toEqual(['message_not_sent'])
   })
 })
 

@@ -103,7 +103,7 @@ describe('how an edge lets a request be followed', () => {
       { event: 'submission_received', fields: named },
       {
         event: 'submission_answered',
-        fields: { ...named, outcome: 'refused', code: 'account_not_found', attempts: 1, durationMs: 0 },
+        fields: { ...named, outcome: 'refused', code: 'account_not_found', attempts: 1, duration_ms: 0 },
       },
     ])
   })

@@ -1,14 +1,15 @@
 /** The home of an account that issues a class, with its NFTs at home elsewhere: what they say is delivered by hand. */
 import { accountAddress, classAddress } from '../../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import type { Message, Refused } from '../../../actors/message.ts'
+import type { Message } from '../../../actors/message.ts'
+import type { Refusal } from '../../../actors/refusal.ts'
 import type { ItemVerdict, Operation } from '../../../runtime/protocol/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { KEY, START_MS } from '../../support/accounts.ts'
 import { answersOf, applied, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
 import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
-export const TAKEN: Refused = { code: 'instance_exists', detail: 'Taken.' }
+export const TAKEN: Refusal = { code: 'instance_exists', detail: 'Taken.' }
 export const SIGNED = `by ${KEY.publicKey}`
 
 export const registerClass = (issuer: string): Operation => ({
@@ -68,7 +69,7 @@ export async function minting() {
       .flatMap(({ shards }) => shards.flatMap(({ outbox }) => outbox))
       .flatMap(({ envelope: { message } }) => (message.type === 'mint_nft' ? [message] : []))
   /** The home's decision on the n-th mint request, from 0. */
-  const decision = (index: number, refused: Refused | null = null): Message => {
+  const decision = (index: number, refused: Refusal | null = null): Message => {
     const { txnId = '' } = asked()[index] ?? {}
     const mintedAtMs = refused === null ? START_MS : null
     return { type: 'conclude_mint', nftId: `${classId}/ruby`, txnId, refused, mintedAtMs, counterTxnId: null }

@@ -1,13 +1,14 @@
 /** Goal: I10, I12: a request that a later step of its actor answers is answered by that step's commit, or as undecided. */
 import { describe, expect, test } from 'vitest'
 import { tokenAddress } from '../../../actors/address.ts'
-import type { Message, Refused } from '../../../actors/message.ts'
+import type { Message } from '../../../actors/message.ts'
+import type { Refusal } from '../../../actors/refusal.ts'
 import { CALLER, START_MS } from '../../support/accounts.ts'
 import { credit, hosting, item, kinds, register, registerToken } from '../../support/shard-hosting.ts'
 import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 const GOLD = tokenAddress('GOLD')
-const REFUSED: Refused = { code: 'account_closed', detail: 'The issuer is closed.' }
+const REFUSED: Refusal = { code: 'account_closed', detail: 'The issuer is closed.' }
 
 /** The home of the token GOLD, whose issuer is at home elsewhere: what it says is delivered by hand. */
 function registering() {
