@@ -1,5 +1,6 @@
 /** Address of an actor. Each fact has one home: the shard that its actor's key hashes to, which alone decides it. */
 import { foldedName } from './nft-class/state.ts'
+import { type Guarded, isObjectOf, isOneOf, isText } from './shapes.ts'
 
 export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token', 'class', 'instance'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
@@ -8,10 +9,8 @@ export type ActorKind = (typeof ACTOR_KINDS)[number]
  * `id`: an account ID; a group ID in lower case, for groups and exchanges; a symbol in lower case, for tokens; a folded
  * name, for NFT classes; `class/instance`, for NFT instances.
  */
-export interface ActorAddress {
-  readonly kind: ActorKind
-  readonly id: string
-}
+export type ActorAddress = Guarded<typeof isActorAddress>
+export const isActorAddress = isObjectOf({ kind: isOneOf(ACTOR_KINDS), id: isText })
 
 /** An address as one string. Account IDs have no spaces, so that no two addresses have the same string. */
 export function actorKey({ kind, id }: ActorAddress): string {

@@ -5,72 +5,96 @@
  */
 import type { Caller, CommandBase } from './account/commands.ts'
 import { type Answer, refusal } from './account/outcome.ts'
-import type { AccountKey, IncomingPolicy } from './account/state.ts'
-import type { Hash } from './audit-chain.ts'
+import { isAccountKey } from './account/state.ts'
 import type { JsonObject } from './canonical-json.ts'
 import type { Change } from './define-actor.ts'
-import type { NftEvent } from './nft-instance/state.ts'
+import { isNftEvent } from './nft-instance/state.ts'
+import {
+  type Guard,
+  type Guarded,
+  isCount,
+  isKindOf,
+  isListOf,
+  isNullOr,
+  isNumber,
+  isObjectOf,
+  isOneOf,
+  isRecord,
+  isTableOf,
+  isText,
+} from './shapes.ts'
 
 /** The origin of an imported record, kept with it. */
-export interface ArrivedFrom {
+export type ArrivedFrom = Guarded<typeof isArrivedFrom>
+export const isArrivedFrom = isObjectOf({
   /** The ledger that exported it. */
-  readonly ledgerId: string
-  readonly importId: string
+  ledgerId: isText,
+  importId: isText,
   /** SHA-256 of the exported record, 64 hexadecimal digits: importing the same record again changes nothing. */
-  readonly recordHash: Hash
-}
+  recordHash: isText,
+})
 
-export interface ArrivingAccount {
-  readonly key: AccountKey | null
-  readonly status: 'active' | 'frozen' | 'closed'
-  readonly incoming: IncomingPolicy
+export const isStatus = isOneOf(['active', 'frozen', 'closed'])
+export const isIncoming = isOneOf(['accept', 'refuse'])
+const isJsonObject: Guard<JsonObject> = isRecord
+
+export type ArrivingAccount = Guarded<typeof isArrivingAccount>
+const isArrivingAccount = isObjectOf({
+  key: isNullOr(isAccountKey),
+  status: isStatus,
+  incoming: isIncoming,
   /** By token ID; none is zero. */
-  readonly balances: { readonly [tokenId: string]: string }
+  balances: isTableOf(isText),
   /** Number of NFTs of the same import that the account owns. */
-  readonly nfts: number
+  nfts: isCount,
   /** Salt of the hashes of its used idempotency keys (`usedKeyHash`): 32 hexadecimal digits. */
-  readonly keySalt: string
+  keySalt: isText,
   /** On the source ledger: completed transactions, the chain's last hash, RFC 3339 timestamps. */
-  readonly txnCount: number
-  readonly tip: Hash
-  readonly createdAt: string
-  readonly updatedAt: string
-}
+  txnCount: isCount,
+  tip: isText,
+  createdAt: isText,
+  updatedAt: isText,
+})
 
-export interface ArrivingToken {
-  readonly tokenId: string
-  readonly decimals: number
-  readonly issuer: string
-  readonly initialSupply: string
-  readonly totalSupply: string
-}
+export type ArrivingToken = Guarded<typeof isArrivingToken>
+const isArrivingToken = isObjectOf({
+  tokenId: isText,
+  decimals: isCount,
+  issuer: isText,
+  initialSupply: isText,
+  totalSupply: isText,
+})
 
-export interface ArrivingClass {
-  readonly classId: string
-  readonly name: string
-  readonly description: string
-  readonly issuer: string
-  readonly metadataSchema: JsonObject
-}
+export type ArrivingClass = Guarded<typeof isArrivingClass>
+const isArrivingClass = isObjectOf({
+  classId: isText,
+  name: isText,
+  description: isText,
+  issuer: isText,
+  metadataSchema: isJsonObject,
+})
 
-export interface ArrivingInstance {
-  readonly issuer: string
+export type ArrivingInstance = Guarded<typeof isArrivingInstance>
+const isArrivingInstance = isObjectOf({
+  issuer: isText,
   /** The last owner of a burned NFT. */
-  readonly owner: string
-  readonly status: 'active' | 'burned'
-  readonly metadata: JsonObject
-  readonly mintedAtMs: number
-  readonly acquiredAtMs: number
+  owner: isText,
+  status: isOneOf(['active', 'burned']),
+  metadata: isJsonObject,
+  mintedAtMs: isNumber,
+  acquiredAtMs: isNumber,
   /** The whole history, from the mint. */
-  readonly events: readonly NftEvent[]
-}
+  events: isListOf(isNftEvent),
+})
 
 /** An imported record. `account` null: only the account must exist, because it issued an imported token or class. */
-export type Arrival =
-  | { readonly kind: 'account'; readonly account: ArrivingAccount | null }
-  | { readonly kind: 'token'; readonly token: ArrivingToken }
-  | { readonly kind: 'class'; readonly nftClass: ArrivingClass }
-  | { readonly kind: 'instance'; readonly instance: ArrivingInstance }
+export type Arrival = Guarded<typeof isArrival>
+export const isArrival = isKindOf({
+  account: { account: isNullOr(isArrivingAccount) },
+  token: { token: isArrivingToken },
+  class: { nftClass: isArrivingClass },
+  instance: { instance: isArrivingInstance },
+})
 
 /**
  * The home's reply, idempotent. `held`: staged, until applied or dropped. `present`: the same record is already

@@ -4,6 +4,7 @@ import type { Hash } from '../audit-chain.ts'
 import type { LegRole, LegTerms } from '../message.ts'
 import { parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
+import { type Guarded, isObjectOf, isText } from '../shapes.ts'
 import type { Balances } from './balances.ts'
 import type { Holds } from './holds.ts'
 import type { Failure, Transaction } from './transaction.ts'
@@ -15,10 +16,8 @@ export type WishedStatus = Exclude<AccountStatus, 'erased'>
 export type IncomingPolicy = 'accept' | 'refuse'
 
 /** A P-256 public key as a compressed SEC1 point in base64url, and its RFC 7638 thumbprint. */
-export interface AccountKey {
-  readonly keyId: string
-  readonly publicKey: string
-}
+export type AccountKey = Guarded<typeof isAccountKey>
+export const isAccountKey = isObjectOf({ keyId: isText, publicKey: isText })
 
 /**
  * Holdings of one asset. `available` = balance - reserved; `incoming` is in neither. `room` is reserved for promised

@@ -4,6 +4,7 @@ import { GENESIS, type Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { LegName, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
+import { type Guarded, isCount, isNullOr, isNumber, isObjectOf, isOneOf, isText } from '../shapes.ts'
 
 /**
  * `minting`: waiting for the owner's acceptance, or staged for an import; `held`: held for a transaction or a leg, and
@@ -90,19 +91,20 @@ export const NFT_EVENT_TYPES = ['mint', 'transfer', 'burn'] as const
 export type NftEventType = (typeof NFT_EVENT_TYPES)[number]
 
 /** One entry of an instance's history. `from`: null for the mint. */
-export interface NftEvent {
+export type NftEvent = Guarded<typeof isNftEvent>
+export const isNftEvent = isObjectOf({
   /** From 0, the mint. */
-  readonly number: number
-  readonly type: NftEventType
-  readonly from: string | null
-  readonly to: string
-  readonly txnId: string
-  readonly atMs: number
-  readonly previousHash: Hash
-  readonly eventHash: Hash
+  number: isCount,
+  type: isOneOf(NFT_EVENT_TYPES),
+  from: isNullOr(isText),
+  to: isText,
+  txnId: isText,
+  atMs: isNumber,
+  previousHash: isText,
+  eventHash: isText,
   /** Canonical JSON: exactly what is hashed, as in the chains of accounts (C1). */
-  readonly payload: string
-}
+  payload: isText,
+})
 
 /** undefined while it is being minted. */
 export function instanceViewOf({ id, status, owner, metadata, mintedAtMs }: InstanceState): InstanceView | undefined {

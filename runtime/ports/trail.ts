@@ -5,25 +5,28 @@
  *   T2. There is a trace only if the client's request was part of one. Each hop has a span of its own.
  * The trace context is that of https://www.w3.org/TR/trace-context/.
  */
+import { type Guarded, isAbsentOr, isFlag, isObjectOf, isText } from '../../actors/shapes.ts'
 import type { LogFields } from './log.ts'
 import type { Random } from './random.ts'
 
-export interface Trail {
-  /** `X-Request-Id` of the request and its response: `^[A-Za-z0-9._-]{1,64}$`. */
-  readonly requestId: string
-  readonly trace?: TraceContext
-}
-
-export interface TraceContext {
+export type TraceContext = Guarded<typeof isTraceContext>
+const isTraceContext = isObjectOf({
   /** 32 hexadecimal digits in lower case, not all zero. */
-  readonly traceId: string
+  traceId: isText,
   /** 16 of them: this hop, and the one before it. */
-  readonly spanId: string
-  readonly parentSpanId: string
-  readonly sampled: boolean
+  spanId: isText,
+  parentSpanId: isText,
+  sampled: isFlag,
   /** The members of `tracestate`, at most 512 characters; empty without any. */
-  readonly state: string
-}
+  state: isText,
+})
+
+export type Trail = Guarded<typeof isTrail>
+export const isTrail = isObjectOf({
+  /** `X-Request-Id` of the request and its response: `^[A-Za-z0-9._-]{1,64}$`. */
+  requestId: isText,
+  trace: isAbsentOr(isTraceContext),
+})
 
 const SPAN_ID_BYTES = 8
 

@@ -10,7 +10,7 @@ import type { ExchangeSide } from '../../actors/message.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { isNft, NFT_AMOUNT, nftId } from '../../actors/nft-id.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import { isOneOf } from './shapes.ts'
+import { isOneOf } from '../../actors/shapes.ts'
 
 const isTransactionType = isOneOf(TRANSACTION_TYPES)
 

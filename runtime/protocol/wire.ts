@@ -9,7 +9,7 @@
  * To introduce a version: a release adds version N + 1 to those that it reads and still writes N; the next release
  * writes N + 1. So adjacent releases run side by side, and each can replace the other.
  */
-import { ACTOR_KINDS } from '../../actors/address.ts'
+import { isActorAddress } from '../../actors/address.ts'
 import { type Envelope, isMessageType } from '../../actors/message.ts'
 import {
   type AttemptName,
@@ -20,10 +20,13 @@ import {
   isDeliveryAnswer,
   isItem,
   isItemVerdict,
-} from './message-shapes.ts'
-import type { Delivery, DeliveryAnswer, Item, ItemVerdict } from './messages.ts'
+  type Delivery,
+  type DeliveryAnswer,
+  type Item,
+  type ItemVerdict,
+} from './messages.ts'
 import type { WrittenEnvelope } from '../ports/ledger-store.ts'
-import { type Guard, isCount, isListOf, isObjectOf, isOneOf, isRecord, isText } from './shapes.ts'
+import { type Guard, isCount, isListOf, isObjectOf, isRecord, isText } from '../../actors/shapes.ts'
 
 export interface Wire {
   /** The version of every message that the part writes. */
@@ -165,10 +168,9 @@ export function unreadCause(written: WrittenEnvelope): string {
   return `unsupported version ${isCount(version) ? version : '?'} or type ${isText(type) ? type.slice(0, MAX_TYPE) : '?'}`
 }
 
-const isActorKind = isOneOf(ACTOR_KINDS)
-const areCarried = isListOf(isObjectOf<Envelope['carries'][number]>({ tokenId: isText, quantity: isText }))
+const areCarried = isListOf(isObjectOf({ tokenId: isText, quantity: isText }))
 
 function isEnvelope({ to, message, carries }: WrittenEnvelope): boolean {
-  if (!isRecord(to) || !isActorKind(to.kind) || !isText(to.id) || !areCarried(carries)) return false
+  if (!isActorAddress(to) || !areCarried(carries)) return false
   return isRecord(message) && isMessageType(to.kind, message.type)
 }

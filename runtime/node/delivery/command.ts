@@ -8,8 +8,7 @@ import { foldedName } from '../../../actors/nft-class/state.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { readTerms } from '../../../actors/group/terms.ts'
 import type { AnyCommand } from '../../../actors/step-actor.ts'
-import { OPERATION_MEMBERS } from '../../protocol/message-shapes.ts'
-import type { Item, Operation } from '../../protocol/messages.ts'
+import { type Item, type Operation, OPERATION_MEMBERS } from '../../protocol/messages.ts'
 import type { ReadPublicKey } from '../../ports/public-keys.ts'
 import {
   isObject,

@@ -13,7 +13,7 @@ import {
   type Service,
   type Transport,
 } from '../../ports/transport.ts'
-import { isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../../protocol/shapes.ts'
+import { type Guarded, isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../../../actors/shapes.ts'
 import { decodeFrame, encodeFrame } from '../../protocol/wire.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 
@@ -29,23 +29,16 @@ export interface NodeCallsHandler {
   readonly take: (shardId: number, epoch: number) => Promise<boolean>
 }
 
-type Call =
-  | { readonly kind: 'ping' }
-  | { readonly kind: 'offer'; readonly shardIds: readonly number[] }
-  | { readonly kind: 'released'; readonly shardId: number; readonly epoch: number }
-
-/** The reply: `shardIds` to an offer, `served` to a release. */
-interface CallAnswer {
-  readonly shardIds?: readonly number[]
-  readonly served?: boolean
-}
-
-const isCall = isKindOf<Call>({
+type Call = Guarded<typeof isCall>
+const isCall = isKindOf({
   ping: {},
   offer: { shardIds: isListOf(isCount) },
   released: { shardId: isCount, epoch: isCount },
 })
-const isCallAnswer = isObjectOf<CallAnswer>({
+
+/** The reply: `shardIds` to an offer, `served` to a release. */
+type CallAnswer = Guarded<typeof isCallAnswer>
+const isCallAnswer = isObjectOf({
   shardIds: isAbsentOr(isListOf(isCount)),
   served: isAbsentOr(isFlag),
 })

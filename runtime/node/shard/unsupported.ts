@@ -1,6 +1,6 @@
 /** Replies to bodies that this node cannot read (F3, F4 of wire.ts), and logs them. */
 import type { Log } from '../../ports/log.ts'
-import { isCount, isRecord } from '../../protocol/shapes.ts'
+import { isCount, isRecord } from '../../../actors/shapes.ts'
 import { parsed, UNSUPPORTED_VERSION } from '../../protocol/wire.ts'
 
 export type Form = 'items' | 'deliveries' | 'calls'

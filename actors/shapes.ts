@@ -1,6 +1,6 @@
 /**
- * Guards for parsed JSON. A guard checks the members of its type and ignores others, so that a later version may add
- * members. Hot path: no allocation.
+ * Guards for parsed JSON, and the types that follow from them. A guard checks the members of its type and ignores
+ * others, so that a later version may add members. Hot path: no allocation.
  */
 export type Guard<T> = (value: unknown) => value is T
 
@@ -39,35 +39,28 @@ export function isTableOf<T>(is: Guard<T>): Guard<{ readonly [name: string]: T }
   return (value): value is { readonly [name: string]: T } => isRecord(value) && Object.values(value).every(is)
 }
 
-/** A guard for every member of `T`: a new member without a guard does not compile. */
-type Members<T> = { readonly [Name in keyof T]-?: Guard<{} extends Pick<T, Name> ? T[Name] | undefined : T[Name]> }
+/** The type that a guard accepts. */
+export type Guarded<G> = G extends Guard<infer T> ? T : never
+type Members = { readonly [name: string]: Guard<unknown> }
+type Optional<M> = { readonly [Name in keyof M]: undefined extends Guarded<M[Name]> ? Name : never }[keyof M]
+type ObjectOf<M> = { readonly [Name in Exclude<keyof M, Optional<M>>]: Guarded<M[Name]> } & {
+  readonly [Name in Optional<M>]?: Exclude<Guarded<M[Name]>, undefined>
+}
 
-export function isObjectOf<T extends object>(members: Members<T>): Guard<T> {
-  const guards = Object.entries<Guard<unknown>>(members)
-  return (value): value is T => {
+export function isObjectOf<M extends Members>(members: M): Guard<ObjectOf<M>> {
+  const guards = Object.entries(members)
+  return (value): value is ObjectOf<M> => {
     if (!isRecord(value)) return false
     for (const [name, is] of guards) if (!is(value[name])) return false
     return true
   }
 }
 
-type Guarded<G> = G extends Guard<infer T> ? T : never
-type Optional<M> = { readonly [Name in keyof M]: undefined extends Guarded<M[Name]> ? Name : never }[keyof M]
-
 /** The union that a table of kinds and member guards describes. */
-export type KindOf<T> = {
-  readonly [Kind in keyof T]: { readonly kind: Kind } & {
-    readonly [Name in Exclude<keyof T[Kind], Optional<T[Kind]>>]: Guarded<T[Kind][Name]>
-  } & { readonly [Name in Optional<T[Kind]>]?: Exclude<Guarded<T[Kind][Name]>, undefined> }
-}[keyof T]
+export type KindOf<T> = { readonly [Kind in keyof T]: { readonly kind: Kind } & ObjectOf<T[Kind]> }[keyof T]
 
-/** For each kind of a union with the discriminant `kind`: the other members. */
-type Kinds<T extends { readonly kind: string }> = {
-  readonly [Kind in T['kind']]: Members<Omit<Extract<T, { readonly kind: Kind }>, 'kind'>>
-}
-
-export function isKindOf<T extends { readonly kind: string }>(kinds: Kinds<T>): Guard<T> {
+export function isKindOf<T extends { readonly [kind: string]: Members }>(kinds: T): Guard<KindOf<T>> {
   const guards = new Map<unknown, Guard<object>>()
-  for (const [kind, members] of Object.entries<Members<object>>(kinds)) guards.set(kind, isObjectOf(members))
-  return (value): value is T => isRecord(value) && guards.get(value['kind'])?.(value) === true
+  for (const [kind, members] of Object.entries(kinds)) guards.set(kind, isObjectOf(members))
+  return (value): value is KindOf<T> => isRecord(value) && guards.get(value['kind'])?.(value) === true
 }
