@@ -5,7 +5,7 @@ import type { InstanceState } from '../../actors/nft-instance/state.ts'
 import type { ClassState } from '../../actors/nft-class/state.ts'
 import { storedObject } from '../../runtime/audit/stored-json.ts'
 import type { Hold } from '../../actors/account/state.ts'
-import { type ActorRow, classStateOf, instanceStateOf } from '../postgres/rows/actor-documents.ts'
+import { type ActorRow, stateOf } from '../postgres/rows/actor-documents.ts'
 import { nftKeyName, PLACES } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -69,7 +69,7 @@ export function entriesFromElsewhere(row: InstanceRow, vault: RowVault): number 
 }
 
 function openInstance(row: InstanceRow, vault: RowVault): InstanceState {
-  const state = instanceStateOf(row, vault)
+  const state = stateOf('instance', row, vault)
   if (state.version === Number(row.version)) return state
   throw new UnreadableRow(actorPlace(row), 'its version is not what was sealed')
 }
@@ -94,7 +94,7 @@ export interface ClassRow extends ActorRow {
 
 /** Its key must have been fetched. Throws UnreadableRow. */
 export function openClass(row: ClassRow, vault: RowVault): ClassState {
-  const state = classStateOf(row, vault)
+  const state = stateOf('class', row, vault)
   const agrees =
     state.classId === row.class_id &&
     state.name === row.class_name &&

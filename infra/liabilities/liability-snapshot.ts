@@ -12,7 +12,7 @@ import type postgres from 'postgres'
 import type { Envelope } from '../../actors/message.ts'
 import { unitsOf } from '../../runtime/liabilities/sums.ts'
 import { UNDELIVERED } from '../audit/in-transit.ts'
-import { tokenStateOf } from '../postgres/rows/actor-documents.ts'
+import { stateOf } from '../postgres/rows/actor-documents.ts'
 import { openCrossings } from '../postgres/rows/boundary-crossings.ts'
 import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { shardKeyName } from '../vault/key-name.ts'
@@ -182,7 +182,7 @@ async function addSupplies(
       class_id: null,
       document: copied.bytesAt(3),
     }
-    const { status, tokenId, totalSupply } = tokenStateOf(row, vault)
+    const { status, tokenId, totalSupply } = stateOf('token', row, vault)
     if (status !== 'preparing') add(expected, tokenId, unitsOf(totalSupply))
   })
 }

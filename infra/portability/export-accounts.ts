@@ -197,8 +197,7 @@ export class UsedKeys {
       const found = await this.transactions.nextOf(row, skip)
       if (found === undefined) break
       await fetchKeys(sql, [keyNameOfAccountRow(row)], vault)
-      const place = PLACES.transaction(found.shard_id, found.account_id, found.txn_id)
-      const { transaction } = opened(place, () => openTransaction(found, vault))
+      const { transaction } = openTransaction(found, vault)
       if (transaction.status !== 'pending') decided += 1
       const { idempotencyKey } = transaction
       if (!idempotencyKey.startsWith(OWN)) yield { operation: 'transaction', idempotencyKey }

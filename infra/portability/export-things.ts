@@ -4,17 +4,9 @@ import { tokenAddress } from '../../actors/address.ts'
 import { classFactsOf } from '../../actors/nft-class/state.ts'
 import { type InstanceState, instanceViewOf, type NftEvent } from '../../actors/nft-instance/state.ts'
 import { tokenFactsOf } from '../../actors/token/state.ts'
-import {
-  ACTOR_ROW_COLUMNS,
-  type ActorRow,
-  classStateOf,
-  instanceStateOf,
-  keyNameOfActorRow,
-  tokenStateOf,
-} from '../postgres/rows/actor-documents.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../postgres/rows/actor-documents.ts'
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
-import { openAttestation } from '../postgres/rows/attestation-document.ts'
-import { ATTESTATION_COLUMNS, type AttestationRow } from '../postgres/rows/attestation-rows.ts'
+import { openAttestation, ATTESTATION_COLUMNS, type AttestationRow } from '../postgres/rows/attestation-document.ts'
 import { erasedAmong, erasedName } from '../postgres/rows/erased-accounts.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../postgres/rows/nft-event-rows.ts'
 import { fetchKeys, opened } from '../postgres/rows/opened-rows.ts'
@@ -54,7 +46,7 @@ export async function* readTokens({ sql, vault, tokenIds }: ThingsQuery): AsyncG
   for await (const rows of batchesOf<ActorRow>(sql, query)) {
     await fetchKeys(sql, rows.map(keyNameOfActorRow), vault)
     const tokens = rows
-      .map((row) => opened(`actors ${row.actor_id}`, () => tokenStateOf(row, vault)))
+      .map((row) => opened(`actors ${row.actor_id}`, () => stateOf('token', row, vault)))
       .filter((token) => tokenFactsOf(token) !== undefined && (tokenIds === null || tokenIds.has(token.tokenId)))
     const nameOf = await namesOf(sql, vault, tokens)
     for (const token of tokens) {
@@ -80,7 +72,7 @@ export async function* readClasses({ sql, vault, owners }: ThingsQuery): AsyncGe
   for await (const rows of batchesOf<ActorRow>(sql, query)) {
     await fetchKeys(sql, rows.map(keyNameOfActorRow), vault)
     const classes = rows
-      .map((row) => opened(`actors ${row.actor_id}`, () => classStateOf(row, vault)))
+      .map((row) => opened(`actors ${row.actor_id}`, () => stateOf('class', row, vault)))
       .filter((nftClass) => classFactsOf(nftClass) !== undefined)
     const nameOf = await namesOf(sql, vault, classes)
     for (const nftClass of classes) yield classRecord(nftClass, nameOf(nftClass.issuer))
@@ -137,7 +129,7 @@ export async function openInstances(
   return rows
     .map((row) => ({
       shardId: row.shard_id,
-      state: opened(`actors ${row.actor_id}`, () => instanceStateOf(row, vault)),
+      state: opened(`actors ${row.actor_id}`, () => stateOf('instance', row, vault)),
     }))
     .filter(({ state }) => instanceViewOf(state) !== undefined)
 }

@@ -10,7 +10,7 @@ import { type Attestation, type AttestationStore, importedBy } from '../../runti
 import type { Clock } from '../../runtime/ports/clock.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
-import { sealedAttestation } from '../postgres/rows/attestation-document.ts'
+import { ATTESTATION_COLUMNS, sealedAttestation } from '../postgres/rows/attestation-document.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { timeMsOf } from './import-history.ts'
@@ -51,11 +51,7 @@ export function createImportedAttestations(options: {
       const row = sealedAttestation({ attestation, submission: null }, vault)
       await pool.run(
         (sql) => sql`
-          INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, submitted_by,
-            created_at, idempotency_key, revoked_at, document, master_key_id, wrapped_key)
-          VALUES (${row.attestation_id}, ${row.subject_class}, ${row.subject_instance}, ${row.attester}, ${row.status},
-            ${row.submitted_by}, ${row.created_at}, NULL, ${row.revoked_at},
-            decode(${row.document}, 'hex'), ${row.master_key_id}, ${row.wrapped_key})
+          INSERT INTO attestations ${sql(row, ...ATTESTATION_COLUMNS)}
           ON CONFLICT (attestation_id) DO NOTHING`,
       )
     },

@@ -1,11 +1,15 @@
 import type { KeyName } from './key-name.ts'
+import type { WrappedKey } from './key-wrapping.ts'
 import type { Place } from './place.ts'
 import type { RowVault } from './row-vault.ts'
 import { UnreadableRow } from './unreadable-row.ts'
 
-/** Opens and parses a sealed JSON text. Its shape is not checked: this program wrote it. Throws UnreadableRow. */
-export function openJson<T>(vault: RowVault, name: KeyName, place: Place, bytes: Uint8Array): T {
-  return jsonIn(vault.open(name, place, bytes), place)
+/**
+ * Opens and parses a sealed JSON text. Its shape is not checked: this program wrote it. `own`: the key that the row carries.
+ * Throws UnreadableRow.
+ */
+export function openJson<T>(vault: RowVault, name: KeyName, place: Place, bytes: Uint8Array, own?: WrappedKey): T {
+  return jsonIn(vault.open(name, place, bytes, own), place)
 }
 
 /** Parses an opened JSON text. Throws UnreadableRow. */

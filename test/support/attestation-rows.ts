@@ -6,10 +6,10 @@ import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import {
   keyOfRow,
   openAttestation,
-  type SealedAttestation,
   sealedAttestation,
+  ATTESTATION_COLUMNS,
+  type AttestationRow,
 } from '../../infra/postgres/rows/attestation-document.ts'
-import { ATTESTATION_COLUMNS, type AttestationRow } from '../../infra/postgres/rows/attestation-rows.ts'
 import { PLACES } from '../../infra/postgres/rows/row-sealer.ts'
 import { classKeyName } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
@@ -26,10 +26,9 @@ type AnySql = postgres.ISql
 /** Rows of one statement: a statement has at most 65,535 parameters. */
 const ROWS_AT_ONCE = 4_000
 
-export async function insertAttestations(sql: AnySql, rows: readonly SealedAttestation[]): Promise<void> {
-  const ready = rows.map((row) => ({ ...row, document: Buffer.from(row.document, 'hex') }))
-  for (let start = 0; start < ready.length; start += ROWS_AT_ONCE) {
-    await sql`INSERT INTO attestations ${sql(ready.slice(start, start + ROWS_AT_ONCE), ...ATTESTATION_COLUMNS)}`
+export async function insertAttestations(sql: AnySql, rows: readonly AttestationRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    await sql`INSERT INTO attestations ${sql(rows.slice(start, start + ROWS_AT_ONCE), ...ATTESTATION_COLUMNS)}`
   }
 }
 
@@ -39,8 +38,8 @@ export async function rewriteAttestation(sql: AnySql, vault: RowVault, attestati
   const [row] = await sql<AttestationRow[]>`SELECT * FROM attestations WHERE ${ofIt}`
   if (row === undefined) throw new Error('there is no such attestation')
   const { submission } = openAttestation(row, vault)
-  const { document, ...columns } = sealedAttestation({ attestation, submission }, vault, keyOfRow(row, vault))
-  await sql`UPDATE attestations SET ${sql({ ...columns, document: Buffer.from(document, 'hex') })} WHERE ${ofIt}`
+  const rewritten = sealedAttestation({ attestation, submission }, vault, keyOfRow(row, vault))
+  await sql`UPDATE attestations SET ${sql(rewritten, ...ATTESTATION_COLUMNS)} WHERE ${ofIt}`
 }
 
 interface PutClass {

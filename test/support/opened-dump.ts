@@ -1,8 +1,7 @@
 /** All rows of a database, opened with every key that is left: the knowledge of an operator with the master key. */
 import postgres from 'postgres'
 import type { FailureCode, Transaction } from '../../actors/account/transaction.ts'
-import { openAttestation } from '../../infra/postgres/rows/attestation-document.ts'
-import type { AttestationRow } from '../../infra/postgres/rows/attestation-rows.ts'
+import { openAttestation, type AttestationRow } from '../../infra/postgres/rows/attestation-document.ts'
 import { nftKeyName, PLACES } from '../../infra/postgres/rows/row-sealer.ts'
 import { placeOfTransaction } from '../../infra/postgres/rows/transaction-document.ts'
 import {

@@ -15,8 +15,14 @@ import {
   type SubmittedAttestation,
 } from '../../../runtime/ports/attestation-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
-import { keyOfRow, type OpenedAttestation, openAttestation, sealedAttestation } from '../rows/attestation-document.ts'
-import { ATTESTATION_COLUMNS, type AttestationRow } from '../rows/attestation-rows.ts'
+import {
+  keyOfRow,
+  type OpenedAttestation,
+  openAttestation,
+  sealedAttestation,
+  ATTESTATION_COLUMNS,
+  type AttestationRow,
+} from '../rows/attestation-document.ts'
 import { readAttestationPage } from '../reads/attestations-query.ts'
 import { createNames, namingAttestations } from '../reads/erased-names.ts'
 import { READ_SETTINGS } from '../reads/ledger-reads-postgres.ts'
@@ -89,11 +95,7 @@ async function create(
   const made = await pool.run((sql) => {
     const row = sealedAttestation({ attestation, submission: key }, vault)
     return sql`
-      INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, submitted_by,
-        created_at, idempotency_key, revoked_at, document, master_key_id, wrapped_key)
-      VALUES (${row.attestation_id}, ${row.subject_class}, ${row.subject_instance}, ${row.attester}, ${row.status},
-        ${row.submitted_by}, ${row.created_at}, ${row.idempotency_key}, ${row.revoked_at},
-        decode(${row.document}, 'hex'), ${row.master_key_id}, ${row.wrapped_key})
+      INSERT INTO attestations ${sql(row, ...ATTESTATION_COLUMNS)}
       ON CONFLICT (submitted_by, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
       RETURNING attestation_id`
   })
@@ -145,7 +147,7 @@ async function revoke(
   const changed = await pool.run((sql) => {
     const row = sealedAttestation({ ...found.opened, attestation }, vault, keyOfRow(found.row, vault))
     return sql`
-      UPDATE attestations SET status = ${row.status}, revoked_at = ${row.revoked_at}, document = decode(${row.document}, 'hex')
+      UPDATE attestations SET status = ${row.status}, revoked_at = ${row.revoked_at}, document = ${row.document}
       WHERE attestation_id = ${attestationId} AND status = 'active'
       RETURNING attestation_id`
   })

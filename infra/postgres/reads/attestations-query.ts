@@ -10,8 +10,7 @@ import { type ActorAddress, classAddress } from '../../../actors/address.ts'
 import { isAttester } from '../../../actors/identifiers.ts'
 import type { AttestationPage, AttestationQuery } from '../../../runtime/ports/attestation-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
-import { openAttestation } from '../rows/attestation-document.ts'
-import { ABOVE_ALL, ATTESTATION_COLUMNS, type AttestationRow } from '../rows/attestation-rows.ts'
+import { openAttestation, ABOVE_ALL, ATTESTATION_COLUMNS, type AttestationRow } from '../rows/attestation-document.ts'
 import { all, type Fragment } from './transactions-query-filters.ts'
 
 export const EXAMINED_ROWS = 5_000

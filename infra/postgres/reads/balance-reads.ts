@@ -11,7 +11,7 @@ import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { type AccountPlace, keyNameOf } from './account-reads.ts'
-import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } from '../rows/actor-documents.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
 import { keyNameOfAccountRow } from '../rows/account-document.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
 import { findAccountRows, openWholeAccount } from '../store/look-up-accounts.ts'
@@ -119,5 +119,5 @@ async function findDecimals(
     await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
     return found
   })
-  return new Map(rows.map((row) => tokenStateOf(row, vault)).map(({ tokenId, decimals }) => [tokenId, decimals]))
+  return new Map(rows.map((row) => stateOf('token', row, vault)).map(({ tokenId, decimals }) => [tokenId, decimals]))
 }

@@ -5,7 +5,7 @@ import { isUuid } from '../../../actors/identifiers.ts'
 import { shardKeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
-import { ACTOR_ROW_COLUMNS, type ActorRow, groupStateOf } from '../rows/actor-documents.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, stateOf } from '../rows/actor-documents.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
 import type { QueryPool } from '../connection/query-pool.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -29,7 +29,7 @@ export async function readGroup(
   return pool.run(async (sql) => {
     const registered = async (): Promise<GroupView | undefined> => {
       const [row] = await prepared<ActorRow>(sql, GROUP, [home, address.id])
-      return row === undefined ? undefined : groupViewOf(groupStateOf(row, vault))
+      return row === undefined ? undefined : groupViewOf(stateOf('group', row, vault))
     }
     await fetchKeys(sql, [shardKeyName(home)], vault)
     const found = await registered()

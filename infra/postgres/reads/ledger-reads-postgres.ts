@@ -27,8 +27,8 @@ import { readGroup, readOpenGroups } from './group-reads.ts'
 import { readClass, readClasses, readInstance, readInstances, readNftHistory, readOwnedNfts } from './nft-reads.ts'
 import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
 import { readToken, readTokens } from './token-reads.ts'
-import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
-import { openedTransaction, transactionViewOf } from '../rows/transaction-rows.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
+import { transactionViewOf } from '../rows/transaction-rows.ts'
 import { readTransactionPage } from './transactions-query.ts'
 import type { TransactionPlaces } from './transactions-query-filters.ts'
 import { createKnownAmounts } from '../rows/known-amounts.ts'
@@ -148,7 +148,7 @@ async function findTransaction(pool: QueryPool, txnId: string, vault: RowVault):
 
 async function readTransaction(pool: QueryPool, txnId: string, vault: RowVault): Promise<TransactionView | undefined> {
   const row = await findTransaction(pool, txnId, vault)
-  return row === undefined ? undefined : transactionViewOf(row, openedTransaction(row, vault))
+  return row === undefined ? undefined : transactionViewOf(row, openTransaction(row, vault))
 }
 
 /** Made anew from what was sealed with the transaction. */
@@ -160,7 +160,7 @@ async function readReceipt(
 ): Promise<SignedReceipt | undefined> {
   const row = await findTransaction(pool, txnId, vault)
   if (row === undefined) return undefined
-  const { transaction, receipt } = openedTransaction(row, vault)
+  const { transaction, receipt } = openTransaction(row, vault)
   if (receipt === null) return undefined
   return { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature }
 }

@@ -23,13 +23,7 @@ import { classKeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import type { AccountPlace } from './account-reads.ts'
-import {
-  ACTOR_ROW_COLUMNS,
-  type ActorRow,
-  classStateOf,
-  instanceStateOf,
-  keyNameOfActorRow,
-} from '../rows/actor-documents.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
 import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../rows/nft-event-rows.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
@@ -70,7 +64,7 @@ SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = 'class' AND a.class_id 
 export async function readClass(pool: QueryPool, classId: string, vault: RowVault): Promise<ClassView | undefined> {
   if (!isClassId(classId)) return undefined
   const row = await first(ofClass<ActorRow>(pool, CLASS, [classId], classId, vault))
-  return row === undefined ? undefined : registeredViewOf(classStateOf(row, vault))
+  return row === undefined ? undefined : registeredViewOf(stateOf('class', row, vault))
 }
 
 async function first<Row>(rows: Promise<readonly Row[]>): Promise<Row | undefined> {
@@ -135,7 +129,7 @@ export async function readClasses(
   const parameters = [after ?? '', limit + 1]
   const found = await ofClasses<ActorRow, Counted>(pool, CLASSES, parameters, vault)
   const { rows, more } = shownOf(found, limit)
-  const classes = rows.map((row) => classViewOf(classStateOf(row, vault)))
+  const classes = rows.map((row) => classViewOf(stateOf('class', row, vault)))
   return { classes, next: more ? (classes.at(-1)?.classId ?? null) : null, count: countOf(found[0]) }
 }
 
@@ -151,7 +145,7 @@ export async function readInstance(
   const place = placeOf(name, homeOf)
   if (place === undefined) return undefined
   const row = await first(ofClass<ActorRow>(pool, INSTANCE, [place.shardId, place.nftId], name.classId, vault))
-  return row === undefined ? undefined : instanceViewOf(instanceStateOf(row, vault))
+  return row === undefined ? undefined : instanceViewOf(stateOf('instance', row, vault))
 }
 
 interface NftPlace {
@@ -193,7 +187,7 @@ export async function readInstances(
   const found = await ofClass<Found<ActorRow>>(pool, INSTANCES, parameters, classId, vault)
   if (found.length === 0) return undefined
   const { rows, more } = shownOf(found, limit)
-  const instances = rows.map((row) => shownInstance(row, instanceStateOf(row, vault)))
+  const instances = rows.map((row) => shownInstance(row, stateOf('instance', row, vault)))
   return { instances, next: more ? (instances.at(-1)?.instanceId ?? null) : null }
 }
 
@@ -243,7 +237,7 @@ export async function readOwnedNfts(
 }
 
 function ownedNftOf(row: OwnedRow, { accountId }: AccountPlace, vault: RowVault): OwnedNft {
-  const state = instanceStateOf(row, vault)
+  const state = stateOf('instance', row, vault)
   const { class_name: className } = row
   if (className === null) throw new UnreadableRow(`actors ${row.actor_id}`, 'it is of a class that is not registered')
   if (state.owner !== accountId) throw new UnreadableRow(`actors ${row.actor_id}`, 'it says that another owns it')

@@ -4,8 +4,7 @@ import { accountKeyName } from '../../vault/key-name.ts'
 import { erasedAmong } from '../rows/erased-accounts.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
 import { type PlaceRow, rowsAt } from '../rows/rows-at.ts'
-import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
-import { openedAmount } from '../rows/transaction-rows.ts'
+import { openAmount, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
 import type { TransactionPlaces } from './transactions-query-filters.ts'
 
 export interface SealedAmounts<Row extends PlaceRow> {
@@ -37,7 +36,7 @@ export async function readAmounts<Row extends PlaceRow>(
     amountOf(row) {
       const remembered = known.get(row)
       if (remembered !== undefined) return remembered
-      const amount = openedAmount(rowOf(row), vault)
+      const amount = openAmount(rowOf(row), vault)
       amounts.put(row.txn_id, { ref: row.account_id, amount })
       return amount
     },

@@ -4,7 +4,7 @@ import { type TokenState, type TokenView, tokenFactsOf, tokenViewOf } from '../.
 import type { TokensPage } from '../../../runtime/ports/ledger-reads.ts'
 import { shardKeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
-import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } from '../rows/actor-documents.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
 import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
 import type { QueryPool } from '../connection/query-pool.ts'
@@ -30,7 +30,7 @@ export async function readToken(
     ])
     return found
   })
-  const token = row === undefined ? undefined : tokenStateOf(row, vault)
+  const token = row === undefined ? undefined : stateOf('token', row, vault)
   return token?.tokenId === tokenId ? registeredViewOf(token) : undefined
 }
 
@@ -63,7 +63,7 @@ export async function readTokens(
     await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
     return { rows, found }
   })
-  const tokens = found.slice(0, limit).map((row) => tokenViewOf(tokenStateOf(row, vault)))
+  const tokens = found.slice(0, limit).map((row) => tokenViewOf(stateOf('token', row, vault)))
   return {
     tokens,
     next: found.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null,

@@ -20,8 +20,8 @@ import { fetchKeysOfAccounts } from '../rows/erased-accounts.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
 import { PLACE_COLUMNS, type PlaceRow, rowsAt } from '../rows/rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
-import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
-import { openedTransaction, transactionViewOf } from '../rows/transaction-rows.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
+import { transactionViewOf } from '../rows/transaction-rows.ts'
 import { countOpened, type Seen } from './transactions-query-count-opened.ts'
 import { amountFilter, hasAmounts, matchesNothing, type TransactionPlaces } from './transactions-query-filters.ts'
 import {
@@ -58,7 +58,7 @@ export async function readTransactionPage(
   if (isOfErased(query, erased, places)) return emptyPage(query)
   const there = shown.filter((row) => !erased.has(row.account_id))
   return {
-    transactions: there.map((row) => transactionViewOf(row, openedTransaction(row, places.vault))),
+    transactions: there.map((row) => transactionViewOf(row, openTransaction(row, places.vault))),
     next: nextOf(query, shown.at(-1), found.length > shown.length, rows[0]),
     ended: found.length === shown.length && !isCutOff(rows[0]),
     count: countOf(rows[0]),
@@ -98,7 +98,7 @@ async function readOpenedPage(
       if (isBetween(amountOf(row))) matching.push(row)
     }
     for (const row of await wholeRows(sql, matching, places))
-      shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
+      shown.push(transactionViewOf(row, openTransaction(row, places.vault)))
   }
   return {
     transactions: shown,

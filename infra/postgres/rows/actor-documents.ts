@@ -1,10 +1,7 @@
 /** Documents of actors as reads take them: of the kind that was asked for, in a format that this code knows. */
 import type { ActorState } from '../../../actors/actor-state.ts'
-import type { GroupState } from '../../../actors/group/state.ts'
-import type { ClassState } from '../../../actors/nft-class/state.ts'
-import type { InstanceState } from '../../../actors/nft-instance/state.ts'
-import type { TokenState } from '../../../actors/token/state.ts'
 import { classKeyName, type KeyName, shardKeyName } from '../../vault/key-name.ts'
+import { openJson } from '../../vault/open-json.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { PLACES } from './row-sealer.ts'
@@ -28,42 +25,16 @@ export const ACTOR_ROW_COLUMNS = 'a.shard_id, a.kind, a.actor_id, a.version, a.c
 /** The key must have been fetched. Throws UnreadableRow. */
 export function openActor(row: ActorRow, name: KeyName, vault: RowVault): ActorState {
   const place = PLACES.actor(row.shard_id, row.kind, row.actor_id, Number(row.version))
-  const text = vault.open(name, place, row.document)
-  let state: ActorState | { readonly format: undefined }
-  try {
-    state = JSON.parse(text) as ActorState
-  } catch {
-    // The error quotes the document.
-    throw new UnreadableRow(place, 'its document is not JSON')
-  }
+  const state = openJson<ActorState | { readonly format: undefined }>(vault, name, place, row.document)
   if (state.format !== FORMAT) throw new UnreadableRow(place, 'its document is in an unknown format')
   if (state.kind !== row.kind) throw new UnreadableRow(place, 'its document is of something else')
   return state
 }
 
-/** Throws UnreadableRow. */
-export function tokenStateOf(row: ActorRow, vault: RowVault): TokenState {
-  return stateOf('token', row, vault)
-}
-
-/** Throws UnreadableRow. */
-export function groupStateOf(row: ActorRow, vault: RowVault): GroupState {
-  return stateOf('group', row, vault)
-}
-
-/** Throws UnreadableRow. */
-export function classStateOf(row: ActorRow, vault: RowVault): ClassState {
-  return stateOf('class', row, vault)
-}
-
-/** Throws UnreadableRow. */
-export function instanceStateOf(row: ActorRow, vault: RowVault): InstanceState {
-  return stateOf('instance', row, vault)
-}
-
 type StateOf<Kind extends ActorState['kind']> = Extract<ActorState, { kind: Kind }>
 
-function stateOf<Kind extends ActorState['kind']>(kind: Kind, row: ActorRow, vault: RowVault): StateOf<Kind> {
+/** The key must have been fetched. Throws UnreadableRow. */
+export function stateOf<Kind extends ActorState['kind']>(kind: Kind, row: ActorRow, vault: RowVault): StateOf<Kind> {
   const state = openActor(row, keyNameOfActorRow(row), vault)
   if (state.kind !== kind) throw new UnreadableRow(`actors ${row.actor_id}`, `it is no ${kind}`)
   return state as StateOf<Kind>

@@ -5,15 +5,14 @@
  *       can neither move a statement to another subject nor undo a revocation.
  *   D2. A text belongs to the state that it was sealed in: the one before the revocation does not open after it.
  */
-import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { Attestation, SubmissionKey } from '../../../runtime/ports/attestation-store.ts'
 import type { MadeKey } from '../../vault/data-keys.ts'
 import { attestationKeyName } from '../../vault/key-name.ts'
 import type { WrappedKey } from '../../vault/key-wrapping.ts'
+import { openJson } from '../../vault/open-json.ts'
 import { type Place, placeOf } from '../../vault/place.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
-import type { AttestationRow } from './attestation-rows.ts'
 
 const FORMAT = 1
 
@@ -29,24 +28,53 @@ export interface OpenedAttestation {
   readonly submission: SubmissionKey | null
 }
 
-/** As a statement takes it: times in ISO 8601, the document in hexadecimal digits. */
-export type SealedAttestation = {
-  readonly [Column in Exclude<keyof AttestationRow, 'created_at' | 'revoked_at' | 'document'>]: AttestationRow[Column]
-} & {
-  readonly created_at: string
-  readonly revoked_at: string | null
-  readonly document: string
+export interface AttestationRow {
+  readonly attestation_id: string
+  readonly subject_class: string
+  readonly subject_instance: string
+  /** The keyed hash of the attester. */
+  readonly attester: string
+  readonly status: string
+  readonly submitted_by: string
+  readonly created_at: Date
+  /** The keyed hash of the client's idempotency key; null: none. */
+  readonly idempotency_key: string | null
+  readonly revoked_at: Date | null
+  readonly document: Buffer
+  /** The master key that wraps the attestation's own data key. */
+  readonly master_key_id: string
+  readonly wrapped_key: Buffer
 }
+
+/** Names of the columns, without user input in them. */
+export const ATTESTATION_COLUMNS = [
+  'attestation_id',
+  'subject_class',
+  'subject_instance',
+  'attester',
+  'status',
+  'submitted_by',
+  'created_at',
+  'idempotency_key',
+  'revoked_at',
+  'document',
+  'master_key_id',
+  'wrapped_key',
+] as const satisfies readonly (keyof AttestationRow)[]
+
+/** Behind every ID: they begin with a letter. */
+export const ABOVE_ALL = '~'
 
 /** `key`: of an existing attestation; left out, a new key is made. */
 export function sealedAttestation(
   { attestation, submission }: OpenedAttestation,
   vault: RowVault,
   key: MadeKey = vault.keys.make(attestationKeyName(attestation.attestationId)),
-): SealedAttestation {
+): AttestationRow {
   const { attestationId, submittedBy, revocation } = attestation
   const document: Document = { format: FORMAT, attestation, submission }
-  const text = JSON.stringify(document)
+  const place = placeOfDocument(attestationId, statusOf(attestation))
+  const sealed = vault.sealBase64(key.name, place, JSON.stringify(document), new Map([[key.name, key]]))
   return {
     attestation_id: attestationId,
     subject_class: attestation.subjectClass,
@@ -54,15 +82,10 @@ export function sealedAttestation(
     attester: vault.accountRef(attestation.attester),
     status: statusOf(attestation),
     submitted_by: submittedBy,
-    created_at: isoTimestamp(attestation.createdAtMs),
+    created_at: new Date(attestation.createdAtMs),
     idempotency_key: submission === null ? null : vault.keyRef(submittedBy, submission.idempotencyKey),
-    revoked_at: revocation === null ? null : isoTimestamp(revocation.atMs),
-    document: vault.seal(
-      key.name,
-      placeOfDocument(attestationId, statusOf(attestation)),
-      text,
-      new Map([[key.name, key]]),
-    ),
+    revoked_at: revocation === null ? null : new Date(revocation.atMs),
+    document: Buffer.from(sealed, 'base64'),
     master_key_id: key.wrapped.masterKeyId,
     wrapped_key: key.wrapped.wrapped,
   }
@@ -78,14 +101,8 @@ export function keyOfRow(row: AttestationRow, vault: RowVault): MadeKey {
 /** Throws UnreadableRow. */
 export function openAttestation(row: AttestationRow, vault: RowVault): OpenedAttestation {
   const place = placeOfDocument(row.attestation_id, row.status)
-  const text = vault.open(attestationKeyName(row.attestation_id), place, row.document, wrappedOf(row))
-  let document: Document | { readonly format: undefined }
-  try {
-    document = JSON.parse(text) as Document
-  } catch {
-    // The error quotes the document.
-    throw new UnreadableRow(place, 'its document is not JSON')
-  }
+  const name = attestationKeyName(row.attestation_id)
+  const document = openJson<Document>(vault, name, place, row.document, wrappedOf(row))
   if (document.format !== FORMAT) throw new UnreadableRow(place, 'its document is in an unknown format')
   const { attestation, submission } = document
   if (!agrees(row, { attestation, submission }, vault)) {

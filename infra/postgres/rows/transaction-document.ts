@@ -16,6 +16,7 @@ import { withRoomForMetadata } from '../../vault/padding.ts'
 import { boundPlace, type Place } from '../../vault/place.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
+import { opened } from './opened-rows.ts'
 import { PLACES } from './row-sealer.ts'
 
 /** A transaction with its receipt; null while it is pending. */
@@ -195,6 +196,10 @@ function trimmed(values: readonly unknown[]): readonly unknown[] {
 
 /** Its account's key must have been fetched. Throws UnreadableRow. */
 export function openTransaction(row: TransactionRow, vault: RowVault): StoredTransaction {
+  return opened(nameOf(row), () => transactionIn(row, vault))
+}
+
+function transactionIn(row: TransactionRow, vault: RowVault): StoredTransaction {
   const [amount, payload, rest] = linesOf(row, vault)
   const [signature, keyId, receipt = null, entry = null, counterTxnId = null, toAccountId = null, ...further] = rest
   const [fromAccountId = null, metadata = null, receive = null, compensates = null, detail = null, ...own] = further

@@ -3,7 +3,7 @@ import type { ClassFacts } from '../../../actors/nft-class/state.ts'
 import type { HomedActor } from '../../../runtime/ports/ledger-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
-import { type ActorRow, classStateOf } from '../rows/actor-documents.ts'
+import { type ActorRow, stateOf } from '../rows/actor-documents.ts'
 import type { Sql } from '../connection/connection.ts'
 import { shardIds, texts } from './look-up-parameters.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -20,7 +20,7 @@ export function findClassRows(sql: Sql, classIds: readonly string[]): Promise<re
 
 /** By class ID. Its key must have been fetched. Throws UnreadableRow. */
 export function classFactsOf(row: ActorRow, vault: RowVault): readonly [string, ClassFacts] {
-  const { classId, issuer, status } = classStateOf(row, vault)
+  const { classId, issuer, status } = stateOf('class', row, vault)
   if (status !== 'active') throw new UnreadableRow(`actors ${row.actor_id}`, 'its columns are not what was sealed')
   return [classId, { classId, issuer }]
 }
