@@ -24,7 +24,7 @@ import {
   type AttestationRow,
 } from '../rows/attestation-document.ts'
 import { readAttestationPage } from '../reads/attestations-query.ts'
-import { createNames, namingAttestations } from '../reads/erased-names.ts'
+import { createNames, renameActors, renameAttesters } from '../reads/erased-names.ts'
 import { READ_SETTINGS } from '../reads/ledger-reads-postgres.ts'
 import { readProvenance } from '../reads/provenance-query.ts'
 import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../connection/query-pool.ts'
@@ -59,19 +59,30 @@ export function createAttestationStore({
     settings: READ_SETTINGS,
   })
   const writing = createQueryPool({ ...common, name: 'ledger attestations, writing', size: Math.ceil(poolSize / 2) })
-  const named = namingAttestations(
-    {
-      submitted: (clientId, idempotencyKey) => findSubmitted({ pool: reading, vault }, clientId, idempotencyKey),
-      attestation: async (attestationId) => (await find({ pool: reading, vault }, attestationId))?.opened.attestation,
-      revoke: (attestationId, revocation) => revoke({ pool: writing, vault }, attestationId, revocation),
-      attestations: (query) => reading.run((sql) => readAttestationPage(sql, query, { homeOf, vault })),
-      provenance: (query) => reading.run((sql) => readProvenance(sql, query, { homeOf, vault })),
-    },
-    createNames(reading, vault),
-  )
+  const names = createNames(reading, vault)
+  const named = async (attestation: Attestation | undefined): Promise<Attestation | undefined> => {
+    const [renamed] = await renameAttesters(names, attestation === undefined ? [] : [attestation])
+    return renamed
+  }
   return {
-    ...named,
     create: (attestation, key) => create({ pool: writing, vault }, attestation, key),
+    submitted: async (clientId, idempotencyKey) => {
+      const found = await findSubmitted({ pool: reading, vault }, clientId, idempotencyKey)
+      const attestation = await named(found?.attestation)
+      return found && attestation && { ...found, attestation }
+    },
+    attestation: async (attestationId) =>
+      named((await find({ pool: reading, vault }, attestationId))?.opened.attestation),
+    revoke: async (attestationId, revocation) =>
+      named(await revoke({ pool: writing, vault }, attestationId, revocation)),
+    attestations: async (query) => {
+      const page = await reading.run((sql) => readAttestationPage(sql, query, { homeOf, vault }))
+      return { ...page, attestations: await renameAttesters(names, page.attestations) }
+    },
+    provenance: async (query) => {
+      const page = await reading.run((sql) => readProvenance(sql, query, { homeOf, vault }))
+      return page && { ...page, entries: await renameActors(names, page.entries) }
+    },
     close: async () => {
       await Promise.all([reading.close(), writing.close()])
     },

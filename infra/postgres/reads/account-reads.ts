@@ -5,9 +5,9 @@ import { accountKeyName, type KeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, keyNameOfAccountRow, openAccount } from '../rows/account-document.ts'
 import { fetchKeysOfAccounts } from '../rows/erased-accounts.ts'
-import { type Counted, countingFirst, countOf } from './list-count.ts'
+import type { Sql } from '../connection/connection.ts'
+import { countingFirst, type Reading, readPage, readRows } from './reading.ts'
 import { fetchKeys, opened } from '../rows/opened-rows.ts'
-import type { QueryPool } from '../connection/query-pool.ts'
 import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow, payloadOf } from '../rows/chain-entries.ts'
 import { PLACES } from '../rows/row-sealer.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -27,22 +27,12 @@ export function keyNameOf({ ref }: AccountPlace): KeyName {
 const ACCOUNT = `
 SELECT ${ACCOUNT_COLUMNS} FROM accounts a WHERE a.shard_id = $1 AND a.account_id = $2`
 
-export async function readAccount(
-  pool: QueryPool,
-  place: AccountPlace | undefined,
-  vault: RowVault,
-): Promise<AccountView | undefined> {
+export async function readAccount(reading: Reading, accountId: string): Promise<AccountView | undefined> {
+  const place = reading.placeOf(accountId)
   if (place === undefined) return undefined
-  const row = await pool.run(async (sql) => {
-    const [[found]] = await Promise.all([
-      prepared<AccountRow>(sql, ACCOUNT, [place.shardId, place.ref]),
-      fetchKeys(sql, [keyNameOf(place)], vault),
-    ])
-    // Of an account that came between the two looks.
-    if (found !== undefined) await fetchKeys(sql, [keyNameOfAccountRow(found)], vault)
-    return found
-  })
-  return row === undefined ? undefined : accountViewOf(row, vault, place.accountId)
+  const select = (sql: Sql): Promise<AccountRow[]> => prepared(sql, ACCOUNT, [place.shardId, place.ref])
+  const [row] = await readRows(reading, select, keyNameOfAccountRow, [keyNameOf(place)])
+  return row === undefined ? undefined : accountViewOf(row, reading.vault, accountId)
 }
 
 /** `askedFor`: the ID that was looked for, which the row of an account that was erased does not say. */
@@ -68,33 +58,19 @@ SELECT counting.counted, page.*
   ) page ON true
  ORDER BY page.account_id`
 
-/** One row at least, also for an empty page: then `account_id` is null. */
-type AccountsRow = (AccountRow | { readonly account_id: null }) & Counted
-
 /** `after`: an account ID. */
-export async function readAccounts(
-  pool: QueryPool,
-  after: string | null,
-  limit: number,
-  vault: RowVault,
-): Promise<AccountsPage> {
-  const rows = await pool.run(async (sql) => {
-    const parameters = [after === null ? '' : vault.accountRef(after), limit + 1]
-    const found = await prepared<AccountsRow>(sql, ACCOUNTS, parameters)
-    await fetchKeys(sql, found.flatMap(keyNamesOfRow), vault)
-    return found
+export async function readAccounts(reading: Reading, after: string | null, limit: number): Promise<AccountsPage> {
+  const { vault } = reading
+  const page = await readPage(reading, {
+    text: ACCOUNTS,
+    parameters: [after === null ? '' : vault.accountRef(after)],
+    limit,
+    keyOf: keyNameOfAccountRow,
+    open: (row: AccountRow) => accountViewOf(row, vault),
+    cursorOf: ({ accountId }) => accountId,
   })
-  const found = rows.filter((row): row is AccountRow & AccountsRow => row.account_id !== null)
-  const accounts = found.slice(0, limit).map((row) => accountViewOf(row, vault))
-  return {
-    accounts,
-    next: found.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
-    count: countOf(rows[0]),
-  }
-}
-
-function keyNamesOfRow({ account_id: ref }: AccountsRow): readonly KeyName[] {
-  return ref === null ? [] : [accountKeyName(ref)]
+  const { items: accounts = [], next = null, count = null } = page ?? {}
+  return { accounts, next, count }
 }
 
 const CHAIN = `
@@ -111,17 +87,18 @@ SELECT account.sequence AS last, entry.*
 type EntryRow = (ChainEntryRow | { readonly sequence: null }) & { readonly last: string }
 
 export async function readAuditChain(
-  pool: QueryPool,
-  place: AccountPlace | undefined,
-  { afterSequence, limit }: { readonly afterSequence: number; readonly limit: number },
-  vault: RowVault,
+  reading: Reading,
+  accountId: string,
+  afterSequence: number,
+  limit: number,
 ): Promise<AuditChainPage | undefined> {
+  const { pool, vault } = reading
+  const place = reading.placeOf(accountId)
   if (place === undefined) return undefined
   let erased = false
   const rows = await pool.run(async (sql) => {
-    const parameters = [place.shardId, place.ref, afterSequence, limit + 1]
     const [found] = await Promise.all([
-      prepared<EntryRow>(sql, CHAIN, parameters),
+      prepared<EntryRow>(sql, CHAIN, [place.shardId, place.ref, afterSequence, limit + 1]),
       fetchKeys(sql, [keyNameOf(place)], vault),
     ])
     if (found.length > 0) erased = (await fetchKeysOfAccounts(sql, [place.ref], vault)).has(place.ref)

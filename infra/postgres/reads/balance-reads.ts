@@ -3,65 +3,57 @@
  *   B1. Balances are served together: the digest in the account's row covers all of them. So a balance that was put back,
  *       deleted or copied from elsewhere is detected.
  */
-import { type AccountState, availableOf, type Balance } from '../../../actors/account/state.ts'
+import { expectationsOf } from '../../../actors/account/legs.ts'
+import { type AccountState, availableOf, type Balance, type LegHold } from '../../../actors/account/state.ts'
 import { tokenAddress } from '../../../actors/address.ts'
 import { BASE_DECIMALS, BASE_UNIT, formatQuantity } from '../../../actors/money.ts'
 import { type BoundedCache, createBoundedCache } from '../../../runtime/common/bounded-cache.ts'
 import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
-import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
-import { type AccountPlace, keyNameOf } from './account-reads.ts'
+import { keyNameOf } from './account-reads.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
 import { keyNameOfAccountRow } from '../rows/account-document.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
-import { findAccountRows, openWholeAccount } from '../store/look-up-accounts.ts'
-import { fetchKeys, opened } from '../rows/opened-rows.ts'
-import type { QueryPool } from '../connection/query-pool.ts'
+import { findAccountRows, openWholeAccount, type WholeAccountRow } from '../store/look-up-accounts.ts'
+import { opened } from '../rows/opened-rows.ts'
+import type { Sql } from '../connection/connection.ts'
+import { type Reading, readRows } from './reading.ts'
 import { PLACES } from '../rows/row-sealer.ts'
 import { prepared } from '../connection/prepared.ts'
 
 /** Undefined when there is no such account. */
-export type ReadBalances = (place: AccountPlace | undefined) => Promise<readonly BalanceView[] | undefined>
+type ReadBalances = (reading: Reading, accountId: string) => Promise<readonly BalanceView[] | undefined>
 
 /** Tokens whose decimals are kept: they never change once anything of the token moves. */
 const KEPT_TOKENS = 10_000
 
-export function createBalanceReads(pool: QueryPool, vault: RowVault): ReadBalances {
+export function createBalanceReads(): ReadBalances {
   const known = createBoundedCache<string, number>(KEPT_TOKENS)
-  return async (place) => {
-    if (place === undefined) return undefined
-    const account = await readWholeAccount(pool, place, vault)
+  return async (reading, accountId) => {
+    const account = await readWholeAccount(reading, accountId)
     if (account === undefined) return undefined
     const held = heldOf(account)
-    const decimals = await decimalsOf(
-      pool,
-      held.map(([tokenId]) => tokenId),
-      known,
-      vault,
-    )
+    const tokenIds = held.map(([tokenId]) => tokenId)
+    const decimals = await decimalsOf(reading, tokenIds, known)
     return held.map(([tokenId, balance]) => viewOf(tokenId, balance, decimals.get(tokenId)))
   }
 }
 
-/** Undefined when there is no such account. */
-export async function readWholeAccount(
-  pool: QueryPool,
-  place: AccountPlace,
-  vault: RowVault,
-): Promise<AccountState | undefined> {
-  const row = await pool.run(async (sql) => {
-    const [[found]] = await Promise.all([
-      findAccountRows(sql, [place], vault),
-      fetchKeys(sql, [keyNameOf(place)], vault),
-    ])
-    // Of an account that came between the two looks.
-    if (found !== undefined) await fetchKeys(sql, [keyNameOfAccountRow(found)], vault)
-    return found
-  })
+async function readWholeAccount(reading: Reading, accountId: string): Promise<AccountState | undefined> {
+  const { vault } = reading
+  const place = reading.placeOf(accountId)
+  if (place === undefined) return undefined
+  const select = (sql: Sql): Promise<readonly WholeAccountRow[]> => findAccountRows(sql, [place], vault)
+  const [row] = await readRows(reading, select, keyNameOfAccountRow, [keyNameOf(place)])
   if (row === undefined) return undefined
   const at = PLACES.account(row.shard_id, row.account_id, Number(row.version))
-  const [, account] = opened(at, () => openWholeAccount(row, vault, place.accountId))
+  const [, account] = opened(at, () => openWholeAccount(row, vault, accountId))
   return account
+}
+
+export async function readExpectations(reading: Reading, accountId: string): Promise<readonly LegHold[] | undefined> {
+  const account = await readWholeAccount(reading, accountId)
+  return account && expectationsOf(account)
 }
 
 /** By token ID, in code-unit order. Those of 1970 only keep room: nothing of the asset was ever moved here. */
@@ -92,13 +84,12 @@ SELECT ${ACTOR_ROW_COLUMNS}
 
 /** A token is registered before anything of it moves, so that it need not be looked up at the balances' own moment. */
 async function decimalsOf(
-  pool: QueryPool,
+  reading: Reading,
   tokenIds: readonly string[],
   known: BoundedCache<string, number>,
-  vault: RowVault,
 ): Promise<ReadonlyMap<string, number>> {
   const missing = tokenIds.filter((tokenId) => tokenId !== BASE_UNIT && known.get(tokenId) === undefined)
-  const found = missing.length === 0 ? new Map<string, number>() : await findDecimals(pool, missing, vault)
+  const found = missing.length === 0 ? new Map<string, number>() : await findDecimals(reading, missing)
   for (const [tokenId, decimals] of found) known.set(tokenId, decimals)
   const entries = tokenIds.flatMap((tokenId) => {
     const decimals = tokenId === BASE_UNIT ? BASE_DECIMALS : (found.get(tokenId) ?? known.get(tokenId))
@@ -107,17 +98,10 @@ async function decimalsOf(
   return new Map(entries)
 }
 
-/** By token ID: a symbol is taken whatever its case, and only its own is asked about. */
-async function findDecimals(
-  pool: QueryPool,
-  tokenIds: readonly string[],
-  vault: RowVault,
-): Promise<ReadonlyMap<string, number>> {
+/** By token ID. */
+async function findDecimals(reading: Reading, tokenIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const ids = tokenIds.map((tokenId) => tokenAddress(tokenId).id)
-  const rows = await pool.run(async (sql) => {
-    const found = await prepared<ActorRow>(sql, TOKENS, [arrayLiteral('text', ids)])
-    await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
-    return found
-  })
-  return new Map(rows.map((row) => stateOf('token', row, vault)).map(({ tokenId, decimals }) => [tokenId, decimals]))
+  const select = (sql: Sql): Promise<ActorRow[]> => prepared(sql, TOKENS, [arrayLiteral('text', ids)])
+  const tokens = (await readRows(reading, select, keyNameOfActorRow)).map((row) => stateOf('token', row, reading.vault))
+  return new Map(tokens.map(({ tokenId, decimals }) => [tokenId, decimals]))
 }

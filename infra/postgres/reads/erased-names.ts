@@ -5,14 +5,13 @@
  */
 import type { GroupView } from '../../../actors/group/state.ts'
 import type { NftEvent } from '../../../actors/nft-instance/state.ts'
-import type { AttestationStore, Attestation, ProvenanceEntry } from '../../../runtime/ports/attestation-store.ts'
-import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
+import type { ProvenanceEntry } from '../../../runtime/ports/attestation-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { erasedAmong, erasedName } from '../rows/erased-accounts.ts'
 import type { QueryPool } from '../connection/query-pool.ts'
 
 /** How accounts are called. */
-export type NameOf = (accountId: string) => string
+type NameOf = (accountId: string) => string
 
 /** Finds the names of these accounts; null IDs are skipped. Rejects with UnreadableRow. */
 export type FindNames = (accountIds: Iterable<string | null>) => Promise<NameOf>
@@ -34,113 +33,55 @@ export function createNames(pool: QueryPool, vault: RowVault): FindNames {
   }
 }
 
-type Naming = Pick<
-  LedgerReads,
-  'token' | 'tokens' | 'group' | 'nftClass' | 'nftClasses' | 'instance' | 'instances' | 'nftHistory'
->
+/** All rows of a page at once (N1). */
+type Renaming<Shown> = <Row extends Shown>(names: FindNames, rows: readonly Row[]) => Promise<readonly Row[]>
 
-/** The reads that show accounts to others. */
-export function namingReads(reads: Naming, names: FindNames): Naming {
-  const issued = async <T extends { readonly issuer: string }>(rows: readonly T[]): Promise<readonly T[]> => {
-    const nameOf = await names(rows.map(({ issuer }) => issuer))
-    return nameOf === ITSELF ? rows : rows.map((row) => ({ ...row, issuer: nameOf(row.issuer) }))
-  }
-  const owned = async <T extends { readonly owner: string }>(rows: readonly T[]): Promise<readonly T[]> => {
-    const nameOf = await names(rows.map(({ owner }) => owner))
-    return nameOf === ITSELF ? rows : rows.map((row) => ({ ...row, owner: nameOf(row.owner) }))
-  }
-  return {
-    token: async (tokenId) => one(await reads.token(tokenId), issued),
-    tokens: async (after, limit) => {
-      const page = await reads.tokens(after, limit)
-      return { ...page, tokens: await issued(page.tokens) }
-    },
-    group: async (groupId) => {
-      const group = await reads.group(groupId)
-      return group === undefined ? undefined : namedGroup(group, names)
-    },
-    nftClass: async (classId) => one(await reads.nftClass(classId), issued),
-    nftClasses: async (after, limit) => {
-      const page = await reads.nftClasses(after, limit)
-      return { ...page, classes: await issued(page.classes) }
-    },
-    instance: async (classId, instanceId) => one(await reads.instance(classId, instanceId), owned),
-    instances: async (classId, after, limit) => {
-      const page = await reads.instances(classId, after, limit)
-      return page === undefined ? undefined : { ...page, instances: await owned(page.instances) }
-    },
-    nftHistory: async (classId, instanceId, afterNumber, limit) => {
-      const page = await reads.nftHistory(classId, instanceId, afterNumber, limit)
-      return page === undefined ? undefined : { ...page, events: await namedEvents(page.events, names) }
-    },
+/** `renamed`: the members of a row that change. */
+function renaming<Shown>(
+  accountsOf: (row: Shown) => readonly (string | null)[],
+  renamed: (row: Shown, nameOf: NameOf) => Partial<Shown>,
+): Renaming<Shown> {
+  return async (names, rows) => {
+    const nameOf = await names(rows.flatMap(accountsOf))
+    return nameOf === ITSELF ? rows : rows.map((row) => ({ ...row, ...renamed(row, nameOf) }))
   }
 }
 
-async function one<T>(
-  row: T | undefined,
-  named: (rows: readonly T[]) => Promise<readonly T[]>,
-): Promise<T | undefined> {
-  return row === undefined ? undefined : (await named([row]))[0]
-}
+export const renameIssuers = renaming<{ readonly issuer: string }>(
+  ({ issuer }) => [issuer],
+  ({ issuer }, nameOf) => ({ issuer: nameOf(issuer) }),
+)
 
-async function namedGroup(group: GroupView, names: FindNames): Promise<GroupView> {
-  const nameOf = await names(group.legs.flatMap(({ accountId, toAccountId }) => [accountId, toAccountId]))
-  if (nameOf === ITSELF) return group
-  const legs = group.legs.map((leg) => ({
-    ...leg,
-    accountId: nameOf(leg.accountId),
-    toAccountId: leg.toAccountId === null ? null : nameOf(leg.toAccountId),
-  }))
-  return { ...group, legs }
-}
+export const renameOwners = renaming<{ readonly owner: string }>(
+  ({ owner }) => [owner],
+  ({ owner }, nameOf) => ({ owner: nameOf(owner) }),
+)
 
-async function namedEvents(events: readonly NftEvent[], names: FindNames): Promise<readonly NftEvent[]> {
-  const nameOf = await names(events.flatMap(({ from, to }) => [from, to]))
-  if (nameOf === ITSELF) return events
-  return events.map((event) => ({
-    ...event,
-    from: event.from === null ? null : nameOf(event.from),
-    to: nameOf(event.to),
-  }))
-}
+export const renameAttesters = renaming<{ readonly attester: string }>(
+  ({ attester }) => [attester],
+  ({ attester }, nameOf) => ({ attester: nameOf(attester) }),
+)
 
-type StatingReads = Pick<AttestationStore, 'submitted' | 'attestation' | 'attestations' | 'provenance' | 'revoke'>
+export const renameParties = renaming<Pick<GroupView, 'legs'>>(
+  ({ legs }) => legs.flatMap(({ accountId, toAccountId }) => [accountId, toAccountId]),
+  ({ legs }, nameOf) => ({
+    legs: legs.map((leg) => ({
+      ...leg,
+      accountId: nameOf(leg.accountId),
+      toAccountId: leg.toAccountId === null ? null : nameOf(leg.toAccountId),
+    })),
+  }),
+)
 
-/** Those that show who states, and who did something with an NFT. */
-export function namingAttestations(store: StatingReads, names: FindNames): StatingReads {
-  const named = async (attestations: readonly Attestation[]): Promise<readonly Attestation[]> => {
-    const nameOf = await names(attestations.map(({ attester }) => attester))
-    return attestations.map((stated) => ({ ...stated, attester: nameOf(stated.attester) }))
-  }
-  return {
-    submitted: async (clientId, idempotencyKey) => {
-      const found = await store.submitted(clientId, idempotencyKey)
-      const attestation = await one(found?.attestation, named)
-      return found === undefined || attestation === undefined ? undefined : { ...found, attestation }
-    },
-    attestation: async (attestationId) => one(await store.attestation(attestationId), named),
-    revoke: async (attestationId, revocation) => one(await store.revoke(attestationId, revocation), named),
-    attestations: async (query) => {
-      const page = await store.attestations(query)
-      return { ...page, attestations: await named(page.attestations) }
-    },
-    provenance: async (query) => {
-      const page = await store.provenance(query)
-      return page === undefined ? undefined : { ...page, entries: await namedEntries(page.entries, names) }
-    },
-  }
-}
+export const renameHolders = renaming<Pick<NftEvent, 'from' | 'to'>>(
+  ({ from, to }) => [from, to],
+  ({ from, to }, nameOf) => ({ from: from === null ? null : nameOf(from), to: nameOf(to) }),
+)
 
-async function namedEntries(
-  entries: readonly ProvenanceEntry[],
-  names: FindNames,
-): Promise<readonly ProvenanceEntry[]> {
-  const nameOf = await names(
-    entries.map((entry) => ('attestation' in entry ? entry.attestation.attester : entry.actor)),
-  )
-  return entries.map((entry): ProvenanceEntry => {
-    if (!('attestation' in entry)) return { ...entry, actor: nameOf(entry.actor) }
-    const { attestation } = entry
-    return { ...entry, attestation: { ...attestation, attester: nameOf(attestation.attester) } }
-  })
-}
+export const renameActors = renaming<ProvenanceEntry>(
+  (entry) => ['attestation' in entry ? entry.attestation.attester : entry.actor],
+  (entry, nameOf) => {
+    if (!('attestation' in entry)) return { actor: nameOf(entry.actor) }
+    return { attestation: { ...entry.attestation, attester: nameOf(entry.attestation.attester) } }
+  },
+)

@@ -1,13 +1,13 @@
 /** Settlement groups, from their documents; and unregistered group IDs, from their transactions. */
-import { type ActorAddress, groupAddress } from '../../../actors/address.ts'
+import { groupAddress } from '../../../actors/address.ts'
 import { type GroupView, groupViewOf } from '../../../actors/group/state.ts'
 import { isUuid } from '../../../actors/identifiers.ts'
 import { shardKeyName } from '../../vault/key-name.ts'
-import type { RowVault } from '../../vault/row-vault.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, stateOf } from '../rows/actor-documents.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
-import type { QueryPool } from '../connection/query-pool.ts'
+import { renameParties } from './erased-names.ts'
+import type { Reading } from './reading.ts'
 import { prepared } from '../connection/prepared.ts'
 
 const GROUP = `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $2`
@@ -17,13 +17,14 @@ SELECT EXISTS (
          SELECT FROM unnest($1::uuid[]) AS r (ref)
           CROSS JOIN LATERAL (SELECT FROM all_transactions WHERE group_id = r.ref OFFSET 0) of_ref) AS used`
 
-export async function readGroup(
-  pool: QueryPool,
-  groupId: string,
-  homeOf: (actor: ActorAddress) => number,
-  vault: RowVault,
-): Promise<GroupView | undefined> {
+export async function readGroup(reading: Reading, groupId: string): Promise<GroupView | undefined> {
   if (!isUuid(groupId)) return undefined
+  const group = await findGroup(reading, groupId)
+  const [found] = await renameParties(reading.names, group === undefined ? [] : [group])
+  return found
+}
+
+function findGroup({ pool, vault, homeOf }: Reading, groupId: string): Promise<GroupView | undefined> {
   const address = groupAddress(groupId)
   const home = homeOf(address)
   return pool.run(async (sql) => {
@@ -58,7 +59,7 @@ function linkedView(groupId: string): GroupView {
 }
 
 /** A group that is ending counts as open until all its accounts have done their part. */
-export async function readOpenGroups(pool: QueryPool, clientId: string): Promise<number> {
+export async function readOpenGroups({ pool }: Reading, clientId: string): Promise<number> {
   const [row] = await pool.run(
     (sql) => sql<{ readonly open: string }[]>`
       SELECT count(*) AS open FROM actors

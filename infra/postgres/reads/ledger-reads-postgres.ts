@@ -5,8 +5,6 @@
  *   R1. A row that does not open, or differs from its columns, is an error: it is neither served nor treated as absent.
  * A pool of its own, in which every statement has a bound on its time and none may write.
  */
-import { expectationsOf } from '../../../actors/account/legs.ts'
-import type { LegHold } from '../../../actors/account/state.ts'
 import type { ActorAddress } from '../../../actors/address.ts'
 import { isAccountId, shardOfTransactionId } from '../../../actors/identifiers.ts'
 import { invariant } from '../../../actors/result.ts'
@@ -20,12 +18,13 @@ import {
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { type AccountPlace, readAccount, readAccounts, readAuditChain } from './account-reads.ts'
-import { createBalanceReads, readWholeAccount } from './balance-reads.ts'
+import { createBalanceReads, readExpectations } from './balance-reads.ts'
 import { fetchKeysOfAccounts } from '../rows/erased-accounts.ts'
-import { createNames, namingReads } from './erased-names.ts'
+import { createNames } from './erased-names.ts'
 import { readGroup, readOpenGroups } from './group-reads.ts'
 import { readClass, readClasses, readInstance, readInstances, readNftHistory, readOwnedNfts } from './nft-reads.ts'
-import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
+import { createQueryPool } from '../connection/query-pool.ts'
+import type { Reading } from './reading.ts'
 import { readToken, readTokens } from './token-reads.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
 import { transactionViewOf } from '../rows/transaction-rows.ts'
@@ -60,67 +59,58 @@ export const READ_SETTINGS = {
   enable_bitmapscan: 'off',
 } as const
 
-export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerReads {
-  const { shardOf, ledgerId, vault } = options
+export function createLedgerReads({
+  url,
+  ledgerId,
+  shardOf,
+  homeOf,
+  vault,
+  poolSize = 8,
+}: LedgerReadsOptions): PostgresLedgerReads {
   const pool = createQueryPool({
-    url: options.url,
+    url,
     name: 'ledger reads',
     readsOnly: true,
-    size: options.poolSize ?? 8,
+    size: poolSize,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     settings: READ_SETTINGS,
     unavailable: (message, cause) => new ReadsUnavailable(message, cause),
   })
   const placeOf = (accountId: string): AccountPlace | undefined =>
     isAccountId(accountId) ? { shardId: shardOf(accountId), accountId, ref: vault.accountRef(accountId) } : undefined
-  const balancesOf = createBalanceReads(pool, vault)
+  const reading: Reading = { pool, ledgerId, vault, homeOf, placeOf, names: createNames(pool, vault) }
   const places: TransactionPlaces = { shardOf, vault, amounts: createKnownAmounts() }
-
-  const named = namingReads(readsOfOthers(pool, options), createNames(pool, vault))
+  const served =
+    <Parameters extends readonly unknown[], Result>(
+      read: (reading: Reading, ...parameters: Parameters) => Promise<Result>,
+    ) =>
+    (...parameters: Parameters): Promise<Result> =>
+      readable(() => read(reading, ...parameters))
 
   return {
-    transaction: (txnId) => readable(() => readTransaction(pool, txnId, vault)),
-    receipt: (txnId) => readable(() => readReceipt(pool, txnId, ledgerId, vault)),
-    transactions: (query) =>
-      readable(() => {
-        invariant(query.accountId !== null || query.idempotencyKey === null, 'a key is one of an account')
-        return pool.run((sql) => readTransactionPage(sql, query, places))
-      }),
-    account: (accountId) => readable(() => readAccount(pool, placeOf(accountId), vault)),
-    accounts: (after, limit) => readable(() => readAccounts(pool, after, limit, vault)),
-    expectations: (accountId) => readable(() => readExpectations(pool, placeOf(accountId), vault)),
-    balances: (accountId) => readable(() => balancesOf(placeOf(accountId))),
-    auditChain: (accountId, afterSequence, limit) =>
-      readable(() => readAuditChain(pool, placeOf(accountId), { afterSequence, limit }, vault)),
-    token: (tokenId) => readable(() => named.token(tokenId)),
-    tokens: (after, limit) => readable(() => named.tokens(after, limit)),
-    group: (groupId) => readable(() => named.group(groupId)),
-    nftClass: (classId) => readable(() => named.nftClass(classId)),
-    nftClasses: (after, limit) => readable(() => named.nftClasses(after, limit)),
-    instance: (classId, instanceId) => readable(() => named.instance(classId, instanceId)),
-    instances: (classId, after, limit) => readable(() => named.instances(classId, after, limit)),
-    ownedNfts: (accountId, after, limit) =>
-      readable(() => readOwnedNfts(pool, placeOf(accountId), after, limit, vault)),
-    nftHistory: (classId, instanceId, afterNumber, limit) =>
-      readable(() => named.nftHistory(classId, instanceId, afterNumber, limit)),
-    openGroups: (clientId) => readOpenGroups(pool, clientId),
-    anyShardOwned: () => readAnyOwned(pool),
+    transaction: served(readTransaction),
+    receipt: served(readReceipt),
+    transactions: served((_, query) => {
+      invariant(query.accountId !== null || query.idempotencyKey === null, 'a key is one of an account')
+      return pool.run((sql) => readTransactionPage(sql, query, places))
+    }),
+    account: served(readAccount),
+    accounts: served(readAccounts),
+    expectations: served(readExpectations),
+    balances: served(createBalanceReads()),
+    auditChain: served(readAuditChain),
+    token: served(readToken),
+    tokens: served(readTokens),
+    group: served(readGroup),
+    nftClass: served(readClass),
+    nftClasses: served(readClasses),
+    instance: served(readInstance),
+    instances: served(readInstances),
+    ownedNfts: served(readOwnedNfts),
+    nftHistory: served(readNftHistory),
+    openGroups: served(readOpenGroups),
+    anyShardOwned: served(readAnyOwned),
     close: pool.close,
-  }
-}
-
-/** Reads that show IDs of other accounts. */
-function readsOfOthers(pool: QueryPool, { homeOf, vault }: LedgerReadsOptions): Parameters<typeof namingReads>[0] {
-  return {
-    token: (tokenId) => readToken(pool, tokenId, homeOf, vault),
-    tokens: (after, limit) => readTokens(pool, after, limit, vault),
-    group: (groupId) => readGroup(pool, groupId, homeOf, vault),
-    nftClass: (classId) => readClass(pool, classId, vault),
-    nftClasses: (after, limit) => readClasses(pool, after, limit, vault),
-    instance: (classId, instanceId) => readInstance(pool, { classId, instanceId }, homeOf, vault),
-    instances: (classId, after, limit) => readInstances(pool, classId, after, limit, vault),
-    nftHistory: (classId, instanceId, afterNumber, limit) =>
-      readNftHistory(pool, { classId, instanceId }, { afterNumber, limit }, homeOf, vault),
   }
 }
 
@@ -134,7 +124,7 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function findTransaction(pool: QueryPool, txnId: string, vault: RowVault): Promise<TransactionRow | undefined> {
+async function findTransaction({ pool, vault }: Reading, txnId: string): Promise<TransactionRow | undefined> {
   const shardId = shardOfTransactionId(txnId)
   if (shardId === undefined) return undefined
   return pool.run(async (sql) => {
@@ -146,35 +136,21 @@ async function findTransaction(pool: QueryPool, txnId: string, vault: RowVault):
   })
 }
 
-async function readTransaction(pool: QueryPool, txnId: string, vault: RowVault): Promise<TransactionView | undefined> {
-  const row = await findTransaction(pool, txnId, vault)
-  return row === undefined ? undefined : transactionViewOf(row, openTransaction(row, vault))
+async function readTransaction(reading: Reading, txnId: string): Promise<TransactionView | undefined> {
+  const row = await findTransaction(reading, txnId)
+  return row && transactionViewOf(row, openTransaction(row, reading.vault))
 }
 
 /** Made anew from what was sealed with the transaction. */
-async function readReceipt(
-  pool: QueryPool,
-  txnId: string,
-  ledgerId: string,
-  vault: RowVault,
-): Promise<SignedReceipt | undefined> {
-  const row = await findTransaction(pool, txnId, vault)
+async function readReceipt(reading: Reading, txnId: string): Promise<SignedReceipt | undefined> {
+  const row = await findTransaction(reading, txnId)
   if (row === undefined) return undefined
-  const { transaction, receipt } = openTransaction(row, vault)
+  const { transaction, receipt } = openTransaction(row, reading.vault)
   if (receipt === null) return undefined
-  return { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature }
+  return { payload: receiptPayload(transaction, reading.ledgerId, receipt.keyId), signature: receipt.signature }
 }
 
-async function readExpectations(
-  pool: QueryPool,
-  place: AccountPlace | undefined,
-  vault: RowVault,
-): Promise<readonly LegHold[] | undefined> {
-  const account = place === undefined ? undefined : await readWholeAccount(pool, place, vault)
-  return account === undefined ? undefined : expectationsOf(account)
-}
-
-async function readAnyOwned(pool: QueryPool): Promise<boolean> {
+async function readAnyOwned({ pool }: Reading): Promise<boolean> {
   const rows = await pool.run((sql) => sql`SELECT FROM shards WHERE session IS NOT NULL LIMIT 1`)
   return rows.length > 0
 }

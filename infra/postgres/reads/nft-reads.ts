@@ -7,7 +7,7 @@
  * ends before its limit once PAGE_BYTES are reached: schemas and metadata have up to 64 KiB each, and the rows that a
  * pool reads at a time must fit in memory. The server does not unpack rows that it leaves out of a page.
  */
-import { type ActorAddress, instanceAddress } from '../../../actors/address.ts'
+import { instanceAddress } from '../../../actors/address.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { classFactsOf, type ClassState, type ClassView, classViewOf } from '../../../actors/nft-class/state.ts'
 import { isClassId, nftId, type NftName } from '../../../actors/nft-id.ts'
@@ -22,15 +22,13 @@ import type {
 import { classKeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
-import type { AccountPlace } from './account-reads.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
-import { type Counted, countingFirst, countOf } from './list-count.ts'
+import type { Sql } from '../connection/connection.ts'
+import { renameHolders, renameIssuers, renameOwners } from './erased-names.ts'
+import { countingFirst, type Reading, readPage, readRows } from './reading.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../rows/nft-event-rows.ts'
-import { fetchKeys } from '../rows/opened-rows.ts'
-import type { QueryPool } from '../connection/query-pool.ts'
+import { nftKeyName } from '../rows/row-sealer.ts'
 import { prepared } from '../connection/prepared.ts'
-
-type HomeOf = (actor: ActorAddress) => number
 
 /** A page's rows, as text, go up to here and one row further. */
 export const PAGE_BYTES = 4 * 1024 * 1024
@@ -45,64 +43,16 @@ function withRoom(walk: string, id: string, text: string): string {
      WHERE coalesce(sized.bytes, 0) < ${PAGE_BYTES}`
 }
 
-/** `walked`: how many rows were; null in the one row of an empty page, which has nothing else. */
-type Found<Row> = (Row & { readonly walked: string }) | { readonly walked: null }
-
-interface Shown<Row> {
-  readonly rows: readonly Row[]
-  readonly more: boolean
-}
-
-function shownOf<Row>(found: readonly Found<Row>[], limit: number): Shown<Row> {
-  const rows = found.flatMap((row) => (row.walked === null ? [] : [row])).slice(0, limit)
-  return { rows, more: Number(found[0]?.walked ?? 0) > rows.length }
-}
-
 export const CLASS = `
 SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = 'class' AND a.class_id = $1`
 
-export async function readClass(pool: QueryPool, classId: string, vault: RowVault): Promise<ClassView | undefined> {
+export async function readClass(reading: Reading, classId: string): Promise<ClassView | undefined> {
   if (!isClassId(classId)) return undefined
-  const row = await first(ofClass<ActorRow>(pool, CLASS, [classId], classId, vault))
-  return row === undefined ? undefined : registeredViewOf(stateOf('class', row, vault))
-}
-
-async function first<Row>(rows: Promise<readonly Row[]>): Promise<Row | undefined> {
-  return (await rows)[0]
-}
-
-/** Rows that one class's key opens. */
-function ofClass<Row extends object>(
-  pool: QueryPool,
-  text: string,
-  parameters: readonly (string | number)[],
-  classId: string,
-  vault: RowVault,
-): Promise<readonly Row[]> {
-  return pool.run(async (sql) => {
-    const [rows] = await Promise.all([
-      prepared<Row>(sql, text, parameters),
-      fetchKeys(sql, [classKeyName(classId)], vault),
-    ])
-    // Of a class that came between the two looks.
-    if (rows.length > 0) await fetchKeys(sql, [classKeyName(classId)], vault)
-    return rows
-  })
-}
-
-/** Rows of many classes. `Beside`: what the one row of an empty page has, too. */
-function ofClasses<Row extends ActorRow, Beside = unknown>(
-  pool: QueryPool,
-  text: string,
-  parameters: readonly (string | number)[],
-  vault: RowVault,
-): Promise<readonly (Found<Row> & Beside)[]> {
-  return pool.run(async (sql) => {
-    const rows = await prepared<Found<Row> & Beside>(sql, text, parameters)
-    const names = rows.flatMap((row) => (row.walked === null ? [] : [keyNameOfActorRow(row)]))
-    await fetchKeys(sql, names, vault)
-    return rows
-  })
+  const select = (sql: Sql): Promise<ActorRow[]> => prepared(sql, CLASS, [classId])
+  const rows = await readRows(reading, select, keyNameOfActorRow, [classKeyName(classId)])
+  const classes = rows.flatMap((row) => registeredViewOf(stateOf('class', row, reading.vault)) ?? [])
+  const [found] = await renameIssuers(reading.names, classes)
+  return found
 }
 
 function registeredViewOf(state: ClassState): ClassView | undefined {
@@ -120,32 +70,34 @@ SELECT counting.counted, page.*
   )}) page ON true
  ORDER BY page.class_id`
 
-export async function readClasses(
-  pool: QueryPool,
-  after: string | null,
-  limit: number,
-  vault: RowVault,
-): Promise<ClassesPage> {
-  const parameters = [after ?? '', limit + 1]
-  const found = await ofClasses<ActorRow, Counted>(pool, CLASSES, parameters, vault)
-  const { rows, more } = shownOf(found, limit)
-  const classes = rows.map((row) => classViewOf(stateOf('class', row, vault)))
-  return { classes, next: more ? (classes.at(-1)?.classId ?? null) : null, count: countOf(found[0]) }
+export async function readClasses(reading: Reading, after: string | null, limit: number): Promise<ClassesPage> {
+  const page = await readPage(reading, {
+    text: CLASSES,
+    parameters: [after ?? ''],
+    limit,
+    keyOf: keyNameOfActorRow,
+    open: (row: ActorRow) => classViewOf(stateOf('class', row, reading.vault)),
+    cursorOf: ({ classId }) => classId,
+  })
+  const { items = [], next = null, count = null } = page ?? {}
+  return { classes: await renameIssuers(reading.names, items), next, count }
 }
 
 export const INSTANCE = `
 SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'instance' AND a.actor_id = $2`
 
 export async function readInstance(
-  pool: QueryPool,
-  name: NftName,
-  homeOf: HomeOf,
-  vault: RowVault,
+  reading: Reading,
+  classId: string,
+  instanceId: string,
 ): Promise<InstanceView | undefined> {
-  const place = placeOf(name, homeOf)
+  const place = placeOf({ classId, instanceId }, reading)
   if (place === undefined) return undefined
-  const row = await first(ofClass<ActorRow>(pool, INSTANCE, [place.shardId, place.nftId], name.classId, vault))
-  return row === undefined ? undefined : instanceViewOf(stateOf('instance', row, vault))
+  const select = (sql: Sql): Promise<ActorRow[]> => prepared(sql, INSTANCE, [place.shardId, place.nftId])
+  const rows = await readRows(reading, select, keyNameOfActorRow, [classKeyName(classId)])
+  const instances = rows.flatMap((row) => instanceViewOf(stateOf('instance', row, reading.vault)) ?? [])
+  const [found] = await renameOwners(reading.names, instances)
+  return found
 }
 
 interface NftPlace {
@@ -154,7 +106,7 @@ interface NftPlace {
 }
 
 /** undefined: there can be no such instance. Its ID is formed like an account's. */
-function placeOf(name: NftName, homeOf: HomeOf): NftPlace | undefined {
+function placeOf(name: NftName, { homeOf }: Reading): NftPlace | undefined {
   if (!isClassId(name.classId) || !isAccountId(name.instanceId)) return undefined
   const id = nftId(name)
   return { shardId: homeOf(instanceAddress(id)), nftId: id }
@@ -175,20 +127,22 @@ SELECT page.*
  ORDER BY page.actor_id`
 
 export async function readInstances(
-  pool: QueryPool,
+  reading: Reading,
   classId: string,
   after: string | null,
   limit: number,
-  vault: RowVault,
 ): Promise<InstancesPage | undefined> {
   if (!isClassId(classId)) return undefined
-  const range = [nftId({ classId, instanceId: after ?? '' }), `${classId}0`]
-  const parameters = [classId, ...range, limit + 1]
-  const found = await ofClass<Found<ActorRow>>(pool, INSTANCES, parameters, classId, vault)
-  if (found.length === 0) return undefined
-  const { rows, more } = shownOf(found, limit)
-  const instances = rows.map((row) => shownInstance(row, stateOf('instance', row, vault)))
-  return { instances, next: more ? (instances.at(-1)?.instanceId ?? null) : null }
+  const page = await readPage(reading, {
+    text: INSTANCES,
+    parameters: [classId, nftId({ classId, instanceId: after ?? '' }), `${classId}0`],
+    limit,
+    keyOf: keyNameOfActorRow,
+    ahead: [classKeyName(classId)],
+    open: (row: ActorRow) => shownInstance(row, stateOf('instance', row, reading.vault)),
+    cursorOf: ({ instanceId }) => instanceId,
+  })
+  return page && { instances: await renameOwners(reading.names, page.items), next: page.next }
 }
 
 function shownInstance(row: ActorRow, state: InstanceState): InstanceView {
@@ -221,22 +175,25 @@ interface OwnedRow extends ActorRow {
 }
 
 export async function readOwnedNfts(
-  pool: QueryPool,
-  place: AccountPlace | undefined,
+  reading: Reading,
+  accountId: string,
   after: string | null,
   limit: number,
-  vault: RowVault,
 ): Promise<OwnedNftsPage | undefined> {
+  const place = reading.placeOf(accountId)
   if (place === undefined) return undefined
-  const found = await ofClasses<OwnedRow>(pool, OWNED, [place.shardId, place.ref, after ?? '', limit + 1], vault)
-  if (found.length === 0) return undefined
-  const { rows, more } = shownOf(found, limit)
-  const nfts = rows.map((row) => ownedNftOf(row, place, vault))
-  const last = nfts.at(-1)
-  return { nfts, next: more && last !== undefined ? nftId(last) : null }
+  const page = await readPage(reading, {
+    text: OWNED,
+    parameters: [place.shardId, place.ref, after ?? ''],
+    limit,
+    keyOf: keyNameOfActorRow,
+    open: (row: OwnedRow) => ownedNftOf(row, accountId, reading.vault),
+    cursorOf: nftId,
+  })
+  return page && { nfts: page.items, next: page.next }
 }
 
-function ownedNftOf(row: OwnedRow, { accountId }: AccountPlace, vault: RowVault): OwnedNft {
+function ownedNftOf(row: OwnedRow, accountId: string, vault: RowVault): OwnedNft {
   const state = stateOf('instance', row, vault)
   const { class_name: className } = row
   if (className === null) throw new UnreadableRow(`actors ${row.actor_id}`, 'it is of a class that is not registered')
@@ -258,18 +215,22 @@ SELECT page.*
  ORDER BY page.number`
 
 export async function readNftHistory(
-  pool: QueryPool,
-  name: NftName,
-  { afterNumber, limit }: { readonly afterNumber: number; readonly limit: number },
-  homeOf: HomeOf,
-  vault: RowVault,
+  reading: Reading,
+  classId: string,
+  instanceId: string,
+  afterNumber: number,
+  limit: number,
 ): Promise<NftHistoryPage | undefined> {
-  const place = placeOf(name, homeOf)
+  const place = placeOf({ classId, instanceId }, reading)
   if (place === undefined) return undefined
-  const parameters = [place.shardId, place.nftId, afterNumber, limit + 1]
-  const found = await ofClass<Found<NftEventRow>>(pool, HISTORY, parameters, name.classId, vault)
-  if (found.length === 0) return undefined
-  const { rows, more } = shownOf(found, limit)
-  const events = rows.map((row) => openNftEvent(row, vault))
-  return { events, next: more ? (events.at(-1)?.number ?? null) : null }
+  const page = await readPage(reading, {
+    text: HISTORY,
+    parameters: [place.shardId, place.nftId, afterNumber],
+    limit,
+    keyOf: ({ nft_id: id, shard_id: shardId }: NftEventRow) => nftKeyName(id, shardId),
+    ahead: [classKeyName(classId)],
+    open: (row) => openNftEvent(row, reading.vault),
+    cursorOf: ({ number }) => number,
+  })
+  return page && { events: await renameHolders(reading.names, page.items), next: page.next }
 }

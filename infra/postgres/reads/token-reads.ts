@@ -1,41 +1,32 @@
 /** Registered tokens, from their documents. One that its issuer has not agreed to is not there yet. */
-import { type ActorAddress, tokenAddress } from '../../../actors/address.ts'
+import { tokenAddress } from '../../../actors/address.ts'
 import { type TokenState, type TokenView, tokenFactsOf, tokenViewOf } from '../../../actors/token/state.ts'
 import type { TokensPage } from '../../../runtime/ports/ledger-reads.ts'
 import { shardKeyName } from '../../vault/key-name.ts'
-import type { RowVault } from '../../vault/row-vault.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
-import { type Counted, countingFirst, countOf } from './list-count.ts'
-import { fetchKeys } from '../rows/opened-rows.ts'
-import type { QueryPool } from '../connection/query-pool.ts'
+import type { Sql } from '../connection/connection.ts'
+import { renameIssuers } from './erased-names.ts'
+import { countingFirst, type Reading, readPage, readRows } from './reading.ts'
 import { prepared } from '../connection/prepared.ts'
 
 const TOKEN = `
 SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'token' AND a.actor_id = $2`
 
 /** A symbol is taken without regard to case, and found by exactly its own. */
-export async function readToken(
-  pool: QueryPool,
-  tokenId: string,
-  homeOf: (actor: ActorAddress) => number,
-  vault: RowVault,
-): Promise<TokenView | undefined> {
+export async function readToken(reading: Reading, tokenId: string): Promise<TokenView | undefined> {
   if (tokenId.includes('\0')) return undefined
+  const { vault, homeOf, names } = reading
   const address = tokenAddress(tokenId)
   const home = homeOf(address)
-  const row = await pool.run(async (sql) => {
-    const [[found]] = await Promise.all([
-      prepared<ActorRow>(sql, TOKEN, [home, address.id]),
-      fetchKeys(sql, [shardKeyName(home)], vault),
-    ])
-    return found
-  })
-  const token = row === undefined ? undefined : stateOf('token', row, vault)
-  return token?.tokenId === tokenId ? registeredViewOf(token) : undefined
+  const select = (sql: Sql): Promise<ActorRow[]> => prepared(sql, TOKEN, [home, address.id])
+  const rows = await readRows(reading, select, keyNameOfActorRow, [shardKeyName(home)])
+  const tokens = rows.map((row) => stateOf('token', row, vault)).filter((token) => token.tokenId === tokenId)
+  const [found] = await renameIssuers(names, tokens.flatMap(registeredViewOf))
+  return found
 }
 
-function registeredViewOf(token: TokenState): TokenView | undefined {
-  return tokenFactsOf(token) === undefined ? undefined : tokenViewOf(token)
+function registeredViewOf(token: TokenState): readonly TokenView[] {
+  return tokenFactsOf(token) === undefined ? [] : [tokenViewOf(token)]
 }
 
 export const TOKENS = `
@@ -47,26 +38,15 @@ SELECT counting.counted, page.*
   ) page ON true
  ORDER BY page.actor_id`
 
-/** One row at least, also for an empty page: then `kind` is null. */
-type TokensRow = (ActorRow | { readonly kind: null }) & Counted
-
-export async function readTokens(
-  pool: QueryPool,
-  after: string | null,
-  limit: number,
-  vault: RowVault,
-): Promise<TokensPage> {
-  const from = after === null ? '' : tokenAddress(after).id
-  const { rows, found } = await pool.run(async (sql) => {
-    const rows = await prepared<TokensRow>(sql, TOKENS, [from, limit + 1])
-    const found = rows.flatMap((row) => (row.kind === null ? [] : [row]))
-    await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
-    return { rows, found }
+export async function readTokens(reading: Reading, after: string | null, limit: number): Promise<TokensPage> {
+  const page = await readPage(reading, {
+    text: TOKENS,
+    parameters: [after === null ? '' : tokenAddress(after).id],
+    limit,
+    keyOf: keyNameOfActorRow,
+    open: (row: ActorRow) => tokenViewOf(stateOf('token', row, reading.vault)),
+    cursorOf: ({ tokenId }) => tokenId,
   })
-  const tokens = found.slice(0, limit).map((row) => tokenViewOf(stateOf('token', row, vault)))
-  return {
-    tokens,
-    next: found.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null,
-    count: countOf(rows[0]),
-  }
+  const { items = [], next = null, count = null } = page ?? {}
+  return { tokens: await renameIssuers(reading.names, items), next, count }
 }

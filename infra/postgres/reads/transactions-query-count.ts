@@ -7,7 +7,7 @@
  */
 import type postgres from 'postgres'
 import type { TransactionQuery } from '../../../runtime/ports/ledger-reads.ts'
-import { COUNT_LIMIT } from './list-count.ts'
+import { COUNT_LIMIT } from './reading.ts'
 import { countedRows } from '../rows/shard-counts.ts'
 import {
   all,
