@@ -18,7 +18,7 @@ import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
 
 export const EXPORT_FORMAT = 1
-export const PROOF_SYSTEM = 'ecdsa-p256-sha256'
+export const PROOF_SYSTEM = 'ecdsa-p256-sha256' as const
 
 /** `previous_hash` of the first line. */
 export const NO_LINE = `sha256:${'0'.repeat(64)}`

@@ -8,8 +8,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
+import { verifiesText } from '../../api/endpoint/service-signature.ts'
 import { thumbprintOf } from '../keys/public-key.ts'
-import { verifiesText } from '../keys/service-signature.ts'
 import type { Query } from './audit-reads.ts'
 
 /** Why the receipt is invalid; undefined when it is valid. */

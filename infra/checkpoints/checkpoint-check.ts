@@ -7,7 +7,7 @@
  *       reported with the first checkpoint that shows the difference.
  */
 import type postgres from 'postgres'
-import type { AssertionKey } from '../../api/endpoint/assertion.ts'
+import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
 import { addPiece, feedNow, type StoredCheckpoint, sumsOf } from './checkpoint-rows.ts'
 import {
   type CheckpointLevel,
@@ -29,7 +29,7 @@ export type CheckpointProblem = string
 /** Checks K1 and K2. `checkpoints`: all, in order. `named`: links from a file that was kept outside the database. */
 export function problemsOfChain(
   checkpoints: readonly StoredCheckpoint[],
-  keys: readonly AssertionKey[],
+  keys: readonly PublishedKey<string>[],
   ledgerId: string,
   named: CheckpointLinks,
 ): readonly CheckpointProblem[] {

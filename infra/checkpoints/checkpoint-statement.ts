@@ -3,16 +3,20 @@
  *   S1. The signature covers the canonical JSON stored beside it. The hash of that text identifies the checkpoint.
  *   S2. A checkpoint links to the one before it and to the last hourly and daily ones. The links still form a chain after
  *       the retention has removed others.
- *   S3. A signature is valid only if its key is an assertion key, is not revoked, and was in use at `signed_at`.
+ *   S3. A signature is valid only under an assertion key that was in use at `signed_at` (G1 of service-signature.ts).
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { canonicalJson } from '../../actors/canonical-json.ts'
-import { isoTimestamp, parseTimestamp } from '../../actors/timestamp.ts'
-import type { AssertionKey } from '../../api/endpoint/assertion.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
 import { parseStrictJson } from '../../api/http/json-text.ts'
-import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
-import { verifiesText } from '../keys/service-signature.ts'
+import {
+  signAssertion,
+  signatureProblem,
+  type SignatureProblem,
+  type SignedContent,
+  timeMsIn,
+} from '../../api/endpoint/service-signature.ts'
+import type { PublishedKey, ServiceKeys } from '../../runtime/ports/service-keys.ts'
 
 /** First checkpoint of a day, of an hour (UTC), or neither. It determines the retention. */
 export type CheckpointLevel = 'minute' | 'hour' | 'day'
@@ -77,11 +81,7 @@ export type FileStatement = v.InferOutput<typeof fileStatementSchema>
 
 type Statement = CheckpointStatement | FileStatement
 
-export interface SignedText {
-  readonly text: string
-  /** DER in base64. */
-  readonly signature: string
-}
+export type SignedText = Omit<SignedContent<unknown>, 'content'>
 
 export interface StatementSigner {
   readonly ledgerId: string
@@ -97,19 +97,12 @@ export async function signStatement(
   { ledgerId, keys, nowMs }: StatementSigner,
   members: Unsigned<CheckpointStatement> | Unsigned<FileStatement>,
 ): Promise<SignedText> {
-  const keyId = keys.current('assertion')
-  const key = keys.published().find((published) => published.keyId === keyId)
-  // The key may have come into use since the clock was read (S3).
-  const signedAtMs = Math.max(nowMs(), key?.activeFromMs ?? 0)
-  const text = canonicalJson({
+  return signAssertion(keys, nowMs(), (keyId, at) => ({
     ...members,
     ledger_id: ledgerId,
     key_id: keyId,
-    signed_at: isoTimestamp(signedAtMs),
-  })
-  const [signature] = await keys.sign(keyId, [text])
-  if (signature === undefined) throw new Error('the assertion key did not sign')
-  return { text, signature }
+    signed_at: at,
+  }))
 }
 
 /** Undefined when the text is not a valid statement. */
@@ -154,24 +147,26 @@ export function levelAt(nowMs: number, beforeMs: number | null): CheckpointLevel
 }
 
 export function signedAtMs({ signed_at: signedAt }: Statement | CheckpointLink): number {
-  return parseTimestamp(signedAt) ?? Number.NaN
+  return timeMsIn(signedAt)
+}
+
+const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
+  unknown_key: 'the key that it names is not a key of this ledger',
+  other_purpose: 'the key that it names is not for assertions',
+  revoked: 'the key that it names is revoked',
+  not_in_use: 'the key that it names was not in use when it was signed',
+  mismatch: 'its signature does not verify',
 }
 
 /** Why the signature is invalid; undefined when it is valid. `ledgerId`: undefined when the keys come from an unknown ledger. */
 export function problemOfSigned(
   statement: Statement,
   signed: SignedText,
-  keys: readonly AssertionKey[],
+  keys: readonly PublishedKey<string>[],
   ledgerId: string | undefined,
 ): string | undefined {
   if (ledgerId !== undefined && statement.ledger_id !== ledgerId) return 'it is of another ledger'
-  const key = keys.find((published) => published.keyId === statement.key_id)
-  if (key === undefined) return 'the key that it names is not a key of this ledger'
-  if (key.purpose !== 'assertion') return 'the key that it names is not for assertions'
-  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
-  const atMs = signedAtMs(statement)
-  if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
-    return 'the key that it names was not in use when it was signed'
-  }
-  return verifiesText(key, signed.text, signed.signature) ? undefined : 'its signature does not verify'
+  const claim = { keyId: statement.key_id, atMs: signedAtMs(statement), ...signed }
+  const problem = signatureProblem(claim, 'assertion', keys)
+  return problem && SIGNATURE_PROBLEMS[problem]
 }

@@ -4,21 +4,13 @@
  */
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
+import { jwksSchema } from '../keys/jwks.ts'
 import { readPublicKey, thumbprintOf } from '../keys/public-key.ts'
 
 export type PinnedPurpose = 'assertion' | 'attestation'
 
-/** Times are milliseconds since 1970. */
-export interface PinnedKey {
-  /** RFC 7638 thumbprint. */
-  readonly keyId: string
-  readonly purpose: PinnedPurpose
-  readonly x: string
-  readonly y: string
-  readonly activeFromMs: number
-  readonly retiredAtMs: number | null
-  readonly revokedAtMs: number | null
-}
+export type PinnedKey = PublishedKey<PinnedPurpose>
 
 /** By ledger ID. */
 export type TrustedLedgers = ReadonlyMap<string, readonly PinnedKey[]>
@@ -32,23 +24,6 @@ const LONGEST_TEXT = 8_388_608
 
 const RULE = `{"<ledger ID>": <its jwks.json>}, a JSON object of at most ${MOST_LEDGERS} ledger IDs, each with the JWKS document of that ledger`
 
-const seconds = v.pipe(v.number(), v.minValue(0), v.maxValue(253_402_300_800))
-
-/** Keys for other purposes are skipped. */
-const keySchema = v.object({
-  kid: v.string(),
-  purpose: v.string(),
-  x: v.string(),
-  y: v.string(),
-  nbf: seconds,
-  exp: v.exactOptional(seconds),
-  revoked: v.exactOptional(v.object({ revoked_at: seconds })),
-})
-const documentSchema = v.object({
-  ledger_id: v.exactOptional(v.string()),
-  keys: v.array(keySchema),
-})
-
 /** The error describes the rule and the problem. It quotes nothing but ledger IDs. */
 export function readTrustedLedgers(text: string): Result<TrustedLedgers, string> {
   const value = jsonOf(text)
@@ -60,7 +35,7 @@ export function readTrustedLedgers(text: string): Result<TrustedLedgers, string>
   const ledgers = new Map<string, readonly PinnedKey[]>()
   for (const [ledgerId, document] of entries) {
     if (!LEDGER_ID.test(ledgerId)) return wrong('one of the names is not a ledger ID')
-    const read = v.safeParse(documentSchema, document)
+    const read = v.safeParse(jwksSchema, document)
     if (!read.success) {
       const place = v.getDotPath(read.issues[0])
       return wrong(`the value of ${ledgerId} is not a JWKS document${place === null ? '' : ` (${place})`}`)
@@ -89,33 +64,25 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Refuses a key with another key's ID and another ledger's document: both are mistakes of the operator. */
+/** Keys for other purposes are skipped. Refuses a key with another key's ID and another ledger's document: both are mistakes of the operator. */
 function pinnedKeys(
   ledgerId: string,
-  { ledger_id: named, keys }: v.InferOutput<typeof documentSchema>,
+  { ledger_id: named, keys }: v.InferOutput<typeof jwksSchema>,
 ): Result<readonly PinnedKey[], string> {
   if (named !== undefined && named !== ledgerId) {
     return wrong(`the value of ${ledgerId} is the JWKS document of ${LEDGER_ID.test(named) ? named : 'another ledger'}`)
   }
   const pinned: PinnedKey[] = []
-  for (const [at, { kid, purpose, x, y, nbf, exp, revoked }] of keys.entries()) {
+  for (const [at, { purpose, ...key }] of keys.entries()) {
     if (purpose !== 'assertion' && purpose !== 'attestation') continue
     if (pinned.length === MOST_KEYS) {
       return wrong(`${ledgerId} has more than ${MOST_KEYS} keys for assertions and attestations`)
     }
-    const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
-    if (readPublicKey(jwk) === undefined || thumbprintOf(jwk) !== kid) {
+    const jwk = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y } as const
+    if (readPublicKey(jwk) === undefined || thumbprintOf(jwk) !== key.keyId) {
       return wrong(`keys.${at} of ${ledgerId} is not a P-256 key with its thumbprint as kid`)
     }
-    pinned.push({
-      keyId: kid,
-      purpose,
-      x,
-      y,
-      activeFromMs: nbf * 1_000,
-      retiredAtMs: exp === undefined ? null : exp * 1_000,
-      revokedAtMs: revoked === undefined ? null : revoked.revoked_at * 1_000,
-    })
+    pinned.push({ ...key, purpose })
   }
   const signs = pinned.some(({ purpose }) => purpose === 'assertion')
   return signs ? ok(pinned) : wrong(`${ledgerId} has no key for assertions`)

@@ -7,8 +7,6 @@
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
-import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { AssertionKey } from '../../api/endpoint/assertion.ts'
 import {
   EXPORT_FORMAT,
   type ExportRecord,
@@ -18,13 +16,14 @@ import {
   PROOF_SYSTEM,
   type ProofRecord,
 } from '../../api/schemas/export-records.ts'
-import { verifiesText } from '../keys/service-signature.ts'
-import { signedProof } from './export-proof.ts'
+import { signatureProblem, type SignatureProblem, timeMsIn } from '../../api/endpoint/service-signature.ts'
+import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
+import { signedProof } from './export-lines.ts'
 
 export interface ExportKeys {
   /** Ledger that published the keys; undefined: the document does not name it. */
   readonly ledgerId: string | undefined
-  readonly keys: readonly AssertionKey[]
+  readonly keys: readonly PublishedKey<string>[]
 }
 
 /** `line`: counted from 0, like the `line` member of records. */
@@ -163,9 +162,10 @@ export class ExportCheck {
     const { ledger } = this
     if (ledger?.ledger_id !== proof.ledger_id) return 'its ledger_id is not that of the first line'
     if (ledger.audience !== proof.audience) return 'its audience is not that of the first line'
-    const problem = problemOfSignature(proof, this.keys.keys)
+    const problem = proofProblem(proof, this.keys.keys)
+    if (problem !== undefined) return PROOF_PROBLEMS[problem]
     // Naming the changed line is more useful than reporting the hash over all lines.
-    if (problem !== undefined || this.torn) return problem
+    if (this.torn) return undefined
     const hash = `sha256:${this.hash.copy().digest('hex')}`
     return proof.proof_hash === hash ? undefined : 'its proof_hash is not that of the lines before it'
   }
@@ -199,17 +199,16 @@ function isRecord(value: Json): value is AnyLine {
   )
 }
 
-/** Why the proof's signature is invalid; undefined when it is valid. */
-export function problemOfSignature(proof: ProofRecord, keys: readonly AssertionKey[]): string | undefined {
-  const key = keys.find(({ keyId }) => keyId === proof.key_id)
-  if (key === undefined) return 'the key that it names is not in the JWKS'
-  if (key.purpose !== 'assertion') return 'the key that it names is not for assertions'
-  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
-  const atMs = typeof proof.timestamp === 'string' ? (parseTimestamp(proof.timestamp) ?? Number.NaN) : Number.NaN
-  if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
-    return 'the key that it names was not in use at its timestamp'
-  }
-  return typeof proof.signature === 'string' && verifiesText(key, signedProof(proof), proof.signature)
-    ? undefined
-    : 'its signature does not verify'
+export const PROOF_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
+  unknown_key: 'the key that it names is not in the JWKS',
+  other_purpose: 'the key that it names is not for assertions',
+  revoked: 'the key that it names is revoked',
+  not_in_use: 'the key that it names was not in use at its timestamp',
+  mismatch: 'its signature does not verify',
+}
+
+export function proofProblem(proof: ProofRecord, keys: readonly PublishedKey<string>[]): SignatureProblem | undefined {
+  const { key_id: keyId, timestamp, signature } = proof
+  const claim = { keyId, atMs: timeMsIn(timestamp), text: signedProof(proof), signature }
+  return signatureProblem(claim, 'assertion', keys)
 }

@@ -1,7 +1,16 @@
-/** Writes export lines: numbered, each with the hash of the line before, and one hash over all lines. */
+/** Writes export lines: numbered, each with the hash of the line before, and the ledger's signature over all of them. */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../actors/canonical-json.ts'
-import { type ExportRecord, lineHash, NO_LINE, type ProofRecord } from '../../api/schemas/export-records.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import {
+  type ExportRecord,
+  lineHash,
+  NO_LINE,
+  PROOF_SYSTEM,
+  type ProofRecord,
+} from '../../api/schemas/export-records.ts'
+import { signAssertion } from '../../api/endpoint/service-signature.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
+import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 
 /** A record without its line number and previous hash. */
 export type RecordBody = BodyOf<ExportRecord>
@@ -35,7 +44,39 @@ export class ExportLines {
   }
 
   /** `body` as the next line, without adding it. */
-  recordOf<Body extends RecordBody>(body: Body): Body & Pick<ProofRecord, 'line' | 'previous_hash'> {
+  recordOf<Body extends object>(body: Body): Body & Pick<ProofRecord, 'line' | 'previous_hash'> {
     return { ...body, line: this.line, previous_hash: this.previousHash }
   }
+}
+
+/** The text that the proof's signature covers. */
+export function signedProof({ signature: _signature, ...signed }: ProofRecord): string {
+  return canonicalJson(signed satisfies JsonObject)
+}
+
+export interface ProofMaker {
+  readonly ledgerId: string
+  readonly serviceKeys: ServiceKeys
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** The last line, with its line feed. Throws when no key can sign. */
+export async function proofLine(
+  lines: ExportLines,
+  { audience, requester }: { readonly audience: string; readonly requester: string },
+  { ledgerId, serviceKeys, clock }: ProofMaker,
+): Promise<string> {
+  const { content, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) =>
+    lines.recordOf({
+      record: 'proof' as const,
+      ledger_id: ledgerId,
+      audience,
+      timestamp: at,
+      requester,
+      proof_system: PROOF_SYSTEM,
+      proof_hash: lines.proofHash(),
+      key_id: keyId,
+    }),
+  )
+  return lines.add({ ...content, signature })
 }

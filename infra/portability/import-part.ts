@@ -7,7 +7,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
-import { parseTimestamp } from '../../actors/timestamp.ts'
 import {
   type AttestationRecord,
   type ExportedAttestation,
@@ -19,12 +18,12 @@ import {
   type ProofRecord,
 } from '../../api/schemas/export-records.ts'
 import { recordKindOf, type RecordKind } from '../../api/schemas/export-records.ts'
+import { signatureProblem, type SignatureProblem, timeMsIn } from '../../api/endpoint/service-signature.ts'
 import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
 import type { PinnedKey, TrustedLedgers } from '../config/trusted-ledgers.ts'
-import { verifiesText } from '../keys/service-signature.ts'
-import { problemOfSignature } from './export-check.ts'
-import { signedProof } from './export-proof.ts'
+import { PROOF_PROBLEMS, proofProblem } from './export-check.ts'
+import { signedProof } from './export-lines.ts'
 import type { FileEnd, ImportSource, OpenedBalances, StagedPart } from './import-documents.ts'
 import { historyFault } from './import-history.ts'
 
@@ -277,13 +276,22 @@ class PartCheck {
     readonly index: number
     readonly record: ProofRecord
   }): ImportRefusal | undefined {
-    const problem = problemOfSignature(record, this.pinned())
+    const problem = proofProblem(record, this.pinned())
     if (problem === undefined) return undefined
-    const detail = `line ${record.line}: the proof is invalid: ${problem}.`
-    if (!problem.includes('does not verify')) return { kind: 'untrusted', field: `records[${index}].key_id`, detail }
+    const detail = `line ${record.line}: the proof is invalid: ${PROOF_PROBLEMS[problem]}.`
+    if (problem !== 'mismatch') return { kind: 'untrusted', field: `records[${index}].key_id`, detail }
     const signed = { keyId: record.key_id, payloadHash: sha256Hex(signedProof(record)) }
     return { kind: 'mismatch', field: `records[${index}].signature`, detail, signed }
   }
+}
+
+const NOT_FOR_ATTESTATIONS = 'the key that it names is not for attestations'
+const ATTESTATION_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
+  unknown_key: NOT_FOR_ATTESTATIONS,
+  other_purpose: NOT_FOR_ATTESTATIONS,
+  revoked: 'the key that it names is revoked',
+  not_in_use: 'the key that it names was not in use at that time',
+  mismatch: 'its signature does not verify',
 }
 
 /** Why the signature is invalid; undefined when it is valid. It covers all members but itself. */
@@ -291,13 +299,8 @@ function problemOfAttestation(
   { signature, ...signed }: ExportedAttestation,
   keys: readonly PinnedKey[],
 ): string | undefined {
-  const key = keys.find(({ keyId }) => keyId === signed.key_id)
-  if (key === undefined || key.purpose !== 'attestation') return 'the key that it names is not for attestations'
-  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
   const times = [signed.created_at, signed.imported_at, signed.revoked_at].flatMap((at) => at ?? [])
-  const atMs = Math.max(...times.map((at) => parseTimestamp(at) ?? Number.NaN))
-  if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
-    return 'the key that it names was not in use at that time'
-  }
-  return verifiesText(key, canonicalJson(signed), signature) ? undefined : 'its signature does not verify'
+  const claim = { keyId: signed.key_id, atMs: Math.max(...times.map(timeMsIn)), text: canonicalJson(signed), signature }
+  const problem = signatureProblem(claim, 'attestation', keys)
+  return problem && ATTESTATION_PROBLEMS[problem]
 }

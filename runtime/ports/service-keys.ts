@@ -18,10 +18,10 @@ export interface ServiceKeys {
   readonly sign: (keyId: string, payloads: readonly string[]) => Promise<readonly string[]>
 }
 
-export interface PublishedKey {
+export interface PublishedKey<Purpose extends string = KeyPurpose> {
   /** RFC 7638 thumbprint. */
   readonly keyId: string
-  readonly purpose: KeyPurpose
+  readonly purpose: Purpose
   /** The point's coordinates, base64url. */
   readonly x: string
   readonly y: string

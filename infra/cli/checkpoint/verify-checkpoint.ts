@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type postgres from 'postgres'
-import type { AssertionKey } from '../../../api/endpoint/assertion.ts'
+import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
 import { findRegressions } from '../../checkpoints/checkpoint-accounts.ts'
 import { problemsOfChain, recompute } from '../../checkpoints/checkpoint-check.ts'
 import {
@@ -55,14 +55,14 @@ export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefin
 }
 
 /** The keys whose tags prove that the ledger created them. */
-async function keysOf(url: string, { serviceKeys: seals }: LedgerSecrets): Promise<readonly AssertionKey[]> {
+async function keysOf(url: string, { serviceKeys: seals }: LedgerSecrets): Promise<readonly PublishedKey<string>[]> {
   const keys = await createServiceKeys({ url, seals, clock: createSystemClock() })
   await keys.close()
   return keys.published()
 }
 
 interface KnownKeys {
-  readonly keys: readonly AssertionKey[]
+  readonly keys: readonly PublishedKey<string>[]
   readonly ledgerId: string | undefined
   /** The file of the keys; undefined if they are from the database. */
   readonly jwks: ReceiptKeys | undefined
@@ -145,7 +145,7 @@ async function checkAccounts(
 interface OpenedLedger {
   readonly ledger: LedgerRecord
   readonly secrets: LedgerSecrets
-  readonly keys: readonly AssertionKey[]
+  readonly keys: readonly PublishedKey<string>[]
 }
 
 async function checkChain(

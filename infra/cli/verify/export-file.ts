@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../../api/http/json-text.ts'
 import type { GivenAssertion } from '../../../api/schemas/assertion.ts'
+import { jwksSchema } from '../../keys/jwks.ts'
 import { CommandFailed } from '../common/command.ts'
 import type { GivenEntry } from './verify-chain.ts'
 import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
@@ -80,22 +81,6 @@ const proofSchema = v.pipe(
     assertion: shown.assertion,
   })),
 )
-/** `nbf` and `exp`: seconds since 1970. */
-const jwksSchema = v.object({
-  ledger_id: v.optional(v.string()),
-  keys: v.array(
-    v.object({
-      kid: v.string(),
-      purpose: v.string(),
-      x: v.string(),
-      y: v.string(),
-      nbf: v.number(),
-      exp: v.optional(v.number()),
-      revoked: v.optional(v.object({ revoked_at: v.number() })),
-    }),
-  ),
-})
-
 /** `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
 export function readExport(text: string, name: string): Exported {
   const pages: ExportedPage[] = []
@@ -122,16 +107,7 @@ export function readJwks(text: string, name: string): ReceiptKeys {
   const [value] = valuesOf(text, name)
   const read = v.safeParse(jwksSchema, value)
   if (!read.success) throw new CommandFailed(`${name} is not a JWKS document of a ledger`)
-  const keys = read.output.keys.map((key) => ({
-    keyId: key.kid,
-    purpose: key.purpose,
-    x: key.x,
-    y: key.y,
-    activeFromMs: key.nbf * 1_000,
-    retiredAtMs: key.exp === undefined ? null : key.exp * 1_000,
-    revokedAtMs: key.revoked === undefined ? null : key.revoked.revoked_at * 1_000,
-  }))
-  return { name, ledgerId: read.output.ledger_id, keys }
+  return { name, ledgerId: read.output.ledger_id, keys: read.output.keys }
 }
 
 function looksLikeProof(value: Json): boolean {

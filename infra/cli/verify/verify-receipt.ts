@@ -6,9 +6,9 @@
  */
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { showHash } from '../../../actors/audit-chain.ts'
-import { parseTimestamp } from '../../../actors/timestamp.ts'
+import { signatureProblem, type SignatureProblem, timeMsIn } from '../../../api/endpoint/service-signature.ts'
+import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
 import { RECEIPT_SLACK_MS } from '../../audit/receipt-check.ts'
-import { verifiesText } from '../../keys/service-signature.ts'
 import type { CheckedChain, CheckedEntry } from './verify-chain.ts'
 
 export interface GivenReceipt {
@@ -17,22 +17,12 @@ export interface GivenReceipt {
   readonly signature: string
 }
 
-export interface ReceiptKey {
-  readonly keyId: string
-  readonly purpose: string
-  readonly x: string
-  readonly y: string
-  readonly activeFromMs: number
-  readonly retiredAtMs: number | null
-  readonly revokedAtMs: number | null
-}
-
 export interface ReceiptKeys {
   /** Name of the file, for messages. */
   readonly name: string
   /** The ledger of the document; undefined if it names none. */
   readonly ledgerId: string | undefined
-  readonly keys: readonly ReceiptKey[]
+  readonly keys: readonly PublishedKey<string>[]
 }
 
 /** Fields with the same value in a receipt and its entry of the chain. */
@@ -70,21 +60,21 @@ export function problemOfReceipt(
   return problemOfSignature(given, keys) ?? (chain === undefined ? undefined : problemOfPlace(given.receipt, chain))
 }
 
-function problemOfSignature(given: GivenReceipt, { ledgerId, keys }: ReceiptKeys): string | undefined {
-  if (ledgerId !== undefined && given.receipt['ledger_id'] !== ledgerId) return 'its ledger_id is not that of the JWKS'
-  const keyId = given.receipt['key_id']
-  const key = keys.find((candidate) => candidate.keyId === keyId)
-  if (key === undefined) return 'its key_id is not in the JWKS'
-  if (key.purpose !== 'receipt') return `its key has another purpose (${key.purpose})`
-  if (key.revokedAtMs !== null) return 'its key is revoked'
-  const processedAt = given.receipt['processed_at']
-  const atMs = typeof processedAt === 'string' ? parseTimestamp(processedAt) : undefined
-  if (atMs === undefined) return 'it has no processed_at'
-  const { activeFromMs, retiredAtMs } = key
-  if (atMs < activeFromMs - RECEIPT_SLACK_MS || (retiredAtMs !== null && atMs > retiredAtMs + RECEIPT_SLACK_MS)) {
-    return 'its key was not in use at its processed_at'
-  }
-  return verifiesText(key, canonicalJson(given.receipt), given.signature) ? undefined : 'its signature does not verify'
+const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
+  unknown_key: 'its key_id is not in the JWKS',
+  other_purpose: 'its key has another purpose',
+  revoked: 'its key is revoked',
+  not_in_use: 'its key was not in use at its processed_at',
+  mismatch: 'its signature does not verify',
+}
+
+function problemOfSignature({ receipt, signature }: GivenReceipt, { ledgerId, keys }: ReceiptKeys): string | undefined {
+  if (ledgerId !== undefined && receipt['ledger_id'] !== ledgerId) return 'its ledger_id is not that of the JWKS'
+  const atMs = timeMsIn(receipt['processed_at'])
+  if (Number.isNaN(atMs)) return 'it has no processed_at'
+  const claim = { keyId: receipt['key_id'], atMs, text: canonicalJson(receipt), signature }
+  const problem = signatureProblem(claim, 'receipt', keys, RECEIPT_SLACK_MS)
+  return problem && SIGNATURE_PROBLEMS[problem]
 }
 
 function problemOfPlace(receipt: JsonObject, chain: CheckedChain): string | undefined {

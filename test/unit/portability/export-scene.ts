@@ -1,12 +1,10 @@
 /** A complete export as the ledger makes it, and functions that forge it. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { AssertionKey } from '../../../api/endpoint/assertion.ts'
 import { type PublicKey, readPublicKey } from '../../../infra/keys/public-key.ts'
 import { encryptBalance, encryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import { type ExportKeys, checkExport, type ExportVerdict } from '../../../infra/portability/export-check.ts'
-import { ExportLines, type RecordBody } from '../../../infra/portability/export-lines.ts'
-import { proofLine } from '../../../infra/portability/export-proof.ts'
+import { ExportLines, proofLine, type RecordBody } from '../../../infra/portability/export-lines.ts'
 import { createFakeServiceKeys, type FakeServiceKeys } from '../api/fake-service-keys.ts'
 
 export const SOURCE = '5a0c0d5e-54a5-4f0e-8f63-0c8e5a7d1b11'
@@ -110,7 +108,7 @@ export async function makeExport(
 }
 
 export function jwksOf(keys: FakeServiceKeys, ledgerId: string | undefined = SOURCE): ExportKeys {
-  return { ledgerId, keys: keys.published() satisfies readonly AssertionKey[] }
+  return { ledgerId, keys: keys.published() }
 }
 
 export function check(lines: readonly string[], keys: ExportKeys): Promise<ExportVerdict> {

@@ -1,7 +1,7 @@
 /** Goal: a signature of the service verifies only in its original encoding. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { verifiesText } from '../../../infra/keys/service-signature.ts'
+import { verifiesText } from '../../../api/endpoint/service-signature.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
