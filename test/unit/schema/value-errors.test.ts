@@ -1,6 +1,7 @@
 /** Goal: an error names the place and the problem in words that a client can read. */
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { TOO_MUCH_WORK_FOR_VALUE } from '../../../infra/schema/question.ts'
 import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
 
 const validator = createSchemaValidatorInPlace()
@@ -74,6 +75,22 @@ describe('the errors', () => {
   test('at most 100 errors, in order', async () => {
     const errors = await errorsOf({ items: { type: 'string' } }, Array<Json>(20_000).fill(1))
     expect([errors.length, errors[0], errors[99]]).toEqual([100, '[0]: must be string', '[99]: must be string'])
+  })
+
+  test('copying errors is work: 300 alternatives of 55 nested schemas around 100 errors are given up', async () => {
+    const members = (count: number, make: (index: number) => Json): JsonObject =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, make(index)]))
+    // JSON of five times eleven levels would be too deep by itself.
+    const nested = (levels: number, inmost: JsonObject): JsonObject =>
+      levels === 0 ? inmost : { anyOf: [nested(levels - 1, inmost)] }
+    const parts = members(5, (index) => nested(11, { $ref: `#/$defs/p${index + 1}` }))
+    const p5 = { required: Object.keys(members(100, () => 0)) }
+    const schema = (alternatives: number): JsonObject => ({
+      $defs: { ...parts, p5 },
+      anyOf: Array.from({ length: alternatives }, () => ({ $ref: '#/$defs/p0' })),
+    })
+    expect(await errorsOf(schema(30), {})).toHaveLength(100)
+    expect(await errorsOf(schema(300), {})).toEqual([`: ${TOO_MUCH_WORK_FOR_VALUE}`])
   })
 
   test('messages and paths are cut between code points', async () => {
