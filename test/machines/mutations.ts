@@ -74,7 +74,8 @@ export function brokenStep(mutation: MachineMutation): StepActor {
 
 export function brokenActor({ kind, state, command, index, without }: MachineMutation) {
   // The kinds differ in what they take; a definition is only changed and made anew here.
-  const definition = ACTORS[kind] as unknown as AnyDefinition
+  const actor: object = ACTORS[kind]
+  const definition = actor as AnyDefinition
   const states = statesOf(kind)
   const { on = {} } = states[state] ?? {}
   const transitions = [on[command] ?? []].flat().flatMap((transition, at) => {

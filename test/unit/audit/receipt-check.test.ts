@@ -48,7 +48,8 @@ async function said(changes: Partial<KeyRow> = {}, given: { keyId?: string; sign
   const row = { ...ROW, ...changes }
   const keyId = given.keyId ?? row.key_id
   const signature = given.signature ?? signed(payload.replace(GOLDEN_KEY_ID, keyId))
-  const query = <Row>(): Promise<readonly Row[]> => Promise.resolve([row] as unknown as readonly Row[])
+  const rows: readonly object[] = [row]
+  const query = <Row>(): Promise<readonly Row[]> => Promise.resolve(rows as readonly Row[])
   return (await loadReceiptCheck(query, GOLDEN_LEDGER_ID))(transaction, { keyId, signature })
 }
 

@@ -12,11 +12,11 @@ import {
 import { transactionProblem } from '../../../runtime/audit/transaction-check.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import type { InstanceState } from '../../../actors/nft-instance/state.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { EntryDetails, Transaction } from '../../../actors/account/transaction.ts'
 import { SALT, START_MS } from '../../support/accounts.ts'
 import { chained } from '../../support/chain.ts'
+import { instanceState } from '../../support/ledger-rows-nfts.ts'
 
 const ALICE = 'alice'
 const HASHED = 'its audit_hash does not follow from what it says'
@@ -202,14 +202,8 @@ describe('the history of an NFT', () => {
 
 describe('NFTs', () => {
   const mint = (members: JsonObject = {}): WalkedEvent => event(GENESIS, {}, members)
-  const state = {
-    id: NFT,
-    status: 'active',
-    issuer: 'issuer',
-    owner: ALICE,
-    events: 1,
-    tip: mint().eventHash,
-  } as unknown as InstanceState
+  const ended = { status: 'active', owner: ALICE, hold: null, events: 1, tip: mint().eventHash } as const
+  const state = instanceState({ id: NFT, issuer: 'issuer', ...ended })
   const head: InstanceHead = {
     state,
     status: 'active',

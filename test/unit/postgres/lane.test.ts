@@ -26,7 +26,7 @@ function lanesThatOpenIn(openingMs: number): {
     taking(openingMs, () => {
       let isOpen = true
       const connection: Connection = {
-        sql: (() => undefined) as unknown as Sql,
+        sql: {} as Sql,
         backend: { pid: connections.length, startedAt: '' },
         isOpen: () => isOpen,
         onClosed: () => undefined,

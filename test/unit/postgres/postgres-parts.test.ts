@@ -7,8 +7,8 @@ import { applicationName } from '../../../infra/postgres/connection/connection.t
 
 function serverError(severity: string, code: string): Error {
   // The driver makes it of the message's fields; its declared constructor is that of Error.
-  const make = postgres.PostgresError as unknown as new (fields: object) => Error
-  return new make({ severity, code, message: 'Key (account_id)=(alice) already exists', table_name: 'accounts' })
+  const fields = { severity, code, message: 'Key (account_id)=(alice) already exists', table_name: 'accounts' }
+  return Reflect.construct(postgres.PostgresError, [fields]) as Error
 }
 
 test.for([

@@ -9,14 +9,14 @@ const VALUE = 'alice owes 12.50'
 
 function postgresError(): Error {
   // The driver passes the message's fields; the declared constructor is that of Error.
-  const make = postgres.PostgresError as unknown as new (fields: object) => Error
-  return new make({
+  const fields = {
     severity: 'ERROR',
     code: '22P02',
     message: `invalid input syntax for type numeric: "${VALUE}\n    at ${VALUE}"`,
     detail: VALUE,
     parameters: [VALUE],
-  })
+  }
+  return Reflect.construct(postgres.PostgresError, [fields]) as Error
 }
 
 test('an error of PostgreSQL shows name, code and frames, and no quoted values', () => {

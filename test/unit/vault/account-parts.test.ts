@@ -1,9 +1,11 @@
 /** Goal: the digest of an account's balances and holds depends on them only, not on caches. */
 import { describe, expect, test } from 'vitest'
+import { Balances } from '../../../actors/account/balances.ts'
 import type { AccountState, Balance } from '../../../actors/account/state.ts'
 import { parseQuantity, ZERO } from '../../../actors/money.ts'
 import { balanceFrom, balanceText, digestOfTexts, partsDigest } from '../../../infra/postgres/rows/account-parts.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
+import { afterSteps, registerCommand } from '../../support/accounts.ts'
 import { sealingVault } from '../../support/row-vaults.ts'
 
 const NAME = accountKeyName('alice')
@@ -13,9 +15,8 @@ function balanceOf(amount: string): Balance {
   return { balance: parseQuantity(amount), reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 1 }
 }
 
-/** Only the members that the digest covers. */
 function holding(balances: ReadonlyMap<string, Balance>): AccountState {
-  return { balances, holds: new Map() } as unknown as AccountState
+  return { ...afterSteps(registerCommand()), balances: Balances.of(balances) }
 }
 
 function tokens(count: number): ReadonlyMap<string, Balance> {
