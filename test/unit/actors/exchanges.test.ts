@@ -1,5 +1,4 @@
 /** Goal: an exchange is made with its mirror or not at all, and nothing can refuse it once both sides are in (P2, X1, X2). */
-import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
@@ -140,17 +139,6 @@ describe('an exchange', () => {
     expect(settled(ledger, BOBS).status).toBe('pending')
   })
 
-  test('X4: an expired offer is deleted in the millisecond in which its day ends', () => {
-    const expiresAtMs = ledger.nowMs + 500
-    submit(ledger, { ...ANNS, expiresAtMs })
-    ledger.drain()
-    ledger.pass(1_000)
-    ledger.pass(expiresAtMs + REMEMBERED_MS - ledger.nowMs - 1)
-    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(true)
-    ledger.pass(1)
-    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
-  })
-
   test('the state of its home follows the time at which a timer comes: early, in time, or a day late', () => {
     submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.drain()
@@ -280,47 +268,4 @@ describe('an exchange', () => {
       'amount_precision',
     )
   })
-})
-
-const offer = fc.record({
-  byAnn: fc.boolean(),
-  gold: fc.integer({ min: 1, max: 3 }),
-  base: fc.integer({ min: 10, max: 12 }),
-  lives: fc.constantFrom(2, 20, 2_000),
-  deliveries: fc.array(fc.nat({ max: 8 }), { maxLength: 3 }),
-  passes: fc.constantFrom(0, 0, 30),
-})
-
-test('X1, I4: whatever comes in whatever order, both sides of a pair complete, and all else is given back', () => {
-  fc.assert(
-    fc.property(fc.array(offer, { minLength: 2, maxLength: 20 }), (offers) => {
-      const own = new MiniLedger()
-      open(own, 'ann', 'bob')
-      issue(own, { issuer: 'ann', totalSupply: '100' })
-      fund(own, 'bob', '1000')
-      for (const { byAnn, gold, base, lives, deliveries, passes } of offers) {
-        const givesGold = { tokenId: 'GOLD', amount: `${gold}` }
-        const givesBase = { tokenId: 'BASE', amount: `${base}` }
-        submit(own, {
-          ...(byAnn ? ANNS : BOBS),
-          ...(byAnn ? givesGold : givesBase),
-          receive: byAnn ? givesBase : givesGold,
-          expiresAtMs: own.nowMs + lives + 10,
-        })
-        for (const number of deliveries) own.deliver((count) => number % count)
-        if (passes > 0) own.pass(passes)
-      }
-      own.drain()
-      own.pass(10_000)
-      own.drain()
-      for (const { txnId, counterTxnId, status, type } of own.transactions.values()) {
-        if (type !== 'exchange') continue
-        expect(status).not.toBe('pending')
-        if (status !== 'completed') continue
-        expect(own.transaction(counterTxnId ?? '')).toMatchObject({ status: 'completed', counterTxnId: txnId })
-      }
-      for (const name of ['ann', 'bob']) expect(own.account(name).holds.size).toBe(0)
-    }),
-    { numRuns: 60 },
-  )
 })

@@ -4,11 +4,9 @@ import { groupAddress } from '../../../actors/address.ts'
 import { groupActor } from '../../../actors/group/actor.ts'
 import type { Terms } from '../../../actors/group/terms.ts'
 import {
-  ADMIN,
   agree,
   balance,
   change,
-  codeOf,
   free,
   fund,
   GROUP,
@@ -20,8 +18,6 @@ import {
   orderedOn,
   revert,
   settled,
-  STRANGER,
-  submit,
   supply,
   termsOf,
 } from '../../model/mini-clients.ts'
@@ -196,62 +192,6 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
 })
 
 describe('reverting', () => {
-  test('begins with a leg that fails: it stays failed, the others are undone, and each says so', () => {
-    const terms = agreed(ledger, { ...OUT, amount: '11' }, { ...IN, amount: '11' })
-    const credit = settled(ledger, legOf(terms, 1))
-    expect(balance(ledger, 'bob')).toEqual(held('0', '0', '11'))
-    const failing = settled(ledger, legOf(terms, 0))
-    expect(failing).toMatchObject({ status: 'failed', failure: { code: 'insufficient_funds' } })
-    expect(groupSeen(ledger, GROUP)).toMatchObject({
-      status: 'reverted',
-      legs: [
-        { status: 'failed', txnId: failing.txnId },
-        { status: 'compensated', txnId: credit.txnId },
-      ],
-      compensations: [{ compensates: credit.txnId }],
-    })
-    expect(balance(ledger, 'bob')).toEqual(free('0'))
-    expectNoHolds(ledger)
-  })
-
-  test('begins when the time is over, not before', () => {
-    const terms = agreed(ledger, OUT, IN)
-    settled(ledger, legOf(terms, 0))
-    const { dueAtMs = null } = ledger.group(GROUP) ?? {}
-    ledger.pass((dueAtMs ?? 0) - ledger.nowMs - 1)
-    ledger.drain()
-    expect(groupSeen(ledger, GROUP)?.status).toBe('open')
-    ledger.pass(1)
-    expect(groupSeen(ledger, GROUP)?.status).toBe('reverting')
-    ledger.drain()
-    expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'reverted', dueAtMs })
-    expect(balance(ledger, 'ann')).toEqual(free('10'))
-  })
-
-  test('again is answered and starts nothing; once the group settles it is refused', () => {
-    const terms = agreed(ledger, OUT, IN)
-    expect(revert(ledger, GROUP)).toMatchObject({ kind: 'group_reverting', group: { status: 'reverting' } })
-    const { version } = ledger.group(GROUP) ?? {}
-    expect(revert(ledger, GROUP)).toMatchObject({ kind: 'group_reverting', group: { status: 'reverted' } })
-    expect(ledger.group(GROUP)?.version).toBe(version)
-    expect(terms.groupId).toBe(GROUP)
-    const other = termsOf([OUT, IN], { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' })
-    agree(ledger, other)
-    settled(ledger, legOf(other, 0))
-    submit(ledger, legOf(other, 1))
-    ledger.deliver()
-    expect(ledger.group(other.groupId)?.status).toBe('settling')
-    expect(groupSeen(ledger, other.groupId)?.status).toBe('open')
-    expect(codeOf(revert(ledger, other.groupId))).toBe('group_settled')
-    expect(codeOf(revert(ledger, other.groupId))).toBe('group_settled')
-  })
-
-  test('is for the client that registered the group, and for administrators', () => {
-    agreed(ledger, OUT, IN)
-    expect(codeOf(revert(ledger, GROUP, { caller: STRANGER }))).toBe('not_allowed')
-    expect(revert(ledger, GROUP, { caller: ADMIN }).kind).toBe('group_reverting')
-  })
-
   test('gives back though the account is frozen and refuses incoming value by then', () => {
     const terms = agreed(ledger, OUT, IN)
     settled(ledger, legOf(terms, 0))

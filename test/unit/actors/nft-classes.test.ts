@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { classAddress } from '../../../actors/address.ts'
 import { classFactsOf } from '../../../actors/nft-class/state.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
-import { classify, classOf, codeOf, issue, mint, minted, open } from '../../model/mini-clients.ts'
+import { classOf, codeOf, issue, mint, minted, open } from '../../model/mini-clients.ts'
 import { registerClassCommand } from '../../support/accounts.ts'
 
 const GEMS = classAddress('Gems')
@@ -49,18 +49,6 @@ describe('a class', () => {
 })
 
 describe('a name', () => {
-  // case-folding.test.ts tests which names are equal.
-  test.for([
-    ['Gems', 'GEMS'],
-    ['Café', 'Cafe\u0301'],
-    ['Café', 'CAFE\u0301'],
-  ] as const)('D1: %s is taken by %s', ([taken, wanted]) => {
-    classOf(ledger, 'ann', { name: taken })
-    const refused = { kind: 'refused', code: 'class_exists', field: 'name' }
-    expect(classify(ledger, { issuer: 'ann', name: wanted })).toMatchObject(refused)
-    expect(ledger.classes()).toMatchObject([{ name: taken }])
-  })
-
   test('is no token’s: a class and a token may be called the same', () => {
     classOf(ledger, 'ann', { name: 'GOLD' })
     expect(issue(ledger, { issuer: 'ann' }).kind).toBe('token_registered')

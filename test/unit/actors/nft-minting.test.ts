@@ -271,17 +271,6 @@ describe('an instance that exists', () => {
     const deeds = classOf(ledger, 'ann', { name: 'Deeds' })
     expect(mint(ledger, ruby({ classId: deeds })).kind).toBe('minted')
   })
-
-  test('I9: of ten that arrive at once one is minted, whatever their order', () => {
-    for (let number = 0; number < 10; number += 1) begun({ owner: number % 2 === 0 ? 'ann' : 'bob' })
-    ledger.drain((count) => count - 1)
-    const answers = [...ledger.concluded.values()].filter(
-      (answer) => answer.kind === 'minted' || codeOf(answer) === 'instance_exists',
-    )
-    expect(answers.map(({ kind }) => kind).sort()).toEqual(['minted', ...Array.from({ length: 9 }, () => 'refused')])
-    expect(ledger.account('ann').holds.size).toBe(0)
-    expect(counts(ledger, 'ann').owned + counts(ledger, 'bob').owned).toBe(1)
-  })
 })
 
 describe('a mint that its owner would not have', () => {

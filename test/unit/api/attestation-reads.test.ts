@@ -25,22 +25,18 @@ describe('GET /v1/attestations', () => {
     expect(list).toEqual({ attestations: listed.toReversed(), next_page_token: '' })
   })
 
-  test('each filter filters; one that nothing meets is 200, empty', async () => {
+  // Which attestations a filter finds: attestation-store.contract.ts.
+  test('each filter is applied, and one without a match is 200 with an empty list', async () => {
     const { edge, token, made } = await fixture()
     for (const [query, found] of [
       ['?source=a@x', [2, 0]],
-      ['?status=active', [2, 1]],
       ['?status=revoked', [0]],
       ['?status=active&source=a@x', [2]],
       [`?subject_class=${CLASS_ID}&subject_instance=bar:0001`, [2, 1, 0]],
-      ['?subject_instance=bar:0001&source=b@x', [1]],
       ['?asset_class=GOLD%20bars', [2, 1, 0]],
-      [`?asset_class=${CLASS_ID}&status=revoked`, [0]],
       ['?subject_class=nothing', []],
       ['?subject_instance=%F0%9F', []],
-      ['?asset_class=nothing', []],
       ['?asset_class=', []],
-      ['?source=A@x', []],
       ['?status=pending', []],
     ] as const) {
       const { attestations } = await bodyOf(await edge.get(`${PATH}${query}`, token))

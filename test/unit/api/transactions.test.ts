@@ -14,30 +14,6 @@ describe('POST /v1/transactions', () => {
     expect(edge.gateway.asked).toHaveLength(1)
   })
 
-  test('D14: all fields and codes that are wrong stand in one 400', async () => {
-    const edge = answering(ACCEPTED)
-    const body = { account_id: '', amount: 1, kind: 'credit' }
-    const response = await edge.post('/v1/transactions', body, await edge.tokenFor('transactor'))
-    expect(response.headers.get('content-type')).toBe('application/problem+json')
-    const problem = await bodyOf(response)
-    expect(problem).toMatchObject({
-      type: 'https://ledger.example/errors/validation-error',
-      title: 'Validation Error',
-      status: 400,
-      instance: '/v1/transactions',
-      error_codes: [
-        'ERR_INVALID_ACCOUNT_ID',
-        'ERR_INVALID_AMOUNT',
-        'ERR_INVALID_TYPE',
-        'ERR_INVALID_SIGNATURE',
-        'ERR_INVALID_IDEMPOTENCY_KEY',
-        'ERR_UNKNOWN_FIELD',
-      ],
-    })
-    expect(problem['errors']).toHaveLength(6)
-    expect(problem).not.toHaveProperty('outcome')
-  })
-
   /** By hand, from the interface. */
   const REFUSED: readonly (readonly [status: number, slug: string, code: string, refusals: string])[] = [
     [

@@ -144,17 +144,6 @@ describe('the gateway', () => {
     expect(sent.length).toBeGreaterThan(5)
   })
 
-  test('F3: a request that an older node refused gets its reply from a newer owner of the shard', async () => {
-    const { clock, sent, ask } = await edge()
-    const asked = ask()
-    await clock.pass(1)
-    sent[0]?.reply(UNSUPPORTED_VERSION)
-    await clock.pass(50)
-    sent[1]?.answer([accepted(START_MS)])
-    await clock.pass(0)
-    expect(asked.outcome?.kind).toBe('answered')
-  })
-
   test.for([
     ['no JSON', '{'],
     ['of a version that is not read', encodeFrame(2, [])],

@@ -9,19 +9,6 @@ describe.for([
   ['applied', true],
   ['not applied', false],
 ] as const)('a mint whose commit was %s, and not heard of,', ([, happens]) => {
-  test('as it was begun, is asked for once and is no repeat to its client', async () => {
-    const scene = await minting()
-    const { clock, verdicts, rows, ask, deliver, decision } = scene
-    scene.loseReply(happens)
-    const first = ask('once')
-    await clock.pass(200)
-    expect(rows.account({ shardId: 0, accountId: 'a' })?.holds.size).toBe(1)
-    expect(rows.channels.outbox(0).filter(({ envelope }) => envelope.message.type === 'mint_nft')).toHaveLength(1)
-    deliver(decision(0))
-    await clock.pass(20)
-    expect([...told(verdicts)]).toEqual([[first, 'ruby']])
-  })
-
   test('as it was begun and its account’s key rotated in the same batch, is not taken for a forgery', async () => {
     const scene = await minting()
     const { clock, verdicts, gather, send, ask, deliver, decision, control } = scene

@@ -20,26 +20,6 @@ describe('the pin board', () => {
     expect(board.oldestAgeMs()).toBe(0)
   })
 
-  test('P1: without an open look-up a pin is let go at once', () => {
-    let free = false
-    createPinBoard({ monotonic: () => nowMs }).pin(() => (free = true))
-    expect(free).toBe(true)
-  })
-
-  test('P1: a pin waits for every look-up that was open, and for none that came later', () => {
-    const board = createPinBoard({ monotonic: () => nowMs })
-    const first = board.open()
-    const second = board.open()
-    let free = false
-    board.pin(() => (free = true))
-    const third = board.open()
-    board.close(second)
-    expect(free).toBe(false)
-    board.close(first)
-    expect(free).toBe(true)
-    board.close(third)
-  })
-
   test('P1 holds for any order of opening, pinning and closing', () => {
     fc.assert(
       fc.property(

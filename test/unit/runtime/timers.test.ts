@@ -98,21 +98,6 @@ describe('times that actors wait for', () => {
     host.stop()
   })
 
-  test('one after another comes, each in its time', async () => {
-    const later = exchangeAddress('a0b0c0d0-0000-4000-8000-000000000002')
-    const ledger = ledgerWith(A)
-    const state = waiting(later, DUE_MS + 5_000)
-    ledger.rows.apply([
-      partWith({ shardId: 0, epoch: 0, attempt: 0 }, { actors: [{ address: later, previousVersion: 0, state }] }),
-    ])
-    const { host } = await serving(ledger)
-    await ledger.clock.pass(4_000)
-    expect([waitingAt(ledger.rows, A), actorIn(ledger.rows, later)]).toEqual([[], state])
-    await ledger.clock.pass(5_000)
-    expect(waitingAt(ledger.rows, later)).toEqual([])
-    host.stop()
-  })
-
   test('one whose step was lost with its incarnation comes again', async () => {
     const ledger = ledgerWith(A)
     const { host } = await serving(ledger)
