@@ -1,28 +1,14 @@
 /** How an endpoint is described: what its route does not say by itself. From it the document is built. */
 import type { GenericSchema } from 'valibot'
 import type { Role } from '../../actors/account/commands.ts'
-import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { ErrorCode } from '../http/problem.ts'
 import type { AnswerHeader } from './answer-headers.ts'
 
-/** The endpoints of one subject, and the schemas that belong to it. */
+/** The endpoints of one subject. */
 export interface Tag {
   readonly name: string
   readonly description: string
-  /** By the name that the document gives them; values and other tags' schemas may be among what they are made of. */
-  readonly schemas: Readonly<Record<string, NamedSchema>>
   readonly operations: readonly Operation[]
-}
-
-export interface NamedSchema {
-  readonly schema: GenericSchema
-  readonly description: string
-  /** Meanings of fields whose name alone does not decide it. */
-  readonly fields?: Readonly<Record<string, string>>
-  /** Fields that are not listed are refused (D5). */
-  readonly closed?: true
-  /** Rules between fields, as JSON Schema. */
-  readonly relations?: JsonObject
 }
 
 /** Texts are CommonMark, of which the documentation page knows paragraphs, lists and code. */

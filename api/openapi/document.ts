@@ -4,16 +4,14 @@
  *   O2. Every example in it can be sent, in the order of `x-walkthrough`, to a new ledger, and gets the answer that
  *       stands beside it.
  */
-import { invariant } from '../../actors/result.ts'
 import { ERROR_CODES } from '../http/error-codes.ts'
 import { ALL_ERROR_CODES, statusOfCode } from './codes.ts'
 import { type Example, examplesUnder } from './examples.ts'
 import { HEADERS } from '../endpoint/answer-headers.ts'
 import { createSchemaBook, type SchemaBook } from './json-schemas.ts'
 import type { OpenApiDocument, OperationObject } from './openapi-types.ts'
-import type { NamedSchema, Tag } from '../endpoint/operation.ts'
+import { namedSchemas } from '../schemas/named-schema.ts'
 import { documentPath, operationObject } from './operation-object.ts'
-import { SHARED_SCHEMAS } from './shared-schemas.ts'
 import { submissionSchemas } from './submission-schemas.ts'
 import { TAGS } from './tags.ts'
 
@@ -22,7 +20,7 @@ export const INTERFACE_VERSION = '0.8.0'
 
 /** `errorBase`: where the types of problems are explained. */
 export function createOpenApiDocument(errorBase: string): OpenApiDocument {
-  const book = createSchemaBook(allSchemas(TAGS))
+  const book = createSchemaBook(namedSchemas())
   const examples = examplesUnder(errorBase)
   return {
     openapi: '3.1.0',
@@ -36,7 +34,7 @@ export function createOpenApiDocument(errorBase: string): OpenApiDocument {
     },
     servers: [{ url: '/', description: 'The ledger that serves this document.' }],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
-    paths: pathsOf(TAGS, book, examples),
+    paths: pathsOf(book, examples),
     components: {
       schemas: { ...book.components, ...submissionSchemas(book.components['Submission'] ?? {}) },
       headers: Object.fromEntries(
@@ -76,20 +74,9 @@ An order is signed with the P-256 key of its account, over the SHA-256 of its ca
 
 The examples are real: in the order of the walk-through they can be sent to a new ledger unchanged. The keys that sign them are published in RFC 6979 (A.2.5), RFC 7515 (A.3) and RFC 7517 (A.2): never use them for anything else.`
 
-function allSchemas(tags: readonly Tag[]): Readonly<Record<string, NamedSchema>> {
-  const schemas: Record<string, NamedSchema> = {}
-  for (const group of [SHARED_SCHEMAS, ...tags.map((tag) => tag.schemas)]) {
-    for (const [name, schema] of Object.entries(group)) {
-      invariant(!Object.hasOwn(schemas, name), `the name ${name} belongs to one schema`)
-      schemas[name] = schema
-    }
-  }
-  return schemas
-}
-
-function pathsOf(tags: readonly Tag[], book: SchemaBook, examples: readonly Example[]): OpenApiDocument['paths'] {
+function pathsOf(book: SchemaBook, examples: readonly Example[]): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, OperationObject>> = {}
-  for (const tag of tags) {
+  for (const tag of TAGS) {
     for (const operation of tag.operations) {
       const path = documentPath(operation)
       const method = operation.method.toLowerCase()

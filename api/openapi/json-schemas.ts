@@ -10,7 +10,7 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { FIELD_TEXTS } from './field-texts.ts'
 import { referenceTo } from './openapi-types.ts'
-import type { NamedSchema } from '../endpoint/operation.ts'
+import type { NamedSchema } from '../schemas/named-schema.ts'
 
 export interface SchemaBook {
   /** By name. */
@@ -40,44 +40,35 @@ const CONVERSION: ConversionConfig = {
   },
 }
 
-export function createSchemaBook(named: Readonly<Record<string, NamedSchema>>): SchemaBook {
-  const names = new Map(Object.entries(named).map(([name, { schema }]) => [schema, name]))
-  invariant(names.size === Object.keys(named).length, 'a schema has one name')
-  const schemas = Object.fromEntries(Object.entries(named).map(([name, { schema }]) => [name, schema]))
+/** `named`: every schema that the document refers to by a name. */
+export function createSchemaBook(named: ReadonlyMap<GenericSchema, NamedSchema>): SchemaBook {
+  const sorted = [...named].sort(([, one], [, other]) => (one.name < other.name ? -1 : 1))
+  const schemas = Object.fromEntries(sorted.map(([schema, { name }]) => [name, schema]))
+  invariant(Object.keys(schemas).length === named.size, 'a name belongs to one schema')
   const converted = toJsonSchemaDefs(schemas as Parameters<typeof toJsonSchemaDefs>[0], CONVERSION)
   const components = Object.fromEntries(
-    Object.entries(named).map(([name, description]) => [name, told(converted[name] as JsonObject, description)]),
+    sorted.map(([, one]) => [one.name, withTexts(converted[one.name] as JsonObject, one)]),
   )
   const nameOf = (schema: GenericSchema): string => {
-    const name = names.get(schema)
+    const name = named.get(schema)?.name
     invariant(name !== undefined, 'the schema of a body has a name')
     return name
   }
   return {
     components,
-    of: (schema) => (names.has(schema) ? { $ref: referenceTo(nameOf(schema)) } : alone(schema)),
+    of: (schema) => (named.has(schema) ? { $ref: referenceTo(nameOf(schema)) } : alone(schema)),
     named: (schema) => ({ $ref: referenceTo(nameOf(schema)) }),
     nameOf,
   }
 }
 
 function alone(schema: GenericSchema): JsonObject {
-  const { $schema: _, ...converted } = toJsonSchema(schema, {
-    ...CONVERSION,
-    definitions: {},
-  })
+  const { $schema: _, ...converted } = toJsonSchema(schema, { ...CONVERSION, definitions: {} })
   return converted as JsonObject
 }
 
-/** The schema with what it and its fields mean. */
-function told(schema: JsonObject, { description, fields = {}, closed, relations = {} }: NamedSchema): JsonObject {
-  const { properties } = schema
-  for (const field of Object.keys(fields)) {
-    invariant(
-      properties !== undefined && Object.hasOwn(properties as JsonObject, field),
-      `“${description}” has the field ${field}`,
-    )
-  }
+/** The schema with its own text and those of its fields. */
+function withTexts(schema: JsonObject, { description, fields, closed, relations = {} }: NamedSchema): JsonObject {
   return {
     ...withFieldTexts(schema, fields),
     description: joined(description, schema['description']),

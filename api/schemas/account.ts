@@ -7,13 +7,14 @@ import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
 import type { Invalid } from '../http/problem.ts'
 import {
   accountIdField,
-  codePoints,
   idempotencyKeyField,
   ledgerIdField,
   signatureField,
+  textField,
   unsignedOptional,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { define, defineClosed, named } from './named-schema.ts'
 
 const PUBLIC_KEY_RULE =
   'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
@@ -22,46 +23,52 @@ const PUBLIC_KEY_RULE =
  * in canonical form: without a bound a legal body would exceed every message.
  */
 const MAX_PUBLIC_KEY_LENGTH = 2048
-const MAX_REASON_LENGTH = 1024
-const REASON_RULE = 'must be 1 to 1,024 characters'
 
 /** Any JSON: whether it is a key is for `readPublicKey` to say. */
-export const publicKeyField = v.pipe(v.unknown(), v.metadata({ type: ['object', 'string'] }))
+export const publicKeyField = named(
+  'PublicKey',
+  'A P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM (SPKI), or base64url of a SEC1 point or of DER SPKI.',
+  v.pipe(v.unknown(), v.metadata({ type: ['object', 'string'] })),
+)
 
-export const registrationSchema = v.object({ account_id: accountIdField, public_key: publicKeyField }, objectMessage)
-
-const rotationEntries = {
+export const registrationSchema = define('AccountRegistration', 'A new account.', {
   account_id: accountIdField,
   public_key: publicKeyField,
+})
+
+export const rotationSchema = defineClosed('KeyRotation', 'A new key for an account, signed by the one in force.', {
+  account_id: [accountIdField, 'The account of the path, so that it is signed.'],
+  public_key: publicKeyField,
   idempotency_key: idempotencyKeyField,
-  signature: signatureField,
-  proof: v.exactOptional(signatureField),
+  signature: [signatureField, 'By the key in force, over the body without `signature` and `proof`.'],
+  proof: [v.exactOptional(signatureField), 'By the new key, over the same payload.'],
   ledger_id: v.exactOptional(ledgerIdField),
-}
-export const rotationSchema = v.object(rotationEntries, objectMessage)
-const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationEntries))
+})
+const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationSchema.entries))
 
 const STATUS_RULE = 'must be active, frozen or closed'
 const INCOMING_RULE = 'must be accept or refuse'
 
-const reasonField = v.pipe(
-  v.string(REASON_RULE),
-  v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
-  v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
-)
+const reasonField = textField(1, 1_024)
 
-export const statusSchema = v.object(
+export const statusSchema = define(
+  'StatusChange',
+  'At least one of `status` and `incoming`.',
   {
-    status: unsignedOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)),
-    incoming: unsignedOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)),
-    reason: reasonField,
+    status: [unsignedOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)), 'The new status.'],
+    incoming: [unsignedOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)), 'Whether it takes value in.'],
+    reason: [reasonField, 'The reason, which the audit chain records.'],
   },
-  objectMessage,
+  { relations: { minProperties: 2 } },
 )
 
-export const erasureSchema = v.object({ reason: reasonField }, objectMessage)
+export const erasureSchema = define('Erasure', 'A request to erase an account.', {
+  reason: [reasonField, 'Why; it is destroyed with the rest.'],
+})
 
-export const pauseSchema = v.object({ reason: reasonField }, objectMessage)
+export const pauseSchema = define('Pause', 'Why an account is paused, or resumed.', {
+  reason: [reasonField, 'The reason, which the audit chain records.'],
+})
 
 export interface Registration {
   readonly accountId: string

@@ -5,8 +5,9 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { Invalid } from '../http/problem.ts'
 import { codePoints } from './fields.ts'
-import { objectMessage, schemaErrors } from '../http/invalid.ts'
+import { schemaErrors } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
+import { define } from './named-schema.ts'
 
 export const ASSERTION_TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const
 export type AssertionType = (typeof ASSERTION_TYPES)[number]
@@ -16,29 +17,30 @@ const REQUESTER_RULE = 'must be 1 to 256 characters'
 const TEXT_RULE = 'must be a string'
 const RESULT_RULE = 'must be an object'
 
-export const assertionRequestSchema = v.object(
-  {
-    requester: v.pipe(
+export const assertionRequestSchema = define('AssertionRequest', 'The requester.', {
+  requester: [
+    v.pipe(
       v.string(REQUESTER_RULE),
       v.check((text) => text !== '' && codePoints(text) <= MAX_REQUESTER_LENGTH, REQUESTER_RULE),
       v.metadata({ minLength: 1, maxLength: MAX_REQUESTER_LENGTH }),
     ),
-  },
-  objectMessage,
-)
+    'The identifier of who asks; it is signed.',
+  ],
+})
 
 /** The result decides whether the assertion is valid, not whether the request is well formed. */
-export const assertionCheckSchema = v.object(
+export const assertionCheckSchema = define(
+  'AssertionCheck',
+  'An assertion as it was received. Other fields are ignored.',
   {
-    assertion_type: v.string(TEXT_RULE),
+    assertion_type: [v.string(TEXT_RULE), 'The type of the assertion.'],
     // An object schema would take a list.
-    result: v.pipe(
-      v.custom<JsonObject>(isObject, RESULT_RULE),
-      v.metadata({ type: 'object', additionalProperties: true }),
-    ),
-    signature: v.string(TEXT_RULE),
+    result: [
+      v.pipe(v.custom<JsonObject>(isObject, RESULT_RULE), v.metadata({ type: 'object', additionalProperties: true })),
+      'The findings, unchanged.',
+    ],
+    signature: [v.string(TEXT_RULE), 'The service’s, over the canonical JSON (RFC 8785) of `result`.'],
   },
-  objectMessage,
 )
 
 /** The requester. */

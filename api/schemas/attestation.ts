@@ -5,17 +5,18 @@ import { isAccountId, isPrintable } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../http/problem.ts'
 import { signedPayload } from '../http/signed-body.ts'
-import { ACCOUNT_ID_RULE, attesterField, codePoints, PRINTABLE, signatureField, unsignedOptional } from './fields.ts'
-import { NULL_RULE, objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
-
-const MAX_CLASS_ID_LENGTH = 128
-const CLASS_RULE = 'must be the ID of an NFT class'
-
-const MAX_TYPE_LENGTH = 64
-const TYPE_RULE = 'must be 1 to 64 printable characters'
-
-const MAX_STATEMENT_LENGTH = 4_096
-const STATEMENT_RULE = 'must be 1 to 4,096 characters'
+import {
+  ACCOUNT_ID_RULE,
+  attesterField,
+  checkedField,
+  codePoints,
+  PRINTABLE,
+  signatureField,
+  textField,
+  unsignedOptional,
+} from './fields.ts'
+import { NULL_RULE, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { define } from './named-schema.ts'
 
 const MAX_URL_LENGTH = 2_048
 const URL_RULE = 'must be an absolute http, https, ipfs or ar URL of at most 2,048 characters, without credentials'
@@ -23,33 +24,30 @@ const URL_START = /^(?:https?|ipfs|ar):\/\/[^/?#]/i
 /** Characters that URL parsers repair, each parser in its own way. */
 const NOT_IN_A_URL = /[\s\\]/
 
-const MAX_REASON_LENGTH = 1_024
-const REASON_RULE = 'must be 1 to 1,024 characters'
-
-const signedEntries = {
-  attester: attesterField,
-  subject_class: textField(MAX_CLASS_ID_LENGTH, CLASS_RULE),
-  subject_instance: v.pipe(v.string(ACCOUNT_ID_RULE), v.check(isAccountId, ACCOUNT_ID_RULE)),
-  attestation_type: v.pipe(
-    textField(MAX_TYPE_LENGTH, TYPE_RULE),
-    v.check(isPrintable, TYPE_RULE),
-    v.metadata({ pattern: `^${PRINTABLE}+$` }),
-  ),
-  statement: textField(MAX_STATEMENT_LENGTH, STATEMENT_RULE),
-  evidence_url: unsignedOptional(
-    v.pipe(v.string(URL_RULE), v.check(isEvidenceUrl, URL_RULE), v.metadata({ maxLength: MAX_URL_LENGTH })),
-  ),
-}
-export const attestationSchema = v.object(
-  { ...signedEntries, signature: unsignedOptional(signatureField) },
-  objectMessage,
+const TYPE_RULE = 'must be 1 to 64 printable characters'
+const typeField = v.pipe(
+  textField(1, 64, TYPE_RULE),
+  v.check(isPrintable, TYPE_RULE),
+  v.metadata({ pattern: `^${PRINTABLE}+$` }),
 )
-const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([...Object.keys(signedEntries), 'signature'])
 
-export const revocationSchema = v.object(
-  { reason: unsignedOptional(textField(MAX_REASON_LENGTH, REASON_RULE)) },
-  objectMessage,
-)
+export const attestationSchema = define('AttestationSubmission', 'A statement about an NFT.', {
+  attester: [attesterField, 'The name of the attester: any printable name. Only an account can be verified.'],
+  subject_class: [textField(1, 128, 'must be the ID of an NFT class'), 'The class of the NFT.'],
+  subject_instance: [checkedField(ACCOUNT_ID_RULE, isAccountId), 'The NFT within its class.'],
+  attestation_type: [typeField, 'The kind of statement.'],
+  statement: [textField(1, 4_096), 'The statement, for people.'],
+  evidence_url: [
+    unsignedOptional(checkedField(URL_RULE, isEvidenceUrl, { maxLength: MAX_URL_LENGTH })),
+    'Where the evidence is: http, https, ipfs or ar.',
+  ],
+  signature: [unsignedOptional(signatureField), 'The attester’s, over the body without `signature`.'],
+})
+const ATTESTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(attestationSchema.entries))
+
+export const revocationSchema = define('AttestationRevocation', 'Why a statement is taken back.', {
+  reason: [unsignedOptional(textField(1, 1_024)), 'Why.'],
+})
 
 export interface AttestationSubmission {
   readonly attester: string
@@ -92,15 +90,6 @@ export function readRevocation(body: JsonObject): Result<string | null, readonly
   if (invalid.length > 0) return refuse(invalid)
   const { reason } = body as v.InferOutput<typeof revocationSchema>
   return ok(reason ?? null)
-}
-
-/** Not empty, and so many code points at most. */
-function textField(maxLength: number, rule: string) {
-  return v.pipe(
-    v.string(rule),
-    v.check((text) => text !== '' && codePoints(text) <= maxLength, rule),
-    v.metadata({ minLength: 1, maxLength }),
-  )
 }
 
 /** Stored as sent and never fetched here; a reader who fetches it must not find two interpretations. */

@@ -9,7 +9,8 @@ import type { Invalid } from '../http/problem.ts'
 import { publicKeyField } from './account.ts'
 import { assertionRequestSchema } from './assertion.ts'
 import { accountIdField, unsignedOptional } from './fields.ts'
-import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
+import { FIELD_CODES, schemaErrors } from '../http/invalid.ts'
+import { define } from './named-schema.ts'
 
 const MAX_ACCOUNTS = 1_000
 const ACCOUNTS_RULE = 'must be a list of 1 to 1,000 account IDs'
@@ -18,22 +19,35 @@ const MODE_RULE = 'must be copy or move'
 const AUDIENCE_RULE = 'must be the ledger_id of the ledger that it is for'
 const PUBLIC_KEY_RULE = 'must be the public_key of GET /v1/imports/key of the ledger that it is for: a P-256 key'
 
-export const exportRequestSchema = v.object(
+export const exportRequestSchema = define(
+  'ExportRequest',
+  'The accounts to export and the receiving ledger. Either `account_ids` or `all`.',
   {
-    requester: assertionRequestSchema.entries.requester,
-    account_ids: unsignedOptional(
-      v.pipe(
-        v.array(accountIdField, ACCOUNTS_RULE),
-        v.minLength(1, ACCOUNTS_RULE),
-        v.maxLength(MAX_ACCOUNTS, ACCOUNTS_RULE),
+    requester: [assertionRequestSchema.entries.requester, 'The identifier of who asks; it is signed.'],
+    account_ids: [
+      unsignedOptional(
+        v.pipe(
+          v.array(accountIdField, ACCOUNTS_RULE),
+          v.minLength(1, ACCOUNTS_RULE),
+          v.maxLength(MAX_ACCOUNTS, ACCOUNTS_RULE),
+        ),
       ),
-    ),
-    all: unsignedOptional(v.literal(true, ALL_RULE)),
-    mode: unsignedOptional(v.picklist(['copy', 'move'], MODE_RULE)),
-    audience: v.pipe(v.string(AUDIENCE_RULE), v.check(isUuid, AUDIENCE_RULE), v.metadata({ format: 'uuid' })),
-    recipient_public_key: publicKeyField,
+      'The accounts, 1 to 1,000.',
+    ],
+    all: [unsignedOptional(v.literal(true, ALL_RULE)), 'All of them. Not with `move`.'],
+    mode: [
+      unsignedOptional(v.picklist(['copy', 'move'], MODE_RULE)),
+      '`copy`, unless said: nothing changes here. `move`: the accounts are emptied and closed.',
+    ],
+    audience: [
+      v.pipe(v.string(AUDIENCE_RULE), v.check(isUuid, AUDIENCE_RULE), v.metadata({ format: 'uuid' })),
+      'The `ledger_id` of the ledger that it is for.',
+    ],
+    recipient_public_key: [
+      publicKeyField,
+      'The `public_key` of `GET /v1/imports/key` of that ledger: a P-256 key, in any form that is taken for accounts.',
+    ],
   },
-  objectMessage,
 )
 
 const CODES: typeof FIELD_CODES = new Map([...FIELD_CODES, ['recipient_public_key', 'ERR_INVALID_PUBLIC_KEY']])

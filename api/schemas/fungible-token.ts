@@ -6,13 +6,15 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../http/problem.ts'
 import {
   accountIdField,
+  checkedField,
   DECIMAL_PATTERN,
   isTokenId,
   signatureField,
   SYMBOL_PATTERN,
   unsignedOptional,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { define } from './named-schema.ts'
 
 const MAX_DECIMALS = 18
 
@@ -20,23 +22,25 @@ const SYMBOL_RULE = 'must be 1 to 64 characters of a-z, A-Z, 0-9 and . _ -, the 
 const DECIMALS_RULE = 'must be an integer from 0 to 18'
 const SUPPLY_RULE = 'must be a decimal string, zero or above, with at most 18 integer and 18 fractional digits'
 
-const signedEntries = {
-  symbol: v.pipe(v.string(SYMBOL_RULE), v.check(isTokenId, SYMBOL_RULE), v.metadata({ pattern: SYMBOL_PATTERN })),
-  decimals: v.pipe(
-    v.number(DECIMALS_RULE),
-    v.check(isDecimals, DECIMALS_RULE),
-    v.metadata({ type: 'integer', minimum: 0, maximum: MAX_DECIMALS }),
-  ),
-  issuer: accountIdField,
-  total_supply: v.pipe(
-    v.string(SUPPLY_RULE),
-    v.check(isDecimalString, SUPPLY_RULE),
-    v.metadata({ pattern: DECIMAL_PATTERN }),
-  ),
-}
-export const tokenSchema = v.object({ ...signedEntries, signature: unsignedOptional(signatureField) }, objectMessage)
-const SIGNED_FIELDS: ReadonlySet<string> = new Set(Object.keys(signedEntries))
-const TOKEN_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'])
+export const tokenSchema = define('TokenRegistration', 'A new token.', {
+  symbol: [checkedField(SYMBOL_RULE, isTokenId, { pattern: SYMBOL_PATTERN }), 'Its name, and its `token_id`.'],
+  decimals: [
+    v.pipe(
+      v.number(DECIMALS_RULE),
+      v.check(isDecimals, DECIMALS_RULE),
+      v.metadata({ type: 'integer', minimum: 0, maximum: MAX_DECIMALS }),
+    ),
+    'How many fractional digits its amounts may have.',
+  ],
+  issuer: [accountIdField, 'The account that gets the supply, and alone may mint more.'],
+  total_supply: [
+    checkedField(SUPPLY_RULE, isDecimalString, { pattern: DECIMAL_PATTERN }),
+    'How much of it there is at first.',
+  ],
+  signature: [unsignedOptional(signatureField), 'The issuer’s, over the body without `signature`.'],
+})
+const TOKEN_FIELDS: ReadonlySet<string> = new Set(Object.keys(tokenSchema.entries))
+const SIGNED_FIELDS: ReadonlySet<string> = new Set([...TOKEN_FIELDS].filter((field) => field !== 'signature'))
 
 export interface TokenRegistration {
   readonly symbol: string

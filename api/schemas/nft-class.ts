@@ -3,36 +3,24 @@ import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../http/problem.ts'
-import { accountIdField, codePoints, signatureField, unsignedOptional } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { accountIdField, signatureField, textField, unsignedOptional } from './fields.ts'
+import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { define } from './named-schema.ts'
 
-const MAX_NAME_LENGTH = 256
-const MAX_DESCRIPTION_LENGTH = 4096
-
-const NAME_RULE = 'must be 1 to 256 characters'
-const DESCRIPTION_RULE = 'must be at most 4,096 characters'
 const SCHEMA_RULE = 'must be a JSON Schema, as an object'
 
-const signedEntries = {
-  name: v.pipe(
-    v.string(NAME_RULE),
-    v.check((text) => text !== '' && codePoints(text) <= MAX_NAME_LENGTH, NAME_RULE),
-    v.metadata({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
-  ),
-  description: v.pipe(
-    v.string(DESCRIPTION_RULE),
-    v.check((text) => codePoints(text) <= MAX_DESCRIPTION_LENGTH, DESCRIPTION_RULE),
-    v.metadata({ maxLength: MAX_DESCRIPTION_LENGTH }),
-  ),
-  issuer: accountIdField,
-  metadata_schema: v.pipe(
-    v.custom<JsonObject>(isObject, SCHEMA_RULE),
-    v.metadata({ type: 'object', additionalProperties: true }),
-  ),
-}
-export const classSchema = v.object({ ...signedEntries, signature: unsignedOptional(signatureField) }, objectMessage)
-const SIGNED_FIELDS: ReadonlySet<string> = new Set(Object.keys(signedEntries))
-const CLASS_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'])
+export const classSchema = define('NftClassRegistration', 'A new class.', {
+  name: [textField(1, 256), 'Its name, unique.'],
+  description: [textField(0, 4_096, 'must be at most 4,096 characters'), 'A description, for people.'],
+  issuer: [accountIdField, 'The account that alone mints in it.'],
+  metadata_schema: [
+    v.pipe(v.custom<JsonObject>(isObject, SCHEMA_RULE), v.metadata({ type: 'object', additionalProperties: true })),
+    'The JSON Schema that the metadata of every instance satisfies.',
+  ],
+  signature: [unsignedOptional(signatureField), 'The issuer’s, over the body without `signature`.'],
+})
+const CLASS_FIELDS: ReadonlySet<string> = new Set(Object.keys(classSchema.entries))
+const SIGNED_FIELDS: ReadonlySet<string> = new Set([...CLASS_FIELDS].filter((field) => field !== 'signature'))
 
 export interface ClassRegistration {
   readonly name: string

@@ -2,35 +2,45 @@
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Invalid } from '../http/problem.ts'
-import { accountIdField, idempotencyKeyField, ledgerIdField, signatureField } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
+import {
+  ACCOUNT_ID_PATTERN,
+  ACCOUNT_ID_RULE,
+  accountIdField,
+  checkedField,
+  idempotencyKeyField,
+  ledgerIdField,
+  signatureField,
+} from './fields.ts'
+import { schemaErrors, unknownFields } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
+import { defineClosed } from './named-schema.ts'
+import { isAccountId } from '../../actors/identifiers.ts'
 
 const MAX_METADATA_BYTES = 65_536
 
 const CLASS_RULE = 'must be the class ID in the path'
-const INSTANCE_RULE = 'must be 1 to 128 characters of a-z, A-Z, 0-9 and _ . - : @'
 const METADATA_RULE = 'must be an object of at most 65,536 bytes as canonical JSON'
 
-const mintEntries = {
-  class_id: v.string(CLASS_RULE),
-  instance_id: v.pipe(
-    v.string(INSTANCE_RULE),
-    v.check((text) => v.is(accountIdField, text), INSTANCE_RULE),
-    v.metadata({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9_.:@-]{1,128}$' }),
-  ),
-  account_id: accountIdField,
-  owner: v.exactOptional(accountIdField),
-  metadata: v.pipe(
-    v.custom<JsonObject>((value) => isMetadata(value), METADATA_RULE),
-    v.metadata({ type: 'object', additionalProperties: true }),
-  ),
-  ledger_id: v.exactOptional(ledgerIdField),
+export const mintSchema = defineClosed('NftMint', 'A signed mint.', {
+  class_id: [v.string(CLASS_RULE), 'The class of the path, so that it is signed.'],
+  instance_id: [
+    checkedField(ACCOUNT_ID_RULE, isAccountId, { pattern: ACCOUNT_ID_PATTERN }),
+    'The NFT’s ID within the class, chosen by the issuer.',
+  ],
+  account_id: [accountIdField, 'The issuer of the class, whose key signs.'],
+  owner: [v.exactOptional(accountIdField), 'The first owner; the issuer by default.'],
+  metadata: [
+    v.pipe(v.custom<JsonObject>(isMetadata, METADATA_RULE), v.metadata({ type: 'object', additionalProperties: true })),
+    'Data about the NFT.',
+  ],
+  ledger_id: [
+    v.exactOptional(ledgerIdField),
+    'The ledger that this is for, as `/readyz` tells it. Required in production.',
+  ],
   idempotency_key: idempotencyKeyField,
   signature: signatureField,
-}
-export const mintSchema = v.object(mintEntries, objectMessage)
-const MINT_FIELDS: ReadonlySet<string> = new Set(Object.keys(mintEntries))
+})
+const MINT_FIELDS: ReadonlySet<string> = new Set(Object.keys(mintSchema.entries))
 
 /** Everything that is wrong with the body; empty when it is a mint in this class that the ledger can judge. */
 export function mintErrors(body: JsonObject, classId: string): readonly Invalid[] {

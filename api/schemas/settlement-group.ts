@@ -7,14 +7,16 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { ErrorCode, Invalid } from '../http/problem.ts'
 import {
   accountIdField,
-  codePoints,
+  checkedField,
   groupIdField,
   ledgerIdField,
   signatureField,
   termsHashField,
+  textField,
   unsignedOptional,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { define, defineClosed } from './named-schema.ts'
 
 /**
  * As canonical JSON. 64 legs with the longest fields have half of it. Legs may have unknown members, which are hashed
@@ -23,11 +25,8 @@ import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
 const MAX_TERMS_LENGTH = 65_536
 const TERMS_LENGTH_RULE = 'must have at most 65,536 characters in all'
 
-const MAX_REASON_LENGTH = 256
-const REASON_RULE = 'must be 1 to 256 characters'
 const MAX_REVERTED = 100
 const TXN_IDS_RULE = 'must be 1 to 100 different transaction IDs'
-const TXN_ID_RULE = 'must be a transaction ID'
 
 const TERMS_CODES = {
   account_id: 'ERR_INVALID_ACCOUNT_ID',
@@ -80,23 +79,16 @@ export function readGroupRegistration(
   return ok({ groupId: terms['group_id'] as string, payload, accountIds })
 }
 
-export const revertSchema = v.object(
-  {
-    reason: v.pipe(
-      v.string(REASON_RULE),
-      v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
-      v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
-    ),
-    txn_ids: unsignedOptional(
+const txnIdField = checkedField('must be a transaction ID', isTransactionId, {
+  pattern: '^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
+})
+
+export const revertSchema = define('GroupRevert', 'Why a group is to be reverted, and for a linked one what.', {
+  reason: [textField(1, 256), 'Why.'],
+  txn_ids: [
+    unsignedOptional(
       v.pipe(
-        v.array(
-          v.pipe(
-            v.string(TXN_ID_RULE),
-            v.check(isTransactionId, TXN_ID_RULE),
-            v.metadata({ pattern: '^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$' }),
-          ),
-          TXN_IDS_RULE,
-        ),
+        v.array(txnIdField, TXN_IDS_RULE),
         v.check(
           (ids) => ids.length > 0 && ids.length <= MAX_REVERTED && new Set(ids).size === ids.length,
           TXN_IDS_RULE,
@@ -104,19 +96,18 @@ export const revertSchema = v.object(
         v.metadata({ minItems: 1, maxItems: MAX_REVERTED, uniqueItems: true }),
       ),
     ),
-  },
-  objectMessage,
-)
+    'Of a linked group: the transactions to be undone.',
+  ],
+})
 
-const declineEntries = {
-  group_id: groupIdField,
-  account_id: accountIdField,
-  terms_hash: termsHashField,
-  ledger_id: v.exactOptional(ledgerIdField),
+export const declineSchema = defineClosed('GroupDecline', 'An account declines the legs that a group expects of it.', {
+  group_id: [groupIdField, 'The group of the path.'],
+  account_id: [accountIdField, 'The account, which signs.'],
+  terms_hash: [termsHashField, 'The hash of the declined terms.'],
+  ledger_id: [v.exactOptional(ledgerIdField), 'The intended ledger. Required in production.'],
   signature: signatureField,
-}
-export const declineSchema = v.object(declineEntries, objectMessage)
-const DECLINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(declineEntries))
+})
+const DECLINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(declineSchema.entries))
 
 export type Decline = v.InferOutput<typeof declineSchema>
 

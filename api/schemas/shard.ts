@@ -5,18 +5,19 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
 import type { Invalid } from '../http/problem.ts'
 import { unsignedOptional } from './fields.ts'
-import { objectMessage, schemaErrors } from '../http/invalid.ts'
+import { schemaErrors } from '../http/invalid.ts'
+import { define } from './named-schema.ts'
 
 const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
 const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
 
-export const shardHealthSchema = v.object(
-  {
-    health_state: v.picklist(RECORDED_STATES, STATE_RULE),
-    txn_count: unsignedOptional(v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))),
-  },
-  objectMessage,
-)
+export const shardHealthSchema = define('ShardHealth', 'The health to record for a shard.', {
+  health_state: [v.picklist(RECORDED_STATES, STATE_RULE), 'Whether it is to be drained.'],
+  txn_count: [
+    unsignedOptional(v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))),
+    'How many transactions it must have processed for this to be recorded.',
+  ],
+})
 
 export type ShardHealthRequest = v.InferOutput<typeof shardHealthSchema>
 

@@ -12,92 +12,109 @@ import {
   ACCOUNT_ID_PATTERN,
   accountIdField,
   amountField,
+  checkedField,
   codePoints,
   groupIdField,
   idempotencyKeyField,
   ledgerIdField,
   signatureField,
   termsHashField,
+  textField,
   tokenIdField,
 } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { define, defineClosed, named } from './named-schema.ts'
+import { isAccountId } from '../../actors/identifiers.ts'
 
 const MAX_METADATA_MEMBERS = 16
 const MAX_METADATA_KEY_LENGTH = 64
 const MAX_METADATA_BYTES = 4096
-const MAX_NAME_LENGTH = 128
 
 const TYPE_RULE = `must be one of ${TRANSACTION_TYPES.join(', ')}`
 const METADATA_RULE =
   'must be a flat object of at most 16 strings, with keys of 1 to 64 characters and 4,096 bytes in all'
 const EXPIRY_RULE = 'must be an RFC 3339 timestamp with an offset'
 
-const nameField = (rule: string) =>
-  v.pipe(
-    v.string(rule),
-    v.check((text) => isName(text), rule),
-    v.metadata({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
-  )
-const classIdField = nameField('must be the ID of an NFT class')
-const instanceIdField = accountIdLike('must be the ID of an instance')
+const classIdField = textField(1, 128, 'must be the ID of an NFT class')
+const instanceIdField = checkedField('must be the ID of an instance', isAccountId, { pattern: ACCOUNT_ID_PATTERN })
 
-export const metadataField = v.pipe(
-  v.custom<JsonObject>((value) => isMetadata(value as Json), METADATA_RULE),
-  v.metadata({
-    type: 'object',
-    maxProperties: MAX_METADATA_MEMBERS,
-    propertyNames: { minLength: 1, maxLength: MAX_METADATA_KEY_LENGTH },
-    additionalProperties: { type: 'string' },
-  }),
+export const metadataField = named(
+  'OrderMetadata',
+  'A flat object of at most 16 strings, with keys of 1 to 64 characters, and 4,096 bytes in all.',
+  v.pipe(
+    v.custom<JsonObject>((value) => isMetadata(value as Json), METADATA_RULE),
+    v.metadata({
+      type: 'object',
+      maxProperties: MAX_METADATA_MEMBERS,
+      propertyNames: { minLength: 1, maxLength: MAX_METADATA_KEY_LENGTH },
+      additionalProperties: { type: 'string' },
+    }),
+  ),
 )
 
-const receiveEntries = {
-  amount: amountField,
+export const receiveSchema = defineClosed('ExchangeReturn', 'The asset that an exchange brings: a token, or one NFT.', {
+  amount: [amountField, 'How much comes; `"1"` for an NFT.'],
   token_id: v.exactOptional(tokenIdField),
   class_id: v.exactOptional(classIdField),
   instance_id: v.exactOptional(instanceIdField),
-}
+})
 
-export const receiveSchema = v.object(receiveEntries, objectMessage)
-
-const submissionEntries = {
-  account_id: accountIdField,
-  amount: amountField,
-  type: v.picklist(TRANSACTION_TYPES, TYPE_RULE),
-  signature: signatureField,
-  idempotency_key: idempotencyKeyField,
-  token_id: v.exactOptional(tokenIdField),
-  group_id: v.exactOptional(groupIdField),
-  to_account_id: v.exactOptional(accountIdField),
-  receive: v.exactOptional(receiveSchema),
-  metadata: v.exactOptional(metadataField),
-  class_id: v.exactOptional(classIdField),
-  instance_id: v.exactOptional(instanceIdField),
-  terms_hash: v.exactOptional(termsHashField),
-  ledger_id: v.exactOptional(ledgerIdField),
-  expires_at: v.exactOptional(
-    v.pipe(
-      v.string(EXPIRY_RULE),
-      v.check((text) => parseTimestamp(text) !== undefined, EXPIRY_RULE),
-      v.metadata({ format: 'date-time' }),
-    ),
-  ),
-}
-
-export const submissionSchema = v.object(submissionEntries, objectMessage)
-const SUBMISSION_FIELDS: ReadonlySet<string> = new Set(Object.keys(submissionEntries))
-const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveEntries))
+export const submissionSchema = define(
+  'Submission',
+  'A signed order.',
+  {
+    account_id: [accountIdField, 'The account whose value moves, and whose key signs.'],
+    amount: [amountField, 'How much; `"1"` for an NFT. At most as many fractional digits as the token has decimals.'],
+    type: [v.picklist(TRANSACTION_TYPES, TYPE_RULE), 'The type of the transaction.'],
+    signature: signatureField,
+    idempotency_key: idempotencyKeyField,
+    token_id: [
+      v.exactOptional(tokenIdField),
+      'The token; without it (or with `BASE`) the ledger’s own unit. Required to mint, burn and exchange.',
+    ],
+    group_id: [
+      v.exactOptional(groupIdField),
+      'Links orders, or names the settlement group that this is a leg of. Required in exchanges, and in transfers without `to_account_id`.',
+    ],
+    to_account_id: [v.exactOptional(accountIdField), 'In transfers and exchanges: the other party.'],
+    receive: [v.exactOptional(receiveSchema), 'In exchanges with `to_account_id`: what comes in return.'],
+    metadata: [v.exactOptional(metadataField), 'Up to 16 strings for the client’s own use, copied to the other side.'],
+    class_id: [v.exactOptional(classIdField), 'With `instance_id`, in place of `token_id`: the NFT that moves.'],
+    instance_id: v.exactOptional(instanceIdField),
+    terms_hash: [v.exactOptional(termsHashField), 'The `terms_hash` of the settlement group that this is a leg of.'],
+    ledger_id: [
+      v.exactOptional(ledgerIdField),
+      'The ledger that the order is for, as `/readyz` tells it. Required in production.',
+    ],
+    expires_at: [
+      v.exactOptional(checkedField(EXPIRY_RULE, (text) => parseTimestamp(text) !== undefined, { format: 'date-time' })),
+      'Until when it may be decided; too late, it fails.',
+    ],
+  },
+  {
+    closed: true,
+    relations: {
+      dependentRequired: {
+        class_id: ['instance_id'],
+        instance_id: ['class_id'],
+        receive: ['to_account_id'],
+        terms_hash: ['group_id'],
+      },
+    },
+  },
+)
+const SUBMISSION_FIELDS: ReadonlySet<string> = new Set(Object.keys(submissionSchema.entries))
+const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveSchema.entries))
 
 /** In one request (D21). */
 export const MAX_BATCH = 500
 export const BATCH_RULE = `must be an array of 1 to ${MAX_BATCH} submissions`
 /** The schema of the document: each submission of a batch is validated as if it came alone. */
-export const batchSchema = v.object({
-  submissions: v.pipe(
-    v.array(submissionSchema, BATCH_RULE),
-    v.minLength(1, BATCH_RULE),
-    v.maxLength(MAX_BATCH, BATCH_RULE),
-  ),
+export const batchSchema = define('SubmissionBatch', 'Signed orders that travel together.', {
+  submissions: [
+    v.pipe(v.array(submissionSchema, BATCH_RULE), v.minLength(1, BATCH_RULE), v.maxLength(MAX_BATCH, BATCH_RULE)),
+    'Each as it would be sent alone.',
+  ],
 })
 
 /** Everything that is wrong with the body; empty when it is a submission that the ledger can judge. */
@@ -213,16 +230,4 @@ function isMetadata(value: Json): boolean {
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isName(text: string): boolean {
-  return text !== '' && codePoints(text) <= MAX_NAME_LENGTH
-}
-
-function accountIdLike(rule: string) {
-  return v.pipe(
-    v.string(rule),
-    v.check((text) => v.is(accountIdField, text), rule),
-    v.metadata({ pattern: ACCOUNT_ID_PATTERN }),
-  )
 }

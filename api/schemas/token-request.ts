@@ -4,7 +4,8 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../http/problem.ts'
 import { unsignedOptional } from './fields.ts'
-import { objectMessage, schemaErrors } from '../http/invalid.ts'
+import { schemaErrors } from '../http/invalid.ts'
+import { define, named } from './named-schema.ts'
 
 export type TokenRequest =
   | { readonly kind: 'credentials'; readonly clientId: string; readonly clientSecret: string }
@@ -13,16 +14,21 @@ export type TokenRequest =
 const TEXT_RULE = 'must be a string that is not empty'
 const textField = v.pipe(v.string(TEXT_RULE), v.nonEmpty(TEXT_RULE))
 
-export const credentialsSchema = v.object(
-  { client_id: textField, client_secret: textField, grant_type: unsignedOptional(v.literal('client_credentials')) },
-  objectMessage,
-)
-export const refreshSchema = v.object(
-  { grant_type: v.literal('refresh_token'), refresh_token: textField },
-  objectMessage,
-)
+export const credentialsSchema = define('CredentialsRequest', 'A client asks with its secret.', {
+  client_id: [textField, 'The client, as the operator named it.'],
+  client_secret: [textField, 'Its secret.'],
+  grant_type: [unsignedOptional(v.literal('client_credentials')), 'May be left out.'],
+})
+export const refreshSchema = define('RefreshRequest', 'A client asks with the refresh token that it got last.', {
+  grant_type: [v.literal('refresh_token'), 'Says that this is a refresh.'],
+  refresh_token: [textField, 'The last refresh token.'],
+})
 /** The field `grant_type` decides between the two. */
-export const tokenRequestSchema = v.union([credentialsSchema, refreshSchema])
+export const tokenRequestSchema = named(
+  'TokenRequest',
+  'One of the two forms. Further fields are ignored.',
+  v.union([credentialsSchema, refreshSchema]),
+)
 
 export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonly Invalid[]> {
   const grantType = body['grant_type'] ?? 'client_credentials'

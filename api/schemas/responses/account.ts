@@ -4,6 +4,7 @@ import { accountIdField, tokenIdField } from '../fields.ts'
 import {
   count,
   countRelation,
+  decimals,
   keyId,
   minimalDecimal,
   pageToken,
@@ -13,74 +14,91 @@ import {
   timestamp,
   transactionId,
 } from './values.ts'
+import { define } from '../named-schema.ts'
 
-export const accountResponse = v.object({
+export const accountResponse = define('Account', 'An account.', {
   account_id: accountIdField,
-  status: v.picklist(['active', 'frozen', 'closed']),
-  erased: v.exactOptional(v.literal(true)),
-  incoming: v.picklist(['accept', 'refuse']),
-  public_key: v.nullable(publicJwk),
-  key_id: v.nullable(keyId),
+  status: [v.picklist(['active', 'frozen', 'closed']), '`active`; `frozen`: it may only receive; `closed`: for good.'],
+  erased: [v.exactOptional(v.literal(true)), 'True if the account was erased; absent otherwise.'],
+  incoming: [v.picklist(['accept', 'refuse']), 'Whether it takes value in.'],
+  public_key: [v.nullable(publicJwk), 'The key in force; null for an account that came into being without one.'],
+  key_id: [v.nullable(keyId), 'Its RFC 7638 thumbprint.'],
   shard_id: shardId,
-  sequence: count,
-  audit_hash: sha256,
+  sequence: [count, 'The number of the last entry of its audit chain.'],
+  audit_hash: [sha256, 'The hash of the last entry of its audit chain.'],
   created_at: timestamp,
   updated_at: timestamp,
 })
 
-export const accountActorResponse = v.object({
+export const accountActorResponse = define('AccountActor', 'How the actor of an account is, and where.', {
   account_id: accountIdField,
-  state: v.picklist(['active', 'frozen', 'closed', 'erased']),
-  paused: v.boolean(),
+  state: [
+    v.picklist(['active', 'frozen', 'closed', 'erased']),
+    'The state of its machine; `erased` is `closed` elsewhere.',
+  ],
+  paused: [v.boolean(), 'Whether an administrator has stopped what the account sends.'],
   shard_id: shardId,
-  owner: v.nullable(v.string()),
-  version: count,
-  holds: count,
-  pending_count: count,
-  resident: v.boolean(),
-  mailbox_length: count,
+  owner: [v.nullable(v.string()), 'The node that owns its shard; null while none does.'],
+  version: [count, 'How often the account was written.'],
+  holds: [count, 'The number of its unfinished operations: pending transactions, legs of groups, mints.'],
+  pending_count: [count, 'Transactions among them that others decide on.'],
+  resident: [v.boolean(), 'Whether the node had it in memory when it was asked.'],
+  mailbox_length: [count, 'Commands that waited for it, this one included: 1 where nothing else waited.'],
 })
 
-export const accountListResponse = v.object({
-  accounts: v.array(accountResponse),
+export const accountListResponse = define('AccountList', 'One page of accounts.', {
+  accounts: [v.array(accountResponse), 'The accounts of this page.'],
   next_page_token: pageToken,
   total_count: count,
   total_count_relation: countRelation,
 })
 
-export const accountStateResponse = v.object({ account_id: accountIdField, audit_hash: sha256, updated_at: timestamp })
-
-const balanceEntries = {
-  token_id: tokenIdField,
-  token_class: v.literal('fungible'),
-  balance: minimalDecimal,
-  available: minimalDecimal,
-  incoming: minimalDecimal,
-  decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(18)),
-  updated_at: timestamp,
-}
-
-export const tokenBalanceResponse = v.object(balanceEntries)
-export const balanceResponse = v.object({ account_id: accountIdField, ...balanceEntries })
-
-export const balanceListResponse = v.object({
+export const accountStateResponse = define('AccountState', 'The end of an account’s audit chain.', {
   account_id: accountIdField,
-  balances: v.array(tokenBalanceResponse),
+  audit_hash: [sha256, 'The hash of the last entry.'],
+  updated_at: timestamp,
+})
+
+const balanceFields = {
+  token_id: tokenIdField,
+  token_class: [v.literal('fungible'), 'Always `fungible`.'],
+  balance: [minimalDecimal, 'All that is the account’s.'],
+  available: [minimalDecimal, 'The part of `balance` that is not on hold and can be spent.'],
+  incoming: [minimalDecimal, 'Value on its way to the account; part of neither `balance` nor `available`.'],
+  decimals: [decimals, 'How many fractional digits amounts of the token have at most.'],
+  updated_at: timestamp,
+} as const
+
+export const tokenBalanceResponse = define('TokenBalance', 'The balance of an account in a token.', balanceFields)
+export const balanceResponse = define('Balance', 'The balance of the account in the token.', {
+  account_id: accountIdField,
+  ...balanceFields,
+})
+
+export const balanceListResponse = define('BalanceList', 'One page of what an account holds.', {
+  account_id: accountIdField,
+  balances: [v.array(tokenBalanceResponse), 'The balances of this page.'],
   next_page_token: pageToken,
 })
 
-export const auditEntryResponse = v.object({
+export const auditEntryResponse = define('AuditEntry', 'An entry of an audit chain.', {
   sequence: count,
-  txn_id: v.nullable(transactionId),
+  txn_id: [
+    v.nullable(transactionId),
+    'The transaction; null for registrations, key rotations, changes of status and erasures.',
+  ],
   previous_hash: sha256,
   audit_hash: sha256,
-  payload: v.nullable(v.string()),
-  erased: v.exactOptional(v.literal(true)),
+  payload: [
+    v.nullable(v.string()),
+    'Canonical JSON: exactly what was hashed, a random salt included; null of an account that was erased.',
+  ],
+  erased: [v.exactOptional(v.literal(true)), 'The account was erased; left out of others.'],
 })
 
-export const auditChainResponse = v.object({
+export const auditChainResponse = define('AuditChain', 'One page of an audit chain.', {
   account_id: accountIdField,
-  entries: v.array(auditEntryResponse),
+  entries: [v.array(auditEntryResponse), 'The entries of this page.'],
   next_page_token: pageToken,
   total_count: count,
   total_count_relation: countRelation,

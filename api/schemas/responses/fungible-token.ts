@@ -1,19 +1,20 @@
 /** Responses about fungible tokens (D1, D5). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
-import { count, countRelation, minimalDecimal, pageToken, timestamp } from './values.ts'
+import { count, countRelation, decimals, minimalDecimal, pageToken, timestamp } from './values.ts'
+import { define } from '../named-schema.ts'
 
-export const fungibleTokenResponse = v.object({
+export const fungibleTokenResponse = define('FungibleToken', 'A fungible token.', {
   token_id: tokenIdField,
-  symbol: tokenIdField,
-  decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(18)),
-  issuer: accountIdField,
-  total_supply: minimalDecimal,
+  symbol: [tokenIdField, 'The same as `token_id`.'],
+  decimals: [decimals, 'How many fractional digits its amounts have at most.'],
+  issuer: [accountIdField, 'The account that alone may mint more of it.'],
+  total_supply: [minimalDecimal, 'How much of it there is, mints and burns counted.'],
   created_at: timestamp,
 })
 
-export const fungibleTokenListResponse = v.object({
-  tokens: v.array(fungibleTokenResponse),
+export const fungibleTokenListResponse = define('FungibleTokenList', 'One page of tokens.', {
+  tokens: [v.array(fungibleTokenResponse), 'The tokens of this page.'],
   next_page_token: pageToken,
   total_count: count,
   total_count_relation: countRelation,

@@ -20,11 +20,10 @@ import {
   transactionId,
   transactionMetadata,
 } from './values.ts'
+import { define, withRule } from '../named-schema.ts'
 
 /** Codes with which a submission can be refused. */
 const REFUSED = [400, 403, 404, 409, 503]
-
-const status = v.picklist(['pending', 'completed', 'failed'])
 
 /** The asset: a token, or one NFT. */
 const assetEntries = {
@@ -34,122 +33,167 @@ const assetEntries = {
 }
 const ASSET_RULE = 'has token_id, or class_id and instance_id'
 
-export const transactionFailure = v.object({ code: reasonCode, detail: text })
+export const transactionFailure = define('TransactionFailure', 'Why a transaction failed.', {
+  code: [
+    reasonCode,
+    'For programs: `insufficient_funds`, `balance_limit`, `asset_limit`, `account_frozen`, `account_closed`, `incoming_refused`, `expired`, `exchange_expired`, `supply_limit`, `supply_underflow`, `group_closed`, `not_owner`, `held`, and others.',
+  ],
+  detail: text,
+})
 
-export const submissionReceiptResponse = v.object({
+/** Fields that a transaction and its receipt have. */
+const account = [accountIdField, 'The account that submitted it, or that the ledger moved value on.'] as const
+const auditHash = [
+  v.nullable(sha256),
+  'The hash of its entry in the account’s audit chain; null unless it completed.',
+] as const
+const origin = [
+  v.picklist(['client', 'ledger']),
+  '`client` for an order, `ledger` for what the ledger did itself, such as the credit side of a transfer.',
+] as const
+const failure = [v.exactOptional(transactionFailure), 'Why it failed.'] as const
+const compensates = [v.exactOptional(transactionId), 'The transaction that this one undoes.'] as const
+
+export const submissionReceiptResponse = define('SubmissionReceipt', 'That an order is durable.', {
   txn_id: transactionId,
   account_id: accountIdField,
-  status: v.literal('pending'),
+  status: [v.literal('pending'), '`pending`, whatever has happened since.'],
   shard_id: shardId,
-  enqueued_at: timestamp,
-  group_id: v.exactOptional(groupId),
+  enqueued_at: [timestamp, 'When it was accepted: its `created_at`.'],
+  group_id: [
+    v.exactOptional(groupId),
+    'Links the transaction with others; the service chooses one for a transfer without.',
+  ],
 })
 
 /** Of submissions of a batch: what each would have been told alone. */
-export const batchAccepted = v.object({
-  status: v.literal(202),
+export const batchAccepted = define('BatchAccepted', 'An order of a batch that was accepted.', {
+  status: [v.literal(202), 'As HTTP has it.'],
   receipt: submissionReceiptResponse,
-  replayed: v.exactOptional(v.literal(true)),
-  payload_mismatch: v.exactOptional(v.literal(true)),
+  replayed: [v.exactOptional(v.literal(true)), 'It was accepted before: this is the first receipt.'],
+  payload_mismatch: [v.exactOptional(v.literal(true)), 'True if the accepted request had another payload.'],
 })
-export const batchRefused = v.object({ status: v.picklist(REFUSED), problem: problemResponse })
-export const batchResponse = v.object({
-  results: v.pipe(v.array(v.union([batchAccepted, batchRefused])), v.minLength(1), v.maxLength(500)),
+export const batchRefused = define('BatchRefused', 'An order of a batch that was not.', {
+  status: [v.picklist(REFUSED), 'As HTTP has it.'],
+  problem: [problemResponse, 'Why.'],
+})
+export const batchResponse = define('BatchResults', 'The result of each order of a batch.', {
+  results: [
+    v.pipe(v.array(v.union([batchAccepted, batchRefused])), v.minLength(1), v.maxLength(500)),
+    'One for each order, in their order.',
+  ],
 })
 
-const listedEntries = {
+const listedFields = {
   txn_id: transactionId,
   account_id: accountIdField,
   amount: amountField,
   type: v.picklist(TRANSACTION_TYPES),
   ...assetEntries,
-  status,
-}
+  status: [v.picklist(['pending', 'completed', 'failed']), 'The status: `completed` and `failed` are final.'],
+} as const
 
-export const groupedTransactionResponse = v.pipe(
-  v.object(listedEntries),
-  v.check((one) => isOneAsset(one), ASSET_RULE),
+export const groupedTransactionResponse = withRule(
+  define('GroupedTransaction', 'A transaction, as the list of its group shows it.', listedFields),
+  isOneAsset,
+  ASSET_RULE,
 )
-export const listedTransactionResponse = v.pipe(
-  v.object({ ...listedEntries, shard_id: shardId, created_at: timestamp }),
-  v.check((one) => isOneAsset(one), ASSET_RULE),
+export const listedTransactionResponse = withRule(
+  define('TransactionSummary', 'A transaction, as lists show it.', {
+    ...listedFields,
+    shard_id: shardId,
+    created_at: timestamp,
+  }),
+  isOneAsset,
+  ASSET_RULE,
 )
 
 const received = v.pipe(
   v.object({ amount: amountField, ...assetEntries }),
-  v.check((one) => isOneAsset(one), ASSET_RULE),
+  v.check((asset) => isOneAsset(asset), ASSET_RULE),
 )
 
-export const transactionResponse = v.pipe(
-  v.object({
-    ...listedEntries,
+const TRANSACTION_RULE = 'has audit_hash if completed, failure if failed, and processed_at unless pending'
+const oneTransaction = define(
+  'Transaction',
+  'A transaction with all its details; what does not apply to it is left out.',
+  {
+    ...listedFields,
+    account_id: account,
     shard_id: shardId,
     created_at: timestamp,
-    audit_hash: v.nullable(sha256),
-    origin: v.picklist(['client', 'ledger']),
+    audit_hash: auditHash,
+    origin,
     group_id: v.exactOptional(groupId),
     metadata: v.exactOptional(transactionMetadata),
     to_account_id: v.exactOptional(accountIdField),
     from_account_id: v.exactOptional(accountIdField),
     receive: v.exactOptional(received),
     processed_at: v.exactOptional(timestamp),
-    compensates: v.exactOptional(transactionId),
-    compensated_by: v.exactOptional(transactionId),
-    failure: v.exactOptional(transactionFailure),
-  }),
-  v.check((one) => isOneAsset(one), ASSET_RULE),
-  v.check(
-    (one) => isConsistent(one),
-    'has audit_hash if completed, failure if failed, and processed_at unless pending',
-  ),
+    compensates,
+    compensated_by: [v.exactOptional(transactionId), 'The transaction that undid this one.'],
+    failure,
+  },
+)
+export const transactionResponse = withRule(
+  withRule(oneTransaction, isOneAsset, ASSET_RULE),
+  isConsistent,
+  TRANSACTION_RULE,
 )
 
-export const transactionListResponse = v.object({
-  transactions: v.array(listedTransactionResponse),
+export const transactionListResponse = define('TransactionList', 'One page of transactions.', {
+  transactions: [v.array(listedTransactionResponse), 'The transactions of this page.'],
   next_page_token: pageToken,
   total_count: count,
   total_count_relation: countRelation,
 })
 
-export const groupTransactionsResponse = v.object({
+export const groupTransactionsResponse = define('GroupTransactions', 'The transactions under one group ID.', {
   group_id: groupId,
-  transactions: v.array(groupedTransactionResponse),
+  transactions: [v.array(groupedTransactionResponse), 'The transactions of this page.'],
   next_page_token: pageToken,
 })
 
-/** The three fields of the chain are null for a failed transaction. */
-export const receiptPayload = v.pipe(
-  v.object({
-    account_id: accountIdField,
-    amount: amountField,
-    audit_hash: v.nullable(sha256),
-    ...assetEntries,
-    compensates: v.exactOptional(transactionId),
-    counter_txn_id: v.exactOptional(transactionId),
-    created_at: timestamp,
-    failure: v.exactOptional(transactionFailure),
-    format: v.literal(1),
-    from_account_id: v.exactOptional(accountIdField),
-    group_id: v.exactOptional(groupId),
-    key_id: keyId,
-    ledger_id: text,
-    metadata: v.exactOptional(transactionMetadata),
-    origin: v.picklist(['client', 'ledger']),
-    previous_hash: v.nullable(sha256),
-    processed_at: timestamp,
-    receive: v.exactOptional(received),
-    sequence: v.nullable(count),
-    shard_id: shardId,
-    status: v.picklist(['completed', 'failed']),
-    submission_hash: sha256,
-    to_account_id: v.exactOptional(accountIdField),
-    txn_id: transactionId,
-    type: v.picklist(TRANSACTION_TYPES),
-  }),
-  v.check((one) => isOneAsset(one), ASSET_RULE),
+export const receiptPayload = withRule(
+  define(
+    'ReceiptPayload',
+    'The signed payload of a receipt. The three fields of the chain are null for a failed transaction.',
+    {
+      account_id: account,
+      amount: amountField,
+      audit_hash: auditHash,
+      ...assetEntries,
+      compensates,
+      counter_txn_id: [v.exactOptional(transactionId), 'The transaction of the other side.'],
+      created_at: timestamp,
+      failure,
+      format: [v.literal(1), 'The version of this format.'],
+      from_account_id: v.exactOptional(accountIdField),
+      group_id: v.exactOptional(groupId),
+      key_id: [keyId, 'The key of the service that signs.'],
+      ledger_id: [text, 'The ledger that signs.'],
+      metadata: v.exactOptional(transactionMetadata),
+      origin,
+      previous_hash: v.nullable(sha256),
+      processed_at: timestamp,
+      receive: v.exactOptional(received),
+      sequence: v.nullable(count),
+      shard_id: shardId,
+      status: [v.picklist(['completed', 'failed']), 'How it ended.'],
+      submission_hash: [sha256, 'The SHA-256 of the canonical payload that the client signed.'],
+      to_account_id: v.exactOptional(accountIdField),
+      txn_id: transactionId,
+      type: v.picklist(TRANSACTION_TYPES),
+    },
+  ),
+  isOneAsset,
+  ASSET_RULE,
 )
 
-export const receiptResponse = v.object({ receipt: receiptPayload, signature: derSignature })
+export const receiptResponse = define('Receipt', 'A signed receipt.', {
+  receipt: [receiptPayload, 'Canonical JSON: hash these bytes.'],
+  signature: [derSignature, 'Over `receipt`.'],
+})
 
 function isOneAsset(asset: {
   readonly token_id?: string
