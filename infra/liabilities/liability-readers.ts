@@ -7,15 +7,19 @@ import type postgres from 'postgres'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { codeOf } from '../postgres/connection/failure.ts'
 import type { LedgerRecord } from '../postgres/migrations/migrate.ts'
+import { LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
 import { placeOf } from '../vault/place.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import type { ShardRange } from './liability-accounts.ts'
-import { type BookPart, UnreadableLiability } from './liability-book.ts'
+import { eachOwed, type PartCounts, type ShardRange } from './liability-accounts.ts'
+import { type BookOptions, type BookPart, LiabilityBook, UnreadableLiability } from './liability-book.ts'
 import { connectRun, whileOpen } from './liability-connection.ts'
-import { fetchShardKeys, type RangeRead, type RangeTask, readRange } from './liability-range.ts'
 import { openSnapshotVault } from './liability-vault.ts'
 
-export interface ReaderRange extends RangeTask {
+export interface ReaderRange extends BookOptions {
+  readonly shards: ShardRange
+  /** Value in transit to or from accounts, by account and token (`movingKey`). */
+  readonly moving: ReadonlyMap<string, bigint>
   /** Name from `pg_export_snapshot`. Its transaction stays open until the reader has an outcome. */
   readonly snapshot: string
 }
@@ -27,7 +31,14 @@ export interface ReaderTask extends ReaderRange {
   readonly ledger: LedgerRecord
 }
 
-export type PartRead = Omit<RangeRead, 'book'> & { readonly part: BookPart }
+export interface PartRead {
+  readonly part: BookPart
+  readonly counts: PartCounts
+  /** Keys of `moving` that are in the book. */
+  readonly taken: readonly string[]
+  /** Tokens of which an account is owed a negative amount. */
+  readonly negative: readonly string[]
+}
 
 export type ReaderOutcome =
   | { readonly kind: 'read'; readonly read: PartRead }
@@ -80,18 +91,20 @@ export async function runReader(task: ReaderTask, ending?: AbortSignal): Promise
 const SNAPSHOT_NAME = /^[0-9A-F-]+$/
 
 async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> {
-  const { readingKeys, ledger, snapshot } = task
+  const { readingKeys, ledger, snapshot, shards, moving } = task
   if (!SNAPSHOT_NAME.test(snapshot)) throw new UnreadableLiability('The name of the snapshot is invalid.')
-  let part: PartRead | undefined
-  await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
+  const book = new LiabilityBook(task)
+  const taken = new Set<string>()
+  const negative = new Set<string>()
+  const counts = await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     await transaction.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
     const vault = openSnapshotVault(readingKeys, ledger)
     await fetchShardKeys(transaction, vault, ledger.shardCount)
-    const { book, ...read } = await readRange(transaction, vault, task)
-    part = { ...read, part: book.part() }
+    return eachOwed(transaction, vault, shards, (accountId, tokenId, units) => {
+      owe(book, negative, accountId, tokenId, units + takeMoving(moving, taken, accountId, tokenId))
+    })
   })
-  if (part === undefined) throw new UnreadableLiability('A reader has no result.')
-  return part
+  return { part: book.part(), counts, taken: [...taken], negative: [...negative] }
 }
 
 /** Leaves out the row: its reference identifies the account. */
@@ -105,35 +118,62 @@ export function rangesOf(shardCount: number, readers: number): readonly ShardRan
   return Array.from({ length: readers }, (_, reader) => ({ first: border(reader), end: border(reader + 1) }))
 }
 
-/**
- * `own` reads in this thread; its `check` throws once another reader has a problem. Rejects with UnreadableRow,
- * ReaderFailed, or like `own`. Ends the readers.
- */
-export async function readTogether(
-  running: readonly RunningReader[],
-  own: (check: () => void) => Promise<RangeRead>,
-): Promise<{ readonly own: RangeRead; readonly others: readonly PartRead[] }> {
-  const reads: PartRead[] = []
-  let problem: Error | undefined
+/** Rejects with UnreadableRow or ReaderFailed. Ends the readers. */
+export async function readTogether(running: readonly RunningReader[]): Promise<readonly PartRead[]> {
   try {
-    const others = running.map(async ({ outcome }) => {
-      const settled = await outcome
-      if (settled.kind === 'read') reads.push(settled.read)
-      else problem ??= problemOf(settled)
-    })
-    const read = await own(() => {
-      if (problem !== undefined) throw problem
-    })
-    await Promise.all(others)
-    if (problem !== undefined) throw problem
-    return { own: read, others: reads }
+    return await Promise.all(running.map(async ({ outcome }) => readOf(await outcome)))
   } finally {
     for (const { end } of running) end()
   }
 }
 
-function problemOf(outcome: Exclude<ReaderOutcome, { readonly kind: 'read' }>): Error {
-  return outcome.kind === 'failed'
+function readOf(outcome: ReaderOutcome): PartRead {
+  if (outcome.kind === 'read') return outcome.read
+  throw outcome.kind === 'failed'
     ? new ReaderFailed(outcome.code)
     : new UnreadableRow(placeOf(outcome.table), 'a reader could not decrypt a row')
+}
+
+/** IDs of accounts and tokens do not contain it. */
+const BETWEEN = '\t'
+
+export function movingKey(accountId: string, tokenId: string): string {
+  return `${accountId}${BETWEEN}${tokenId}`
+}
+
+export function movingOf(key: string): readonly [accountId: string, tokenId: string] {
+  const [accountId = '', tokenId = ''] = key.split(BETWEEN)
+  return [accountId, tokenId]
+}
+
+/** The keys of accounts come with their rows instead. */
+export async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardCount: number): Promise<void> {
+  const shards = Array.from({ length: shardCount }, (_, shardId) => shardKeyName(shardId))
+  await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
+}
+
+/** Throws UnreadableLiability. */
+export function owe(
+  book: LiabilityBook,
+  negative: Set<string>,
+  accountId: string,
+  tokenId: string,
+  units: bigint,
+): void {
+  if (units > 0n) book.add(Buffer.from(accountId, 'latin1'), tokenId, units)
+  else if (units < 0n) negative.add(tokenId)
+}
+
+function takeMoving(
+  moving: ReadonlyMap<string, bigint>,
+  taken: Set<string>,
+  accountId: string,
+  tokenId: string,
+): bigint {
+  if (moving.size === 0) return 0n
+  const key = movingKey(accountId, tokenId)
+  const units = moving.get(key)
+  if (units === undefined || taken.has(key)) return 0n
+  taken.add(key)
+  return units
 }

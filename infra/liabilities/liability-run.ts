@@ -30,7 +30,7 @@ import {
   sealDocument,
   takeLatestRun,
 } from './liability-runs.ts'
-import { type OtherReaders, readSnapshot, type Snapshot, type SnapshotOptions } from './liability-snapshot.ts'
+import { type Readers, readSnapshot, type Snapshot, type SnapshotOptions } from './liability-snapshot.ts'
 import { buildTrees } from './liability-trees.ts'
 import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
@@ -67,7 +67,7 @@ const LOCK_POLL_MS = 100
 const LOCK_WAIT_MS = 60_000
 const BEGINNING_OF_TIME = '-infinity'
 
-/** Never rejects. `startReader` starts the readers besides this thread. */
+/** Never rejects. `startReader` starts the readers, unless one is enough: then it reads in this thread. */
 export async function runLiabilities(
   task: LiabilityTask,
   startReader: StartReader = startReaderHere,
@@ -132,10 +132,15 @@ async function compute(connection: Connection, task: ThreadedTask, key: Buffer):
   const ledger = await readLedger(connection.sql)
   if (ledger === undefined) throw new Error('the database contains no ledger of this schema version')
   const vault = openSnapshotVault(readingKeys, ledger)
-  const readers: OtherReaders = {
+  const readers: Readers = {
     most: task.maxReaders,
     rowsEach: task.rowsAReader,
-    start: (range) => startReader({ ...range, url, readingKeys, ledger }),
+    start: (range) => {
+      const isOnlyOne = range.shards.end - range.shards.first === ledger.shardCount
+      const reader = (isOnlyOne ? startReaderHere : startReader)({ ...range, url, readingKeys, ledger })
+      connection.onClosed(reader.end)
+      return reader
+    },
   }
   const startedMs = performance.now()
   const snapshot = await readInTime(connection, task, { vault, seed, readers })

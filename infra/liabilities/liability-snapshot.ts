@@ -22,10 +22,18 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { copyRows } from './copy-rows.ts'
 import type { PartCounts } from './liability-accounts.ts'
-import { type LiabilityBook, UnreadableLiability } from './liability-book.ts'
+import { LiabilityBook, UnreadableLiability } from './liability-book.ts'
 import { LimitExceeded } from './liability-limits.ts'
-import { fetchShardKeys, movingKey, movingOf, owe, type RangeRead, readRange } from './liability-range.ts'
-import { type PartRead, rangesOf, type ReaderRange, readTogether, type RunningReader } from './liability-readers.ts'
+import {
+  fetchShardKeys,
+  movingKey,
+  movingOf,
+  owe,
+  rangesOf,
+  type ReaderRange,
+  readTogether,
+  type RunningReader,
+} from './liability-readers.ts'
 
 export interface SnapshotOptions {
   readonly vault: RowVault
@@ -35,12 +43,11 @@ export interface SnapshotOptions {
   readonly maxRows: number
   /** Called with the number of balances before the first is read. */
   readonly onCounted?: (balances: number) => void
-  /** Readers besides this thread. */
-  readonly readers?: OtherReaders
+  readonly readers: Readers
 }
 
-export interface OtherReaders {
-  /** Most readers, including this thread. */
+export interface Readers {
+  /** Most readers. */
   readonly most: number
   /** Balances per reader. */
   readonly rowsEach: number
@@ -56,13 +63,8 @@ export type Snapshot =
 const MAX_MOVING = 1_000_000
 
 /** Throws LimitExceeded (S3), UnreadableRow (S4), UnreadableLiability, or an error of the driver. */
-export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions): Promise<Snapshot> {
-  let snapshot: Snapshot | undefined
-  await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
-    snapshot = await readAll(transaction, options)
-  })
-  if (snapshot === undefined) throw new UnreadableLiability('The snapshot has no result.')
-  return snapshot
+export function readSnapshot(sql: postgres.Sql, options: SnapshotOptions): Promise<Snapshot> {
+  return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', (transaction) => readAll(transaction, options))
 }
 
 async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): Promise<Snapshot> {
@@ -75,12 +77,15 @@ async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): 
   const { moving, expected } = await readMoving(sql, vault)
   await addSupplies(sql, vault, expected)
   await addCrossings(sql, vault, expected)
-  const { own, others } = await readAccounts(sql, options, { counts, shardCount }, moving)
-  refuseDifference(counts, [own, ...others])
-  const { book } = own
-  for (const { part } of others) book.append(part)
-  const negative = new Set([own, ...others].flatMap((read) => read.negative))
-  for (const { taken } of [own, ...others]) for (const key of taken) moving.delete(key)
+  const { sharesEach, seed } = options
+  const bookOptions = { capacity: balances + counts.holds + moving.size, sharesEach, seed }
+  const running = await startReaders(sql, options.readers, { counts, shardCount }, { ...bookOptions, moving })
+  const reads = await readTogether(running)
+  refuseDifference(counts, reads)
+  const book = new LiabilityBook(bookOptions)
+  for (const { part } of reads) book.append(part)
+  const negative = new Set(reads.flatMap((read) => read.negative))
+  for (const { taken } of reads) for (const key of taken) moving.delete(key)
   for (const [key, units] of moving) owe(book, negative, ...movingOf(key), units)
   const tokenIds = [...new Set([...negative, ...differences(book, expected)])].sort()
   return tokenIds.length === 0 ? { kind: 'reconciled', asOf, book } : { kind: 'unreconciled', tokenIds }
@@ -109,19 +114,15 @@ async function countParts(sql: postgres.TransactionSql): Promise<Extent & { read
   return { asOf: row.as_of, counts, shardCount: row.shard_count }
 }
 
-async function readAccounts(
+async function startReaders(
   sql: postgres.TransactionSql,
-  { vault, readers, sharesEach, seed }: SnapshotOptions,
+  { most, rowsEach, start }: Readers,
   { counts, shardCount }: Extent,
-  moving: ReadonlyMap<string, bigint>,
-): Promise<{ readonly own: RangeRead; readonly others: readonly PartRead[] }> {
-  const common = { moving, capacity: counts.balances + counts.holds + moving.size, sharesEach, seed }
-  const most = Math.min(readers?.most ?? 1, shardCount, Math.ceil(counts.balances / (readers?.rowsEach ?? 1)))
-  const [shards, ...ranges] = rangesOf(shardCount, Math.max(1, most))
-  if (shards === undefined) throw new UnreadableLiability('There are no shards.')
-  const snapshot = ranges.length === 0 ? '' : await exportSnapshot(sql)
-  const running = ranges.flatMap((range) => readers?.start({ ...common, shards: range, snapshot }) ?? [])
-  return readTogether(running, (check) => readRange(sql, vault, { ...common, shards }, check))
+  task: Omit<ReaderRange, 'shards' | 'snapshot'>,
+): Promise<readonly RunningReader[]> {
+  const readers = Math.min(most, shardCount, Math.ceil(counts.balances / rowsEach))
+  const snapshot = await exportSnapshot(sql)
+  return rangesOf(shardCount, Math.max(1, readers)).map((shards) => start({ ...task, shards, snapshot }))
 }
 
 async function exportSnapshot(sql: postgres.TransactionSql): Promise<string> {

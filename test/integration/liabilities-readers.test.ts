@@ -42,6 +42,7 @@ test('what is owed in all shards is summed up, each unit once, and everybody is 
     ],
   })
   expect(started).toEqual([
+    { first: 0, end: 5 },
     { first: 5, end: 10 },
     { first: 10, end: 16 },
   ])
@@ -115,7 +116,7 @@ test.for([
   })
   await expect(source.liabilities()).rejects.toThrow(AssertionUnavailable)
   expect(ledger.logged).toEqual(['warn liabilities_failed'])
-  expect(ended).toEqual([5, 10])
+  expect(new Set(ended)).toEqual(new Set([0, 5, 10]))
   await expect
     .poll(
       async () => (await ledger.sql`SELECT FROM pg_stat_activity WHERE application_name LIKE 'ledger:liab%'`).length,
