@@ -28,7 +28,7 @@ export interface LiabilitiesOptions {
   /** 32 secret bytes that seal runs and proofs, constant for the life of the ledger. */
   readonly key: Buffer
   readonly log: Log
-  /** Performs one run. Never rejects. */
+  /** Performs one run. A rejection is a failed run. */
   readonly run: (task: LiabilityTask) => Promise<LiabilityOutcome>
   readonly limits?: Partial<LiabilityLimits>
   /** Interval between removals of old runs, milliseconds. */
@@ -99,7 +99,7 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
 
   return {
     liabilities: createBegunLater(async () => {
-      const outcome = await run(task)
+      const outcome = await run(task).catch((error): LiabilityOutcome => ({ kind: 'failed', code: codeOf(error) }))
       const snapshotMs = snapshotMsOf(outcome)
       if (snapshotMs !== null) watch.recordSnapshot(snapshotMs)
       return liabilitiesIn(outcome, log)

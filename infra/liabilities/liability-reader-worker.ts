@@ -1,9 +1,6 @@
 /** The thread of one reader of a run. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { runTask } from '../system/worker-task.ts'
 import { memoryOf } from './liability-book.ts'
-import { type ReaderTask, runReader } from './liability-readers.ts'
-import { threadStepsBack } from '../system/step-back.ts'
+import { runReader } from './liability-readers.ts'
 
-threadStepsBack()
-const outcome = await runReader(workerData as ReaderTask)
-parentPort?.postMessage(outcome, outcome.kind === 'read' ? memoryOf(outcome.read.part) : [])
+await runTask(runReader, (outcome) => (outcome.kind === 'read' ? memoryOf(outcome.read.part) : []))

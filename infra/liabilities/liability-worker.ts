@@ -1,12 +1,11 @@
-/** Worker thread of one run. */
-import { parentPort, workerData } from 'node:worker_threads'
-import { createReaderThreads } from './liability-reader-thread.ts'
+/** The thread of one run. */
+import { runTask } from '../system/worker-task.ts'
 import { type LiabilityTask, runLiabilities } from './liability-run.ts'
-import { threadStepsBack } from '../system/step-back.ts'
+import { startReaderThread } from './liability-threads.ts'
 
-threadStepsBack()
-const task = workerData as LiabilityTask
-const outcome = await runLiabilities(task, createReaderThreads())
-// Wipes this thread's copy of the key.
-task.sealingKey.fill(0)
-parentPort?.postMessage(outcome, [])
+await runTask(async (task: LiabilityTask) => {
+  const outcome = await runLiabilities(task, startReaderThread)
+  // Wipes this thread's copy of the key.
+  task.sealingKey.fill(0)
+  return outcome
+})
