@@ -1,11 +1,10 @@
 /** Amounts of transactions, as searches ask for them: remembered, or read and opened, and nothing else of the row. */
-import type postgres from 'postgres'
 import { accountKeyName } from '../../vault/key-name.ts'
 import { erasedAmong } from '../rows/erased-accounts.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
 import { type PlaceRow, rowsAt } from '../rows/rows-at.ts'
 import { openAmount, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
-import type { TransactionPlaces } from './transactions-query-filters.ts'
+import type { Look } from './transactions-query-filters.ts'
 
 export interface SealedAmounts<Row extends PlaceRow> {
   /** Accounts of these transactions that were erased: what is theirs cannot be opened any more. */
@@ -16,9 +15,8 @@ export interface SealedAmounts<Row extends PlaceRow> {
 
 /** Of rows that the same look has found. Throws UnreadableRow. */
 export async function readAmounts<Row extends PlaceRow>(
-  sql: postgres.ISql,
+  { sql, vault, amounts }: Look,
   found: readonly Row[],
-  { vault, amounts }: TransactionPlaces,
 ): Promise<SealedAmounts<Row>> {
   const known = new Map<Row, string>()
   for (const row of found) {

@@ -17,11 +17,12 @@ import {
   type Fragment,
   inBuckets,
   narrowConditions,
-  type TransactionPlaces,
+  type Look,
   walkedTransactions,
 } from './transactions-query-filters.ts'
 
-const OPENED_AT_ONCE = 500
+/** L4 of transactions-query.ts. */
+export const OPENED_AT_ONCE = 500
 
 /** The findings of a page so far. */
 export interface Seen {
@@ -39,23 +40,19 @@ export interface Seen {
  * erased accounts, whose amounts are destroyed.
  */
 export async function countOpened(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
+  look: Look,
   { matches, last, left, ...seen }: Seen,
 ): Promise<NonNullable<TransactionPage['count']>> {
+  const { sql, query, vault } = look
   const limit = countLimitOf(query)
-  const { sure, unsure } = bucketsOf(query, places.vault)
-  const [ofSure, ofUnsure] = [
-    walkOf(sql, query, places, { buckets: sure, last }),
-    walkOf(sql, query, places, { buckets: unsure, last }),
-  ]
+  const { sure, unsure } = bucketsOf(query, vault)
+  const [ofSure, ofUnsure] = [walkOf(look, { buckets: sure, last }), walkOf(look, { buckets: unsure, last })]
   let total = matches + (sure.length === 0 ? 0 : await countWalked(sql, ofSure, limit + 1))
   if (total > limit) return { total: limit, exact: false }
   let { erased } = seen
   const candidates = await findCandidates(sql, ofUnsure, left + 1)
   for (let from = 0; from < Math.min(candidates.length, left) && total <= limit; from += OPENED_AT_ONCE) {
-    const found = await countFitting(sql, query, places, candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left)))
+    const found = await countFitting(look, candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left)))
     total += found.fitting
     erased ||= found.erased
   }
@@ -101,18 +98,14 @@ interface Walked extends Pick<Seen, 'last'> {
   readonly buckets: Buckets['unsure']
 }
 
-function walkOf(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
-  { buckets, last }: Walked,
-): Walk {
-  const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
+function walkOf(look: Look, { buckets, last }: Walked): Walk {
+  const { sql, query } = look
+  const walked = all(sql, [...narrowConditions(look), ...dateConditions(look)])
   const behind = last === null ? [] : [behindOf(sql, query, last)]
   const inThem = buckets === undefined ? [] : [inBuckets(sql, buckets)]
   return {
-    rows: (most) => sql`(SELECT * FROM ${walkedTransactions(sql, query, places)} WHERE ${walked} LIMIT ${most}) walked`,
-    rest: [...columnConditions(sql, query, places), ...behind, ...inThem],
+    rows: (most) => sql`(SELECT * FROM ${walkedTransactions(look)} WHERE ${walked} LIMIT ${most}) walked`,
+    rest: [...columnConditions(look), ...behind, ...inThem],
   }
 }
 
@@ -143,13 +136,11 @@ async function isCut(sql: postgres.ISql, { rows, rest }: Walk): Promise<boolean>
 }
 
 async function countFitting(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
+  look: Look,
   candidates: readonly PlaceRow[],
 ): Promise<{ readonly fitting: number; readonly erased: boolean }> {
-  const { erased, amountOf } = await readAmounts(sql, candidates, places)
+  const { erased, amountOf } = await readAmounts(look, candidates)
   const there = candidates.filter((row) => !erased.has(row.account_id))
-  const isBetween = amountFilter(query)
+  const isBetween = amountFilter(look.query)
   return { fitting: there.filter((row) => isBetween(amountOf(row))).length, erased: erased.size > 0 }
 }

@@ -16,7 +16,7 @@ import {
   hasAmounts,
   narrowConditions,
   remainingConditions,
-  type TransactionPlaces,
+  type Look,
   walkedTransactions,
 } from './transactions-query-filters.ts'
 
@@ -28,12 +28,13 @@ export const COUNT_ROWS = 50_000
 export const COUNT_PENDING = 50_000
 
 /** A relation of one row. Of filters that columns answer. */
-export function countRelation(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
+export function countRelation(look: Look): Fragment {
+  const { sql, query } = look
   if (!query.counted) return sql`(SELECT NULL::bigint AS counted, NULL::boolean AS count_exact)`
-  return hasOtherFilters(query) ? filteredCount(sql, query, places) : counters(sql, query, places)
+  return hasOtherFilters(query) ? filteredCount(look) : counters(look)
 }
 
-function counters(sql: postgres.ISql, query: TransactionQuery, { shardOf, vault }: TransactionPlaces): Fragment {
+function counters({ sql, query, shardOf, vault }: Look): Fragment {
   const { accountId, status } = query
   const ofAccount =
     accountId === null
@@ -87,10 +88,11 @@ function hasOtherFilters(query: TransactionQuery): boolean {
   ].some((filter) => filter !== null)
 }
 
-function filteredCount(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
-  const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
-  const among = sql`${walkedTransactions(sql, query, places)} WHERE ${walked}`
-  return boundedCount(sql, among, remainingConditions(sql, query, places), countLimitOf(query))
+function filteredCount(look: Look): Fragment {
+  const { sql, query } = look
+  const walked = all(sql, [...narrowConditions(look), ...dateConditions(look)])
+  const among = sql`${walkedTransactions(look)} WHERE ${walked}`
+  return boundedCount(sql, among, remainingConditions(look), countLimitOf(query))
 }
 
 export function countLimitOf(query: TransactionQuery): number {

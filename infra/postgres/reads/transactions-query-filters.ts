@@ -22,6 +22,12 @@ export interface TransactionPlaces {
   readonly amounts: KnownAmounts
 }
 
+/** A query, and a connection at the moment that its page shows. */
+export interface Look extends TransactionPlaces {
+  readonly sql: postgres.ISql
+  readonly query: TransactionQuery
+}
+
 /** Whether an index narrows the rows: by account, group, or key of an account. */
 export function isNarrow({ groupId, accountId }: TransactionQuery): boolean {
   return groupId !== null || accountId !== null
@@ -41,11 +47,10 @@ export function groupRefsOf({ groupId, accountId }: TransactionQuery, vault: Row
  * reference: given an equality, the planner may walk the whole ledger instead.
  */
 export function ofGroup(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { vault }: TransactionPlaces,
+  look: Look,
   { columns, behind, most }: { readonly columns: Fragment; readonly behind: string | null; readonly most: Fragment },
 ): Fragment {
+  const { sql, query, vault } = look
   const { createdFromMs, createdToMs } = query
   const from = createdFromMs === null ? '' : transactionIdFloor(createdFromMs)
   const ends = [
@@ -59,23 +64,20 @@ export function ofGroup(
      CROSS JOIN LATERAL (
        SELECT ${columns} FROM all_transactions
         WHERE group_id IS NOT NULL AND (group_id, txn_id) >= (r.ref, ${from}) AND (group_id, txn_id) < (r.ref, ${end})
-          AND ${all(sql, createdConditions(sql, query))}
+          AND ${all(sql, createdConditions(look))}
         ORDER BY group_id DESC, txn_id DESC ${most}
      ) of_ref) of_group`
 }
 
 /** Relation of the transactions that a walk examines. */
-export function walkedTransactions(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
+export function walkedTransactions(look: Look): Fragment {
+  const { sql, query } = look
   if (query.groupId === null) return sql`all_transactions`
-  return ofGroup(sql, query, places, { columns: sql`*`, behind: null, most: sql`OFFSET 0` })
+  return ofGroup(look, { columns: sql`*`, behind: null, most: sql`OFFSET 0` })
 }
 
 /** Conditions on `walkedTransactions` that an index serves. */
-export function narrowConditions(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { shardOf, vault }: TransactionPlaces,
-): readonly Fragment[] {
+export function narrowConditions({ sql, query, shardOf, vault }: Look): readonly Fragment[] {
   if (query.groupId !== null || query.accountId === null) return []
   const { accountId, idempotencyKey } = query
   const account = sql`shard_id = ${shardOf(accountId)} AND account_id = ${vault.accountRef(accountId)}`
@@ -84,17 +86,18 @@ export function narrowConditions(
 }
 
 /** Newest first: the ID's order serves the dates as well. */
-export function dateConditions(sql: postgres.ISql, query: TransactionQuery): readonly Fragment[] {
+export function dateConditions(look: Look): readonly Fragment[] {
+  const { sql, query } = look
   const { createdFromMs, createdToMs } = query
   return [
     ...(createdFromMs === null ? [] : [sql`txn_id >= ${transactionIdFloor(createdFromMs)}`]),
     ...(createdToMs === null ? [] : [sql`txn_id < ${transactionIdFloor(createdToMs)}`]),
-    ...createdConditions(sql, query),
+    ...createdConditions(look),
   ]
 }
 
 /** The exact bounds, which no index serves. */
-export function createdConditions(sql: postgres.ISql, query: TransactionQuery): readonly Fragment[] {
+export function createdConditions({ sql, query }: Look): readonly Fragment[] {
   const { createdFromMs, createdToMs } = query
   return [
     ...(createdFromMs === null ? [] : [sql`created_at >= ${instantOf(createdFromMs)}`]),
@@ -103,11 +106,7 @@ export function createdConditions(sql: postgres.ISql, query: TransactionQuery): 
 }
 
 /** The remaining filters as conditions on columns, except dates and amounts. */
-export function columnConditions(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { vault }: TransactionPlaces,
-): readonly Fragment[] {
+export function columnConditions({ sql, query, vault }: Look): readonly Fragment[] {
   const { groupId, accountId, idempotencyKey } = query
   const conditions: Fragment[] = []
   if (groupId !== null && accountId !== null) {
@@ -124,15 +123,12 @@ export function columnConditions(
 }
 
 /** All of that, and amounts as nearly as columns tell them. */
-export function remainingConditions(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
-): readonly Fragment[] {
-  const conditions = columnConditions(sql, query, places)
+export function remainingConditions(look: Look): readonly Fragment[] {
+  const { sql, query, vault } = look
+  const conditions = columnConditions(look)
   if (!hasAmounts(query)) return conditions
   const { accountId, amountMin, amountMax } = query
-  const buckets = places.vault.amountBuckets(accountId, amountMin, amountMax)
+  const buckets = vault.amountBuckets(accountId, amountMin, amountMax)
   return buckets === undefined ? conditions : [...conditions, inBuckets(sql, buckets)]
 }
 

@@ -2,7 +2,6 @@
  * How a list of transactions walks through the table: newest first by ID, or in the order of the feed; a part of a page
  * at a time. Rules L1 to L3 of transactions-query.ts.
  */
-import type postgres from 'postgres'
 import type { TransactionCursor, TransactionQuery } from '../../../runtime/ports/ledger-reads.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
 import type { PlaceRow } from '../rows/rows-at.ts'
@@ -18,7 +17,7 @@ import {
   narrowConditions,
   ofGroup,
   remainingConditions,
-  type TransactionPlaces,
+  type Look,
   walkedTransactions,
 } from './transactions-query-filters.ts'
 import { takeRows } from '../connection/prepared.ts'
@@ -75,14 +74,13 @@ export function feedStart(after: TransactionCursor | null): FeedPosition {
 
 /** How these columns of parts of the page are read: one row more than asked for, if there is one. */
 export async function selecting<Row extends PlaceRow>(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
+  look: Look,
   columns: readonly (keyof Row & string)[],
 ): Promise<Select<Row>> {
-  if (query.order === 'desc') return (part) => newestFirst<Row>(sql, query, { ...part, columns }, places)
-  const isSmall = isNarrow(query) && (await holdsFew(sql, query, places))
-  return (part) => feed<Row>(sql, query, { ...part, columns, isSmall }, places)
+  const { query } = look
+  if (query.order === 'desc') return (part) => newestFirst<Row>(look, { ...part, columns })
+  const isSmall = isNarrow(query) && (await holdsFew(look))
+  return (part) => feed<Row>(look, { ...part, columns, isSmall })
 }
 
 /** Whether the end of the page is to be looked for: rows are held against something that the walk's index does not serve. */
@@ -90,17 +88,12 @@ function isHeld(query: TransactionQuery, rest: readonly Fragment[]): boolean {
   return rest.length > 0 || hasAmounts(query)
 }
 
-async function newestFirst<Row extends PlaceRow>(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  part: Part & Columns,
-  places: TransactionPlaces,
-): Promise<readonly PageRow<Row>[]> {
+async function newestFirst<Row extends PlaceRow>(look: Look, part: Part & Columns): Promise<readonly PageRow<Row>[]> {
+  const { sql, query } = look
   const { size, within, columns } = part
-  const rest = remainingConditions(sql, query, places)
+  const rest = remainingConditions(look)
   const held = isHeld(query, rest)
-  const walk =
-    query.groupId === null ? walkOfAll(sql, query, part, places) : walkOfGroup(sql, query, { ...part, held }, places)
+  const walk = query.groupId === null ? walkOfAll(look, part) : walkOfGroup(look, { ...part, held })
   const found = held ? walk.horizon : sql`NULL::text`
   const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
   const isWithin = held ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
@@ -108,7 +101,7 @@ async function newestFirst<Row extends PlaceRow>(
     WITH ${walk.ids}
          bound AS MATERIALIZED (SELECT NULL::text AS horizon_xid, ${horizon} AS horizon_txn_id)
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
-    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
+    FROM ${countRelation(look)} counting CROSS JOIN bound
     LEFT JOIN LATERAL (
       SELECT ${sql(columns)}, NULL::text AS entered_xid FROM ${walk.rows(isWithin)} AND ${all(sql, rest)}
       ORDER BY txn_id DESC LIMIT ${size + 1}
@@ -125,15 +118,11 @@ interface NewestFirst {
   readonly rows: (isWithin: Fragment) => Fragment
 }
 
-function walkOfAll(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { after }: Pick<Part, 'after'>,
-  places: TransactionPlaces,
-): NewestFirst {
+function walkOfAll(look: Look, { after }: Pick<Part, 'after'>): NewestFirst {
+  const { sql } = look
   const walked = all(sql, [
-    ...narrowConditions(sql, query, places),
-    ...dateConditions(sql, query),
+    ...narrowConditions(look),
+    ...dateConditions(look),
     ...(after === null ? [] : [sql`txn_id < ${after.txnId}`]),
   ])
   return {
@@ -148,14 +137,13 @@ function walkOfAll(
  * those of one reference do, for there may be more of it behind them.
  */
 function walkOfGroup(
-  sql: postgres.ISql,
-  query: TransactionQuery,
+  look: Look,
   { after, size, held }: Pick<Part, 'after' | 'size'> & { readonly held: boolean },
-  places: TransactionPlaces,
 ): NewestFirst {
+  const { sql, query } = look
   const ofOne = query.accountId === null ? HELD_OF_A_REFERENCE : EXAMINED_ROWS
   const most = held ? ofOne : size + 1
-  const relation = ofGroup(sql, query, places, {
+  const relation = ofGroup(look, {
     columns: sql`txn_id`,
     behind: after?.txnId ?? null,
     most: sql`LIMIT ${most}`,
@@ -179,18 +167,17 @@ interface Columns {
 
 /** `isSmall`: what the narrow filters give is so little that a page may look at all of it. */
 async function feed<Row extends PlaceRow>(
-  sql: postgres.ISql,
-  query: TransactionQuery,
+  look: Look,
   { after, size, within, columns, isSmall }: Part & Columns & { readonly isSmall: boolean },
-  places: TransactionPlaces,
 ): Promise<readonly PageRow<Row>[]> {
-  const narrow = narrowConditions(sql, query, places)
+  const { sql, query } = look
+  const narrow = narrowConditions(look)
   const start = feedStart(after)
   const rest = [
-    ...(isSmall ? [] : [...narrow, ...groupConditions(sql, query, places)]),
+    ...(isSmall ? [] : [...narrow, ...groupConditions(look)]),
     // In the feed's order they are filters like any other.
-    ...createdConditions(sql, query),
-    ...remainingConditions(sql, query, places),
+    ...createdConditions(look),
+    ...remainingConditions(look),
   ]
   // The second condition is the one that an index serves.
   const ahead = sql`(entered_xid, txn_id) > (${start.position}::xid8, ${start.txnId}) AND entered_xid >= ${start.position}::xid8`
@@ -211,7 +198,7 @@ async function feed<Row extends PlaceRow>(
   const isWithin = sql`(entered_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND entered_xid <= bound.horizon_xid`
   // Few rows are read whole and sorted; of many the feed says which come next.
   const source = isSmall
-    ? sql`(SELECT * FROM ${walkedTransactions(sql, query, places)} WHERE ${all(sql, narrow)} OFFSET 0) walked`
+    ? sql`(SELECT * FROM ${walkedTransactions(look)} WHERE ${all(sql, narrow)} OFFSET 0) walked`
     : sql`
         (SELECT entered_xid, txn_id FROM transaction_feed WHERE ${ahead} AND ${isWithin}
           ORDER BY entered_xid, txn_id OFFSET 0) fed
@@ -222,7 +209,7 @@ async function feed<Row extends PlaceRow>(
     WITH snapshot AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS settled),
          bound AS MATERIALIZED (${horizon})
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
-    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
+    FROM ${countRelation(look)} counting CROSS JOIN bound
     LEFT JOIN LATERAL (
       SELECT ${sql(columns)}, entered_xid FROM ${source}
       WHERE ${ahead} AND ${isWithin} AND ${all(sql, rest)}
@@ -232,20 +219,17 @@ async function feed<Row extends PlaceRow>(
 }
 
 /** As a condition on rows that are found otherwise. */
-function groupConditions(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { vault }: TransactionPlaces,
-): readonly Fragment[] {
+function groupConditions({ sql, query, vault }: Look): readonly Fragment[] {
   const refs = groupRefsOf(query, vault)
   return refs.length === 0 ? [] : [sql`group_id = ANY(${arrayLiteral('uuid', refs)}::uuid[])`]
 }
 
 /** Whether so few rows have this account, group or key that a page may look at all of them. */
-async function holdsFew(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Promise<boolean> {
-  const narrow = all(sql, narrowConditions(sql, query, places))
+async function holdsFew(look: Look): Promise<boolean> {
+  const { sql } = look
+  const narrow = all(sql, narrowConditions(look))
   const [row] = await sql<{ held: number }[]>`
     SELECT count(*)::integer AS held
-    FROM (SELECT FROM ${walkedTransactions(sql, query, places)} WHERE ${narrow} LIMIT ${EXAMINED_ROWS + 1}) held`
+    FROM (SELECT FROM ${walkedTransactions(look)} WHERE ${narrow} LIMIT ${EXAMINED_ROWS + 1}) held`
   return row !== undefined && row.held <= EXAMINED_ROWS
 }

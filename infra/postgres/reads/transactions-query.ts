@@ -22,8 +22,14 @@ import { PLACE_COLUMNS, type PlaceRow, rowsAt } from '../rows/rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
 import { transactionViewOf } from '../rows/transaction-rows.ts'
-import { countOpened, type Seen } from './transactions-query-count-opened.ts'
-import { amountFilter, hasAmounts, matchesNothing, type TransactionPlaces } from './transactions-query-filters.ts'
+import { countOpened, OPENED_AT_ONCE, type Seen } from './transactions-query-count-opened.ts'
+import {
+  amountFilter,
+  hasAmounts,
+  type Look,
+  matchesNothing,
+  type TransactionPlaces,
+} from './transactions-query-filters.ts'
 import {
   EXAMINED_ROWS,
   type FeedPosition,
@@ -35,9 +41,6 @@ import {
   selecting,
 } from './transactions-query-walk.ts'
 
-/** L4. */
-const OPENED_AT_ONCE = 500
-
 export async function readTransactionPage(
   sql: postgres.Sql,
   query: TransactionQuery,
@@ -45,20 +48,27 @@ export async function readTransactionPage(
 ): Promise<TransactionPage> {
   if (matchesNothing(query)) return emptyPage(query)
   if (hasAmounts(query)) {
-    return sql.begin('isolation level repeatable read read only', (look) => readOpenedPage(look, query, places))
+    return sql.begin('isolation level repeatable read read only', (transaction) =>
+      readOpenedPage({ sql: transaction, query, ...places }),
+    )
   }
-  const select = await selecting<TransactionRow>(sql, query, places, TRANSACTION_ROW_COLUMNS)
+  const { vault } = places
+  const select = await selecting<TransactionRow>({ sql, query, ...places }, TRANSACTION_ROW_COLUMNS)
   const [rows] = await Promise.all([
     select({ after: query.after, size: query.limit, within: undefined }),
-    fetchKeys(sql, keyNamesAhead(query, places.vault), places.vault),
+    fetchKeys(sql, keyNamesAhead(query, vault), vault),
   ])
   const found = foundIn(rows)
   const shown = found.slice(0, query.limit)
-  const erased = await fetchKeysOf(sql, shown, places)
-  if (isOfErased(query, erased, places)) return emptyPage(query)
+  const erased = await fetchKeysOfAccounts(
+    sql,
+    shown.map((row) => row.account_id),
+    vault,
+  )
+  if (isOfErased(query, erased, vault)) return emptyPage(query)
   const there = shown.filter((row) => !erased.has(row.account_id))
   return {
-    transactions: there.map((row) => transactionViewOf(row, openTransaction(row, places.vault))),
+    transactions: there.map((row) => transactionViewOf(row, openTransaction(row, vault))),
     next: nextOf(query, shown.at(-1), found.length > shown.length, rows[0]),
     ended: found.length === shown.length && !isCutOff(rows[0]),
     count: countOf(rows[0]),
@@ -66,13 +76,10 @@ export async function readTransactionPage(
 }
 
 /** L4. */
-async function readOpenedPage(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  places: TransactionPlaces,
-): Promise<TransactionPage> {
+async function readOpenedPage(look: Look): Promise<TransactionPage> {
+  const { query, vault } = look
   const isBetween = amountFilter(query)
-  const select = await selecting<PlaceRow>(sql, { ...query, counted: false }, places, PLACE_COLUMNS)
+  const select = await selecting<PlaceRow>({ ...look, query: { ...query, counted: false } }, PLACE_COLUMNS)
   const shown: TransactionPage['transactions'][number][] = []
   let [last, horizon]: [Found<PlaceRow> | undefined, PageRow<PlaceRow> | undefined] = [undefined, undefined]
   let [opened, more, further, hasErased] = [0, false, true, false]
@@ -83,8 +90,8 @@ async function readOpenedPage(
     const found = foundIn(rows)
     further = found.length > OPENED_AT_ONCE
     const part = found.slice(0, OPENED_AT_ONCE)
-    const { erased, amountOf } = await readAmounts(sql, part, places)
-    if (isOfErased(query, erased, places)) return emptyPage(query)
+    const { erased, amountOf } = await readAmounts(look, part)
+    if (isOfErased(query, erased, vault)) return emptyPage(query)
     const matching: PlaceRow[] = []
     for (const row of part) {
       more = shown.length + matching.length === query.limit
@@ -97,25 +104,18 @@ async function readOpenedPage(
       opened += 1
       if (isBetween(amountOf(row))) matching.push(row)
     }
-    for (const row of await wholeRows(sql, matching, places))
-      shown.push(transactionViewOf(row, openTransaction(row, places.vault)))
+    for (const row of await wholeRows(look, matching)) shown.push(transactionViewOf(row, openTransaction(row, vault)))
   }
   return {
     transactions: shown,
     next: nextOf(query, last, more, horizon),
     ended: !more && !isCutOff(horizon),
-    count: query.counted
-      ? await countOpened(sql, query, places, seenBy(query, { shown, opened, last, hasErased }))
-      : null,
+    count: query.counted ? await countOpened(look, seenBy(query, { shown, opened, last, hasErased })) : null,
   }
 }
 
 /** Most rows of a part do not match, and many were opened for another page: only what matches is read as a whole. */
-async function wholeRows(
-  sql: postgres.ISql,
-  matching: readonly PlaceRow[],
-  { vault }: TransactionPlaces,
-): Promise<readonly TransactionRow[]> {
+async function wholeRows({ sql, vault }: Look, matching: readonly PlaceRow[]): Promise<readonly TransactionRow[]> {
   const rowOf = await rowsAt<TransactionRow>(sql, matching, TRANSACTION_ROW_COLUMNS)
   await fetchKeys(
     sql,
@@ -146,25 +146,8 @@ function keyNamesAhead({ accountId }: TransactionQuery, vault: RowVault): readon
   return accountId === null ? [] : [vault.accountKeyName(accountId)]
 }
 
-/** Gives the accounts that were erased: what is theirs is left out, and a page may hold fewer than asked (L5). */
-function fetchKeysOf(
-  sql: postgres.ISql,
-  rows: readonly PlaceRow[],
-  { vault }: TransactionPlaces,
-): Promise<ReadonlySet<string>> {
-  return fetchKeysOfAccounts(
-    sql,
-    rows.map((row) => row.account_id),
-    vault,
-  )
-}
-
 /** Whether all that was asked for is gone. */
-function isOfErased(
-  { accountId }: TransactionQuery,
-  erased: ReadonlySet<string>,
-  { vault }: TransactionPlaces,
-): boolean {
+function isOfErased({ accountId }: TransactionQuery, erased: ReadonlySet<string>, vault: RowVault): boolean {
   return accountId !== null && erased.has(vault.accountRef(accountId))
 }
 
