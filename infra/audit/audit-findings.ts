@@ -41,7 +41,6 @@ export interface AuditFindings extends Pick<AssertionSource, 'provenance' | 'com
 /** D12. */
 const LARGE_FROM = 100_000
 const LONGEST_WITHOUT_PASS_MS = 24 * 3_600_000
-const STATEMENT_TIMEOUT_MS = 5_000
 
 /** Results of a spot pass or of the auditor. */
 interface AuditState {
@@ -59,7 +58,6 @@ export function createAuditFindings(options: AuditFindingsOptions): AuditFinding
     name: 'ledger audit findings',
     readsOnly: true,
     size: 2,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     settings: READ_SETTINGS,
     unavailable: (message, cause) => new AssertionUnavailable(message, cause),
   })

@@ -57,7 +57,6 @@ const LIMITS: LiabilityLimits = {
   rowsAReader: 5_000,
   snapshotTimeoutMs: SNAPSHOT_TIMEOUT_MS,
 }
-const STATEMENT_TIMEOUT_MS = 5_000
 const POOL_SIZE = 2
 /** Cached documents of runs. Every proof needs the document of its run. */
 const KEPT_DOCUMENTS = 8
@@ -69,7 +68,6 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
     url,
     name: 'ledger liability proofs',
     size: POOL_SIZE,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     readsOnly: true,
     settings: { default_transaction_read_only: 'on' },
     unavailable: (message, cause) => new AssertionUnavailable(message, cause),

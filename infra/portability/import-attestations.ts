@@ -23,8 +23,6 @@ export interface ImportedAttestations {
   readonly close: () => Promise<void>
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
-
 export function createImportedAttestations(options: {
   readonly url: string
   readonly vault: RowVault
@@ -37,7 +35,6 @@ export function createImportedAttestations(options: {
     url,
     name: 'ledger imported attestations',
     size: 2,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     unavailable: (message, cause) => new LedgerImportsUnavailable(message, cause),
   })
   return {

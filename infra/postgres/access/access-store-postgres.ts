@@ -7,6 +7,7 @@
  *   X6. The sealed text and its columns change in one statement, and only if the row is unchanged since it was read.
  */
 import type postgres from 'postgres'
+import { isoTimestamp } from '../../../actors/timestamp.ts'
 import {
   type AccessStore,
   AccessStoreOverloaded,
@@ -23,6 +24,7 @@ import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { type AccessRow, readAccess, readChanges } from './access-changes.ts'
 import { type ClientRow, openClient, sealedClient } from './client-document.ts'
 import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
+import { cleanAtIntervals, type CleaningOptions, deleteInSteps } from './cleaning.ts'
 
 export interface PostgresAccessStore extends AccessStore {
   /** Forgets what has expired, in steps of bounded size; gives the number of rows. The store does it by itself, too. */
@@ -30,18 +32,15 @@ export interface PostgresAccessStore extends AccessStore {
   readonly close: () => Promise<void>
 }
 
-export interface AccessStoreOptions {
+export interface AccessStoreOptions extends CleaningOptions {
   readonly url: string
   readonly vault: RowVault
   /** Called with the ID of a client whose row cannot be read, once until it can be. */
   readonly onUnreadable?: (clientId: string) => void
   /** Wall clock, milliseconds since 1970. */
   readonly now?: () => number
-  readonly cleanUpEveryMs?: number
-  readonly onCleanUpFailed?: (error: unknown) => void
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
 /** Connections for session look-ups and for administrators. */
 const LOOK_UP_CONNECTIONS = 2
 /** Connections for checks: all requests wait for a check, so session look-ups must not delay it. */
@@ -49,16 +48,13 @@ const CHECK_CONNECTIONS = 1
 /** Connections for logins, and how many logins may wait for one (X4). */
 const LOGIN_CONNECTIONS = 4
 const MAX_WAITING_LOGINS = 64
-/** Rows one step of cleaning may delete, and steps one cleaning may take. */
-const CLEAN_UP_ROWS = 1_000
-const CLEAN_UP_STEPS = 100
 /** X6. */
 const CHANGE_TRIES = 10
 /** How long an expired family stays listed: longer than any access token of it lives. */
 const FAMILY_MARGIN_MS = 86_400_000
 
 export function createAccessStore(options: AccessStoreOptions): PostgresAccessStore {
-  const common = { url: options.url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, unavailable }
+  const common = { url: options.url, unavailable }
   const pool = createQueryPool({ ...common, name: 'ledger access', size: LOOK_UP_CONNECTIONS })
   const checks = createQueryPool({ ...common, name: 'ledger access checks', size: CHECK_CONNECTIONS })
   const logins = createQueryPool({
@@ -68,21 +64,18 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
     maxWaiting: MAX_WAITING_LOGINS,
   })
   const { vault } = options
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const readable = (row: ClientRow): ClientRecord | undefined => {
     const client = readableOf(row, vault)
-    if (client !== undefined) told.delete(row.client_id)
-    else if (!told.has(row.client_id)) {
-      told.add(row.client_id)
+    if (client !== undefined) reported.delete(row.client_id)
+    else if (!reported.has(row.client_id)) {
+      reported.add(row.client_id)
       options.onUnreadable?.(row.client_id)
     }
     return client
   }
   const now = options.now ?? Date.now
-  const cleaning = setInterval(() => {
-    cleanUp(pool, now()).catch(options.onCleanUpFailed ?? (() => undefined))
-  }, options.cleanUpEveryMs ?? 600_000)
-  cleaning.unref()
+  const stopCleaning = cleanAtIntervals(() => cleanUp(pool, now()), options)
 
   return {
     findClient: async (clientId) => {
@@ -106,7 +99,7 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
     rotateFamily: (exchange) => logins.run((sql) => rotateFamily(sql, exchange)),
     cleanUp: (atMs) => cleanUp(pool, atMs),
     close: async () => {
-      clearInterval(cleaning)
+      stopCleaning()
       await Promise.all([pool.close(), checks.close(), logins.close()])
     },
   }
@@ -153,10 +146,6 @@ function readableOf(row: ClientRow, vault: RowVault): ClientRecord | undefined {
   }
 }
 
-function timestamp(timeMs: number): string {
-  return new Date(timeMs).toISOString()
-}
-
 /** X6: tries again while concurrent writers change the row (undefined). */
 async function changed<T>(change: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
@@ -170,7 +159,7 @@ async function putClient(sql: postgres.Sql, vault: RowVault, client: ClientRecor
   const row = await findRow(sql, vault, client.clientId)
   const before = row && readableOf(row, vault)
   const document = sealedClient({ ...client, createdAtMs: before?.createdAtMs ?? client.createdAtMs }, vault)
-  const revokedAt = client.revokedAtMs === null ? null : timestamp(client.revokedAtMs)
+  const revokedAt = client.revokedAtMs === null ? null : isoTimestamp(client.revokedAtMs)
   return await sql.begin(async (transaction) => {
     const { count } = await transaction`
       INSERT INTO clients AS c (client_id, document, revoked_at)
@@ -200,10 +189,10 @@ async function revokeClient(
   const document = client && sealedClient({ ...client, revokedAtMs }, vault)
   return await sql.begin(async (transaction) => {
     const { count } = await transaction`
-      UPDATE clients SET revoked_at = ${timestamp(revokedAtMs)}, document = coalesce(decode(${document ?? null}, 'hex'), document)
+      UPDATE clients SET revoked_at = ${isoTimestamp(revokedAtMs)}, document = coalesce(decode(${document ?? null}, 'hex'), document)
        WHERE client_id = ${clientId} AND document = ${row.document}`
     if (count === 0) return undefined
-    await revokeFamilies(transaction, clientId, timestamp(atMs))
+    await revokeFamilies(transaction, clientId, isoTimestamp(atMs))
     return true
   })
 }
@@ -214,13 +203,13 @@ async function revokeFamilies(sql: postgres.TransactionSql, clientId: string, at
 
 /** A login that lost against the revocation of its client leaves a family that is revoked from the start (X3). */
 async function createFamily(sql: postgres.Sql, family: RefreshFamily): Promise<void> {
-  const createdAt = timestamp(family.createdAtMs)
+  const createdAt = isoTimestamp(family.createdAtMs)
   await sql`
     WITH live AS (
       SELECT client_id FROM clients WHERE client_id = ${family.clientId} AND revoked_at IS NULL FOR SHARE
     )
     INSERT INTO refresh_families (session_id, client_id, token_hash, expires_at, created_at, rotated_at, revoked_at)
-    VALUES (${family.sessionId}, ${family.clientId}, ${family.tokenHash}, ${timestamp(family.expiresAtMs)},
+    VALUES (${family.sessionId}, ${family.clientId}, ${family.tokenHash}, ${isoTimestamp(family.expiresAtMs)},
             ${createdAt}, ${createdAt}, CASE WHEN EXISTS (SELECT FROM live) THEN NULL ELSE ${createdAt}::timestamptz END)`
 }
 
@@ -231,7 +220,7 @@ interface RotatedRow {
 
 /** A concurrent second call waits for the row, finds another hash, and returns the state of the token (X1, X4). */
 async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
-  const at = timestamp(exchange.atMs)
+  const at = isoTimestamp(exchange.atMs)
   const [rotated] = await sql<RotatedRow[]>`
     WITH live AS (
       SELECT f.session_id, f.client_id, f.expires_at
@@ -244,7 +233,7 @@ async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promi
       SELECT ${exchange.tokenHash}, session_id, ${at}, expires_at FROM live
     )
     UPDATE refresh_families f
-    SET token_hash = ${exchange.nextTokenHash}, expires_at = ${timestamp(exchange.nextExpiresAtMs)}, rotated_at = ${at}
+    SET token_hash = ${exchange.nextTokenHash}, expires_at = ${isoTimestamp(exchange.nextExpiresAtMs)}, rotated_at = ${at}
     FROM live WHERE f.session_id = live.session_id
     RETURNING f.session_id, f.client_id`
   if (rotated !== undefined) {
@@ -262,8 +251,8 @@ interface RefusedRow {
 
 /** Why the token gave nothing; a used one that comes back late takes its family with it. */
 async function refusedExchange(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
-  const at = timestamp(exchange.atMs)
-  const lateBefore = timestamp(exchange.atMs - exchange.reuseGraceMs)
+  const at = isoTimestamp(exchange.atMs)
+  const lateBefore = isoTimestamp(exchange.atMs - exchange.reuseGraceMs)
   const [row] = await sql<RefusedRow[]>`
     SELECT false AS reused, false AS late, f.session_id, f.revoked_at IS NOT NULL OR c.revoked_at IS NOT NULL AS dead
     FROM refresh_families f LEFT JOIN clients c ON c.client_id = f.client_id
@@ -283,24 +272,15 @@ async function refusedExchange(sql: postgres.Sql, exchange: RefreshExchange): Pr
   return { kind: 'reused' }
 }
 
-async function cleanUp(pool: QueryPool, atMs: number): Promise<number> {
-  const steps = [
-    (sql: postgres.Sql) => sql`
+function cleanUp(pool: QueryPool, atMs: number): Promise<number> {
+  return deleteInSteps(pool, [
+    (sql, limit) => sql`
       DELETE FROM used_refresh_tokens WHERE token_hash IN (
-        SELECT token_hash FROM used_refresh_tokens WHERE expires_at <= ${timestamp(atMs)}
-        ORDER BY expires_at LIMIT ${CLEAN_UP_ROWS})`,
-    (sql: postgres.Sql) => sql`
+        SELECT token_hash FROM used_refresh_tokens WHERE expires_at <= ${isoTimestamp(atMs)}
+        ORDER BY expires_at LIMIT ${limit})`,
+    (sql, limit) => sql`
       DELETE FROM refresh_families WHERE session_id IN (
-        SELECT session_id FROM refresh_families WHERE expires_at <= ${timestamp(atMs - FAMILY_MARGIN_MS)}
-        LIMIT ${CLEAN_UP_ROWS})`,
-  ]
-  let deleted = 0
-  for (const step of steps) {
-    for (let count = 0; count < CLEAN_UP_STEPS; count += 1) {
-      const { count: rows } = await pool.run(async (sql) => await step(sql))
-      deleted += rows
-      if (rows < CLEAN_UP_ROWS) break
-    }
-  }
-  return deleted
+        SELECT session_id FROM refresh_families WHERE expires_at <= ${isoTimestamp(atMs - FAMILY_MARGIN_MS)}
+        LIMIT ${limit})`,
+  ])
 }

@@ -42,15 +42,13 @@ export interface AttestationStoreOptions {
   readonly poolSize?: number
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
-
 export function createAttestationStore({
   url,
   homeOf,
   vault,
   poolSize = 4,
 }: AttestationStoreOptions): PostgresAttestationStore {
-  const common = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, unavailable }
+  const common = { url, unavailable }
   const reading = createQueryPool({
     ...common,
     name: 'ledger attestations',

@@ -21,6 +21,7 @@ import { type Place, placeOf } from '../../vault/place.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
+import { cleanAtIntervals, type CleaningOptions, deleteInSteps } from './cleaning.ts'
 
 export interface PostgresIdempotencyStore extends IdempotencyStore {
   /** Deletes expired rows (H5). Returns their number. */
@@ -28,34 +29,24 @@ export interface PostgresIdempotencyStore extends IdempotencyStore {
   readonly close: () => Promise<void>
 }
 
-export interface IdempotencyStoreOptions {
+export interface IdempotencyStoreOptions extends CleaningOptions {
   readonly url: string
   readonly vault: RowVault
   readonly poolSize?: number
-  readonly cleanUpEveryMs?: number
-  readonly onCleanUpFailed?: (error: unknown) => void
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
-const CLEAN_UP_EVERY_MS = 600_000
-const CLEAN_UP_ROWS = 1_000
-const CLEAN_UP_STEPS = 100
 /** Attempts at a key: between a write and a read another edge may free or delete its row. */
 const MAX_TRIES = 10
 
 export function createIdempotencyStore(options: IdempotencyStoreOptions): PostgresIdempotencyStore {
-  const { url, vault, poolSize = 4, cleanUpEveryMs = CLEAN_UP_EVERY_MS } = options
+  const { url, vault, poolSize = 4 } = options
   const pool = createQueryPool({
     url,
     name: 'ledger idempotent requests',
     size: poolSize,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     unavailable: (message, cause) => new IdempotencyStoreUnavailable(message, cause),
   })
-  const cleaning = setInterval(() => {
-    cleanUp(pool).catch(options.onCleanUpFailed ?? (() => undefined))
-  }, cleanUpEveryMs)
-  cleaning.unref()
+  const stopCleaning = cleanAtIntervals(() => cleanUp(pool), options)
   const run = <T>(key: RequestKey, work: (sql: postgres.Sql, row: Addressed) => Promise<T>): Promise<T> =>
     pool.run(async (sql) => {
       await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
@@ -70,7 +61,7 @@ export function createIdempotencyStore(options: IdempotencyStoreOptions): Postgr
     part: (key, attempt, number) => run(key, (sql, row) => findPart(sql, row, attempt, number)),
     cleanUp: () => cleanUp(pool),
     close: async () => {
-      clearInterval(cleaning)
+      stopCleaning()
       await pool.close()
     },
   }
@@ -226,23 +217,14 @@ async function findPart(
   return Buffer.from(content, 'base64')
 }
 
-async function cleanUp(pool: QueryPool): Promise<number> {
+function cleanUp(pool: QueryPool): Promise<number> {
   const old = (sql: postgres.Sql) => sql`created_at < now() - ${KEPT_FOR_MS} * interval '1 millisecond'`
-  const steps = [
-    (sql: postgres.Sql) => sql`
+  return deleteInSteps(pool, [
+    (sql, limit) => sql`
       DELETE FROM idempotent_requests WHERE ctid IN (
-        SELECT ctid FROM idempotent_requests WHERE ${old(sql)} LIMIT ${CLEAN_UP_ROWS})`,
-    (sql: postgres.Sql) => sql`
+        SELECT ctid FROM idempotent_requests WHERE ${old(sql)} LIMIT ${limit})`,
+    (sql, limit) => sql`
       DELETE FROM idempotent_answer_parts WHERE ctid IN (
-        SELECT ctid FROM idempotent_answer_parts WHERE ${old(sql)} LIMIT ${CLEAN_UP_ROWS})`,
-  ]
-  let deleted = 0
-  for (const step of steps) {
-    for (let count = 0; count < CLEAN_UP_STEPS; count += 1) {
-      const { count: rows } = await pool.run(async (sql) => await step(sql))
-      deleted += rows
-      if (rows < CLEAN_UP_ROWS) break
-    }
-  }
-  return deleted
+        SELECT ctid FROM idempotent_answer_parts WHERE ${old(sql)} LIMIT ${limit})`,
+  ])
 }

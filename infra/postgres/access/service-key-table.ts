@@ -58,7 +58,6 @@ export const PRIVATE_KEY_TABLES: Readonly<Record<ServiceKeyPurpose, PrivateKeyTa
   import: 'edge_private_keys',
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
 const generateKeys = promisify(generateKeyPair)
 
 interface Table {
@@ -73,7 +72,6 @@ export function createServiceKeyTable(options: ServiceKeyTableOptions): ServiceK
     url: options.url,
     name: 'ledger service keys',
     size: 1,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     unavailable: (message, cause) => new ServiceKeysUnavailable(message, cause),
   })
   const table = { pool, seals, readStoreMs }

@@ -20,7 +20,7 @@ export interface QueryPoolOptions {
   /** As it shows in pg_stat_activity. */
   readonly name: string
   readonly size: number
-  readonly statementTimeoutMs: number
+  readonly statementTimeoutMs?: number
   readonly maxWaiting?: number
   /** A connection that is older is not used again, milliseconds. */
   readonly lifetimeMs?: number
@@ -40,6 +40,7 @@ export interface QueryPool {
 
 /** Time for the network and the driver beyond the statement itself. */
 const GRACE_MS = 2_000
+const STATEMENT_TIMEOUT_MS = 5_000
 const CONNECT_TIMEOUT_MS = 5_000
 /** A server process keeps what it has learnt of tables and plans: a new one now and then forgets it. */
 const LIFETIME_MS = 2_700_000
@@ -64,7 +65,8 @@ function isLost(error: unknown): boolean {
 
 export function createQueryPool(options: QueryPoolOptions): QueryPool {
   const slots = createSlots({ concurrency: options.size, maxWaiting: options.maxWaiting ?? 1_000 })
-  const timeoutMs = options.statementTimeoutMs + GRACE_MS
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
+  const timeoutMs = statementTimeoutMs + GRACE_MS
   const connections = createExclusiveConnections({
     timeoutMs,
     lifetimeMs: options.lifetimeMs ?? LIFETIME_MS,
@@ -74,7 +76,7 @@ export function createQueryPool(options: QueryPoolOptions): QueryPool {
         applicationName: options.name,
         // Opening may take twice that, the time that callers wait.
         connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2),
-        settings: { statement_timeout: String(options.statementTimeoutMs), ...options.settings },
+        settings: { statement_timeout: String(statementTimeoutMs), ...options.settings },
       }),
   })
   const pauses = options.readsOnly === true ? PAUSES_MS : []

@@ -48,7 +48,6 @@ export interface LedgerReadsOptions {
   readonly poolSize?: number
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
 /**
  * No statement may write. Every one of them is meant to walk an index and stop early: what statistics say of a table
  * that has just grown or was just restored must not turn that into reading and sorting all of it.
@@ -72,7 +71,6 @@ export function createLedgerReads({
     name: 'ledger reads',
     readsOnly: true,
     size: poolSize,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     settings: READ_SETTINGS,
     unavailable: (message, cause) => new ReadsUnavailable(message, cause),
   })

@@ -13,7 +13,7 @@ import {
   type ShardView,
 } from '../../../runtime/ports/shard-health.ts'
 import { healthStateOf, sinceMovedMs } from '../../../runtime/node/ownership/shard-state.ts'
-import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
+import { createQueryPool, type QueryPool, type QueryPoolOptions } from '../connection/query-pool.ts'
 import { countedRows } from '../rows/shard-counts.ts'
 
 export interface PostgresShardHealth extends ShardHealth {
@@ -24,27 +24,16 @@ export interface ShardHealthOptions {
   readonly url: string
 }
 
-const STATEMENT_TIMEOUT_MS = 5_000
 /** An edge occupies at most two server processes with these reads. */
 const READERS = 2
 
 export function createShardHealth({ url }: ShardHealthOptions): PostgresShardHealth {
-  const unavailable = (message: string, cause: ErrorOptions) => new ShardHealthUnavailable(message, cause)
-  const reads = createQueryPool({
+  const common: Pick<QueryPoolOptions, 'url' | 'unavailable'> = {
     url,
-    name: 'ledger shard health',
-    readsOnly: true,
-    size: READERS,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    unavailable,
-  })
-  const writes = createQueryPool({
-    url,
-    name: 'ledger shard health writes',
-    size: 1,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    unavailable,
-  })
+    unavailable: (message, cause) => new ShardHealthUnavailable(message, cause),
+  }
+  const reads = createQueryPool({ ...common, name: 'ledger shard health', readsOnly: true, size: READERS })
+  const writes = createQueryPool({ ...common, name: 'ledger shard health writes', size: 1 })
   const shard = (shardId: number) => readShard(reads, shardId)
   return {
     shards: (after, limit) => readShards(reads, after, limit),
