@@ -64,7 +64,7 @@ export function pageSections(report: BenchReport, summary: Summary): readonly (r
     gridOf('RATES AND LATENCIES', RATES, rows),
     gridOf('PROCESSOR TIME, µs', COSTS, rows),
     floorOf(report),
-    peersOf(report, rows),
+    peersOf(rows),
     comparisonOf(summary),
     NOTES,
     warningsOf(report),
@@ -101,10 +101,9 @@ function cellsOf(shown: readonly Shown[], figures: Figures): readonly string[] {
 }
 
 function floorOf(report: BenchReport): readonly string[] {
-  const { submit, few, batches, transfers, lowLoad } = report
+  const { submit, batches, transfers, lowLoad } = report
   const floors = [
     ...(submit ?? []),
-    ...(few ?? []),
     ...(batches === null ? [] : [batches]),
     ...(transfers ?? []),
     ...(lowLoad === null ? [] : [lowLoad.lone, ...lowLoad.open]),
@@ -114,7 +113,7 @@ function floorOf(report: BenchReport): readonly string[] {
   return [`FLOOR: one P-256 verification ${decimal(verifyUs)} µs, one signature ${decimal(signUs)} µs`]
 }
 
-function peersOf({ pgbench }: BenchReport, rows: readonly Row[]): readonly string[] {
+function peersOf(rows: readonly Row[]): readonly string[] {
   const figuresOf = (name: string): Figures | undefined => rows.find((row) => row.name === name)?.figures
   const pairs = PLAIN_PAIRS.flatMap(([ours, plain]) => {
     const [own, other] = [figuresOf(ours), figuresOf(plain)]
@@ -122,10 +121,7 @@ function peersOf({ pgbench }: BenchReport, rows: readonly Row[]): readonly strin
       ? []
       : [{ name: `${ours} / ${plain}`, figures: ratiosOf(own, other) }]
   })
-  return [
-    ...(pairs.length === 0 ? [] : gridOf('OURS / PLAIN', RATIOS, pairs)),
-    ...(pgbench === null || pgbench.skipped === null ? [] : [pgbench.skipped]),
-  ]
+  return [...(pairs.length === 0 ? [] : gridOf('OURS / PLAIN', RATIOS, pairs))]
 }
 
 function comparisonOf({ against, compared }: Summary): readonly string[] {

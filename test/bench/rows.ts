@@ -40,10 +40,7 @@ export interface Row {
   readonly boundBy?: string
 }
 
-export type MeasuredParts = Pick<
-  BenchReport,
-  'idle' | 'submit' | 'few' | 'batches' | 'transfers' | 'lowLoad' | 'plain' | 'pgbench'
->
+export type MeasuredParts = Pick<BenchReport, 'idle' | 'submit' | 'batches' | 'transfers' | 'lowLoad' | 'plain'>
 
 export const PLAIN_PAIRS = [
   ['random accounts', 'plain: orders'],
@@ -51,28 +48,14 @@ export const PLAIN_PAIRS = [
 ] as const
 
 export function rowsOf(report: MeasuredParts): readonly Row[] {
-  const { idle, submit, few, batches, transfers, lowLoad, plain, pgbench } = report
+  const { idle, submit, batches, transfers, lowLoad, plain } = report
   return [
     ...(submit ?? []).map(closedRow),
-    ...(few ?? []).map(closedRow),
     ...(batches === null ? [] : [closedRow(batches)]),
     ...(transfers ?? []).map(transfersRow),
     ...(lowLoad === null ? [] : [closedRow(lowLoad.lone), ...lowLoad.open.map(openRow)]),
     ...(idle === null ? [] : [{ name: 'idle', figures: { ...machineFigures(idle), ...cpuFigures(idle.cpuUs) } }]),
     ...(plain ?? []).map(plainRow),
-    ...(pgbench === null || pgbench.skipped !== null
-      ? []
-      : [
-          {
-            name: 'pgbench: TPC-B',
-            figures: {
-              perSecond: pgbench.perSecond,
-              ...answered(pgbench.latency),
-              postgresqlUs: pgbench.postgresqlCpuUs,
-              walBytes: pgbench.walBytes,
-            },
-          },
-        ]),
   ]
 }
 
@@ -135,10 +118,9 @@ function final(latency: Latency): Figures {
 }
 
 /** Every run over HTTP, by the name of its row. */
-export function runsOf({ submit, few, batches, transfers, lowLoad, plain }: MeasuredParts) {
+export function runsOf({ submit, batches, transfers, lowLoad, plain }: MeasuredParts) {
   const named: readonly { readonly name: string; readonly run: RunResult; readonly othersShare: number }[] = [
     ...(submit ?? []),
-    ...(few ?? []),
     ...(batches === null ? [] : [batches]),
     ...(transfers ?? []),
     ...(lowLoad === null ? [] : [lowLoad.lone, ...lowLoad.open]),

@@ -1,6 +1,5 @@
-/** Goal: what the bench reads elsewhere and sums up is what was there: percentiles, gaps, replies. */
+/** Goal: what the bench reads elsewhere and sums up is what was there: percentiles and replies. */
 import { describe, expect, test } from 'vitest'
-import { Gaps } from '../../bench/gaps.ts'
 import { latencyOf } from '../../bench/statistics.ts'
 import { Tally } from '../../bench/tally.ts'
 
@@ -13,19 +12,6 @@ describe('what the bench sums up', () => {
   test('nothing measured is zero of zero', () => {
     expect(latencyOf(new Float64Array(0))).toEqual({ count: 0, p50Ms: 0, p99Ms: 0, p999Ms: 0, maxMs: 0 })
   })
-
-  test('the longest gap of each kind counts from the start, and between those of its own kind', () => {
-    const gaps = new Gaps(100)
-    for (const [kind, atMs] of [
-      ['a', 110],
-      ['b', 160],
-      ['a', 150],
-      ['a', 155],
-      ['b', 161],
-    ] as const)
-      gaps.note(kind, atMs)
-    expect([...gaps.longest()]).toEqual([40, 60])
-  })
 })
 
 describe('what came back in a run', () => {
@@ -34,7 +20,6 @@ describe('what came back in a run', () => {
     batches: false,
     most: 10,
     follower: undefined,
-    gapsByAccount: false,
     seconds: 60,
   }
 
@@ -50,15 +35,6 @@ describe('what came back in a run', () => {
     tally.take(503, () => 'overloaded', performance.now())
     expect(tally).toMatchObject({ accepted: 0, answeredInTime: 0, statuses: { 503: 1 }, surprises: ['503 overloaded'] })
     expect(tally.latency().count).toBe(0)
-  })
-
-  test('gaps are told by account where that is asked for', () => {
-    const tally = new Tally({ ...options, gapsByAccount: true })
-    for (const account of ['alice', 'bob', 'alice']) {
-      tally.take(202, () => JSON.stringify({ txn_id: 't', account_id: account }), performance.now())
-    }
-    expect(tally.gapsByAccount()?.count).toBe(2)
-    expect(new Tally(options).gapsByAccount()).toBeNull()
   })
 
   test('a reply after the time is over is none in time', () => {
