@@ -26,7 +26,7 @@ const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
 const OPERATIONS = new DocumentedInterface(DOCUMENT).operations.map(({ id, method }) => [id, method] as const)
 /** Those that anybody may ask for again and again. */
 const OPEN = [['getKeySet'], ['getErrorPage'], ['getOpenApi'], ['getDocs']] as const
-/** Those of scoped clients (running-ledger), of signed bodies (test/unit/api/written-requests), of whole exports (portability). */
+/** Those of scoped clients and of signed bodies (`test/unit/api`), of whole exports and imports (`portability`). */
 const UNSEEN = [
   'createAccount 404',
   'rotateKey 404',

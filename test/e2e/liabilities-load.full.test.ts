@@ -15,7 +15,7 @@ import type { Members } from '../support/client-keys.ts'
 import { funded } from '../support/client-moves.ts'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
 import { type FreshLedger, loadFreshLedger } from '../support/loader/fresh-ledger.ts'
-import { verifyOffline } from './liabilities.suite.ts'
+import { verifyOffline } from './offline-check.ts'
 
 const FEW_ACCOUNTS = 10_000
 const MANY_ACCOUNTS = 1_000_000

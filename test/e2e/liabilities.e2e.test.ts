@@ -1,14 +1,14 @@
-/**
- * Goal: assertions of a ledger that runs. It has a ledger of its own, because it changes rows behind the ledger's back and
- * revokes keys.
- */
+/** Goal: a proof of liabilities adds up while value moves, and a revoked key voids it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LedgerClient, membersOf, send } from '../support/client.ts'
-import type { Members } from '../support/client-keys.ts'
+import { type Holder, type HttpReply, LedgerClient, membersOf, send } from '../support/client.ts'
+import type { Members, Value } from '../support/client-keys.ts'
+import { accepted, ended, issued, moved, WAITING } from '../support/client-moves.ts'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
-import { askLiabilities, liabilitiesSuite, verifyOffline } from './liabilities.suite.ts'
+import { verifyOffline } from './offline-check.ts'
 import type { Running } from './running.ts'
 import { runLedger } from './start-harness.ts'
+
+const TOKEN = 'OWED'
 
 let running: Running | undefined
 
@@ -29,7 +29,73 @@ afterAll(async () => {
   await running?.cluster.stop()
 })
 
-liabilitiesSuite(getRunning)
+function askLiabilities(client: LedgerClient): Promise<HttpReply> {
+  return client.post('/v1/assertions/proof-of-liabilities', { requester: 'an auditor' })
+}
+
+async function liabilitiesOf(client: LedgerClient): Promise<Members> {
+  const reply = await askLiabilities(client)
+  if (reply.status !== 200) throw new Error(`${reply.status} ${reply.body}`)
+  return membersOf(reply)
+}
+
+/** A group in which one gives the other half a unit. */
+async function settle(client: LedgerClient, one: Holder, other: Holder): Promise<void> {
+  const sides = [
+    { holder: one, type: 'debit' },
+    { holder: other, type: 'credit' },
+  ]
+  const legs = sides.map(({ holder, type }) => ({
+    account_id: holder.accountId,
+    type,
+    token_id: TOKEN,
+    amount: '0.5',
+  }))
+  const { group_id: groupId = '', terms_hash: termsHash = '' } = membersOf(
+    await client.post('/v1/settlement-groups', { legs }),
+  )
+  for (const { holder, type } of sides) {
+    const leg = { type, token_id: TOKEN, amount: '0.5', group_id: groupId, terms_hash: termsHash }
+    await accepted(client, holder, leg)
+  }
+  const group = await client.read(`/v1/settlement-groups/${String(groupId)}`, WAITING)
+  if (group['status'] !== 'settled') throw new Error(`it does not settle: ${JSON.stringify(group)}`)
+}
+
+function totalOf(assertion: Members, tokenId: string): Value | undefined {
+  const byToken = (assertion['result'] as Members)['by_token'] as readonly Members[]
+  return byToken.find((one) => one['token_id'] === tokenId)?.['total']
+}
+
+test('I4: it adds up at every moment while transfers, groups, mints and burns are on their way', async () => {
+  const { client, elsewhere } = getRunning()
+  const issuer = await client.register('issuer@liabilities')
+  await issued(client, TOKEN, issuer, '1000')
+  const [one, two] = [await client.register('one@liabilities'), await client.register('two@liabilities')]
+  for (const { accountId } of [one, two]) {
+    await moved(client, issuer, { type: 'transfer', to_account_id: accountId, token_id: TOKEN, amount: '100' })
+  }
+  const moving = new AbortController()
+  const again = async (move: () => Promise<unknown>): Promise<void> => {
+    while (!moving.signal.aborted) await move()
+  }
+  const transfer = (from: Holder, to: Holder) =>
+    again(async () => {
+      const order = { type: 'transfer', to_account_id: to.accountId, token_id: TOKEN, amount: '0.01' }
+      await ended(client, await accepted(client, from, order))
+    })
+  const minted = again(async () => {
+    for (const type of ['mint', 'burn']) await moved(client, issuer, { type, token_id: TOKEN, amount: '1' })
+  })
+  const movers = [transfer(one, two), transfer(two, one), again(() => settle(client, one, two)), minted]
+  const totals = new Set<unknown>()
+  for (let look = 0; look < 6; look += 1) {
+    totals.add(totalOf(await liabilitiesOf(look % 2 === 0 ? client : elsewhere), TOKEN))
+  }
+  moving.abort()
+  await Promise.all(movers)
+  expect(['1000', '1001']).toEqual(expect.arrayContaining([...totals]))
+})
 
 test('D12: a key that is revoked voids what it signed at every edge and offline, and another signs from then on', async () => {
   const { client, elsewhere, cluster } = getRunning()

@@ -23,7 +23,11 @@ export async function checkOffline(client: LedgerClient, accountIds: readonly st
       receipts.push(await client.read(`/v1/transactions/${txnId}/receipt`))
     }
   }
-  const { body: jwks } = await send(client.origin, { method: 'GET', path: '/.well-known/jwks.json' })
+  return { ...(await verifyOffline(client, ...chains, ...receipts)), txnIds }
+}
+
+/** `ledger verify` on what a client has saved. */
+export async function verifyOffline(client: LedgerClient, ...saved: readonly object[]): Promise<Finished> {
   const directory = mkdtempSync(join(tmpdir(), 'ledger-offline-'))
   try {
     const file = (name: string, text: string): string => {
@@ -31,9 +35,9 @@ export async function checkOffline(client: LedgerClient, accountIds: readonly st
       writeFileSync(path, text)
       return path
     }
-    const saved = [...chains, ...receipts].map((one) => JSON.stringify(one)).join('\n')
-    const args = ['verify', '--jwks', file('jwks.json', jwks), file('saved.ndjson', saved)]
-    return { ...(await runLedger(args)), txnIds }
+    const { body: jwks } = await send(client.origin, { method: 'GET', path: '/.well-known/jwks.json' })
+    const values = file('saved.ndjson', saved.map((value) => JSON.stringify(value)).join('\n'))
+    return await runLedger(['verify', '--jwks', file('jwks.json', jwks), values])
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
+import { type HttpReply, membersOf, textOf } from '../support/client.ts'
 import type { Members } from '../support/client-keys.ts'
-import { changeStatus, fieldsOf, free, funded, holdingOf, issued, moved, outcomeOf } from '../support/client-moves.ts'
+import { free, holdingOf, moved, outcomeOf } from '../support/client-moves.ts'
 import { historyOf, instanceOf, ownedBy } from '../support/client-nfts.ts'
 import { until } from '../support/cluster-process.ts'
 import {
@@ -46,51 +46,11 @@ function forTarget(fields: Members): Members {
   return { ledger_id: target.ledgerId, ...fields }
 }
 
-function detailOf(reply: HttpReply): string {
-  const { detail = '', errors = [] } = membersOf(reply)
-  const messages = (errors as readonly Members[]).map(({ message }) => String(message))
-  return [String(detail), ...messages].join(' ')
-}
-
 async function totalsOf({ client }: Side): Promise<Readonly<Record<string, string>>> {
   const assertion = membersOf(await client.post('/v1/assertions/proof-of-liabilities', REQUEST))
   const byToken = (assertion['result'] as Members)['by_token'] as readonly Members[]
   return Object.fromEntries(byToken.map((one) => [textOf(one, 'token_id'), textOf(one, 'total')]))
 }
-
-/** Nothing of the file is there. */
-async function untouched({ client, admin }: Side): Promise<void> {
-  expect((await client.get(`/v1/accounts/${stock.alice.accountId}/balances`)).status).toBe(404)
-  expect(await admin.readAll('/v1/fungible-tokens', 'tokens')).toEqual([])
-  expect(await admin.readAll('/v1/nft-classes', 'classes')).toEqual([])
-}
-
-describe('a file that is not as it was written is refused with its line, and nothing of it is taken', () => {
-  const cases: readonly (readonly [string, (all: readonly string[]) => readonly string[], RegExp, string])[] = [
-    ['truncated', (all) => all.slice(0, -1), /proof/, '400 ERR_INVALID_PROOF_HASH'],
-    ['without a line', (all) => all.toSpliced(4, 1), /line 4/, '400 ERR_INVALID_FIELD'],
-    ['in another order', (all) => all.toSpliced(3, 2, all[4] ?? '', all[3] ?? ''), /line 3/, '400 ERR_INVALID_FIELD'],
-    ['with a changed member', (all) => all.map((line) => line.replace('"alice@house"', '"mallory"')), /line/, '400'],
-  ]
-  test.for(cases)('%s', async ([, damage, line, outcome]) => {
-    const reply = await imported(target, damage(lines))
-    expect(outcomeOf(reply)).toContain(outcome)
-    expect(detailOf(reply)).toMatch(line)
-    await untouched(target)
-  })
-
-  test('for another ledger, or of one that is not trusted', async () => {
-    const foreign = linesOf(await exported(source, { ...target, ledgerId: randomUUID() }))
-    expect(outcomeOf(await imported(target, foreign))).toBe('400 ERR_WRONG_LEDGER')
-    const untrusted = linesOf(await exported(target, source))
-    expect(outcomeOf(await imported(source, untrusted))).toBe('403 ERR_FORBIDDEN')
-    await untouched(target)
-  })
-
-  test('by who is no administrator', async () => {
-    expect(outcomeOf(await imported({ ...target, admin: target.client }, lines))).toBe('403 ERR_FORBIDDEN')
-  })
-})
 
 describe('after the import', () => {
   let summary: Members
@@ -159,35 +119,6 @@ describe('after the import', () => {
     }
   })
 
-  test('the same file again changes nothing, under its own import ID or another', async () => {
-    const chainOf = (client: LedgerClient) =>
-      client.readAll(`/v1/accounts/${stock.alice.accountId}/audit-chain`, 'entries')
-    const before = await chainOf(target.client)
-    const same = await imported(target, lines, { importId })
-    expect(membersOf(same)).toEqual({ import_id: importId, status: 'done', summary })
-    const again = membersOf(await imported(target, lines, { size: 50 }))
-    expect(again['summary']).toMatchObject({ accounts: 4, present: 9 })
-    expect(await chainOf(target.client)).toEqual(before)
-    expect(await totalsOf(target)).toEqual(await totalsOf(source))
-  })
-
-  test('a newer export of what has changed is refused, whole', async () => {
-    await moved(source.client, stock.alice, { type: 'debit', amount: '0.5' })
-    const eve = await funded(source.client, 'eve@house', '4')
-    await issued(source.client, 'SILVER', eve, '9')
-    const totals = await totalsOf(target)
-    const reply = await imported(target, linesOf(await exported(source, target)))
-    expect(outcomeOf(reply)).toBe('409 ERR_CONFLICT')
-    expect(detailOf(reply)).toContain('line')
-    expect(await holdingOf(target.client, stock.alice.accountId)).toEqual(free('10.5'))
-    // The other records of the refused file are missing: at most a name without a key exists.
-    expect(await holdingOf(target.client, eve.accountId)).toEqual(free('0'))
-    expect((await target.client.get('/v1/fungible-tokens/SILVER')).status).toBe(404)
-    expect(await totalsOf(target)).toEqual(totals)
-    const named = await target.client.get(`/v1/accounts/${eve.accountId}`)
-    expect(named.status === 200 ? membersOf(named)['public_key'] : null).toBeNull()
-  })
-
   test('what was signed for the other ledger is not applied again, and what is new is', async () => {
     const [spent, failed] = stock.spent
     // Signed after the copy was made, by a key that is good at both.
@@ -213,38 +144,6 @@ describe('after the import', () => {
       forTarget({ type: 'transfer', ...stock.ruby, to_account_id: 'carol@house' }),
     )
     expect(await ownedBy(target.client, stock.carol)).toEqual(['ruby'])
-  })
-})
-
-describe('an account that moves', () => {
-  test('is closed there with a last debit, and is here with what it had, once', async () => {
-    const third = await source.client.register('dora@house')
-    await moved(source.client, third, { type: 'credit', amount: '5' })
-    const order = { account_ids: [third.accountId], mode: 'move' }
-    expect(outcomeOf(await exported(source, target, order))).toBe('409 ERR_CONFLICT')
-    await changeStatus(source.admin, third, { status: 'frozen' })
-    const first = linesOf(await exported(source, target, order))
-    const again = linesOf(await exported(source, target, order))
-    expect(await source.client.read(`/v1/accounts/${third.accountId}`)).toMatchObject({ status: 'closed' })
-    expect(await holdingOf(source.client, third.accountId)).toEqual(free('0'))
-    const [last] = await source.client.readAll(`/v1/transactions?account_id=${third.accountId}`, 'transactions')
-    expect(last).toMatchObject({ type: 'debit', amount: '5', status: 'completed' })
-    expect(outcomeOf(await exported(source, { ...target, ledgerId: randomUUID() }, order))).toBe('409 ERR_CONFLICT')
-    expect(membersOf(await imported(target, first))['summary']).toMatchObject({ accounts: 1, present: 0 })
-    expect(membersOf(await imported(target, again))['summary']).toMatchObject({ accounts: 1, present: 1 })
-    expect(await target.client.read(`/v1/accounts/${third.accountId}`)).toMatchObject({ status: 'frozen' })
-    expect(await holdingOf(target.client, third.accountId)).toEqual(free('5'))
-    await changeStatus(target.admin, third, { status: 'active' })
-    await moved(target.client, third, forTarget({ type: 'debit', amount: '5' }))
-  })
-
-  test('does not go while it has an NFT', async () => {
-    const order = { account_ids: [stock.alice.accountId], mode: 'move' }
-    await changeStatus(source.admin, stock.alice, { status: 'frozen' })
-    const reply = await exported(source, target, order)
-    expect(outcomeOf(reply)).toBe('409 ERR_CONFLICT')
-    expect(fieldsOf(reply)).toEqual(['account_ids[0]'])
-    expect(await source.client.read(`/v1/accounts/${stock.alice.accountId}`)).toMatchObject({ status: 'frozen' })
   })
 })
 

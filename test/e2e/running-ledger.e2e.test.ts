@@ -8,12 +8,9 @@ import { exchangePathsSuite } from '../model/exchange-paths.suite.ts'
 import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
 import { httpClientsSuite } from './http-clients.suite.ts'
-import { idempotencySuite } from './idempotency.suite.ts'
 import { restartSuite } from './restart.suite.ts'
 import type { Running } from './running.ts'
-import { shardsSuite } from './shards.suite.ts'
-import { transactionLinesSuite } from './transaction-lines.suite.ts'
-import { valueMovesSuite } from './value-moves.suite.ts'
+import { scopedClientsSuite } from './scoped-clients.suite.ts'
 
 let running: Running | undefined
 let started: Cluster | undefined
@@ -44,10 +41,7 @@ afterAll(async () => {
   await started?.stop()
 })
 
-idempotencySuite(getRunning)
-valueMovesSuite(getRunning)
-shardsSuite(getRunning)
-transactionLinesSuite(getRunning)
+scopedClientsSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
 
