@@ -10,10 +10,10 @@ import { type Answer, refusal } from '../../../actors/account/outcome.ts'
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
 import type { Item, ItemVerdict, Verdict } from '../../protocol/messages.ts'
 import { fieldsOf, nextHop } from '../../ports/trail.ts'
+import { createBoundedCache } from '../../common/bounded-cache.ts'
 import { reasonOf } from '../../common/reason.ts'
 import { decodeList, encodeVerdicts, ITEMS } from '../../protocol/wire.ts'
 import { createFirstOf } from '../recovery/containment.ts'
-import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
 import type { StepSettings } from '../shard/draft.ts'
 import type { ItemFate } from '../../ports/metrics.ts'
@@ -44,14 +44,23 @@ export type Admission = (message: string, reply: (message: string) => void, back
 
 /** Bytes of a reply beside its verdicts. */
 const REPLY_BYTES = 1_024
+/** Requests with more than one attempt whose latest is kept; at least half of them. */
+const MAX_ATTEMPTS = 200_000
 /** Limit on requests that wait for one conclusion. */
 const MAX_WAITERS = 64
 
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
-  const { clock, log, transport, wire, unsupported, enter, metrics } = dependencies
-  const isLatest = createAttemptMemory(clock)
+  const { log, transport, wire, unsupported, enter, metrics } = dependencies
+  const latestAttempts = createBoundedCache<string, number>(MAX_ATTEMPTS)
   const isFirst = createFirstOf()
   const judge = createJudge(dependencies)
+
+  /** A late attempt must not be judged after a later one was refused (I12). */
+  function isLatest({ requestId, attempt }: Item): boolean {
+    if (attempt < (latestAttempts.get(requestId) ?? 0)) return false
+    if (attempt > 1) latestAttempts.set(requestId, attempt)
+    return true
+  }
 
   /** undefined: the item entered the mailbox. */
   function admit(item: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
@@ -103,7 +112,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
     }
     let backlog = backlogBefore
     for (const item of items) {
-      if (!isLatest(item.requestId, item.attempt)) continue
+      if (!isLatest(item)) continue
       const verdict = admit(item, channel, backlog)
       metrics?.items(fateOf(verdict), 1)
       if (verdict === undefined) backlog += 1
