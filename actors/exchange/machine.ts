@@ -1,8 +1,7 @@
 /** Transitions of the exchanges of one group ID; the offers and pairs that pairing.ts leaves choose the next state. */
-import { ABSENT, type StepContext, IGNORED, type MachineDefinition } from '../define-actor.ts'
-import type { ExchangeCommand } from './commands.ts'
+import { ABSENT, defineActor, IGNORED, type MachineDefinition, type StepContext } from '../define-actor.ts'
 import { exchanged, outcomeOf, timeOf } from './pairing.ts'
-import type { ExchangeData, ExchangeStatus } from './state.ts'
+import type { ExchangeCommand, ExchangeData, ExchangeState, ExchangeStatus } from './state.ts'
 
 type Context = StepContext<ExchangeStatus, unknown>
 
@@ -31,7 +30,7 @@ const FORGOTTEN = [
 ] as const
 const PAIRED = [{ guard: 'leavesOffers', target: 'waiting', actions: 'pair' }, ...FORGOTTEN] as const
 
-export const exchangeMachine = {
+const exchangeMachine = {
   guards: GUARDS,
   actions: ACTIONS,
   creations: CREATIONS,
@@ -56,3 +55,9 @@ export const exchangeMachine = {
     expired: { on: { offer_exchange: PAIRED, due: [{ guard: 'isEarly', ...IGNORED }, ...FORGOTTEN] } },
   },
 } as const satisfies MachineDefinition<ExchangeData, ExchangeStatus, ExchangeCommand, unknown>
+
+export const exchangeActor = defineActor<ExchangeState, ExchangeCommand, unknown>({
+  kind: 'exchange',
+  machine: exchangeMachine,
+  refusals: { absent: {}, waiting: {}, expired: {} },
+})

@@ -14,8 +14,7 @@ import type { ExchangeSide } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { ExchangeCommand } from './commands.ts'
-import type { ExchangeData, ExchangeOffer, ExchangePair } from './state.ts'
+import type { ExchangeCommand, ExchangeData, ExchangeOffer, ExchangePair } from './state.ts'
 
 /** Limit on offers that wait under one group ID, for a mirror or for the transfer of an NFT. */
 export const MAX_OFFERS = 64

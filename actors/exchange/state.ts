@@ -1,5 +1,6 @@
 /** The exchanges of one group ID. Plain JSON. */
-import type { ExchangeSide } from '../message.ts'
+import type { ExchangeDeliveryMessage, ExchangeMessage, ExchangeSide, Stamp } from '../message.ts'
+import type { DueCommand } from '../define-actor.ts'
 
 /** `waiting`: offers wait for a mirror or an NFT; `expired`: none waits, and the mirrors of expired offers fail. */
 export type ExchangeStatus = 'waiting' | 'expired'
@@ -40,3 +41,5 @@ export interface ExchangePair {
   /** Transactions whose NFTs have not changed hands. */
   readonly delivering: readonly string[]
 }
+
+export type ExchangeCommand = ((ExchangeMessage | ExchangeDeliveryMessage) & Stamp) | DueCommand

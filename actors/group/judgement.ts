@@ -2,8 +2,7 @@
 import { type Answer, refusal } from '../account/outcome.ts'
 import { type AssetEvidence, mayCross, wrongQuantity } from '../account/submission.ts'
 import type { LegTerms } from '../message.ts'
-import type { GroupCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
-import type { GroupState } from './state.ts'
+import type { GroupCommand, GroupState, RegisterGroupCommand, RevertGroupCommand } from './state.ts'
 
 export type GroupEvidence = AssetEvidence
 

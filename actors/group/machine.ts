@@ -3,10 +3,19 @@
  * registered can only be `linked`.
  */
 import { type Answer, refusal } from '../account/outcome.ts'
-import { ABSENT, type StepContext, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
-import type { GroupCommand, GroupCommandOf, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
-import type { GroupEvidence } from './judgement.ts'
 import {
+  ABSENT,
+  type Change,
+  defineActor,
+  IGNORED,
+  JUDGED,
+  type MachineDefinition,
+  type Refusals,
+  type StepContext,
+} from '../define-actor.ts'
+import { type GroupEvidence, judgeGroupCommand } from './judgement.ts'
+import {
+  advanced,
   ask,
   begin,
   beginLinked,
@@ -30,9 +39,20 @@ import {
   refuse,
   revert,
   settle,
-  advanced,
 } from './progress.ts'
-import { type GroupData, type GroupStatus, type GroupView, groupViewAs, type LegPart, shown } from './state.ts'
+import {
+  type GroupCommand,
+  type GroupCommandOf,
+  type GroupData,
+  type GroupState,
+  type GroupStatus,
+  type GroupView,
+  groupViewAs,
+  type LegPart,
+  type RegisterGroupCommand,
+  type RevertGroupCommand,
+  shown,
+} from './state.ts'
 
 type Context = StepContext<GroupStatus, GroupEvidence>
 
@@ -134,7 +154,7 @@ const REPEATED = { guard: 'isRepeat', actions: 'defer' } as const
 const REGISTERED = { guard: 'isRepeat', actions: 'showRegistered' } as const
 const FOREIGNERS = { guard: 'isForeign', actions: 'refuseForeign' } as const
 
-export const groupMachine = {
+const groupMachine = {
   guards: GUARDS,
   actions: ACTIONS,
   creations: CREATIONS,
@@ -244,3 +264,26 @@ function asNew(group: GroupData, view: GroupView): GroupView {
   const legs = group.legs.map(({ terms }) => ({ ...terms, status: 'expected', txnId: null }) as const)
   return { ...view, status: 'open', legs, compensations: [], partialFailures: [], finishedAtMs: null, failure: null }
 }
+
+const EXISTS = { code: 'group_exists', detail: 'The group ID is in use.', field: 'group_id' } as const
+const NOT_FOUND = { code: 'group_not_found', detail: 'There is no such group.' } as const
+const SETTLED = { code: 'group_settled', detail: 'The group is settled.' } as const
+
+const REFUSALS = {
+  absent: {},
+  registering: { register_group: EXISTS, revert_group: NOT_FOUND },
+  refusing: { register_group: EXISTS, revert_group: NOT_FOUND },
+  open: { register_group: EXISTS },
+  settling: { register_group: EXISTS, revert_group: SETTLED },
+  settled: { register_group: EXISTS, revert_group: SETTLED },
+  reverting: { register_group: EXISTS },
+  reverted: { register_group: EXISTS },
+  linked: { register_group: EXISTS },
+} as const satisfies Refusals<GroupState, GroupStatus, GroupCommand['type']>
+
+export const groupActor = defineActor<GroupState, GroupCommand, GroupEvidence>({
+  kind: 'group',
+  machine: groupMachine,
+  refusals: REFUSALS,
+  judge: judgeGroupCommand,
+})

@@ -13,8 +13,15 @@ import type { CarriedValue, LegName, LegRole, LegTerms, Message, Stamp } from '.
 import type { Refusal } from '../refusal.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { GroupCommandOf, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
-import { type GroupLeg, type GroupData, groupViewAs, type LegPart } from './state.ts'
+import {
+  type GroupCommandOf,
+  type GroupData,
+  type GroupLeg,
+  groupViewAs,
+  type LegPart,
+  type RegisterGroupCommand,
+  type RevertGroupCommand,
+} from './state.ts'
 
 type GroupChange = Change<GroupData>
 

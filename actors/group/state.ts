@@ -1,8 +1,11 @@
 /** State of a settlement group. Plain JSON. */
 import type { Failure } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import type { Compensation, LegRole, LegTerms } from '../message.ts'
+import type { Compensation, GroupMessage, LegRole, LegTerms, Stamp } from '../message.ts'
 import type { Refusal } from '../refusal.ts'
+import type { CommandBase } from '../account/commands.ts'
+import type { DueCommand } from '../define-actor.ts'
+import type { Terms } from './terms.ts'
 
 /**
  * `registering`: waiting for accounts to expect their legs; `refusing`: an account refused, the others must cancel;
@@ -168,3 +171,22 @@ function legStatusOf(own: LegPart | undefined): GroupLegView['status'] {
   if (own === undefined || own.txnId === null) return 'expected'
   return own.compensationTxnId === null ? 'completed' : 'compensated'
 }
+
+export interface RegisterGroupCommand extends CommandBase {
+  readonly type: 'register_group'
+  readonly groupId: string
+  readonly terms: Terms
+  /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
+  readonly registrationKey: string
+}
+
+export interface RevertGroupCommand extends CommandBase {
+  readonly type: 'revert_group'
+  readonly groupId: string
+  readonly reason: string
+  /** Transactions of a linked group to compensate. */
+  readonly transactions: readonly { readonly txnId: string; readonly accountId: string }[]
+}
+
+export type GroupCommand = RegisterGroupCommand | RevertGroupCommand | (GroupMessage & Stamp) | DueCommand
+export type GroupCommandOf<Type extends GroupCommand['type']> = Extract<GroupCommand, { readonly type: Type }>

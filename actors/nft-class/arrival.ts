@@ -2,8 +2,7 @@
 import { arrivalAnswer } from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Change } from '../define-actor.ts'
-import type { HoldClass } from './commands.ts'
-import { type ClassData, newClass } from './state.ts'
+import { type ClassData, type HoldClass, newClass } from './state.ts'
 
 export function isSameHold(nftClass: ClassData, command: HoldClass): boolean {
   return isSameClass(nftClass, command) && nftClass.arrived?.importId === command.from.importId

@@ -1,13 +1,28 @@
 import { FIRST, sent } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
-import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS, arrivalAnswer } from '../arrival.ts'
+import {
+  ARRIVAL_ACTIONS,
+  ARRIVAL_CREATIONS,
+  ARRIVAL_GUARDS,
+  arrivalAnswer,
+  authorizeArrival,
+  NOT_HELD,
+} from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
-import { ABSENT, type Change, type MachineDefinition, written } from '../define-actor.ts'
+import { ABSENT, type Change, defineActor, type MachineDefinition, type Refusals, written } from '../define-actor.ts'
 import type { Stamp } from '../message.ts'
 import { consentOf, isReplay, registrationActions, registrationGuards } from '../registration.ts'
 import { holdArrival, isSameClass, isSameHold } from './arrival.ts'
-import type { ClassArrivalCommand, ClassCommand, RegisterClassCommand } from './commands.ts'
-import { type ClassData, type ClassStatus, classViewOf, newClass } from './state.ts'
+import {
+  type ClassArrivalCommand,
+  type ClassCommand,
+  type ClassData,
+  type ClassState,
+  type ClassStatus,
+  classViewOf,
+  newClass,
+  type RegisterClassCommand,
+} from './state.ts'
 
 type IssuePrepared = Extract<ClassCommand, { readonly type: 'issue_prepared' }>
 
@@ -35,7 +50,7 @@ const CREATIONS = {
   ...ARRIVAL_CREATIONS,
 }
 
-export const classMachine = {
+const classMachine = {
   guards: GUARDS,
   actions: ACTIONS,
   creations: CREATIONS,
@@ -102,3 +117,23 @@ function asksForAnother(
     canonicalJson(nftClass.metadataSchema) !== canonicalJson(metadataSchema)
   )
 }
+
+const TAKEN = { code: 'class_exists', detail: 'The name is taken.', field: 'name' } as const
+const EXISTS = {
+  code: 'class_exists',
+  detail: 'The name already belongs to a different class.',
+  field: 'name',
+} as const
+
+const REFUSALS = {
+  absent: { take_arrival: NOT_HELD },
+  preparing: { register_class: TAKEN, hold_arrival: EXISTS, take_arrival: NOT_HELD },
+  active: { register_class: TAKEN, hold_arrival: EXISTS, take_arrival: NOT_HELD },
+} as const satisfies Refusals<ClassState, ClassStatus, ClassCommand['type']>
+
+export const classActor = defineActor<ClassState, ClassCommand, unknown>({
+  kind: 'class',
+  machine: classMachine,
+  refusals: REFUSALS,
+  authorize: authorizeArrival,
+})

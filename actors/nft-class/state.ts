@@ -1,8 +1,10 @@
 /** State of an NFT class. Plain JSON. */
 import type { CommandBase } from '../account/commands.ts'
-import type { ArrivedFrom, ArrivingClass } from '../arrival.ts'
+import type { ArrivalCommand, ArrivedFrom, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
 import { foldCase } from '../case-folding.ts'
 import type { JsonObject } from '../canonical-json.ts'
+import type { ClassMessage, Stamp } from '../message.ts'
+import type { RegistrationCommand } from '../registration.ts'
 
 /** `preparing`: waiting for the issuer's consent, or staged for an import. */
 export type ClassStatus = 'preparing' | 'active'
@@ -83,3 +85,18 @@ export function classViewOf(state: ClassData): ClassView {
 export function foldedName(name: string): string {
   return foldCase(name.normalize('NFC')).normalize('NFC')
 }
+
+export interface RegisterClassCommand extends RegistrationCommand {
+  readonly type: 'register_class'
+  /** Set when the command enters the mailbox: `cls_` and a ULID of the name's home. */
+  readonly newClassId: string
+  readonly name: string
+  readonly description: string
+  readonly issuer: string
+  readonly metadataSchema: JsonObject
+}
+
+export type HoldClass = HoldArrivalCommand<ArrivingClass>
+export type ClassArrivalCommand = ArrivalCommand<ArrivingClass>
+
+export type ClassCommand = RegisterClassCommand | ClassArrivalCommand | (ClassMessage & Stamp)

@@ -7,8 +7,7 @@ import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
 import { GENESIS } from '../audit-chain.ts'
 import { type Change, written } from '../define-actor.ts'
 import { invariant } from '../result.ts'
-import type { InstanceCommandOf } from './commands.ts'
-import { type InstanceData, newInstance } from './state.ts'
+import { type InstanceCommandOf, type InstanceData, newInstance } from './state.ts'
 
 export function isHeldBy(
   { arrived, arriving }: InstanceData,

@@ -1,8 +1,7 @@
 /** Transitions of an NFT; the arithmetic is in possession.ts and arrival.ts. */
-import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
-import { ABSENT, type MachineDefinition } from '../define-actor.ts'
+import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS, authorizeArrival, NOT_HELD } from '../arrival.ts'
+import { ABSENT, defineActor, type MachineDefinition, type Refusals } from '../define-actor.ts'
 import { hasSameRecord, holdArrival, isHeldBy, isSameHold, takeArrival } from './arrival.ts'
-import type { InstanceCommand, InstanceCommandOf } from './commands.ts'
 import {
   begin,
   burn,
@@ -20,7 +19,7 @@ import {
   release,
   settleLeg,
 } from './possession.ts'
-import type { InstanceData, InstanceStatus } from './state.ts'
+import type { InstanceCommand, InstanceCommandOf, InstanceData, InstanceState, InstanceStatus } from './state.ts'
 
 const GUARDS = {
   ...ARRIVAL_GUARDS,
@@ -75,7 +74,7 @@ const TAKEN = {
   hold_nft: { actions: 'refuseHold' },
 } as const
 
-export const instanceMachine = {
+const instanceMachine = {
   guards: GUARDS,
   actions: ACTIONS,
   creations: CREATIONS,
@@ -130,3 +129,26 @@ export const instanceMachine = {
     burned: { on: { ...PRESENT, ...TAKEN } },
   },
 } as const satisfies MachineDefinition<InstanceData, InstanceStatus, InstanceCommand, unknown>
+
+const EXISTS = {
+  code: 'instance_exists',
+  detail: 'The class has, or had, a different instance with this ID.',
+  field: 'instance_id',
+} as const
+
+const EXISTING = { hold_arrival: EXISTS, take_arrival: NOT_HELD } as const
+
+const REFUSALS = {
+  absent: { take_arrival: NOT_HELD },
+  minting: EXISTING,
+  active: EXISTING,
+  held: EXISTING,
+  burned: EXISTING,
+} as const satisfies Refusals<InstanceState, InstanceStatus, InstanceCommand['type']>
+
+export const instanceActor = defineActor<InstanceState, InstanceCommand, unknown>({
+  kind: 'instance',
+  machine: instanceMachine,
+  refusals: REFUSALS,
+  authorize: authorizeArrival,
+})

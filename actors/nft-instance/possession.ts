@@ -11,13 +11,12 @@ import { accountAddress, exchangeAddress, groupAddress } from '../address.ts'
 import { chainHash, ENTRY_FORMAT } from '../audit-chain.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { LegName, Message, Stamp } from '../message.ts'
-import type { Refusal } from '../refusal.ts'
+import type { Refusal, RefusalCode } from '../refusal.ts'
 import { nftNameOf } from '../nft-id.ts'
-import type { RefusalCode } from '../refusal.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
-import type { InstanceCommandOf } from './commands.ts'
 import {
+  type InstanceCommandOf,
   type InstanceData,
   type InstanceHold,
   type InstanceStatus,

@@ -1,8 +1,8 @@
 /** State of an NFT instance. Plain JSON. */
-import type { ArrivedFrom, ArrivingInstance } from '../arrival.ts'
+import type { ArrivalCommand, ArrivedFrom, ArrivingInstance } from '../arrival.ts'
 import { GENESIS, type Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import type { LegName, Stamp } from '../message.ts'
+import type { InstanceMessage, LegName, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
 import { type Guarded, isCount, isNullOr, isNumber, isObjectOf, isOneOf, isText } from '../shapes.ts'
 
@@ -112,3 +112,6 @@ export function instanceViewOf({ id, status, owner, metadata, mintedAtMs }: Inst
   if (status === 'minting' || name === undefined) return undefined
   return { ...name, owner, status, metadata, mintedAtMs }
 }
+
+export type InstanceCommand = ArrivalCommand<ArrivingInstance> | (InstanceMessage & Stamp)
+export type InstanceCommandOf<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>

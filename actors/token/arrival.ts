@@ -8,8 +8,7 @@ import { arrivalAnswer, type ArrivingToken, type DropArrivalCommand, type TakeAr
 import { written } from '../define-actor.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
-import type { HoldToken, TokenCommand } from './commands.ts'
-import { newToken, type TokenData } from './state.ts'
+import { type HoldToken, newToken, type TokenCommand, type TokenData } from './state.ts'
 import { exceeds, type TokenChange } from './supply.ts'
 
 type Arriving = Extract<TokenCommand, { readonly type: 'take_arrival' | 'drop_arrival' }>

@@ -1,20 +1,21 @@
 /** Transitions of a token; the arithmetic is in supply.ts and arrival.ts. */
-import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
-import { ABSENT, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
-import { parseQuantity } from '../money.ts'
+import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS, authorizeArrival, NOT_HELD } from '../arrival.ts'
+import { ABSENT, type Change, defineActor, JUDGED, type MachineDefinition, type Refusals } from '../define-actor.ts'
+import { BASE_UNIT, parseQuantity } from '../money.ts'
 import { isReplay, registrationActions, registrationGuards } from '../registration.ts'
 import {
   dropGrowth,
+  EXISTS,
   hasArrived,
   holdArrival,
   holdGrowth,
   isGrownBy,
   isSameHold,
+  judgeGrowth,
   takeArrival,
   takeGrowth,
 } from './arrival.ts'
-import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
-import type { TokenData, TokenStatus } from './state.ts'
+import type { RegisterTokenCommand, TokenCommand, TokenData, TokenState, TokenStatus } from './state.ts'
 import {
   activate,
   begin,
@@ -25,6 +26,7 @@ import {
   revertLeg,
   settleLeg,
 } from './supply.ts'
+import { type Answer, refusal } from '../account/outcome.ts'
 
 type IssuePrepared = Extract<TokenCommand, { readonly type: 'issue_prepared' }>
 
@@ -69,7 +71,7 @@ const SUPPLY = {
   revert_leg: { actions: 'revertLeg' },
 } as const
 
-export const tokenMachine = {
+const tokenMachine = {
   guards: GUARDS,
   actions: ACTIONS,
   creations: CREATIONS,
@@ -126,3 +128,26 @@ function asksForAnother(token: TokenData, { tokenId, decimals, issuer, totalSupp
     token.initialSupply !== totalSupply
   )
 }
+
+const TAKEN = { code: 'token_exists', detail: 'The symbol is taken.', field: 'symbol' } as const
+
+const REFUSALS = {
+  absent: { take_arrival: NOT_HELD },
+  preparing: { register_token: TAKEN, hold_arrival: EXISTS, take_arrival: NOT_HELD },
+  crediting: { register_token: TAKEN, hold_arrival: EXISTS, take_arrival: NOT_HELD },
+  active: { register_token: TAKEN, take_arrival: NOT_HELD },
+} as const satisfies Refusals<TokenState, TokenStatus, TokenCommand['type']>
+
+function judge(token: TokenState | null, command: TokenCommand): Answer | undefined {
+  if (command.type === 'hold_arrival' && token !== null) return judgeGrowth(token, command)
+  if (command.type !== 'register_token' || command.tokenId.toUpperCase() !== BASE_UNIT) return undefined
+  return refusal('token_exists', 'The symbol is reserved for the base unit of the ledger.', 'symbol')
+}
+
+export const tokenActor = defineActor<TokenState, TokenCommand, unknown>({
+  kind: 'token',
+  machine: tokenMachine,
+  refusals: REFUSALS,
+  authorize: authorizeArrival,
+  judge,
+})

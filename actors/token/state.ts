@@ -1,7 +1,9 @@
 /** State of a token, with pending changes of its supply. Plain JSON, quantities as decimal strings. */
 import type { CommandBase } from '../account/commands.ts'
-import type { ArrivedFrom, ArrivingToken } from '../arrival.ts'
+import type { ArrivalCommand, ArrivedFrom, ArrivingToken, HoldArrivalCommand } from '../arrival.ts'
 import { formatQuantity, parseQuantity } from '../money.ts'
+import type { Stamp, TokenMessage } from '../message.ts'
+import type { RegistrationCommand } from '../registration.ts'
 
 /**
  * `preparing`: waiting for the issuer's consent, or staged for an import; `crediting`: its supply is on the way to the
@@ -92,3 +94,16 @@ export function tokenFactsOf(token: TokenState): TokenFacts | undefined {
 export function tokenViewOf({ tokenId, decimals, issuer, totalSupply, createdAtMs }: TokenData): TokenView {
   return { tokenId, decimals, issuer, totalSupply: formatQuantity(parseQuantity(totalSupply)), createdAtMs }
 }
+
+export interface RegisterTokenCommand extends RegistrationCommand {
+  readonly type: 'register_token'
+  readonly tokenId: string
+  readonly decimals: number
+  readonly issuer: string
+  readonly totalSupply: string
+}
+
+export type HoldToken = HoldArrivalCommand<ArrivingToken>
+
+export type TokenCommand = RegisterTokenCommand | ArrivalCommand<ArrivingToken> | (TokenMessage & Stamp)
+export type TokenCommandOf<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>

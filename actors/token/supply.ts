@@ -14,8 +14,7 @@ import type { LegName, Message, Stamp } from '../message.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
 import { consentOf } from '../registration.ts'
-import type { RegisterTokenCommand, TokenCommandOf } from './commands.ts'
-import { newToken, type TokenData, tokenViewOf } from './state.ts'
+import { newToken, type RegisterTokenCommand, type TokenCommandOf, type TokenData, tokenViewOf } from './state.ts'
 
 export type TokenChange = Change<TokenData>
 

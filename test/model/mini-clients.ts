@@ -7,11 +7,11 @@ import type { Json } from '../../actors/canonical-json.ts'
 import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
 import { readTerms, type Terms } from '../../actors/group/terms.ts'
 import { formatQuantity } from '../../actors/money.ts'
-import type { RegisterClassCommand } from '../../actors/nft-class/commands.ts'
+import type { RegisterClassCommand } from '../../actors/nft-class/state.ts'
 import { nftId } from '../../actors/nft-id.ts'
 import { type InstanceView, instanceViewOf, type NftEvent } from '../../actors/nft-instance/state.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
-import type { RegisterTokenCommand } from '../../actors/token/commands.ts'
+import type { RegisterTokenCommand } from '../../actors/token/state.ts'
 import {
   CALLER,
   mintCommand,

@@ -18,11 +18,11 @@ import {
 import type { AccountKey, AccountState } from '../../actors/account/state.ts'
 import type { Evidence } from '../../actors/account/evidence.ts'
 import type { StepResult } from '../../actors/define-actor.ts'
-import type { RegisterGroupCommand, RevertGroupCommand } from '../../actors/group/commands.ts'
+import type { RegisterGroupCommand, RevertGroupCommand } from '../../actors/group/state.ts'
 import type { Terms } from '../../actors/group/terms.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
-import type { RegisterTokenCommand } from '../../actors/token/commands.ts'
-import type { RegisterClassCommand } from '../../actors/nft-class/commands.ts'
+import type { RegisterTokenCommand } from '../../actors/token/state.ts'
+import type { RegisterClassCommand } from '../../actors/nft-class/state.ts'
 
 export const ACCOUNT = 'alice@example'
 export const KEY: AccountKey = { keyId: 'key-1', publicKey: 'public-1' }

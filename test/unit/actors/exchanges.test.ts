@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
-import { exchangeActor } from '../../../actors/exchange/actor.ts'
+import { exchangeActor } from '../../../actors/exchange/machine.ts'
 import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/pairing.ts'
 import type { ExchangeOffer, ExchangeState } from '../../../actors/exchange/state.ts'
 import { START_MS } from '../../support/accounts.ts'

@@ -1,7 +1,7 @@
 /** Goal: a registered group does all of what was agreed, or none of it (L2-L4, G1, G2). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import { groupActor } from '../../../actors/group/actor.ts'
+import { groupActor } from '../../../actors/group/machine.ts'
 import type { Terms } from '../../../actors/group/terms.ts'
 import {
   agree,

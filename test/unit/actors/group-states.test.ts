@@ -1,6 +1,6 @@
 /** Goal: a group replies correctly in each of its states: to its own client, other clients and late messages. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { groupActor } from '../../../actors/group/actor.ts'
+import { groupActor } from '../../../actors/group/machine.ts'
 import type { GroupState, GroupStatus } from '../../../actors/group/state.ts'
 import { ADMIN, GROUP, open, STRANGER, termsOf } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../actors/account/transaction.ts'
 import type { InstanceMessage } from '../../../actors/message.ts'
 import type { InstanceState } from '../../../actors/nft-instance/state.ts'
-import { instanceActor } from '../../../actors/nft-instance/actor.ts'
+import { instanceActor } from '../../../actors/nft-instance/machine.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { SALT, START_MS } from '../../support/accounts.ts'
 

@@ -1,9 +1,8 @@
 /** Goal: a token whose supply is on the way exists: its supply changes, its name is taken, and its registration waits. */
 import { beforeEach, expect, test } from 'vitest'
 import { classAddress, tokenAddress } from '../../../actors/address.ts'
-import { tokenActor } from '../../../actors/token/actor.ts'
-import type { TokenCommand } from '../../../actors/token/commands.ts'
-import type { TokenState } from '../../../actors/token/state.ts'
+import { tokenActor } from '../../../actors/token/machine.ts'
+import type { TokenCommand, TokenState } from '../../../actors/token/state.ts'
 import { classify, GROUP, issue, open, STRANGER } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
 import { registerTokenCommand } from '../../support/accounts.ts'

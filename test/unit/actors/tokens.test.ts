@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../actors/address.ts'
 import type { TokenState } from '../../../actors/token/state.ts'
-import { tokenActor } from '../../../actors/token/actor.ts'
+import { tokenActor } from '../../../actors/token/machine.ts'
 import { MAX_HELD_LEGS } from '../../../actors/token/supply.ts'
 import {
   ADMIN,
