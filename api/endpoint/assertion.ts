@@ -62,9 +62,8 @@ export function problemOfAssertion(
   if (type === undefined) return `assertion_type must be one of ${ASSERTION_TYPES.join(', ')}.`
   const read = v.safeParse(RESULT_SCHEMAS[type], given.result)
   if (!read.success)
-    return `The result is none of a ${type}: ${v.getDotPath(read.issues[0]) ?? 'a member'} is missing or wrong.`
+    return `The result is not a result of ${type}: ${v.getDotPath(read.issues[0]) ?? 'a member'} is missing or wrong.`
   const result = read.output
-  if (result.assertion_type !== type) return 'The result is of another assertion type.'
   if (result.ledger_id !== ledgerId) return 'The result is of another ledger.'
   const { key_id: keyId, generated_at: at } = result
   const claim = { keyId, atMs: timeMsIn(at), text: canonicalJson(given.result), signature: given.signature }

@@ -2,12 +2,12 @@
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { Invalid } from '../http/problem.ts'
 import { codePoints } from './fields.ts'
 import { schemaErrors } from '../http/invalid.ts'
 import { isObject } from './nft-class.ts'
 import { define } from './named-schema.ts'
+import { complianceResult, liabilitiesResult, provenanceResult } from './responses/assertion.ts'
 
 export const ASSERTION_TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const
 export type AssertionType = (typeof ASSERTION_TYPES)[number]
@@ -64,46 +64,9 @@ export function readAssertionCheck(body: JsonObject): Result<GivenAssertion, rea
   return ok({ assertionType, result, signature })
 }
 
-const timestamp = v.pipe(
-  v.string(),
-  v.check((text) => parseTimestamp(text) !== undefined),
-)
-const total = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]*)(\.[0-9]{1,18})?$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-
-/** Members of every result. */
-const commonEntries = {
-  assertion_type: v.string(),
-  requester: v.string(),
-  ledger_id: v.string(),
-  key_id: v.string(),
-  generated_at: timestamp,
-}
-
 /** The members that a result of each type must have. Others may be added within the version of the interface. */
 export const RESULT_SCHEMAS = {
-  'proof-of-liabilities': v.looseObject({
-    total_liabilities: total,
-    merkle_root: v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/)),
-    by_token: v.array(v.looseObject({ token_id: v.string(), total })),
-    as_of: timestamp,
-    ...commonEntries,
-  }),
-  'proof-of-provenance': v.looseObject({
-    assets_verified: count,
-    provenance_valid: v.boolean(),
-    as_of: timestamp,
-    last_full_pass_at: v.nullable(timestamp),
-    ...commonEntries,
-  }),
-  'proof-of-compliance': v.looseObject({
-    compliant: v.boolean(),
-    frameworks: v.array(v.string()),
-    controls: v.array(v.looseObject({ name: v.string(), passed: v.boolean(), checked: count, failed: count })),
-    as_of: timestamp,
-    last_full_pass_at: v.nullable(timestamp),
-    ...commonEntries,
-  }),
+  'proof-of-liabilities': liabilitiesResult,
+  'proof-of-provenance': provenanceResult,
+  'proof-of-compliance': complianceResult,
 } as const satisfies Record<AssertionType, v.GenericSchema>
-
-export type AssertionResult = v.InferOutput<(typeof RESULT_SCHEMAS)[AssertionType]>

@@ -219,7 +219,7 @@ describe('what is verified', () => {
     ['assertion', { as_of: 'today' }, /missing or wrong/],
     ['assertion', { ledger_id: 'another' }, /ledger/],
     ['receipt', {}, /not for assertions/],
-    ['assertion', { key_id: 'unknown' }, /not a key of this/],
+    ['assertion', { key_id: 'A'.repeat(43) }, /not a key of this/],
   ] as const)('signed under the key of an %s, with %j: the reason is %s', async ([purpose, change, reason]) => {
     const edge = createEdgeFixture()
     const keyId = edge.keys.current(purpose)

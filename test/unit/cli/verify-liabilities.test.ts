@@ -20,7 +20,7 @@ const GENERATED_AT = '2026-05-01T12:00:00.000Z'
 const AS_OF = '2026-05-01T11:59:59.000Z'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { x, y } = publicKey.export({ format: 'jwk' })
-const KEY = { kid: 'assertions', purpose: 'assertion', x, y, nbf: Date.parse('2026-01-01T00:00:00Z') / 1000 }
+const KEY = { kid: 'K'.repeat(43), purpose: 'assertion', x, y, nbf: Date.parse('2026-01-01T00:00:00Z') / 1000 }
 const JWKS = { ledger_id: 'this-ledger', keys: [KEY] }
 
 const shell = commandLine()
@@ -31,7 +31,7 @@ function asserted(changes: JsonObject) {
     assertion_type: 'proof-of-liabilities',
     requester: 'alice',
     ledger_id: 'this-ledger',
-    key_id: 'assertions',
+    key_id: KEY.kid,
     generated_at: GENERATED_AT,
     as_of: AS_OF,
     ...changes,
