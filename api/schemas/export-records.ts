@@ -23,17 +23,19 @@ export const PROOF_SYSTEM = 'ecdsa-p256-sha256' as const
 /** `previous_hash` of the first line. */
 export const NO_LINE = `sha256:${'0'.repeat(64)}`
 
-export const RECORD_KINDS = [
-  'ledger',
-  'token',
-  'nft_class',
-  'nft_instance',
-  'attestation',
-  'account',
-  'used_keys',
-  'proof',
-] as const
-export type RecordKind = (typeof RECORD_KINDS)[number]
+/** Order of kinds in the file. Accounts and their used keys alternate. */
+export const RANKS = {
+  ledger: 0,
+  token: 1,
+  nft_class: 2,
+  nft_instance: 3,
+  attestation: 4,
+  account: 5,
+  used_keys: 5,
+  proof: 6,
+} as const
+export type RecordKind = keyof typeof RANKS
+export const RECORD_KINDS = Object.keys(RANKS) as readonly RecordKind[]
 
 /** Error codes of fields that only records have. */
 export const RECORD_CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([

@@ -15,6 +15,9 @@ import {
   NO_LINE,
   PROOF_SYSTEM,
   type ProofRecord,
+  RANKS,
+  RECORD_KINDS,
+  type RecordKind,
 } from '../../api/schemas/export-records.ts'
 import { signatureProblem, type SignatureProblem, timeMsIn } from '../../api/endpoint/service-signature.ts'
 import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
@@ -36,24 +39,12 @@ export interface ExportSummary {
   readonly ledger: LedgerRecord
   readonly proof: ProofRecord
   /** Records by kind. */
-  readonly counts: Readonly<Record<ExportRecord['record'], number>>
+  readonly counts: Readonly<Record<RecordKind, number>>
 }
 
 export type ExportVerdict =
   | { readonly ok: true; readonly summary: ExportSummary }
   | { readonly ok: false; readonly problem: ExportProblem }
-
-/** Order of kinds in the file. Accounts and their used keys alternate. */
-const RANKS: Readonly<Record<ExportRecord['record'], number>> = {
-  ledger: 0,
-  token: 1,
-  nft_class: 2,
-  nft_instance: 3,
-  attestation: 4,
-  account: 5,
-  used_keys: 5,
-  proof: 6,
-}
 
 type AnyLine = JsonObject & Pick<ExportRecord, 'record' | 'line' | 'previous_hash'>
 
@@ -75,7 +66,7 @@ export async function checkExport(lines: AsyncIterable<string>, keys: ExportKeys
 export class ExportCheck {
   private readonly keys: ExportKeys
   private readonly hash = createHash('sha256')
-  private readonly counts: Record<ExportRecord['record'], number>
+  private readonly counts = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, 0])) as Record<RecordKind, number>
   private ledger: LedgerRecord | undefined
   private proof: ProofRecord | undefined
   private before: PreviousLine | undefined
@@ -85,16 +76,6 @@ export class ExportCheck {
 
   constructor(keys: ExportKeys) {
     this.keys = keys
-    this.counts = {
-      ledger: 0,
-      token: 0,
-      nft_class: 0,
-      nft_instance: 0,
-      attestation: 0,
-      account: 0,
-      used_keys: 0,
-      proof: 0,
-    }
   }
 
   /** Takes the next line without its line feed. Returns a problem of this line or of the one before. */

@@ -7,6 +7,7 @@
 import { accountAddress } from '../../actors/address.ts'
 import { isErasedName } from '../../actors/identifiers.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
+import { untilFailure } from '../../runtime/common/in-parallel.ts'
 import type { GatewayOutcome, LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -58,7 +59,6 @@ async function issuedByErased(
 ): Promise<ReadonlySet<string>> {
   const tokenIds = new Set([...held].filter((tokenId) => tokenId !== BASE_UNIT))
   const lost = new Set<string>()
-  if (tokenIds.size === 0) return lost
   for await (const body of readTokens({ sql, vault, owners: null, tokenIds })) {
     if (body.record === 'token' && isErasedName(body.issuer)) lost.add(body.symbol)
   }
@@ -112,14 +112,11 @@ async function departTogether(
   departing: readonly Departure[],
 ): Promise<MoveRefusal | undefined> {
   let refused: MoveRefusal | undefined
-  const waiting = departing[Symbol.iterator]()
-  const work = async (): Promise<void> => {
-    for (const one of waiting) {
-      refused ??= await departOne(gateway, order, one)
-      if (refused !== undefined) return
-    }
+  const depart = async (one: Departure): Promise<void> => {
+    const found = await departOne(gateway, order, one)
+    refused ??= found
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await untilFailure(departing, AT_ONCE, depart, () => refused !== undefined)
   return refused
 }
 

@@ -27,7 +27,7 @@ import { type AccountsQuery, readAccounts, type ReadAccount, UsedKeys } from './
 import { ExportLines, proofLine } from './export-lines.ts'
 import { departAll, checkDepartures } from './export-move.ts'
 import { accountRecord } from './export-records.ts'
-import { exportedAccount, isLeftOut, type SelectionResult, type Selection, select } from './export-selection.ts'
+import { exportedAccount, isLeftOut, type Selection, select } from './export-selection.ts'
 import { openSnapshot, type Snapshot } from './export-snapshot.ts'
 import { contentOf } from './export-stream.ts'
 import { readAttestations, readClasses, readInstances, readTokens } from './export-things.ts'
@@ -82,14 +82,14 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
     }
     const opened = await snapshot()
     try {
-      const selected = await selectIn(options, order, opened)
-      if (!selected.ok) {
+      const selection = await select({ ...options, sql: opened.sql }, order)
+      if ('kind' in selection) {
         opened.close()
-        return selected.refused
+        return selection
       }
       const { caller, mode, audience, trail } = order
       log.info('export_begun', { ...fieldsOf(trail), clientId: caller.clientId, mode, audience })
-      const lines = linesOf(options, order, selected.selection, opened)
+      const lines = linesOf(options, order, selection, opened)
       const ended = (failure: unknown): void => {
         opened.close()
         done()
@@ -140,18 +140,10 @@ async function move(
   withSnapshot: <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>,
 ) {
   // An export that would be refused must not move anything.
-  const selected = await withSnapshot((snapshot) => selectIn({ vault, shardOf }, order, snapshot))
-  if (!selected.ok) return selected.refused
-  const places = selected.selection.places ?? []
+  const selection = await withSnapshot(({ sql }) => select({ sql, vault, shardOf }, order))
+  if ('kind' in selection) return selection
+  const places = selection.places ?? []
   return departAll(gateway, order, () => withSnapshot(({ sql }) => checkDepartures(sql, vault, places, order)))
-}
-
-async function selectIn(
-  { vault, shardOf }: Pick<ExportsOptions, 'vault' | 'shardOf'>,
-  order: ExportOrder,
-  { sql }: Snapshot,
-): Promise<SelectionResult> {
-  return select({ sql, vault, shardOf }, order)
 }
 
 const SALT_BYTES = 16

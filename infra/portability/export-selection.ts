@@ -27,10 +27,6 @@ export interface Selection {
   readonly tokenIds: ReadonlySet<string> | null
 }
 
-export type SelectionResult =
-  | { readonly ok: true; readonly selection: Selection }
-  | { readonly ok: false; readonly refused: Refused }
-
 export interface SelectionContext {
   readonly sql: postgres.Sql
   readonly vault: RowVault
@@ -41,47 +37,40 @@ export interface SelectionContext {
 const MAX_SCOPED = 100_000
 
 /** Throws UnreadableRow or an error of the driver. */
-export async function select(context: SelectionContext, order: ExportOrder): Promise<SelectionResult> {
+export async function select(context: SelectionContext, order: ExportOrder): Promise<Selection | Refused> {
   const selected = await selectAccounts(context, order)
-  if (!selected.ok) return selected
-  const refused = await problemOfNfts(context, selected.selection.owners)
-  return refused === undefined ? selected : { ok: false, refused }
+  if ('kind' in selected) return selected
+  return (await problemOfNfts(context, selected.owners)) ?? selected
 }
 
-async function selectAccounts(context: SelectionContext, order: ExportOrder): Promise<SelectionResult> {
+function selectAccounts(context: SelectionContext, order: ExportOrder): Promise<Selection | Refused> {
   const { accountIds, scope } = order
   if (accountIds !== null) return selectNamed(context, order, accountIds)
   if (scope.whole) return selectAll(context, order)
-  const look =
-    scope.ids === null
-      ? await lookAt(context, order, null, scope)
-      : await lookAt(context, order, placesOf(context, scope.ids))
-  return look.refused === undefined ? selectionOf(look) : { ok: false, refused: look.refused }
+  if (scope.ids === null) return lookAt(context, order, null, scope)
+  return lookAt(context, order, placesOf(context, scope.ids))
 }
 
 async function selectNamed(
   context: SelectionContext,
   order: ExportOrder,
   accountIds: readonly string[],
-): Promise<SelectionResult> {
+): Promise<Selection | Refused> {
   const { sql, vault } = context
   const inside = accountIds.filter((accountId) => order.scope.includes(accountId))
-  const look = await lookAt(context, order, placesOf(context, inside))
-  if (look.refused !== undefined) return { ok: false, refused: look.refused }
-  const found = new Set(look.places.map(({ ref }) => ref))
+  const selected = await lookAt(context, order, placesOf(context, inside))
+  if ('kind' in selected) return selected
+  const found = new Set(selected.owners)
   const refs = accountIds.map((accountId) => vault.accountRef(accountId))
   const missing = refs.findIndex((ref) => !found.has(ref))
-  if (missing < 0) return selectionOf(look)
+  if (missing < 0) return selected
   const field = `account_ids[${missing}]`
   const ref = refs[missing] ?? ''
   const isInside = order.scope.includes(accountIds[missing] ?? '')
   const isErased = isInside && (await erasedAmong(sql, [ref], vault)).has(ref)
-  return {
-    ok: false,
-    refused: isErased
-      ? conflict('The account was erased and cannot be exported.', field)
-      : { kind: 'refused', code: 'not_found', detail: 'There is no such account.', field },
-  }
+  return isErased
+    ? conflict('The account was erased and cannot be exported.', field)
+    : { kind: 'refused', code: 'not_found', detail: 'There is no such account.', field }
 }
 
 function placesOf({ vault, shardOf }: SelectionContext, accountIds: readonly string[]): readonly AccountPlace[] {
@@ -92,31 +81,17 @@ function placesOf({ vault, shardOf }: SelectionContext, accountIds: readonly str
   }))
 }
 
-interface Look {
-  readonly places: readonly AccountPlace[]
-  readonly tokenIds: ReadonlySet<string>
-  readonly refused: Refused | undefined
-}
-
-function selectionOf({ places, tokenIds }: Look): SelectionResult {
-  return { ok: true, selection: { partial: true, places, owners: places.map(({ ref }) => ref), tokenIds } }
-}
-
 /** Finds the accounts that exist. `places` is null: all accounts, filtered by `scope`. */
 async function lookAt(
   { sql, vault }: SelectionContext,
   order: ExportOrder,
   places: readonly AccountPlace[] | null,
   scope?: AccountScope,
-): Promise<Look> {
+): Promise<Selection | Refused> {
   const { mode, audience, recipient } = order
   const found: AccountPlace[] = []
   const tokenIds = new Set<string>()
-  const refusing = (detail: string, accountId = ''): Look => ({
-    places: found,
-    tokenIds,
-    refused: conflict(detail, fieldOf(order, accountId)),
-  })
+  const refusing = (detail: string, accountId: string): Refused => conflict(detail, fieldOf(order, accountId))
   const entryBytes = bytesOfBalance(recipient)
   for await (const read of readAccounts(sql, { name: 'look', vault, places })) {
     const { accountId } = read.document
@@ -129,7 +104,7 @@ async function lookAt(
       )
     }
     if (found.length === MAX_SCOPED) {
-      return refusing(`The scope has more than ${MAX_SCOPED} accounts. Export them in parts.`)
+      return conflict(`The scope has more than ${MAX_SCOPED} accounts. Export them in parts.`, null)
     }
     found.push({ accountId, shardId: read.row.shard_id, ref: read.row.account_id })
     const { balances } = exportedAccount(read, mode === 'move' ? audience : null)
@@ -141,7 +116,7 @@ async function lookAt(
       )
     }
   }
-  return { places: found, tokenIds, refused: undefined }
+  return { partial: true, places: found, owners: found.map(({ ref }) => ref), tokenIds }
 }
 
 /** Size of a balance in a record, for the longest token ID. */
@@ -157,14 +132,14 @@ const MANY_BALANCES = `
 SELECT b.shard_id, b.account_id FROM balances b GROUP BY b.shard_id, b.account_id HAVING count(*) > ${FEW_BALANCES}
  LIMIT 1000`
 
-async function selectAll(context: SelectionContext, order: ExportOrder): Promise<SelectionResult> {
+async function selectAll(context: SelectionContext, order: ExportOrder): Promise<Selection | Refused> {
   const rows = await context.sql.unsafe<{ shard_id: number; account_id: string }[]>(MANY_BALANCES)
   const places = rows.map(({ shard_id: shardId, account_id: ref }) => ({ accountId: '', shardId, ref }))
   if (places.length > 0) {
-    const { refused } = await lookAt(context, order, places)
-    if (refused !== undefined) return { ok: false, refused }
+    const looked = await lookAt(context, order, places)
+    if ('kind' in looked) return looked
   }
-  return { ok: true, selection: { partial: false, places: null, owners: null, tokenIds: null } }
+  return { partial: false, places: null, owners: null, tokenIds: null }
 }
 
 /** A moved or moving account is only exported to its new ledger: a copy would take its place there, empty. */

@@ -9,6 +9,7 @@ import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import type { ArrivalState } from '../../actors/arrival.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { AttestationRecord, UsedKeysRecord } from '../../api/schemas/export-records.ts'
+import { untilFailure } from '../../runtime/common/in-parallel.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
 import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
@@ -65,25 +66,35 @@ export class ImportHomes {
     let refusal: ImportRefusal | undefined
     const refuse = (found: ImportRefusal): void => void (refusal ??= found)
     const isRefused = (): boolean => refusal !== undefined
-    await this.each(homecomings, isRefused, async ({ line, actor, from, arrival, issuer }) => {
-      if (issuer !== null) {
-        const home = accountAddress(issuer.accountId)
-        const state = await this.ask(home, { kind: 'hold_arrival', from: issuer.from, arrival: BARE_ACCOUNT })
-        if (typeof state !== 'string') return refuse(refusalOf(line, 'issuer', state))
-        if (state === 'present') present.issuers.push(line)
-      }
-      const state = await this.ask(actor, { kind: 'hold_arrival', from, arrival })
-      if (typeof state !== 'string') return refuse(refusalOf(line, null, state))
-      if (state === 'present') present.records.push(line)
-    })
-    await this.each(attestations, isRefused, async ({ line, attestation }) => {
-      const found = await this.options.attestations.look(attestation)
-      if (found === 'present') present.records.push(line)
-      if (found === 'other') {
-        const detail = `line ${line}: There is another attestation with this ID.`
-        refuse({ kind: 'exists', field: `lines[${line}].attestation.attestation_id`, detail })
-      }
-    })
+    await untilFailure(
+      homecomings,
+      AT_ONCE,
+      async ({ line, actor, from, arrival, issuer }) => {
+        if (issuer !== null) {
+          const home = accountAddress(issuer.accountId)
+          const state = await this.ask(home, { kind: 'hold_arrival', from: issuer.from, arrival: BARE_ACCOUNT })
+          if (typeof state !== 'string') return refuse(refusalOf(line, 'issuer', state))
+          if (state === 'present') present.issuers.push(line)
+        }
+        const state = await this.ask(actor, { kind: 'hold_arrival', from, arrival })
+        if (typeof state !== 'string') return refuse(refusalOf(line, null, state))
+        if (state === 'present') present.records.push(line)
+      },
+      isRefused,
+    )
+    await untilFailure(
+      attestations,
+      AT_ONCE,
+      async ({ line, attestation }) => {
+        const found = await this.options.attestations.look(attestation)
+        if (found === 'present') present.records.push(line)
+        if (found === 'other') {
+          const detail = `line ${line}: There is another attestation with this ID.`
+          refuse({ kind: 'exists', field: `lines[${line}].attestation.attestation_id`, detail })
+        }
+      },
+      isRefused,
+    )
     return refusal === undefined ? { kind: 'held', present } : { kind: 'refused', refusal }
   }
 
@@ -95,7 +106,7 @@ export class ImportHomes {
       const parts = byAccount.get(record.account_id) ?? []
       byAccount.set(record.account_id, [...parts, record])
     }
-    await this.each([...byAccount], never, async ([accountId, parts]) => {
+    await untilFailure([...byAccount], AT_ONCE, async ([accountId, parts]) => {
       for (const { part, hashes } of parts) {
         const { importId } = this.head
         await this.demand(accountAddress(accountId), { kind: 'note_used_keys', importId, part, hashes })
@@ -107,7 +118,7 @@ export class ImportHomes {
     const { importId } = this.head
     const records = new Set(present.records)
     const issuers = new Set(present.issuers)
-    await this.each(homecomings, never, async ({ line, actor, issuer }) => {
+    await untilFailure(homecomings, AT_ONCE, async ({ line, actor, issuer }) => {
       if (issuer !== null && !issuers.has(line)) {
         await this.demand(accountAddress(issuer.accountId), { kind: 'take_arrival', importId })
       }
@@ -116,14 +127,14 @@ export class ImportHomes {
   }
 
   async addAttestations(records: readonly AttestationRecord[]): Promise<void> {
-    await this.each(records, never, ({ attestation }) =>
+    await untilFailure(records, AT_ONCE, ({ attestation }) =>
       this.options.attestations.add(attestation, this.head.source.ledgerId),
     )
   }
 
   async drop(homecomings: readonly Homecoming[]): Promise<void> {
     const { importId } = this.head
-    await this.each(homecomings, never, async ({ actor, issuer }) => {
+    await untilFailure(homecomings, AT_ONCE, async ({ actor, issuer }) => {
       await this.demand(actor, { kind: 'drop_arrival', importId })
       if (issuer !== null) await this.demand(accountAddress(issuer.accountId), { kind: 'drop_arrival', importId })
     })
@@ -162,30 +173,6 @@ export class ImportHomes {
     })()
     return this.confirming
   }
-
-  /** H2. No further item is begun once `ended` returns true. */
-  private async each<Item>(
-    items: readonly Item[],
-    ended: () => boolean,
-    work: (item: Item) => Promise<void>,
-  ): Promise<void> {
-    let next = 0
-    let failure: { readonly error: unknown } | undefined
-    const worker = async (): Promise<void> => {
-      for (;;) {
-        const item = items[next]
-        if (item === undefined || ended() || failure !== undefined) return
-        next += 1
-        try {
-          await work(item)
-        } catch (error) {
-          failure ??= { error }
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
-    if (failure !== undefined) throw failure.error
-  }
 }
 
 type Refused = Extract<Answer, { kind: 'refused' }>
@@ -204,8 +191,4 @@ function refusalOf(line: number, field: string | null, refused: Refused): Import
     field: named === null ? at : `${at}.${named}`,
     detail: `line ${line}: ${refused.detail}`,
   }
-}
-
-function never(): boolean {
-  return false
 }

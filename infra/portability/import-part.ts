@@ -16,8 +16,10 @@ import {
   lineHash,
   NO_LINE,
   type ProofRecord,
+  RANKS,
+  recordKindOf,
+  type RecordKind,
 } from '../../api/schemas/export-records.ts'
-import { recordKindOf, type RecordKind } from '../../api/schemas/export-records.ts'
 import { signatureProblem, type SignatureProblem, timeMsIn } from '../../api/endpoint/service-signature.ts'
 import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
@@ -51,18 +53,6 @@ export interface Before {
 }
 
 const NOTHING: FileEnd = { lines: 0, tip: NO_LINE, rank: 0, account: null }
-
-/** Order of kinds in the file. Accounts and their used keys alternate. */
-const RANKS: Readonly<Record<RecordKind, number>> = {
-  ledger: 0,
-  token: 1,
-  nft_class: 2,
-  nft_instance: 3,
-  attestation: 4,
-  account: 5,
-  used_keys: 5,
-  proof: 6,
-}
 
 /** Decryptions and signature checks between two yields to the event loop. */
 const AT_ONCE = 16

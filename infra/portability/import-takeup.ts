@@ -5,7 +5,7 @@
  *   U3. After a failure an import is not driven for a while, even on request.
  *   U4. Complete imports end without further requests. Incomplete ones are dropped after a day without a new part.
  */
-import type { Clock, Timer } from '../../runtime/ports/clock.ts'
+import { repeat } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
 import { type DriverOptions, ImportDrive } from './import-driver.ts'
@@ -77,14 +77,16 @@ export function createImportTakeup(options: Omit<DriverOptions, 'stopping'>): Im
       report(log, null, error)
     }
   }
-  const looking = repeat(clock, look)
+  let looking: ReturnType<typeof repeat> | undefined
   return {
     drive,
     look,
-    start: looking.start,
+    start: () => {
+      looking = repeat(clock, LOOK_MS, look)
+    },
     stop: async () => {
       stopped = true
-      looking.stop()
+      looking?.stop()
       await Promise.all(running.values())
     },
   }
@@ -101,26 +103,4 @@ function report(log: Log, importId: string | null, error: unknown): void {
   const fields = { importId, because: error instanceof Error ? error.name : 'unknown' }
   if (error instanceof LedgerImportsUnavailable) log.warn('import_interrupted', fields)
   else log.error('import_stuck', fields)
-}
-
-interface Repeating {
-  readonly start: () => void
-  readonly stop: () => void
-}
-
-/** The next look begins `LOOK_MS` after the end of the last one. */
-function repeat(clock: Clock, look: () => Promise<void>): Repeating {
-  let timer: Timer | undefined
-  let stopped = false
-  const next = (): void => {
-    if (stopped) return
-    timer = clock.after(LOOK_MS, () => void look().finally(next))
-  }
-  return {
-    start: next,
-    stop: () => {
-      stopped = true
-      timer?.cancel()
-    },
-  }
 }

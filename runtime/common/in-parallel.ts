@@ -1,4 +1,4 @@
-/** Bounded-concurrency map over tasks that may fail. */
+/** Bounded-concurrency maps. */
 
 const AT_ONCE = 8
 
@@ -8,12 +8,32 @@ export async function inParallel<T>(
   run: (one: T) => Promise<void>,
   onFailed: (one: T, error: unknown) => void,
 ): Promise<void> {
-  const queue = [...all]
-  const worker = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const one = next
-      await run(one).catch((error: unknown) => onFailed(one, error))
+  await untilFailure(all, AT_ONCE, (one) => run(one).catch((error: unknown) => onFailed(one, error)))
+}
+
+/**
+ * No task begins after a failure, or once `isOver`. Returns, or throws the first failure, after all tasks that have begun
+ * are done.
+ */
+export async function untilFailure<T>(
+  all: readonly T[],
+  width: number,
+  run: (one: T) => Promise<void>,
+  isOver: () => boolean = () => false,
+): Promise<void> {
+  const waiting = all.values()
+  let failure: { readonly error: unknown } | undefined
+  const worker = async (): Promise<void> => {
+    while (failure === undefined && !isOver()) {
+      const next = waiting.next()
+      if (next.done === true) return
+      try {
+        await run(next.value)
+      } catch (error) {
+        failure ??= { error }
+      }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: Math.min(width, all.length) }, worker))
+  if (failure !== undefined) throw failure.error
 }

@@ -12,6 +12,22 @@ export interface Timer {
   readonly cancel: () => void
 }
 
+/** Runs `work`, which must not reject, `everyMs` after now, and again `everyMs` after the end of each run. */
+export function repeat(clock: Clock, everyMs: number, work: () => Promise<unknown>): { readonly stop: () => void } {
+  let stopped = false
+  let timer: Timer | undefined
+  const next = (): void => {
+    if (!stopped) timer = clock.after(everyMs, () => void work().finally(next))
+  }
+  next()
+  return {
+    stop: () => {
+      stopped = true
+      timer?.cancel()
+    },
+  }
+}
+
 /** Resolves once `delayMs` have passed. */
 export function delay(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => {

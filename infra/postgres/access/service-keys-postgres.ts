@@ -14,7 +14,7 @@
  *   V8. Spans are in PostgreSQL's time: the clock of the process that makes, rotates or revokes a key decides nothing.
  */
 import { createPrivateKey, type KeyObject, sign as signWithKey } from 'node:crypto'
-import type { Clock, Timer } from '../../../runtime/ports/clock.ts'
+import { type Clock, repeat } from '../../../runtime/ports/clock.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
 import type { ImportKeys, PublishedKey, ServiceKeyPurpose, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
 import type { ServiceKeySeals, ServicePublicKey } from '../../keys/service-key-seals.ts'
@@ -264,27 +264,6 @@ function openPrivateKey(key: ServicePublicKey, sealed: Buffer | null, seals: Ser
     throw new ServiceKeysUnavailable('A signing key in the database is not what it says it is.')
   }
   return privateKey
-}
-
-interface Repeating {
-  readonly stop: () => void
-}
-
-/** Runs again `everyMs` after the run before has ended. */
-function repeat(clock: Clock, everyMs: number, run: () => Promise<unknown>): Repeating {
-  let stopped = false
-  let timer: Timer | undefined
-  const next = (): void => {
-    if (stopped) return
-    timer = clock.after(everyMs, () => void run().finally(next))
-  }
-  next()
-  return {
-    stop: () => {
-      stopped = true
-      timer?.cancel()
-    },
-  }
 }
 
 function nameOf(error: unknown): string {
