@@ -7,6 +7,7 @@ import {
   type LedgerExports,
 } from '../../../runtime/ports/ledger-exports.ts'
 import { createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+import { streamOf } from './stream-of.ts'
 import { WRITTEN } from './written-requests.ts'
 
 const { body: ASKED } = WRITTEN.createExport
@@ -29,18 +30,6 @@ async function edgeWith(outcome: BegunExport | Error | (() => BegunExport)): Pro
   const edge = createEdgeFixture({ exports })
   const token = await edge.tokenFor('admin')
   return { ...edge, orders, ask: (body, headers) => edge.post('/v1/exports', body, token, headers) }
-}
-
-function streamOf(chunks: readonly string[], failure?: Error): ReadableStream<Uint8Array> {
-  const waiting = [...chunks]
-  return new ReadableStream({
-    pull: (controller) => {
-      const next = waiting.shift()
-      if (next !== undefined) return controller.enqueue(Buffer.from(next))
-      if (failure === undefined) controller.close()
-      else controller.error(failure)
-    },
-  })
 }
 
 const BUSY: BegunExport = { kind: 'busy' }

@@ -2,18 +2,7 @@
 import { expect, test } from 'vitest'
 import { keptStream, replayedStream } from '../../../api/http/kept-stream.ts'
 import type { KeptContent } from '../../../runtime/ports/idempotency-store.ts'
-
-function streamOf(chunks: readonly string[], failure?: Error): ReadableStream<Uint8Array> {
-  const waiting = [...chunks]
-  return new ReadableStream({
-    pull: (controller) => {
-      const next = waiting.shift()
-      if (next !== undefined) return controller.enqueue(Buffer.from(next))
-      if (failure === undefined) controller.close()
-      else controller.error(failure)
-    },
-  })
-}
+import { streamOf } from './stream-of.ts'
 
 interface Keeping {
   readonly parts: Uint8Array[]

@@ -1,11 +1,10 @@
-/** Goal: latencies of an open loop count a stall for all that arrive in it; ratios divide by the earlier run. */
+/** Goal: latencies of an open loop count a stall for all that arrive in it; percentiles are those of all values. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { compare, type KeptRow } from '../../bench/comparison.ts'
 import { openLoop, randomArrivals } from '../../bench/open-loop.ts'
 import { RawConnection } from '../../bench/raw-connection.ts'
-import type { Figures } from '../../bench/rows.ts'
+import { latencyOf } from '../../bench/statistics.ts'
 import { Tally } from '../../bench/tally.ts'
 
 const STALL_MS = 200
@@ -58,26 +57,13 @@ describe('an open loop', () => {
   })
 })
 
-describe('a comparison', () => {
-  const row = (name: string, figures: Figures, conditions = '10 s'): KeptRow => ({
-    name,
-    figures,
-    conditions,
-    at: '2026-01-01T00:00:00Z',
+describe('latencies summed up', () => {
+  test('a percentile is the value below which that share lies, in whatever order the values come', () => {
+    const values = Float64Array.from({ length: 10_000 }, (_, index) => 10_000 - index)
+    expect(latencyOf(values)).toEqual({ count: 10_000, p50Ms: 5_001, p99Ms: 9_901, p999Ms: 9_991, maxMs: 10_000 })
   })
 
-  test('divides each figure by the earlier one of the same row', () => {
-    const now = [row('random', { perSecond: 300, p50Ms: 5, walBytes: 10 })]
-    const before = [row('other', { perSecond: 1 }), row('random', { perSecond: 200, p50Ms: 10, cpuUs: 3 })]
-    expect(compare(now, before)).toEqual([
-      { name: 'random', ratios: { perSecond: 1.5, p50Ms: 0.5 }, otherConditions: null },
-    ])
-  })
-
-  test('leaves out rows that are new and figures that were 0, and tells other conditions', () => {
-    const now = [row('new', { perSecond: 1 }), row('idle', { othersShare: 0.5, cpuUs: 2 })]
-    expect(compare(now, [row('idle', { othersShare: 0, cpuUs: 1 }, '2 s')])).toEqual([
-      { name: 'idle', ratios: { cpuUs: 2 }, otherConditions: '2 s' },
-    ])
+  test('nothing measured is zero of zero', () => {
+    expect(latencyOf(new Float64Array(0))).toEqual({ count: 0, p50Ms: 0, p99Ms: 0, p999Ms: 0, maxMs: 0 })
   })
 })

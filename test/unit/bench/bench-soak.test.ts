@@ -1,7 +1,6 @@
-/** Goal: what a soak reads of processes is what they said, and its verdict tells growth and too many actors from neither. */
+/** Goal: the verdict of a soak finds growth and too many actors, and nothing else. */
 import { describe, expect, test } from 'vitest'
-import { heldIn } from '../../bench/part-memory.ts'
-import { type ProcessSample, processSampleOf } from '../../bench/soak-samples.ts'
+import type { ProcessSample } from '../../bench/soak-samples.ts'
 import { judge } from '../../bench/soak-verdict.ts'
 
 const MB = 1_000_000
@@ -64,48 +63,5 @@ describe('S2: the actors of a node', () => {
   test('are too many above that, were it for one look', () => {
     expect(verdictOn(4_401)).toMatchObject({ passed: false, processes: [{ grows: false, actors: { exceeded: true } }] })
     expect(verdictOn(4_451, 50).passed).toBe(false)
-  })
-})
-
-describe('what a process says of itself', () => {
-  const edge = [
-    '# HELP process_resident_memory_bytes Resident memory size in bytes.',
-    'process_resident_memory_bytes 123456789',
-    'nodejs_heap_size_used_bytes 2000000',
-    'nodejs_external_memory_bytes 3000000',
-    'nodejs_eventloop_lag_p99_seconds 0.0125',
-  ]
-  const ofNode = [
-    ...edge,
-    'ledger_actors_in_memory 77',
-    'ledger_queue_depth{queue="mailboxes"} 5',
-    'ledger_queue_depth{queue="outbox"} 9',
-    'ledger_shards_owned 256',
-  ]
-
-  test('is read in bytes and milliseconds, of a node with its actors', () => {
-    const read = processSampleOf({ kind: 'edge', name: 'edge-1', url: '' }, edge.join('\n'))
-    expect(read).toEqual({
-      kind: 'edge',
-      name: 'edge-1',
-      residentBytes: 123_456_789,
-      heapBytes: 2_000_000,
-      externalBytes: 3_000_000,
-      eventLoopDelayP99Ms: 12.5,
-      actors: null,
-    })
-    const { actors } = processSampleOf({ kind: 'node', name: 'node-1', url: '' }, ofNode.join('\n'))
-    expect(actors).toEqual({ inMemory: 77, underWay: 5, shards: 256 })
-  })
-
-  test('is an error where it is missing', () => {
-    const missing = (): unknown => processSampleOf({ kind: 'node', name: 'node-1', url: '' }, edge.join('\n'))
-    expect(missing).toThrow('node-1 does not say ledger_actors_in_memory')
-  })
-
-  test('Linux tells its own memory from what it shares', () => {
-    const status =
-      'Name:\tpostgres\nVmRSS:\t   18000 kB\nRssAnon:\t    1000 kB\nRssFile:\t    7000 kB\nRssShmem:\t   10000 kB\n'
-    expect(heldIn(status)).toEqual({ ownBytes: 1_024_000, filesBytes: 7_168_000, sharedBytes: 10_240_000 })
   })
 })

@@ -4,18 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FileUnwritable, type NewFile, withNewFile } from '../../../infra/cli/common/new-file.ts'
 import { commandLine } from './cli-fixture.ts'
-
-const SILENT = {
-  env: {},
-  readInput: () => Promise.reject(new Error('nothing')),
-  out: () => undefined,
-  err: () => undefined,
-}
+import { silentIo } from './silent-io.ts'
 
 function writing() {
   const { cwd, write } = commandLine()
   const begin = <T>(name: string, work: (file: NewFile) => Promise<T>): Promise<T> =>
-    withNewFile(name, { ...SILENT, cwd }, work)
+    withNewFile(name, silentIo({ cwd }), work)
   return { cwd, write, begin }
 }
 

@@ -7,6 +7,7 @@ import {
   LedgerUnreachable,
 } from '../../../infra/cli/common/http-client.ts'
 import { createPatientClient } from '../../../infra/cli/common/patient-client.ts'
+import { silentIo } from './silent-io.ts'
 
 const OK: HttpReply = { status: 200, body: {}, retryAfterS: null }
 const AWAY: HttpReply = { status: 503, body: {}, retryAfterS: null }
@@ -24,13 +25,7 @@ function clientWith(outcomes: readonly (HttpReply | Error)[], longestMs = 60_000
       return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome)
     },
   }
-  const io = {
-    env: {},
-    cwd: '/',
-    readInput: () => Promise.reject(new Error('nothing')),
-    out: () => undefined,
-    err: (text: string) => void (printed += text),
-  }
+  const io = silentIo({ err: (text) => void (printed += text) })
   const { request } = createPatientClient(client, io, { longestMs, pauseMs: 0 })
   return { request: () => request('GET', '/v1/imports/x'), requests: () => requests, printed: () => printed }
 }

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { CommandFailed, type CommandIo } from '../../../infra/cli/common/command.ts'
+import { CommandFailed } from '../../../infra/cli/common/command.ts'
 import { configurationOf } from '../../../infra/cli/common/configured.ts'
+import { silentIo } from '../cli/silent-io.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-password-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -12,14 +13,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 const URL_WITHOUT = 'postgres://ledger_node@db:5432/ledger?sslmode=verify-full'
 
 function databaseUrl(env: Readonly<Record<string, string>>): string | undefined {
-  const io: CommandIo = {
-    env,
-    cwd: directory,
-    readInput: () => Promise.reject(new Error('nothing is read')),
-    out: () => undefined,
-    err: () => undefined,
-  }
-  return configurationOf(io).databaseUrl
+  return configurationOf(silentIo({ env, cwd: directory })).databaseUrl
 }
 
 function failure(env: Readonly<Record<string, string>>): string {

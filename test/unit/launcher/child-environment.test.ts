@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { CommandIo } from '../../../infra/cli/common/command.ts'
 import { configurationOf } from '../../../infra/cli/common/configured.ts'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
 import { partKeyText } from '../../../infra/keys/part-key.ts'
 import { childEnvironment, type ChildPlace } from '../../../infra/launcher/child-environment.ts'
+import { silentIo } from '../cli/silent-io.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-child-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -29,14 +29,7 @@ const EVERY_FILE = {
 }
 
 function configurationIn(env: Readonly<Record<string, string | undefined>>) {
-  const io: CommandIo = {
-    env,
-    cwd: directory,
-    readInput: () => Promise.reject(new Error('nothing is read')),
-    out: () => undefined,
-    err: () => undefined,
-  }
-  return configurationOf(io)
+  return configurationOf(silentIo({ env, cwd: directory }))
 }
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64url')

@@ -2,16 +2,10 @@
 import { expect, test } from 'vitest'
 import type { CommandIo } from '../../../infra/cli/common/command.ts'
 import { HANDED_BY_INPUT, textOfSecrets, withHandedSecrets } from '../../../infra/launcher/handed-secrets.ts'
+import { silentIo } from '../cli/silent-io.ts'
 
 function ioWith(env: CommandIo['env'], input?: string): CommandIo {
-  return {
-    env,
-    cwd: '/',
-    readInput: () =>
-      input === undefined ? Promise.reject(new Error('nothing is read')) : Promise.resolve(Buffer.from(input)),
-    out: () => undefined,
-    err: () => undefined,
-  }
+  return silentIo(input === undefined ? { env } : { env, readInput: () => Promise.resolve(Buffer.from(input)) })
 }
 
 test('they are added to the environment’s variables, and take precedence', async () => {

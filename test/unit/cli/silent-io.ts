@@ -1,0 +1,13 @@
+import type { CommandIo } from '../../../infra/cli/common/command.ts'
+
+/** What a command is run with, where it reads and prints nothing. */
+export function silentIo(parts: Partial<CommandIo> = {}): CommandIo {
+  return {
+    env: {},
+    cwd: '/',
+    readInput: () => Promise.reject(new Error('nothing is read')),
+    out: () => undefined,
+    err: () => undefined,
+    ...parts,
+  }
+}
