@@ -21,27 +21,22 @@ export interface SignedAssertion {
   readonly signature: string
 }
 
-export interface AssertionSigner {
-  /** `members`: of the result, without those that all results have. Throws when there is no key to sign with. */
-  readonly sign: (type: AssertionType, requester: string, members: JsonObject) => Promise<SignedAssertion>
-}
-
-type SignerDependencies = Pick<EdgeDependencies, 'serviceKeys' | 'clock' | 'settings'>
-
-export function createAssertionSigner({ serviceKeys, clock, settings }: SignerDependencies): AssertionSigner {
-  return {
-    sign: async (type, requester, members) => {
-      const { content: result, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) => ({
-        ...members,
-        assertion_type: type,
-        requester,
-        ledger_id: settings.ledgerId,
-        key_id: keyId,
-        generated_at: at,
-      }))
-      return { assertion_type: type, requester, result, signature }
-    },
-  }
+/** `members`: of the result, without those that all results have. Throws when there is no key to sign with. */
+export async function signedAssertion(
+  { serviceKeys, clock, settings }: Pick<EdgeDependencies, 'serviceKeys' | 'clock' | 'settings'>,
+  type: AssertionType,
+  requester: string,
+  members: JsonObject,
+): Promise<SignedAssertion> {
+  const { content: result, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) => ({
+    ...members,
+    assertion_type: type,
+    requester,
+    ledger_id: settings.ledgerId,
+    key_id: keyId,
+    generated_at: at,
+  }))
+  return { assertion_type: type, requester, result, signature }
 }
 
 const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {

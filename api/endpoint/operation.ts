@@ -4,13 +4,6 @@ import type { Role } from '../../actors/account/commands.ts'
 import type { ErrorCode } from '../http/problem.ts'
 import type { AnswerHeader } from './answer-headers.ts'
 
-/** The endpoints of one subject. */
-export interface Tag {
-  readonly name: string
-  readonly description: string
-  readonly operations: readonly Operation[]
-}
-
 /** Texts are CommonMark, of which the documentation page knows paragraphs, lists and code. */
 export interface Operation {
   /** Names the operation in clients that are generated from the document: never renamed. */

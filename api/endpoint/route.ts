@@ -4,11 +4,21 @@ import type { Caller, Role } from '../../actors/account/commands.ts'
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { Result } from '../../actors/result.ts'
 import type { Trail } from '../../runtime/ports/trail.ts'
+import type { FailureThrottle } from '../auth/failure-throttle.ts'
 import type { Grant } from '../auth/grants.ts'
+import type { RefusalLog } from '../auth/refusal-log.ts'
+import type { TokenGrants } from '../auth/token-grants.ts'
+import type { EdgeDependencies, EdgeSettings } from '../http/dependencies.ts'
+import type { KnownContent } from '../http/known-content.ts'
+import type { PageTokens } from '../http/page-token.ts'
 import type { Problem } from '../http/problem.ts'
 import type { Query } from '../http/query.ts'
-import type { Operation } from './operation.ts'
 import type { Reply, StaticReply, StreamReply } from '../http/reply.ts'
+import type { StreamPlaces } from '../http/stream-places.ts'
+import type { NewGroupId } from './group-ids.ts'
+import type { GroupBodies } from './linked-group.ts'
+import type { Operation } from './operation.ts'
+import type { PreferWait } from './prefer-wait.ts'
 
 export type EndpointOutcome = Reply | StreamReply | Problem
 export type PublicOutcome = EndpointOutcome | StaticReply
@@ -24,51 +34,66 @@ export interface GuardedCall extends PublicCall {
   readonly caller: Caller
   /** The accounts that there are for this client. It stays at the edge. */
   readonly scope: AccountScope
+  readonly endpoint: Endpoint
   /** Checks token and role again, for a response that takes long (E3). */
   readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }
 
-interface RouteBase {
-  readonly method: 'GET' | 'POST' | 'PUT'
-  /** Hono's pattern. */
-  readonly path: string
-  /** Query parameters, which the route reads and checks itself. Absent or empty: the route has none. */
-  readonly query?: readonly string[]
+/** The document, its page, and the page of each type of problem. */
+export interface InterfaceContents {
+  readonly document: KnownContent
+  readonly page: KnownContent
+  /** undefined: there is no such type. */
+  readonly errorPage: (slug: string) => KnownContent | undefined
+}
+
+/** The dependencies of the endpoints that also an edge without a ledger has. */
+export interface PublicContext {
+  readonly readiness: EdgeDependencies['readiness']
+  readonly settings: Pick<EdgeSettings, 'environment'> & { readonly ledgerId: string | null }
+  readonly contents: InterfaceContents
+}
+
+/** The dependencies of the edge, and what its endpoints share. */
+export interface EdgeContext extends EdgeDependencies {
+  readonly contents: InterfaceContents
+  readonly tokens: PageTokens
+  readonly newGroupId: NewGroupId
+  readonly preferWait: PreferWait
+  readonly groupBodies: GroupBodies
+  readonly streamPlaces: StreamPlaces
+  readonly tokenGrants: TokenGrants
+  readonly failureThrottle: FailureThrottle
+  readonly refusalLog: RefusalLog
+}
+
+export interface Endpoint extends Operation {
+  readonly roles: readonly Role[]
+  readonly handle: (context: EdgeContext, call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>
 }
 
 /** Outside the reach of access tokens. */
-export interface PublicRoute extends RouteBase {
-  readonly access: 'public'
-  readonly handle: (call: PublicCall) => PublicOutcome | Promise<PublicOutcome>
+export interface PublicEndpoint<Context = PublicContext> extends Operation {
+  readonly roles: null
+  readonly handle: (context: Context, call: PublicCall) => PublicOutcome | Promise<PublicOutcome>
 }
 
-export interface GuardedRoute extends RouteBase {
-  readonly access: 'token'
-  readonly roles: readonly Role[]
-  /** Whether it asks the ledger for a change, so that its every 503 carries an `outcome` (D8). */
-  readonly asksLedger: boolean
-  readonly handle: (call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>
-}
+export type AnyEndpoint = Endpoint | PublicEndpoint<EdgeContext>
 
-export type Route = PublicRoute | GuardedRoute
+/** The endpoints of one subject. */
+export interface Tag {
+  readonly name: string
+  readonly description: string
+  readonly endpoints: readonly AnyEndpoint[]
+}
 
 export const EVERYONE: readonly Role[] = ['viewer', 'transactor', 'admin']
 export const SUBMITTERS: readonly Role[] = ['transactor', 'admin']
 export const ADMINS: readonly Role[] = ['admin']
 
-/** The members of a route that its description decides. */
-export function guarded(operation: Operation): Omit<GuardedRoute, 'handle'> {
-  const { changes, roles } = operation
-  return { access: 'token', ...placed(operation), roles: roles ?? [], asksLedger: changes !== undefined }
-}
-
-/** The same for a route that needs no token. */
-export function open(operation: Operation): Omit<PublicRoute, 'handle'> {
-  return { access: 'public', ...placed(operation) }
-}
-
-function placed({ method, path, parameters = [] }: Operation): RouteBase {
-  return { method, path, query: parameters.filter((one) => one.in === 'query').map(({ name }) => name) }
+/** The endpoint reads and checks these parameters itself. */
+export function queryNames({ parameters = [] }: Operation): readonly string[] {
+  return parameters.filter((one) => one.in === 'query').map(({ name }) => name)
 }
 
 /** A value of the path, percent-decoded. */

@@ -9,7 +9,7 @@ import { noSuchAccount, signedRefusal, unavailableProblem } from './refusals.ts'
 import type { GuardedCall } from './route.ts'
 import { submissionErrors } from '../schemas/submission.ts'
 import { carriedSignature, signedPayload } from '../http/signed-body.ts'
-import { unexpectedAnswer } from './unexpected-answer.ts'
+import { unexpectedAnswer } from './ask.ts'
 
 const NOT_SIGNED = ['signature']
 

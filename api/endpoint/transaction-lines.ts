@@ -10,13 +10,11 @@
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { TransactionCursor, TransactionView } from '../../runtime/ports/ledger-reads.ts'
 import { fieldsOf } from '../../runtime/ports/trail.ts'
-import type { EdgeDependencies } from '../http/dependencies.ts'
 import { logFailure } from '../http/failure-log.ts'
 import { downstreamFailure, type Problem, problem, problemMembers } from '../http/problem.ts'
 import { sentPath } from '../http/request-path.ts'
 import { streamReply, textReply } from '../http/reply.ts'
-import type { EndpointOutcome, GuardedCall } from './route.ts'
-import type { StreamPlaces } from '../http/stream-places.ts'
+import type { EdgeContext, EndpointOutcome, GuardedCall } from './route.ts'
 import { type StreamEnd, streamTexts } from '../http/text-stream.ts'
 import { transactionMembers } from '../views/views.ts'
 
@@ -40,7 +38,7 @@ export interface LinesAsked {
   readonly tokenOf: (next: TransactionCursor | null) => string
 }
 
-type LinesContext = Pick<EdgeDependencies, 'clock' | 'log' | 'settings'> & { readonly places: StreamPlaces }
+type LinesContext = Pick<EdgeContext, 'clock' | 'log' | 'settings' | 'streamPlaces'>
 
 /** The progress of the response. */
 interface Progress {
@@ -54,11 +52,11 @@ export async function transactionLines(
   call: GuardedCall,
   asked: LinesAsked,
 ): Promise<EndpointOutcome> {
-  const { clock, log, places } = context
+  const { clock, log, streamPlaces } = context
   const { caller, http, scope, trail } = call
   // A HEAD request has no reader for the lines.
   if (http.req.method === 'HEAD') return textReply(200, LINES_TYPE, '', VARIES)
-  const giveBack = places.take(caller.clientId)
+  const giveBack = streamPlaces.take(caller.clientId)
   if (giveBack === undefined) return tooMany()
   try {
     const untilMs = clock.now() + CLOCK_MARGIN_MS

@@ -31,13 +31,14 @@ const MAX_COMPARED_LENGTH = 64
 /** Edit distance of a likely typing error. */
 const MAX_EDITS = 3
 
-interface QueriedRoute {
+export interface QueriedRoute {
   readonly path: string
-  readonly query?: readonly string[]
+  /** The names of its parameters. */
+  readonly query: readonly string[]
 }
 
 /** Outside /v1 an unknown parameter is ignored: probes and browsers add their own. */
-export function queryOf({ path, query = [] }: QueriedRoute, { req }: Context): Query {
+export function queryOf({ path, query }: QueriedRoute, { req }: Context): Query {
   return readQuery(req.url, query, isVersioned(path) ? 'refused' : 'ignored')
 }
 

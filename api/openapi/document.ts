@@ -77,7 +77,7 @@ The examples are real: in the order of the walk-through they can be sent to a ne
 function pathsOf(book: SchemaBook, examples: readonly Example[]): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, OperationObject>> = {}
   for (const tag of TAGS) {
-    for (const operation of tag.operations) {
+    for (const operation of tag.endpoints) {
       const path = documentPath(operation)
       const method = operation.method.toLowerCase()
       const ofOperation = examples.filter((example) => example.operation === operation.id)

@@ -6,7 +6,8 @@ import { answersOf } from './answers.ts'
 import type { SchemaBook } from './json-schemas.ts'
 import type { OperationObject, ParameterObject } from './openapi-types.ts'
 import { type Example, examplesWith } from './examples.ts'
-import type { Operation, Parameter, Tag } from '../endpoint/operation.ts'
+import type { Operation, Parameter } from '../endpoint/operation.ts'
+import type { Tag } from '../endpoint/route.ts'
 import { PATH_PARAMETERS } from '../endpoint/parameters.ts'
 
 /** `:name` in the path of a route. */

@@ -1,19 +1,15 @@
 /** POST /v1/accounts/{id}/status: freezes, closes or activates an account, or sets its `incoming` policy (D2). */
-import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
-import { checkAccountId } from '../../endpoint/path-values.ts'
-import { noSuchAccount, refusalProblem, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { readStatusChange, statusSchema } from '../../schemas/account.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { accountMembers } from '../../views/views.ts'
 import { accountResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { askLedger } from '../../endpoint/ask.ts'
 
-export const CHANGE_STATUS: Operation = {
+export const changeStatus: Endpoint = {
   id: 'changeStatus',
   method: 'POST',
   path: '/v1/accounts/:accountId/status',
@@ -36,35 +32,15 @@ export const CHANGE_STATUS: Operation = {
     },
   ],
   refusals: { ERR_CONFLICT: 'The account is closed, or is to be closed and is not empty.' },
-}
-
-export function changeStatus(dependencies: EdgeDependencies): GuardedRoute {
-  const { gateway, jwkOf } = dependencies
-  return {
-    ...guarded(CHANGE_STATUS),
-    handle: idempotent(dependencies, {
-      judgePath: (call) => checkAccountId(pathValue(call, 'accountId')),
-      read: (body) => readStatusChange(body),
-      find: (_change, call) => (call.scope.includes(pathValue(call, 'accountId')) ? undefined : noSuchAccount()),
-      async run({ status = null, incoming = null, reason }, call, registrationKey) {
-        const outcome = await gateway.ask({
-          actor: accountAddress(pathValue(call, 'accountId')),
-          caller: call.caller,
-          trail: call.trail,
-          operation: {
-            kind: 'change_status',
-            status,
-            incoming,
-            reason,
-            ...(registrationKey === null ? {} : { registrationKey }),
-          },
-        })
-        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-        const { answer } = outcome
-        if (answer.kind === 'refused') return refusalProblem(answer)
-        if (answer.kind !== 'status_changed') return unexpectedAnswer(answer)
-        return jsonReply(200, accountMembers(answer.account, jwkOf))
-      },
-    }),
-  }
+  handle: bodyEndpoint({
+    read: (body) => readStatusChange(body),
+    run({ status = null, incoming = null, reason }, context, call) {
+      const key = call.registrationKey === null ? {} : { registrationKey: call.registrationKey }
+      const operation = { kind: 'change_status', status, incoming, reason, ...key } as const
+      const request = { actor: accountAddress(pathValue(call, 'accountId')), operation }
+      return askLedger(context, call, request, 'status_changed', ({ account }) =>
+        jsonReply(200, accountMembers(account, context.jwkOf)),
+      )
+    },
+  }),
 }

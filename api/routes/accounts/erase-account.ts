@@ -1,19 +1,14 @@
 /** POST /v1/accounts/{id}/erase: destroys what the ledger holds of a closed account (D19). */
-import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { checkAccountId } from '../../endpoint/path-values.ts'
-import { invalidProblem } from '../../http/problem.ts'
-import { noSuchAccount, refusalProblem, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { erasureSchema, readReason } from '../../schemas/account.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { accountMembers } from '../../views/views.ts'
 import { accountResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { askLedger } from '../../endpoint/ask.ts'
 
-export const ERASE_ACCOUNT: Operation = {
+export const eraseAccount: Endpoint = {
   id: 'eraseAccount',
   method: 'POST',
   path: '/v1/accounts/:accountId/erase',
@@ -29,31 +24,16 @@ export const ERASE_ACCOUNT: Operation = {
   body: erasureSchema,
   answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
   refusals: { ERR_CONFLICT: 'The account is not closed.' },
-}
-
-export function eraseAccount({ gateway, jwkOf }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(ERASE_ACCOUNT),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const accountId = pathValue(call, 'accountId')
-      const illFormed = checkAccountId(accountId)
-      if (illFormed !== undefined) return illFormed
-      const erasure = readReason(body.value)
-      if (!erasure.ok) return invalidProblem('validation-error', erasure.error)
-      if (!call.scope.includes(accountId)) return noSuchAccount()
-      const outcome = await gateway.ask({
-        actor: accountAddress(accountId),
-        caller: call.caller,
-        trail: call.trail,
-        operation: { kind: 'erase', reason: erasure.value.reason },
-      })
-      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-      const { answer } = outcome
-      if (answer.kind === 'refused') return refusalProblem(answer)
-      if (answer.kind !== 'status_changed') return unexpectedAnswer(answer)
-      return jsonReply(200, accountMembers(answer.account, jwkOf))
+  handle: bodyEndpoint({
+    read: (body) => readReason(body),
+    run({ reason }, context, call) {
+      const request = {
+        actor: accountAddress(pathValue(call, 'accountId')),
+        operation: { kind: 'erase', reason } as const,
+      }
+      return askLedger(context, call, request, 'status_changed', ({ account }) =>
+        jsonReply(200, accountMembers(account, context.jwkOf)),
+      )
     },
-  }
+  }),
 }

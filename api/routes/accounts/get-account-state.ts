@@ -1,16 +1,14 @@
 /** GET /v1/accounts/{id}/state: the tip of the account's chain, while its shard is served (D15). */
-import { accountRead } from '../../endpoint/account-read.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
 import { showHash } from '../../../actors/audit-chain.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { HealthState } from '../../../runtime/ports/shard-health.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { noSuchAccount, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { accountStateResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_ACCOUNT_STATE: Operation = {
+export const getAccountState: Endpoint = {
   id: 'getAccountState',
   method: 'GET',
   path: '/v1/accounts/:accountId/state',
@@ -22,12 +20,7 @@ export const GET_ACCOUNT_STATE: Operation = {
     ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
     ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
   },
-}
-
-const SERVED: ReadonlySet<HealthState> = new Set(['healthy', 'draining'])
-
-export function getAccountState({ reads, shardHealth }: EdgeDependencies): GuardedRoute {
-  return accountRead(GET_ACCOUNT_STATE, async (accountId) => {
+  handle: accountRead(async (accountId, { reads, shardHealth }) => {
     const account = await reads.account(accountId)
     if (account === undefined) return noSuchAccount()
     const shard = await shardHealth.shard(account.shardId)
@@ -39,5 +32,7 @@ export function getAccountState({ reads, shardHealth }: EdgeDependencies): Guard
       audit_hash: showHash(account.auditHash),
       updated_at: isoTimestamp(account.updatedAtMs),
     })
-  })
+  }),
 }
+
+const SERVED: ReadonlySet<HealthState> = new Set(['healthy', 'draining'])

@@ -1,15 +1,13 @@
 /** GET /v1/accounts/{id}/balances/{tokenId}: one balance, once there was a movement (D4). */
-import { accountRead } from '../../endpoint/account-read.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
 import { notFound } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { balanceMembers } from '../../views/views.ts'
 import { balanceResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_BALANCE: Operation = {
+export const getBalance: Endpoint = {
   id: 'getBalance',
   method: 'GET',
   path: '/v1/accounts/:accountId/balances/:tokenId',
@@ -18,15 +16,12 @@ export const GET_BALANCE: Operation = {
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The balance.', content: balanceResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such account, or it never held this token.' },
-}
-
-export function getBalance({ reads }: EdgeDependencies): GuardedRoute {
-  return accountRead(GET_BALANCE, async (accountId, call) => {
+  handle: accountRead(async (accountId, { reads }, call) => {
     const balances = await reads.balances(accountId)
     if (balances === undefined) return noSuchAccount()
     const tokenId = pathValue(call, 'tokenId')
     const balance = balances.find((held) => held.tokenId === tokenId)
     if (balance === undefined) return notFound('The account holds no such token.')
     return jsonReply(200, { account_id: accountId, ...balanceMembers(balance) })
-  })
+  }),
 }

@@ -1,17 +1,14 @@
 /** GET /v1/accounts/{id}/nfts: what the account owns, by class and instance (D11, D16). */
-import { accountRead } from '../../endpoint/account-read.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
 import { ownedNftMembers } from '../../views/nft-views.ts'
-import type { PageTokens } from '../../http/page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { ownedNftListResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_ACCOUNT_NFTS: Operation = {
+export const listAccountNfts: Endpoint = {
   id: 'listAccountNfts',
   method: 'GET',
   path: '/v1/accounts/:accountId/nfts',
@@ -20,10 +17,7 @@ export const LIST_ACCOUNT_NFTS: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: ownedNftListResponse }],
-}
-
-export function listAccountNfts({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead(LIST_ACCOUNT_NFTS, async (accountId, call) => {
+  handle: accountRead(async (accountId, { reads, tokens }, call) => {
     const scope = listScope('/v1/accounts/nfts', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)
@@ -36,5 +30,5 @@ export function listAccountNfts({ reads }: EdgeDependencies, tokens: PageTokens)
       nfts: page.nfts.map(ownedNftMembers),
       next_page_token: nextPageToken(tokens, scope, page.next, null),
     })
-  })
+  }),
 }

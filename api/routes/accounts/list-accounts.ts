@@ -2,10 +2,8 @@
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { AccountView } from '../../../actors/account/outcome.ts'
 import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { ADMINS, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { ADMINS, type Endpoint } from '../../endpoint/route.ts'
 import { inTurns } from '../../http/in-turns.ts'
-import type { PageTokens } from '../../http/page-token.ts'
 import {
   countHeaders,
   countMembers,
@@ -18,10 +16,9 @@ import { jsonReply } from '../../http/reply.ts'
 import { type ScannedPage, scanPage, type ScanRequest } from '../../endpoint/scan.ts'
 import { accountMembers } from '../../views/views.ts'
 import { accountListResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_ACCOUNTS: Operation = {
+export const listAccounts: Endpoint = {
   id: 'listAccounts',
   method: 'GET',
   path: '/v1/accounts',
@@ -32,29 +29,23 @@ export const LIST_ACCOUNTS: Operation = {
   answers: [
     { status: 200, description: 'One page.', content: accountListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-}
-
-export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return {
-    ...guarded(LIST_ACCOUNTS),
-    async handle({ caller, query, scope: accounts }) {
-      const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const page = await pageOf(reads, accounts, { after: after?.cursor ?? null, limit, counted: after === null })
-      const count = countOfList(after, page.count)
-      return jsonReply(
-        200,
-        {
-          accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
-          next_page_token: nextPageToken(tokens, scope, page.next, count),
-          ...countMembers(count),
-        },
-        countHeaders(count),
-      )
-    },
-  }
+  async handle({ reads, jwkOf, tokens }, { caller, query, scope: accounts }) {
+    const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const page = await pageOf(reads, accounts, { after: after?.cursor ?? null, limit, counted: after === null })
+    const count = countOfList(after, page.count)
+    return jsonReply(
+      200,
+      {
+        accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
+        next_page_token: nextPageToken(tokens, scope, page.next, count),
+        ...countMembers(count),
+      },
+      countHeaders(count),
+    )
+  },
 }
 
 type Reads = Pick<LedgerReads, 'account' | 'accounts'>

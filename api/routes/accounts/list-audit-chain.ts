@@ -1,17 +1,14 @@
 /** GET /v1/accounts/{id}/audit-chain: the entries with the exact strings that were hashed, oldest first (D2, D9). */
-import { accountRead } from '../../endpoint/account-read.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
 import { countMembers, listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { auditEntryMembers } from '../../views/views.ts'
 import { auditChainResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_AUDIT_CHAIN: Operation = {
+export const listAuditChain: Endpoint = {
   id: 'listAuditChain',
   method: 'GET',
   path: '/v1/accounts/:accountId/audit-chain',
@@ -20,12 +17,7 @@ export const LIST_AUDIT_CHAIN: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: auditChainResponse }],
-}
-
-const BEFORE_ALL = -1
-
-export function listAuditChain({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead(LIST_AUDIT_CHAIN, async (accountId, call) => {
+  handle: accountRead(async (accountId, { reads, tokens }, call) => {
     const scope = listScope('/v1/accounts/audit-chain', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)
@@ -39,5 +31,7 @@ export function listAuditChain({ reads }: EdgeDependencies, tokens: PageTokens):
       next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
       ...countMembers({ total: page.total, exact: true }),
     })
-  })
+  }),
 }
+
+const BEFORE_ALL = -1

@@ -1,17 +1,14 @@
 /** GET /v1/accounts/{id}/balances: what the account holds, by token (D4). */
-import { accountRead } from '../../endpoint/account-read.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { balanceMembers } from '../../views/views.ts'
 import { balanceListResponse } from '../../schemas/responses/account.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_BALANCES: Operation = {
+export const listBalances: Endpoint = {
   id: 'listBalances',
   method: 'GET',
   path: '/v1/accounts/:accountId/balances',
@@ -20,10 +17,7 @@ export const LIST_BALANCES: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: balanceListResponse }],
-}
-
-export function listBalances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead(LIST_BALANCES, async (accountId, call) => {
+  handle: accountRead(async (accountId, { reads, tokens }, call) => {
     const scope = listScope('/v1/accounts/balances', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)
@@ -42,5 +36,5 @@ export function listBalances({ reads }: EdgeDependencies, tokens: PageTokens): G
       balances: page.map(balanceMembers),
       next_page_token: nextPageToken(tokens, scope, last?.tokenId ?? null, null),
     })
-  })
+  }),
 }

@@ -2,19 +2,16 @@
 import { showHash } from '../../../actors/audit-chain.ts'
 import type { LegHold } from '../../../actors/account/state.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import { accountRead } from '../../endpoint/account-read.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { termsMembers } from '../../views/views.ts'
 import { expectationsResponse } from '../../schemas/responses/settlement-group.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_EXPECTATIONS: Operation = {
+export const listExpectations: Endpoint = {
   id: 'listExpectations',
   method: 'GET',
   path: '/v1/accounts/:accountId/expectations',
@@ -24,10 +21,7 @@ export const LIST_EXPECTATIONS: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: expectationsResponse }],
-}
-
-export function listExpectations({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead(LIST_EXPECTATIONS, async (accountId, call) => {
+  handle: accountRead(async (accountId, { reads, tokens }, call) => {
     const scope = listScope('/v1/accounts/expectations', call.caller.clientId, [accountId])
     const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)
@@ -44,7 +38,7 @@ export function listExpectations({ reads }: EdgeDependencies, tokens: PageTokens
       expectations: page.map(expectationMembers),
       next_page_token: nextPageToken(tokens, scope, last === undefined ? null : cursorOf(last), null),
     })
-  })
+  }),
 }
 
 /** In the order in which `expectations` gives them. */

@@ -6,22 +6,19 @@
 import { type Hash, showHash } from '../../../actors/audit-chain.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { TokenProof, TokenTotal } from '../../../runtime/liabilities/inclusion.ts'
-import { accountRead } from '../../endpoint/account-read.ts'
-import { createAssertionSigner } from '../../endpoint/assertion.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
+import { signedAssertion } from '../../endpoint/assertion.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { notFound, type Problem } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { liabilitiesMembers } from './prove-liabilities.ts'
 import { liabilityProofResponse } from '../../schemas/responses/assertion.ts'
 import { sha256 } from '../../schemas/responses/values.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const GET_LIABILITY_PROOF: Operation = {
+export const getLiabilityProof: Endpoint = {
   id: 'getLiabilityProof',
   method: 'GET',
   path: '/v1/accounts/:accountId/liability-proof',
@@ -40,15 +37,8 @@ export const GET_LIABILITY_PROOF: Operation = {
   ],
   answers: [{ status: 200, description: 'One page of the proof.', content: liabilityProofResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such account, or no such proof any more.' },
-}
-
-const MERKLE_ROOT = /^sha256:([0-9a-f]{64})$/
-const MERKLE_ROOT_RULE = 'must be sha256: and 64 hexadecimal digits in lower case'
-
-export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  const { assertions, reads } = dependencies
-  const signer = createAssertionSigner(dependencies)
-  return accountRead(GET_LIABILITY_PROOF, async (accountId, call) => {
+  handle: accountRead(async (accountId, context, call) => {
+    const { assertions, reads, tokens } = context
     const { clientId } = call.caller
     const { query } = call
     const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
@@ -69,11 +59,14 @@ export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTo
       merkle_root: showHash(liabilities.merkleRoot),
       totals: totals.map(totalMembers),
       proofs: proofs.map(proofMembers),
-      assertion: await signer.sign('proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
+      assertion: await signedAssertion(context, 'proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
       next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
     })
-  })
+  }),
 }
+
+const MERKLE_ROOT = /^sha256:([0-9a-f]{64})$/
+const MERKLE_ROOT_RULE = 'must be sha256: and 64 hexadecimal digits in lower case'
 
 function noSuchProof(): Problem {
   return notFound('There is no such proof of liabilities, or it is older than 24 hours.')

@@ -2,27 +2,24 @@
  * GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance: what became of an NFT and what was stated of it, oldest
  * first, up to a depth (D11).
  */
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { MAX_PROVENANCE_DEPTH } from '../../../runtime/ports/attestation-store.ts'
 import { provenanceMembers } from '../../views/attestation-views.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { isHidden } from '../../endpoint/scoped-reads.ts'
-import * as v from 'valibot'
 import { provenanceResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
+import * as v from 'valibot'
 
 const MAX_DEPTH = 1000
 
 const DEFAULT_DEPTH = 10
 
-export const LIST_NFT_PROVENANCE: Operation = {
+export const getProvenance: Endpoint = {
   id: 'listNftProvenance',
   method: 'GET',
   path: '/v1/nft-classes/:classId/instances/:instanceId/provenance',
@@ -41,43 +38,37 @@ export const LIST_NFT_PROVENANCE: Operation = {
     ...PAGING,
   ],
   answers: [{ status: 200, description: 'One page.', content: provenanceResponse }],
+  async handle({ attestations, reads, tokens }, call) {
+    const classId = pathValue(call, 'classId')
+    const instanceId = pathValue(call, 'instanceId')
+    const { query } = call
+    const maxDepth = query.parsed('max_depth', parseDepth, 'ERR_INVALID_QUERY', DEPTH_RULE) ?? DEFAULT_MAX_DEPTH
+    const scope = listScope('/v1/nft-classes/instances/provenance', call.caller.clientId, [
+      classId,
+      instanceId,
+      maxDepth,
+    ])
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    // Malformed IDs need no query.
+    const named = isClassId(classId) && isAccountId(instanceId)
+    const seen = named && !(await isHidden(reads, call.scope, { classId, instanceId }))
+    const page = seen
+      ? await attestations.provenance({ classId, instanceId, maxDepth, limit, after: after?.cursor ?? null })
+      : undefined
+    if (page === undefined) return notFound('The class has no such instance.')
+    return jsonReply(200, {
+      class_id: classId,
+      instance_id: instanceId,
+      provenance: page.entries.map(provenanceMembers),
+      next_page_token: nextPageToken(tokens, scope, page.next, null),
+    })
+  },
 }
 
 const DEFAULT_MAX_DEPTH = 10
 const DEPTH_RULE = 'must be an integer from 0 to 1,000'
-
-export function getProvenance({ attestations, reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return {
-    ...guarded(LIST_NFT_PROVENANCE),
-    async handle(call) {
-      const classId = pathValue(call, 'classId')
-      const instanceId = pathValue(call, 'instanceId')
-      const { query } = call
-      const maxDepth = query.parsed('max_depth', parseDepth, 'ERR_INVALID_QUERY', DEPTH_RULE) ?? DEFAULT_MAX_DEPTH
-      const scope = listScope('/v1/nft-classes/instances/provenance', call.caller.clientId, [
-        classId,
-        instanceId,
-        maxDepth,
-      ])
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      // Malformed IDs need no query.
-      const named = isClassId(classId) && isAccountId(instanceId)
-      const seen = named && !(await isHidden(reads, call.scope, { classId, instanceId }))
-      const page = seen
-        ? await attestations.provenance({ classId, instanceId, maxDepth, limit, after: after?.cursor ?? null })
-        : undefined
-      if (page === undefined) return notFound('The class has no such instance.')
-      return jsonReply(200, {
-        class_id: classId,
-        instance_id: instanceId,
-        provenance: page.entries.map(provenanceMembers),
-        next_page_token: nextPageToken(tokens, scope, page.next, null),
-      })
-    },
-  }
-}
 
 function parseDepth(text: string): number | undefined {
   if (!/^[0-9]+$/.test(text)) return undefined

@@ -1,14 +1,12 @@
 /** POST /v1/assertions/proof-of-compliance: which controls ran and what they found, signed (D12). */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { assertionRoute } from '../../endpoint/prove.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { proof } from '../../endpoint/prove.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { timeOrNull } from '../../views/views.ts'
 import { assertionRequestSchema } from '../../schemas/assertion.ts'
 import { complianceAssertionResponse } from '../../schemas/responses/assertion.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const PROVE_COMPLIANCE: Operation = {
+export const proveCompliance: Endpoint = {
   id: 'proveCompliance',
   method: 'POST',
   path: '/v1/assertions/proof-of-compliance',
@@ -18,10 +16,7 @@ export const PROVE_COMPLIANCE: Operation = {
   roles: EVERYONE,
   body: assertionRequestSchema,
   answers: [{ status: 200, description: 'The assertion.', content: complianceAssertionResponse }],
-}
-
-export function proveCompliance(dependencies: EdgeDependencies): GuardedRoute {
-  return assertionRoute(dependencies, PROVE_COMPLIANCE, 'proof-of-compliance', async (assertions) => {
+  handle: proof('proof-of-compliance', async (assertions) => {
     const { compliant, frameworks, controls, asOfMs, lastFullPassAtMs } = await assertions.compliance()
     return {
       compliant,
@@ -30,5 +25,5 @@ export function proveCompliance(dependencies: EdgeDependencies): GuardedRoute {
       as_of: isoTimestamp(asOfMs),
       last_full_pass_at: timeOrNull(lastFullPassAtMs),
     }
-  })
+  }),
 }

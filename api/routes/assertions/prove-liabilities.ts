@@ -3,15 +3,13 @@ import { showHash } from '../../../actors/audit-chain.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { ExceededLimit, Liabilities } from '../../../runtime/ports/assertion-source.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { problem, type Problem } from '../../http/problem.ts'
-import { assertionRoute } from '../../endpoint/prove.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { proof } from '../../endpoint/prove.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { assertionRequestSchema } from '../../schemas/assertion.ts'
 import { liabilitiesAssertionResponse } from '../../schemas/responses/assertion.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const PROVE_LIABILITIES: Operation = {
+export const proveLiabilities: Endpoint = {
   id: 'proveLiabilities',
   method: 'POST',
   path: '/v1/assertions/proof-of-liabilities',
@@ -28,16 +26,11 @@ A proof covers at most one million balances for each processor of the edge, and 
     ERR_DOWNSTREAM_FAILURE:
       'The proof is temporarily unavailable, the totals do not reconcile, or the ledger is too large: `detail` then names the limit.',
   },
-}
-
-export function proveLiabilities(dependencies: EdgeDependencies): GuardedRoute {
-  return assertionRoute(
-    dependencies,
-    PROVE_LIABILITIES,
+  handle: proof(
     'proof-of-liabilities',
     async (assertions) => liabilitiesMembers(await assertions.liabilities()),
     (error) => (error.exceeded === undefined ? undefined : tooLarge(error.exceeded)),
-  )
+  ),
 }
 
 /** Seconds: the number of balances rarely falls, and each attempt reads all of them. */

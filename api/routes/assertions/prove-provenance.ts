@@ -1,14 +1,12 @@
 /** POST /v1/assertions/proof-of-provenance: whether every NFT's history holds, signed (D12). */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { assertionRoute } from '../../endpoint/prove.ts'
-import { EVERYONE, type GuardedRoute } from '../../endpoint/route.ts'
+import { proof } from '../../endpoint/prove.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { timeOrNull } from '../../views/views.ts'
 import { assertionRequestSchema } from '../../schemas/assertion.ts'
 import { provenanceAssertionResponse } from '../../schemas/responses/assertion.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const PROVE_PROVENANCE: Operation = {
+export const proveProvenance: Endpoint = {
   id: 'proveProvenance',
   method: 'POST',
   path: '/v1/assertions/proof-of-provenance',
@@ -18,10 +16,7 @@ export const PROVE_PROVENANCE: Operation = {
   roles: EVERYONE,
   body: assertionRequestSchema,
   answers: [{ status: 200, description: 'The assertion.', content: provenanceAssertionResponse }],
-}
-
-export function proveProvenance(dependencies: EdgeDependencies): GuardedRoute {
-  return assertionRoute(dependencies, PROVE_PROVENANCE, 'proof-of-provenance', async (assertions) => {
+  handle: proof('proof-of-provenance', async (assertions) => {
     const { assetsVerified, provenanceValid, asOfMs, lastFullPassAtMs } = await assertions.provenance()
     return {
       assets_verified: assetsVerified,
@@ -29,5 +24,5 @@ export function proveProvenance(dependencies: EdgeDependencies): GuardedRoute {
       as_of: isoTimestamp(asOfMs),
       last_full_pass_at: timeOrNull(lastFullPassAtMs),
     }
-  })
+  }),
 }

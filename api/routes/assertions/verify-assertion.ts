@@ -1,17 +1,15 @@
 /** POST /v1/assertions/verify: whether this ledger signed the assertion, under a key that is not revoked (D12). */
-import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { problemOfAssertion } from '../../endpoint/assertion.ts'
 import { readAnyJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { invalidProblem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { assertionCheckSchema, readAssertionCheck } from '../../schemas/assertion.ts'
 import { fieldPath } from '../../http/invalid.ts'
 import { verificationResponse } from '../../schemas/responses/assertion.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const VERIFY_ASSERTION: Operation = {
+export const verifyAssertion: Endpoint = {
   id: 'verifyAssertion',
   method: 'POST',
   path: '/v1/assertions/verify',
@@ -21,25 +19,19 @@ export const VERIFY_ASSERTION: Operation = {
   roles: EVERYONE,
   body: assertionCheckSchema,
   answers: [{ status: 200, description: 'Whether it is valid.', content: verificationResponse }],
-}
-
-export function verifyAssertion({ serviceKeys, clock, settings }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(VERIFY_ASSERTION),
-    async handle({ http }) {
-      const read = await readAnyJsonBody(http.req.raw)
-      if (!read.ok) return read.error
-      const { body, inexact } = read.value
-      const given = readAssertionCheck(body)
-      if (!given.ok) return invalidProblem('validation-error', given.error)
-      const reason =
-        inexact === undefined
-          ? problemOfAssertion(given.value, serviceKeys.published(), settings.ledgerId)
-          : `${fieldPath(inexact.keys)}: ${inexact.message}.`
-      const verifiedAt = isoTimestamp(clock.now())
-      return reason === undefined
-        ? jsonReply(200, { valid: true, verified_at: verifiedAt })
-        : jsonReply(200, { valid: false, verified_at: verifiedAt, reason })
-    },
-  }
+  async handle({ serviceKeys, clock, settings }, { http }) {
+    const read = await readAnyJsonBody(http.req.raw)
+    if (!read.ok) return read.error
+    const { body, inexact } = read.value
+    const given = readAssertionCheck(body)
+    if (!given.ok) return invalidProblem('validation-error', given.error)
+    const reason =
+      inexact === undefined
+        ? problemOfAssertion(given.value, serviceKeys.published(), settings.ledgerId)
+        : `${fieldPath(inexact.keys)}: ${inexact.message}.`
+    const verifiedAt = isoTimestamp(clock.now())
+    return reason === undefined
+      ? jsonReply(200, { valid: true, verified_at: verifiedAt })
+      : jsonReply(200, { valid: false, verified_at: verifiedAt, reason })
+  },
 }

@@ -3,7 +3,7 @@
  * stored before it is answered.
  */
 import type { Caller } from '../../../actors/account/commands.ts'
-import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
@@ -13,17 +13,16 @@ import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import { newAttestationId } from '../../views/attestation-id.ts'
 import { attestationMembers, sealAttestation, type Stated } from '../../views/attestation-views.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { notFound, type Problem } from '../../http/problem.ts'
 import { signatureMismatch } from '../../endpoint/refusals.ts'
 import { jsonReply, type Reply } from '../../http/reply.ts'
 import { attestationSchema, type AttestationSubmission, readAttestation } from '../../schemas/attestation.ts'
 import { repeatHeaders } from '../../http/signed-body.ts'
 import { attestationResponse } from '../../schemas/responses/attestation.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 
-export const CREATE_ATTESTATION: Operation = {
+export const createAttestation: Endpoint = {
   id: 'createAttestation',
   method: 'POST',
   path: '/v1/attestations',
@@ -49,33 +48,27 @@ export const CREATE_ATTESTATION: Operation = {
     ERR_SIGNATURE_MISMATCH: 'The signature is not one by the key of the account `attester`.',
     ERR_UNKNOWN_FIELD: 'A signed attestation has an unknown field. Without a signature the field is ignored.',
   },
-}
-
-export function createAttestation(dependencies: EdgeDependencies): GuardedRoute {
-  const { attestations } = dependencies
-  return {
-    ...guarded(CREATE_ATTESTATION),
-    handle: idempotent(dependencies, {
-      read: readAttestation,
-      // A name that is not an account ID is within every scope.
-      find: ({ attester }, { scope }) =>
-        isAccountId(attester) && !scope.includes(attester)
-          ? notFound('There is no such account.', 'attester')
-          : undefined,
-      async run(submission, { caller }, registrationKey) {
-        const payloadHash = sha256Hex(submission.payload)
-        // Replays come first: the attester may have another key now (D7).
-        const earlier =
-          registrationKey === null ? undefined : await attestations.submitted(caller.clientId, registrationKey)
-        if (earlier !== undefined) return repeated(earlier, payloadHash)
-        const attestation = await makeAttestation(dependencies, caller, submission)
-        if (!attestation.ok) return attestation.error
-        const key = registrationKey === null ? null : { idempotencyKey: registrationKey, payloadHash }
-        const outcome = await attestations.create(attestation.value, key)
-        return outcome.kind === 'created' ? created(attestation.value) : repeated(outcome.earlier, payloadHash)
-      },
-    }),
-  }
+  handle: bodyEndpoint({
+    read: (body) => readAttestation(body),
+    // A name that is not an account ID is within every scope.
+    find: ({ attester }, { scope }) =>
+      isAccountId(attester) && !scope.includes(attester)
+        ? notFound('There is no such account.', 'attester')
+        : undefined,
+    async run(submission, context, { caller, registrationKey }) {
+      const { attestations } = context
+      const payloadHash = sha256Hex(submission.payload)
+      // Replays come first: the attester may have another key now (D7).
+      const earlier =
+        registrationKey === null ? undefined : await attestations.submitted(caller.clientId, registrationKey)
+      if (earlier !== undefined) return repeated(earlier, payloadHash)
+      const attestation = await makeAttestation(context, caller, submission)
+      if (!attestation.ok) return attestation.error
+      const key = registrationKey === null ? null : { idempotencyKey: registrationKey, payloadHash }
+      const outcome = await attestations.create(attestation.value, key)
+      return outcome.kind === 'created' ? created(attestation.value) : repeated(outcome.earlier, payloadHash)
+    },
+  }),
 }
 
 function created(attestation: Attestation, headers: Readonly<Record<string, string>> = {}): Reply {

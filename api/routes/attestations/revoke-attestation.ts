@@ -1,18 +1,16 @@
 /** POST /v1/attestations/{id}/revoke: takes an attestation back, once and for good (D13). */
 import type { Caller } from '../../../actors/account/commands.ts'
 import type { Attestation } from '../../../runtime/ports/attestation-store.ts'
-import { guarded, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { attestationMembers, type Revoked, sealAttestation } from '../../views/attestation-views.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { invalidProblem, notFound, type Problem, problem } from '../../http/problem.ts'
+import { notFound, type Problem, problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenAttestations, viewerOf } from '../../endpoint/scoped-reads.ts'
 import { readRevocation, revocationSchema } from '../../schemas/attestation.ts'
 import { attestationResponse } from '../../schemas/responses/attestation.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 
-export const REVOKE_ATTESTATION: Operation = {
+export const revokeAttestation: Endpoint = {
   id: 'revokeAttestation',
   method: 'POST',
   path: '/v1/attestations/:attestationId/revoke',
@@ -23,16 +21,9 @@ export const REVOKE_ATTESTATION: Operation = {
   body: revocationSchema,
   answers: [{ status: 200, description: 'The attestation, revoked.', content: attestationResponse }],
   refusals: { ERR_FORBIDDEN: 'The client is no administrator and did not submit it.' },
-}
-
-export function revokeAttestation({ attestations, reads, serviceKeys, clock }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(REVOKE_ATTESTATION),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const reason = readRevocation(body.value)
-      if (!reason.ok) return invalidProblem('validation-error', reason.error)
+  handle: bodyEndpoint({
+    read: (body) => readRevocation(body),
+    async run(reason, { attestations, reads, serviceKeys, clock }, call) {
       const found = await attestations.attestation(pathValue(call, 'attestationId'))
       const [attestation] = await seenAttestations(reads, viewerOf(call), found === undefined ? [] : [found])
       if (attestation === undefined) return noSuchAttestation()
@@ -42,13 +33,13 @@ export function revokeAttestation({ attestations, reads, serviceKeys, clock }: E
         // The clock of this edge may be behind the one that dated it.
         atMs: Math.max(clock.now(), attestation.createdAtMs),
         by: call.caller.clientId,
-        reason: reason.value,
+        reason,
       }
       const seal = await sealAttestation(serviceKeys, attestation, revoked)
       const now = await attestations.revoke(attestation.attestationId, { ...revoked, seal })
       return now === undefined ? noSuchAttestation() : jsonReply(200, attestationMembers(now))
     },
-  }
+  }),
 }
 
 function mayRevoke(caller: Caller, { submittedBy }: Attestation): boolean {

@@ -1,21 +1,19 @@
 /** POST /v1/fungible-tokens: registers a token; its supply is its issuer's when the answer is given (D5). */
-import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { tokenAddress } from '../../../actors/address.ts'
 import { BASE_UNIT } from '../../../actors/money.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
-import { type Problem, problem } from '../../http/problem.ts'
-import { noSuchAccount, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
+import { problem, type Problem } from '../../http/problem.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { readTokenRegistration, tokenSchema } from '../../schemas/fungible-token.ts'
 import { carriedSignature, repeatHeaders } from '../../http/signed-body.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { tokenMembers } from '../../views/views.ts'
 import { fungibleTokenResponse } from '../../schemas/responses/fungible-token.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { askLedger } from '../../endpoint/ask.ts'
 
-export const CREATE_FUNGIBLE_TOKEN: Operation = {
+export const createFungibleToken: Endpoint = {
   id: 'createFungibleToken',
   method: 'POST',
   path: '/v1/fungible-tokens',
@@ -43,40 +41,30 @@ With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
     ERR_UNKNOWN_FIELD: 'A signed registration has an unknown field. Without a signature the field is ignored.',
   },
-}
-
-export function createFungibleToken(dependencies: EdgeDependencies): GuardedRoute {
-  const { gateway, isSignature } = dependencies
-  return {
-    ...guarded(CREATE_FUNGIBLE_TOKEN),
-    handle: idempotent(dependencies, {
-      read: readTokenRegistration,
-      find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),
-      async run(registration, { caller, trail }, registrationKey) {
-        const { symbol, payload, signature } = registration
-        if (symbol.toUpperCase() === BASE_UNIT) return baseUnitTaken()
-        const outcome = await gateway.ask({
-          actor: tokenAddress(symbol),
-          caller,
-          trail,
-          operation: {
-            kind: 'register_token',
-            payload,
-            signature: signature === null ? null : carriedSignature(signature),
-            registrationKey,
-          },
-        })
-        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-        const { answer } = outcome
-        if (answer.kind === 'refused') return signedRefusal(answer, registration, isSignature)
-        if (answer.kind !== 'token_registered') return unexpectedAnswer(answer)
-        return jsonReply(201, tokenMembers(answer.token), {
+  handle: bodyEndpoint({
+    read: (body) => readTokenRegistration(body),
+    find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),
+    run(registration, context, call) {
+      const { symbol, payload, signature } = registration
+      if (symbol.toUpperCase() === BASE_UNIT) return baseUnitTaken()
+      const request = {
+        actor: tokenAddress(symbol),
+        operation: {
+          kind: 'register_token',
+          payload,
+          signature: signature === null ? null : carriedSignature(signature),
+          registrationKey: call.registrationKey,
+        },
+        signed: registration,
+      } as const
+      return askLedger(context, call, request, 'token_registered', (answer) =>
+        jsonReply(201, tokenMembers(answer.token), {
           location: `/v1/fungible-tokens/${encodeURIComponent(answer.token.tokenId)}`,
           ...repeatHeaders(answer),
-        })
-      },
-    }),
-  }
+        }),
+      )
+    },
+  }),
 }
 
 /** Symbols are unique without regard to case (D1), and this one is taken from the start (D3). */

@@ -1,6 +1,4 @@
 /** GET /v1/fungible-tokens: all registered tokens by ID (D16). */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
 import {
   countHeaders,
   countMembers,
@@ -9,14 +7,13 @@ import {
   nextPageToken,
   readPageRequest,
 } from '../../endpoint/paging.ts'
-import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { tokenMembers } from '../../views/views.ts'
 import { fungibleTokenListResponse } from '../../schemas/responses/fungible-token.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_FUNGIBLE_TOKENS: Operation = {
+export const listFungibleTokens: Endpoint = {
   id: 'listFungibleTokens',
   method: 'GET',
   path: '/v1/fungible-tokens',
@@ -27,27 +24,21 @@ export const LIST_FUNGIBLE_TOKENS: Operation = {
   answers: [
     { status: 200, description: 'One page.', content: fungibleTokenListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-}
-
-export function listFungibleTokens({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return {
-    ...guarded(LIST_FUNGIBLE_TOKENS),
-    async handle({ caller, query }) {
-      const scope = listScope('/v1/fungible-tokens', caller.clientId)
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const page = await reads.tokens(after?.cursor ?? null, limit)
-      const count = countOfList(after, page.count)
-      return jsonReply(
-        200,
-        {
-          tokens: page.tokens.map(tokenMembers),
-          next_page_token: nextPageToken(tokens, scope, page.next, count),
-          ...countMembers(count),
-        },
-        countHeaders(count),
-      )
-    },
-  }
+  async handle({ reads, tokens }, { caller, query }) {
+    const scope = listScope('/v1/fungible-tokens', caller.clientId)
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const page = await reads.tokens(after?.cursor ?? null, limit)
+    const count = countOfList(after, page.count)
+    return jsonReply(
+      200,
+      {
+        tokens: page.tokens.map(tokenMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next, count),
+        ...countMembers(count),
+      },
+      countHeaders(count),
+    )
+  },
 }

@@ -1,22 +1,20 @@
 /** POST /v1/nft-classes: registers an NFT class under a name of its own (D2, D11). */
-import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { classAddress } from '../../../actors/address.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { invalidProblem, type Problem } from '../../http/problem.ts'
-import { noSuchAccount, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
+import { noSuchAccount, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { classSchema, readClassRegistration } from '../../schemas/nft-class.ts'
 import { carriedSignature, repeatHeaders } from '../../http/signed-body.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { classMembers } from '../../views/nft-views.ts'
 import { nftClassResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { askLedger } from '../../endpoint/ask.ts'
 
-export const CREATE_NFT_CLASS: Operation = {
+export const createNftClass: Endpoint = {
   id: 'createNftClass',
   method: 'POST',
   path: '/v1/nft-classes',
@@ -42,41 +40,31 @@ The name is unique after NFC and case folding. The schema is refused when it is 
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
     ERR_UNKNOWN_FIELD: 'A signed registration has an unknown field. Without a signature the field is ignored.',
   },
-}
-
-export function createNftClass(dependencies: EdgeDependencies): GuardedRoute {
-  const { gateway, isSignature, schemas } = dependencies
-  return {
-    ...guarded(CREATE_NFT_CLASS),
-    handle: idempotent(dependencies, {
-      read: readClassRegistration,
-      find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),
-      async run(registration, { caller, trail }, registrationKey) {
-        const { name, metadataSchema, payload, signature } = registration
-        const unusable = await checkSchema(schemas, metadataSchema)
-        if (unusable !== undefined) return unusable
-        const outcome = await gateway.ask({
-          actor: classAddress(name),
-          caller,
-          trail,
-          operation: {
-            kind: 'register_class',
-            payload,
-            signature: signature === null ? null : carriedSignature(signature),
-            registrationKey,
-          },
-        })
-        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-        const { answer } = outcome
-        if (answer.kind === 'refused') return signedRefusal(answer, registration, isSignature)
-        if (answer.kind !== 'class_registered') return unexpectedAnswer(answer)
-        return jsonReply(201, classMembers(answer.nftClass), {
+  handle: bodyEndpoint({
+    read: (body) => readClassRegistration(body),
+    find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),
+    async run(registration, context, call) {
+      const { name, metadataSchema, payload, signature } = registration
+      const unusable = await checkSchema(context.schemas, metadataSchema)
+      if (unusable !== undefined) return unusable
+      const request = {
+        actor: classAddress(name),
+        operation: {
+          kind: 'register_class',
+          payload,
+          signature: signature === null ? null : carriedSignature(signature),
+          registrationKey: call.registrationKey,
+        },
+        signed: registration,
+      } as const
+      return askLedger(context, call, request, 'class_registered', (answer) =>
+        jsonReply(201, classMembers(answer.nftClass), {
           location: `/v1/nft-classes/${answer.nftClass.classId}`,
           ...repeatHeaders(answer),
-        })
-      },
-    }),
-  }
+        }),
+      )
+    },
+  }),
 }
 
 async function checkSchema(schemas: SchemaValidator, schema: JsonObject): Promise<Problem | undefined> {

@@ -1,13 +1,11 @@
 /** GET /v1/nft-classes/{classId}/instances/{instanceId} (D11). */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { instanceMembers, noSuchInstance } from '../../views/nft-views.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenInstance } from '../../endpoint/scoped-reads.ts'
 import { nftInstanceResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_NFT_INSTANCE: Operation = {
+export const getNftInstance: Endpoint = {
   id: 'getNftInstance',
   method: 'GET',
   path: '/v1/nft-classes/:classId/instances/:instanceId',
@@ -15,15 +13,9 @@ export const GET_NFT_INSTANCE: Operation = {
   description: 'One that is burned stays readable, with its last owner.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The NFT.', content: nftInstanceResponse }],
-}
-
-export function getNftInstance({ reads }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(GET_NFT_INSTANCE),
-    async handle(call) {
-      const name = { classId: pathValue(call, 'classId'), instanceId: pathValue(call, 'instanceId') }
-      const instance = await seenInstance(reads, call.scope, name)
-      return instance === undefined ? noSuchInstance() : jsonReply(200, instanceMembers(instance))
-    },
-  }
+  async handle({ reads }, call) {
+    const name = { classId: pathValue(call, 'classId'), instanceId: pathValue(call, 'instanceId') }
+    const instance = await seenInstance(reads, call.scope, name)
+    return instance === undefined ? noSuchInstance() : jsonReply(200, instanceMembers(instance))
+  },
 }

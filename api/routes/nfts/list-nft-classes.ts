@@ -1,8 +1,6 @@
 /** GET /v1/nft-classes: all registered classes by ID (D16). */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { listedClassMembers } from '../../views/nft-views.ts'
-import type { PageTokens } from '../../http/page-token.ts'
 import {
   countHeaders,
   countMembers,
@@ -13,10 +11,9 @@ import {
 } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { nftClassListResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_NFT_CLASSES: Operation = {
+export const listNftClasses: Endpoint = {
   id: 'listNftClasses',
   method: 'GET',
   path: '/v1/nft-classes',
@@ -27,27 +24,21 @@ export const LIST_NFT_CLASSES: Operation = {
   answers: [
     { status: 200, description: 'One page.', content: nftClassListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-}
-
-export function listNftClasses({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return {
-    ...guarded(LIST_NFT_CLASSES),
-    async handle({ caller, query }) {
-      const scope = listScope('/v1/nft-classes', caller.clientId)
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const page = await reads.nftClasses(after?.cursor ?? null, limit)
-      const count = countOfList(after, page.count)
-      return jsonReply(
-        200,
-        {
-          classes: page.classes.map(listedClassMembers),
-          next_page_token: nextPageToken(tokens, scope, page.next, count),
-          ...countMembers(count),
-        },
-        countHeaders(count),
-      )
-    },
-  }
+  async handle({ reads, tokens }, { caller, query }) {
+    const scope = listScope('/v1/nft-classes', caller.clientId)
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const page = await reads.nftClasses(after?.cursor ?? null, limit)
+    const count = countOfList(after, page.count)
+    return jsonReply(
+      200,
+      {
+        classes: page.classes.map(listedClassMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next, count),
+        ...countMembers(count),
+      },
+      countHeaders(count),
+    )
+  },
 }

@@ -2,19 +2,16 @@
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { InstanceView } from '../../../actors/nft-instance/state.ts'
 import type { InstancesPage, LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { listedInstanceMembers, noSuchClass } from '../../views/nft-views.ts'
-import type { PageTokens } from '../../http/page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
 import { issues } from '../../endpoint/scoped-reads.ts'
 import { nftInstanceListResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
-export const LIST_NFT_INSTANCES: Operation = {
+export const listNftInstances: Endpoint = {
   id: 'listNftInstances',
   method: 'GET',
   path: '/v1/nft-classes/:classId/instances',
@@ -23,27 +20,21 @@ export const LIST_NFT_INSTANCES: Operation = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: nftInstanceListResponse }],
-}
-
-export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return {
-    ...guarded(LIST_NFT_INSTANCES),
-    async handle(call) {
-      const classId = pathValue(call, 'classId')
-      const scope = listScope('/v1/nft-classes/instances', call.caller.clientId, [classId])
-      const { query } = call
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const page = await pageOf(reads, call.scope, classId, { after: after?.cursor ?? null, limit })
-      if (page === undefined) return noSuchClass()
-      return jsonReply(200, {
-        class_id: classId,
-        instances: page.instances.map(listedInstanceMembers),
-        next_page_token: nextPageToken(tokens, scope, page.next, null),
-      })
-    },
-  }
+  async handle({ reads, tokens }, call) {
+    const classId = pathValue(call, 'classId')
+    const scope = listScope('/v1/nft-classes/instances', call.caller.clientId, [classId])
+    const { query } = call
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const page = await pageOf(reads, call.scope, classId, { after: after?.cursor ?? null, limit })
+    if (page === undefined) return noSuchClass()
+    return jsonReply(200, {
+      class_id: classId,
+      instances: page.instances.map(listedInstanceMembers),
+      next_page_token: nextPageToken(tokens, scope, page.next, null),
+    })
+  },
 }
 
 interface Asked {

@@ -1,24 +1,24 @@
 /** POST /v1/nft-classes/{classId}/instances: one signed mint, answered once it is durable (D11). */
-import { guarded, type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
-import { accountAddress } from '../../../actors/address.ts'
+import type { EdgeDependencies } from '../../http/dependencies.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { ClassView } from '../../../actors/nft-class/state.ts'
-import { isClassId } from '../../../actors/nft-id.ts'
-import type { GatewayOutcome, GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import type { SchemaValidator, ValueVerdict } from '../../../runtime/ports/schema-validator.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
+import { accountAddress } from '../../../actors/address.ts'
+import { carriedSignature, repeatHeaders, signedPayload } from '../../http/signed-body.ts'
+import { jsonReply } from '../../http/reply.ts'
+import { type Endpoint, type GuardedCall, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { isClassId } from '../../../actors/nft-id.ts'
+import { ok, refuse } from '../../../actors/result.ts'
 import { type Invalid, invalidProblem, type Problem } from '../../http/problem.ts'
 import { noSuchAccount, type RefusedAnswer, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { mintErrors, mintSchema } from '../../schemas/nft-mint.ts'
-import { carriedSignature, repeatHeaders, signedPayload } from '../../http/signed-body.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
+import { unexpectedAnswer } from '../../endpoint/ask.ts'
 import { instanceMembers, noSuchClass } from '../../views/nft-views.ts'
 import { nftInstanceResponse } from '../../schemas/responses/nft.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 
-export const MINT_NFT: Operation = {
+export const mintNft: Endpoint = {
   id: 'mintNft',
   method: 'POST',
   path: '/v1/nft-classes/:classId/instances',
@@ -47,37 +47,26 @@ The same \`idempotency_key\` again gets the first answer again; a refusal does n
     ERR_INVALID_FIELD:
       'A field is missing or wrong, or the metadata does not satisfy the class’s schema: `errors` has the path of each fault.',
   },
-}
-
-const NOT_SIGNED = ['signature']
-
-type Overloaded = Extract<ValueVerdict, { readonly kind: 'overloaded' }>
-/** The verdict of the schema on the metadata; undefined: not validated. */
-type Judged = Exclude<ValueVerdict, Overloaded> | undefined
-
-export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
-  const { gateway, isSignature, reads, schemas } = dependencies
-  return {
-    ...guarded(MINT_NFT),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
+  handle: bodyEndpoint({
+    read(body, _, call) {
+      const invalid = mintErrors(body, pathValue(call, 'classId'))
+      return invalid.length > 0 ? refuse(invalid) : ok(orderOf(body))
+    },
+    find: ({ accountId }, { scope }) => (scope.includes(accountId) ? undefined : noSuchAccount()),
+    async run(order, context, call) {
+      const { gateway, isSignature, reads, schemas } = context
       const classId = pathValue(call, 'classId')
-      const invalid = mintErrors(body.value, classId)
-      if (invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const order = orderOf(body.value)
-      if (!call.scope.includes(order.accountId)) return noSuchAccount()
       if (!isClassId(classId)) return noSuchClass()
       const nftClass = await reads.nftClass(classId)
       let judged: Judged | Overloaded =
-        nftClass !== undefined && (await isSigned(dependencies, nftClass, order))
-          ? await judge(schemas, nftClass, body.value)
+        nftClass !== undefined && (await isSigned(context, nftClass, order))
+          ? await judge(schemas, nftClass, call.body)
           : undefined
       if (judged?.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
       let outcome = await gateway.ask(requestFor(order, judged, call))
       if (nftClass !== undefined && isUnchecked(outcome)) {
         // It was signed, by a key that came into force meanwhile.
-        judged = await judge(schemas, nftClass, body.value)
+        judged = await judge(schemas, nftClass, call.body)
         if (judged.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
         outcome = await gateway.ask(requestFor(order, judged, call))
       }
@@ -89,8 +78,14 @@ export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
       const location = `/v1/nft-classes/${instance.classId}/instances/${encodeURIComponent(instance.instanceId)}`
       return jsonReply(201, instanceMembers(instance), { location, ...repeatHeaders(answer) })
     },
-  }
+  }),
 }
+
+const NOT_SIGNED = ['signature']
+
+type Overloaded = Extract<ValueVerdict, { readonly kind: 'overloaded' }>
+/** The verdict of the schema on the metadata; undefined: not validated. */
+type Judged = Exclude<ValueVerdict, Overloaded> | undefined
 
 interface Order {
   readonly accountId: string

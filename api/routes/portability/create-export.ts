@@ -1,19 +1,17 @@
 /** POST /v1/exports: accounts and what belongs to them, for another ledger, signed (D20). */
 import type { BegunExport } from '../../../runtime/ports/ledger-exports.ts'
-import { ADMINS, type EndpointOutcome, guarded, type GuardedCall, type GuardedRoute } from '../../endpoint/route.ts'
+import { ADMINS, type Endpoint, type EndpointOutcome, type GuardedCall } from '../../endpoint/route.ts'
 import { admittedStream, sameAdmission } from '../../endpoint/admitted-stream.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { notFound, type Problem, problem } from '../../http/problem.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
 import { streamReply } from '../../http/reply.ts'
 import { exportRequestSchema, readExportRequest } from '../../schemas/export.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 
 const EXPORT_TYPE = 'application/x-ndjson'
 
-export const CREATE_EXPORT: Operation = {
+export const createExport: Endpoint = {
   id: 'createExport',
   method: 'POST',
   path: '/v1/exports',
@@ -48,20 +46,13 @@ One export at a time: another request is a 503 with \`Retry-After\`. An export t
     ERR_CONFLICT:
       'An account was erased, or cannot be moved; or the history of an NFT names an account that was erased, or is too long.',
   },
-}
-
-export function createExport(dependencies: EdgeDependencies): GuardedRoute {
-  const { exports, readPublicKey, settings } = dependencies
-  return {
-    ...guarded(CREATE_EXPORT),
-    handle: idempotent(dependencies, {
-      read: (body) => readExportRequest(body, settings.ledgerId, readPublicKey),
-      run: async (request, call) => {
-        const { caller, scope, trail } = call
-        return answerOf(call, await exports.begin({ ...request, caller, scope, trail }))
-      },
-    }),
-  }
+  handle: bodyEndpoint({
+    read: (body, { readPublicKey, settings }) => readExportRequest(body, settings.ledgerId, readPublicKey),
+    async run(request, { exports }, call) {
+      const { caller, scope, trail } = call
+      return answerOf(call, await exports.begin({ ...request, caller, scope, trail }))
+    },
+  }),
 }
 
 function answerOf(call: GuardedCall, begun: BegunExport): EndpointOutcome {

@@ -1,21 +1,19 @@
 /** POST /v1/imports: one part of what another ledger exported to this one (D20). */
-import type { AccountScope } from '../../../actors/account-scope.ts'
-import { ADMINS, guarded, type GuardedRoute } from '../../endpoint/route.ts'
 import { type JsonObject, MAX_JSON_DEPTH } from '../../../actors/canonical-json.ts'
 import type { GivenRecord } from '../../../runtime/ports/ledger-imports.ts'
-import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { importAnswer, invalidOfFault } from '../../views/import-views.ts'
-import { type Invalid, invalidProblem, MAX_ERRORS, notFound, type Problem } from '../../http/problem.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
+import { isObject } from '../../schemas/nft-class.ts'
+import type { AccountScope } from '../../../actors/account-scope.ts'
+import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
+import { ADMINS, type Endpoint } from '../../endpoint/route.ts'
+import { readJsonBody } from '../../http/body.ts'
+import { type Invalid, invalidProblem, MAX_ERRORS, notFound, type Problem } from '../../http/problem.ts'
 import { importPartSchema, readImportPart } from '../../schemas/import-part.ts'
 import { recordErrors, recordKindOf } from '../../schemas/export-records.ts'
-import { isObject } from '../../schemas/nft-class.ts'
 import { importDoneResponse, importUnderWayResponse } from '../../schemas/responses/import.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const CREATE_IMPORT: Operation = {
+export const createImport: Endpoint = {
   id: 'createImport',
   method: 'POST',
   path: '/v1/imports',
@@ -68,37 +66,31 @@ The export must come from a trusted ledger, be signed by a key that is pinned in
     ERR_INVALID_PUBLIC_KEY: '',
     ERR_INVALID_TYPE: 'The type of an entry of a history is not `mint`, `transfer` or `burn`.',
   },
+  async handle({ imports, readPublicKey, schemas }, { http, caller, scope }) {
+    const body = await readJsonBody(http.req.raw, { maxParts: MAX_PARTS, maxDepth: MAX_DEPTH })
+    if (!body.ok) return body.error
+    const read = readImportPart(body.value)
+    if (!read.ok) return invalidProblem('validation-error', read.error)
+    const { importId, part, records, last } = read.value
+    const shapes = records.map((record, index) => recordErrors(record, `records[${index}]`, readPublicKey))
+    const given: GivenRecord[] = records.map((record, index) => ({ record, wellFormed: shapes[index]?.length === 0 }))
+    const unusable = await schemaErrorsOf(given, schemas)
+    if (unusable === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
+    for (const { index } of unusable) given[index] = { record: records[index] ?? {}, wellFormed: false }
+    const hidden = outsideOf(scope, given)
+    if (hidden !== undefined) return hidden
+    const outcome = await imports.take({ importId, part, records: given, last, caller })
+    const wrong = [...shapes.flat(), ...unusable.map(({ invalid }) => invalid)]
+    if (wrong.length === 0) return importAnswer(importId, outcome)
+    const found = 'faults' in outcome ? outcome.faults.map(invalidOfFault) : []
+    return invalidProblem('validation-error', unique([...wrong, ...found]))
+  },
 }
 
 /** Records have many fields: three times what other bodies may have. */
 const MAX_PARTS = 150_000
 /** A record stands in a list in the body, where what minted or registered it was the body: so each has the bound of a body. */
 const MAX_DEPTH = MAX_JSON_DEPTH + 2
-
-export function createImport({ imports, readPublicKey, schemas }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(CREATE_IMPORT),
-    async handle({ http, caller, scope }) {
-      const body = await readJsonBody(http.req.raw, { maxParts: MAX_PARTS, maxDepth: MAX_DEPTH })
-      if (!body.ok) return body.error
-      const read = readImportPart(body.value)
-      if (!read.ok) return invalidProblem('validation-error', read.error)
-      const { importId, part, records, last } = read.value
-      const shapes = records.map((record, index) => recordErrors(record, `records[${index}]`, readPublicKey))
-      const given: GivenRecord[] = records.map((record, index) => ({ record, wellFormed: shapes[index]?.length === 0 }))
-      const unusable = await schemaErrorsOf(given, schemas)
-      if (unusable === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
-      for (const { index } of unusable) given[index] = { record: records[index] ?? {}, wellFormed: false }
-      const hidden = outsideOf(scope, given)
-      if (hidden !== undefined) return hidden
-      const outcome = await imports.take({ importId, part, records: given, last, caller })
-      const wrong = [...shapes.flat(), ...unusable.map(({ invalid }) => invalid)]
-      if (wrong.length === 0) return importAnswer(importId, outcome)
-      const found = 'faults' in outcome ? outcome.faults.map(invalidOfFault) : []
-      return invalidProblem('validation-error', unique([...wrong, ...found]))
-    },
-  }
-}
 
 interface UnusableSchema {
   readonly index: number

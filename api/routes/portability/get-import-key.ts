@@ -1,11 +1,9 @@
 /** GET /v1/imports/key: what another ledger encrypts to, and names as the audience, to export to this one. */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { importKeyResponse } from '../../schemas/responses/import.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_IMPORT_KEY: Operation = {
+export const getImportKey: Endpoint = {
   id: 'getImportKey',
   method: 'GET',
   path: '/v1/imports/key',
@@ -14,15 +12,9 @@ export const GET_IMPORT_KEY: Operation = {
     'Another ledger needs both to export to this one: `ledger_id` as the `audience`, `public_key` as the `recipient_public_key`. The key signs nothing and is not in `/.well-known/jwks.json`. After a rotation, exports encrypted to the previous key still open.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The key.', content: importKeyResponse }],
-}
-
-export function getImportKey({ imports, settings }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(GET_IMPORT_KEY),
-    handle() {
-      const { keyId, x, y } = imports.key()
-      const publicKey = { kty: 'EC', crv: 'P-256', x, y }
-      return jsonReply(200, { ledger_id: settings.ledgerId, public_key: publicKey, key_id: keyId })
-    },
-  }
+  handle({ imports, settings }) {
+    const { keyId, x, y } = imports.key()
+    const publicKey = { kty: 'EC', crv: 'P-256', x, y }
+    return jsonReply(200, { ledger_id: settings.ledgerId, public_key: publicKey, key_id: keyId })
+  },
 }

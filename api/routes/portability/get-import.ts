@@ -1,13 +1,11 @@
 /** GET /v1/imports/{id}: how far an import is. */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
 import { importMembers } from '../../views/import-views.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { importResponse } from '../../schemas/responses/import.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_IMPORT: Operation = {
+export const getImport: Endpoint = {
   id: 'getImport',
   method: 'GET',
   path: '/v1/imports/:importId',
@@ -15,16 +13,10 @@ export const GET_IMPORT: Operation = {
   description: 'Which part comes next, how much is done once all parts are there, and what became of it.',
   roles: ADMINS,
   answers: [{ status: 200, description: 'The import.', content: importResponse }],
-}
-
-export function getImport({ imports }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(GET_IMPORT),
-    async handle(call) {
-      const importId = pathValue(call, 'importId').toLowerCase()
-      const status = importId.includes('\0') ? undefined : await imports.status(importId)
-      if (status === undefined) return notFound('There is no such import.')
-      return jsonReply(200, importMembers(importId, status))
-    },
-  }
+  async handle({ imports }, call) {
+    const importId = pathValue(call, 'importId').toLowerCase()
+    const status = importId.includes('\0') ? undefined : await imports.status(importId)
+    if (status === undefined) return notFound('There is no such import.')
+    return jsonReply(200, importMembers(importId, status))
+  },
 }

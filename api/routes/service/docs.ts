@@ -1,10 +1,8 @@
 /** GET /docs: the interface as a page for people, made of the OpenAPI document (D18). */
-import { open, type PublicRoute } from '../../endpoint/route.ts'
-import type { KnownContent } from '../../http/known-content.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import type { PublicEndpoint } from '../../endpoint/route.ts'
 import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
 
-export const GET_DOCS: Operation = {
+export const getDocs: PublicEndpoint = {
   id: 'getDocs',
   method: 'GET',
   path: '/docs',
@@ -16,8 +14,5 @@ export const GET_DOCS: Operation = {
     { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
     { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
   ],
-}
-
-export function docs(page: KnownContent): PublicRoute {
-  return { ...open(GET_DOCS), handle: ({ http }) => page(http) }
+  handle: ({ contents }, { http }) => contents.page(http),
 }

@@ -1,10 +1,9 @@
 /** GET /healthz: this process answers. /readyz checks its dependencies. */
-import { open, type PublicRoute } from '../../endpoint/route.ts'
+import type { PublicEndpoint } from '../../endpoint/route.ts'
 import { jsonReply, type Reply } from '../../http/reply.ts'
 import { healthResponse } from '../../schemas/responses/operation.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_HEALTH: Operation = {
+export const getHealth: PublicEndpoint = {
   id: 'getHealth',
   method: 'GET',
   path: '/healthz',
@@ -12,13 +11,7 @@ export const GET_HEALTH: Operation = {
   description: 'It does not look at what it depends on.',
   roles: null,
   answers: [{ status: 200, description: 'It does.', content: healthResponse }],
-}
-
-export function health(): PublicRoute {
-  return {
-    ...open(GET_HEALTH),
-    handle: healthReply,
-  }
+  handle: healthReply,
 }
 
 export function healthReply(): Reply {

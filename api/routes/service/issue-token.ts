@@ -1,17 +1,12 @@
 /** POST /v1/auth/token: the only endpoint under /v1 that asks for no token (D17). */
-import { open, type PublicCall, type PublicRoute } from '../../endpoint/route.ts'
-import type { FailureThrottle } from '../../auth/failure-throttle.ts'
-import type { RefusalLog } from '../../auth/refusal-log.ts'
-import type { TokenGrants } from '../../auth/token-grants.ts'
+import type { EdgeContext, PublicCall, PublicEndpoint } from '../../endpoint/route.ts'
 import { readAnyJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { invalidProblem, type Problem, problem, unauthorized } from '../../http/problem.ts'
+import { downstreamFailure, invalidProblem, type Problem, problem, unauthorized } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { readTokenRequest, tokenRequestSchema } from '../../schemas/token-request.ts'
 import { tokenResponse } from '../../schemas/responses/token.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const ISSUE_TOKEN: Operation = {
+export const issueToken: PublicEndpoint<EdgeContext> = {
   id: 'issueToken',
   method: 'POST',
   path: '/v1/auth/token',
@@ -30,6 +25,40 @@ A client that does not exist and a secret that is wrong get the same answer. Aft
     ERR_UNAUTHORIZED: 'The client, the secret or the refresh token is not good, or was used up or revoked.',
     ERR_OVERLOADED: 'Too many logins are in progress, from this network or in total.',
   },
+  async handle({ clientAddress, clockTrusted, failureThrottle, refusalLog, settings, tokenGrants }, call) {
+    // An untrusted clock cannot tell when the token would expire (E4).
+    if (!clockTrusted()) return downstreamFailure()
+    const body = await readAnyJsonBody(call.http.req.raw, { maxParts: MAX_PARTS })
+    if (!body.ok) return withFormAdvice(body.error)
+    const read = readTokenRequest(body.value.body)
+    if (!read.ok) return invalidProblem('validation-error', read.error)
+    const request = read.value
+    const address = clientAddress(peerOf(call), call.http.req.header('x-forwarded-for'))
+    const granted =
+      request.kind === 'credentials'
+        ? await tokenGrants.forCredentials(request.clientId, request.clientSecret, address)
+        : await tokenGrants.forRefreshToken(request.refreshToken, address)
+    if (granted.kind === 'overloaded') {
+      refusalLog.note('overloaded', address)
+      return problem(
+        'downstream-failure',
+        'ERR_OVERLOADED',
+        'Too many logins are in progress, from this network or in total. Retry later.',
+      )
+    }
+    if (granted.kind === 'refused') {
+      refusalLog.note(granted.cause, address)
+      await failureThrottle.failed(request.kind === 'credentials' ? request.clientId : NO_CLIENT, address)
+      return unauthorized('The credentials are not valid.')
+    }
+    refusalLog.flush()
+    return jsonReply(200, {
+      access_token: granted.tokens.accessToken,
+      token_type: 'Bearer',
+      expires_in: Math.floor(settings.accessTokenTtlMs / 1000),
+      refresh_token: granted.tokens.refreshToken,
+    })
+  },
 }
 
 /** A hundred members: the caller is not authenticated yet, so reading the body must cost little (B3). */
@@ -40,58 +69,6 @@ const NO_CLIENT = ''
 /** OAuth libraries send a form (RFC 6749, 4.4.2) by default. */
 const FORM_ADVICE =
   'Send the credentials as JSON in the body, for example {"client_id": "...", "client_secret": "..."}; a form (application/x-www-form-urlencoded) is not accepted.'
-
-interface TokenEndpoint {
-  readonly grants: TokenGrants
-  readonly throttle: FailureThrottle
-  readonly refusals: RefusalLog
-  readonly clientAddress: EdgeDependencies['clientAddress']
-  readonly accessTokenTtlMs: number
-}
-
-export function issueToken({
-  grants,
-  throttle,
-  refusals,
-  clientAddress,
-  accessTokenTtlMs,
-}: TokenEndpoint): PublicRoute {
-  return {
-    ...open(ISSUE_TOKEN),
-    async handle(call) {
-      const body = await readAnyJsonBody(call.http.req.raw, { maxParts: MAX_PARTS })
-      if (!body.ok) return withFormAdvice(body.error)
-      const read = readTokenRequest(body.value.body)
-      if (!read.ok) return invalidProblem('validation-error', read.error)
-      const request = read.value
-      const address = clientAddress(peerOf(call), call.http.req.header('x-forwarded-for'))
-      const granted =
-        request.kind === 'credentials'
-          ? await grants.forCredentials(request.clientId, request.clientSecret, address)
-          : await grants.forRefreshToken(request.refreshToken, address)
-      if (granted.kind === 'overloaded') {
-        refusals.note('overloaded', address)
-        return problem(
-          'downstream-failure',
-          'ERR_OVERLOADED',
-          'Too many logins are in progress, from this network or in total. Retry later.',
-        )
-      }
-      if (granted.kind === 'refused') {
-        refusals.note(granted.cause, address)
-        await throttle.failed(request.kind === 'credentials' ? request.clientId : NO_CLIENT, address)
-        return unauthorized('The credentials are not valid.')
-      }
-      refusals.flush()
-      return jsonReply(200, {
-        access_token: granted.tokens.accessToken,
-        token_type: 'Bearer',
-        expires_in: Math.floor(accessTokenTtlMs / 1000),
-        refresh_token: granted.tokens.refreshToken,
-      })
-    },
-  }
-}
 
 function withFormAdvice(refused: Problem): Problem {
   const isUnsupported = refused.type === 'unsupported-media-type'

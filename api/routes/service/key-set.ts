@@ -1,15 +1,11 @@
 /** GET /.well-known/jwks.json: every public key of the service, with its purpose and its span (D9, D12). */
-import { open, type PublicRoute } from '../../endpoint/route.ts'
-import type { Context } from 'hono'
+import type { EdgeContext, PublicEndpoint } from '../../endpoint/route.ts'
 import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { createKnownContent } from '../../http/known-content.ts'
-import type { StaticReply } from '../../http/reply.ts'
+import { createKnownContent, type KnownContent } from '../../http/known-content.ts'
 import { keySetResponse } from '../../schemas/responses/operation.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
 
-export const GET_KEY_SET: Operation = {
+export const getKeySet: PublicEndpoint<EdgeContext> = {
   id: 'getKeySet',
   method: 'GET',
   path: '/.well-known/jwks.json',
@@ -22,19 +18,14 @@ export const GET_KEY_SET: Operation = {
     { status: 200, description: 'The keys.', content: keySetResponse, headers: ['ETag'] },
     { status: 304, description: 'They have not changed.', content: null, headers: ['ETag'] },
   ],
+  handle({ serviceKeys, settings }, { http }) {
+    const text = JSON.stringify({ ledger_id: settings.ledgerId, keys: serviceKeys.published().map(keyMembers) })
+    if (made?.text !== text) made = { text, content: createKnownContent('application/json', text) }
+    return made.content(http)
+  },
 }
 
-export function keySet({ serviceKeys, settings }: EdgeDependencies): PublicRoute {
-  let made: { readonly text: string; readonly content: (http: Context) => StaticReply } | undefined
-  return {
-    ...open(GET_KEY_SET),
-    handle: ({ http }) => {
-      const text = JSON.stringify({ ledger_id: settings.ledgerId, keys: serviceKeys.published().map(keyMembers) })
-      if (made?.text !== text) made = { text, content: createKnownContent('application/json', text) }
-      return made.content(http)
-    },
-  }
-}
+let made: { readonly text: string; readonly content: KnownContent } | undefined
 
 /**
  * `nbf` and `exp` in seconds since 1970, the span rounded outwards; a key in use has no `exp`. `revoked` as in OpenID

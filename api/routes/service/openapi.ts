@@ -1,10 +1,8 @@
 /** GET /openapi.json: the interface in OpenAPI 3.1 (D18). */
-import { open, type PublicRoute } from '../../endpoint/route.ts'
-import type { KnownContent } from '../../http/known-content.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import type { PublicEndpoint } from '../../endpoint/route.ts'
 import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
 
-export const GET_OPEN_API: Operation = {
+export const getOpenApi: PublicEndpoint = {
   id: 'getOpenApi',
   method: 'GET',
   path: '/openapi.json',
@@ -16,8 +14,5 @@ export const GET_OPEN_API: Operation = {
     { status: 200, description: 'The document.', content: 'application/json', headers: ['ETag'] },
     { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
   ],
-}
-
-export function openApi(document: KnownContent): PublicRoute {
-  return { ...open(GET_OPEN_API), handle: ({ http }) => document(http) }
+  handle: ({ contents }, { http }) => contents.document(http),
 }

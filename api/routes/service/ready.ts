@@ -1,11 +1,10 @@
 /** GET /readyz: whether requests can be served, which ledger this is, and which checks say so (D5, D18). */
-import { open, type PublicRoute } from '../../endpoint/route.ts'
-import type { Readiness } from '../../http/dependencies.ts'
+import type { PublicEndpoint } from '../../endpoint/route.ts'
+import type { EdgeSettings, Readiness } from '../../http/dependencies.ts'
 import { jsonReply, type Reply } from '../../http/reply.ts'
 import { readinessResponse } from '../../schemas/responses/operation.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_READINESS: Operation = {
+export const getReadiness: PublicEndpoint = {
   id: 'getReadiness',
   method: 'GET',
   path: '/readyz',
@@ -21,26 +20,13 @@ export const GET_READINESS: Operation = {
       headers: ['Retry-After'],
     },
   ],
-}
-
-export interface ReadyContext {
-  readonly readiness: () => Promise<Readiness>
-  readonly environment: 'sandbox' | 'production'
-  /** Null before the ledger was created. */
-  readonly ledgerId: string | null
-}
-
-export function ready({ readiness, environment, ledgerId }: ReadyContext): PublicRoute {
-  return {
-    ...open(GET_READINESS),
-    handle: async () => readyReply(await readiness(), environment, ledgerId),
-  }
+  handle: async ({ readiness, settings }) => readyReply(await readiness(), settings.environment, settings.ledgerId),
 }
 
 /** The answer of every process that can be asked, an edge or not. The checks that are false say what is missing. */
 export function readyReply(
   { ready: isReady, checks, warnings = [] }: Readiness,
-  environment: ReadyContext['environment'],
+  environment: EdgeSettings['environment'],
   ledgerId: string | null,
 ): Reply {
   return jsonReply(

@@ -1,11 +1,10 @@
 /** GET /: links to the other resources. A browser is redirected to the documentation. */
-import { open, type PublicRoute } from '../../endpoint/route.ts'
+import type { PublicEndpoint } from '../../endpoint/route.ts'
 import { prefers } from '../../http/accept.ts'
 import { jsonReply, textReply } from '../../http/reply.ts'
 import { rootResponse } from '../../schemas/responses/operation.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_ROOT: Operation = {
+export const getRoot: PublicEndpoint = {
   id: 'getRoot',
   method: 'GET',
   path: '/',
@@ -21,17 +20,11 @@ export const GET_ROOT: Operation = {
       headers: ['Location'],
     },
   ],
+  handle: (_, { http }) =>
+    prefers(http.req.header('accept'), 'text/html', 'application/json')
+      ? textReply(303, 'text/plain; charset=utf-8', '', { ...VARY, location: PLACES.documentation })
+      : jsonReply(200, PLACES, VARY),
 }
 
 const PLACES = { documentation: '/docs', openapi: '/openapi.json', ready: '/readyz', keys: '/.well-known/jwks.json' }
 const VARY = { vary: 'accept' }
-
-export function root(): PublicRoute {
-  return {
-    ...open(GET_ROOT),
-    handle: ({ http }) =>
-      prefers(http.req.header('accept'), 'text/html', 'application/json')
-        ? textReply(303, 'text/plain; charset=utf-8', '', { ...VARY, location: PLACES.documentation })
-        : jsonReply(200, PLACES, VARY),
-  }
-}

@@ -1,24 +1,20 @@
 /** POST /v1/settlement-groups: agrees on legs that all take effect or none (D10). */
-import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
-import { groupAddress } from '../../../actors/address.ts'
-import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { NewGroupId } from '../../endpoint/group-ids.ts'
-import { idempotent } from '../../endpoint/idempotent-endpoint.ts'
 import { type Problem, problem } from '../../http/problem.ts'
-import { noSuchAccount, refusalProblem, unavailableProblem } from '../../endpoint/refusals.ts'
-import { readRegistrationKey } from '../../endpoint/registration-key.ts'
+import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
+import { repeatHeaders } from '../../http/signed-body.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
+import { groupAddress } from '../../../actors/address.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { readGroupRegistration } from '../../schemas/settlement-group.ts'
-import { repeatHeaders } from '../../http/signed-body.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { groupMembers } from '../../views/views.ts'
 import { settlementGroupResponse } from '../../schemas/responses/settlement-group.ts'
 import { groupRegistrationSchema } from '../../schemas/responses/group-terms-schema.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { askLedger } from '../../endpoint/ask.ts'
 
-export const CREATE_SETTLEMENT_GROUP: Operation = {
+export const createSettlementGroup: Endpoint = {
   id: 'createSettlementGroup',
   method: 'POST',
   path: '/v1/settlement-groups',
@@ -56,39 +52,25 @@ When all legs are in, the group is \`settled\`: the value can be spent. The grou
     ERR_NOT_ISSUER: 'A leg mints a token that its account does not issue.',
     ERR_SELF_TRANSFER: '',
   },
+  handle: bodyEndpoint({
+    read: (body, { newGroupId }, { caller, registrationKey }) =>
+      readGroupRegistration(body, () => newGroupId(caller.clientId, registrationKey)),
+    find: ({ accountIds }, { scope }) => (accountIds.some(scope.includes) ? undefined : noSuchAccount()),
+    async run({ groupId, payload }, context, call) {
+      const full = await checkOpenGroups(context.reads, call.caller.clientId, groupId)
+      if (full !== undefined) return full
+      const operation = { kind: 'register_group', payload, registrationKey: call.registrationKey } as const
+      return askLedger(context, call, { actor: groupAddress(groupId), operation }, 'group_registered', (answer) =>
+        jsonReply(answer.created ? 201 : 200, groupMembers(answer.group), {
+          ...(answer.created ? { location: `/v1/settlement-groups/${answer.group.groupId}` } : {}),
+          ...repeatHeaders(answer),
+        }),
+      )
+    },
+  }),
 }
 
 const MAX_OPEN_GROUPS = 1000
-
-export function createSettlementGroup(dependencies: EdgeDependencies, newGroupId: NewGroupId): GuardedRoute {
-  const { gateway, reads } = dependencies
-  return {
-    ...guarded(CREATE_SETTLEMENT_GROUP),
-    handle: idempotent(dependencies, {
-      read: (body, { http, caller }) =>
-        readGroupRegistration(body, () => newGroupId(caller.clientId, readRegistrationKey(http).registrationKey)),
-      find: ({ accountIds }, { scope }) => (accountIds.some(scope.includes) ? undefined : noSuchAccount()),
-      async run({ groupId, payload }, { caller, trail }, registrationKey) {
-        const full = await checkOpenGroups(reads, caller.clientId, groupId)
-        if (full !== undefined) return full
-        const outcome = await gateway.ask({
-          actor: groupAddress(groupId),
-          caller,
-          trail,
-          operation: { kind: 'register_group', payload, registrationKey },
-        })
-        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-        const { answer } = outcome
-        if (answer.kind === 'refused') return refusalProblem(answer)
-        if (answer.kind !== 'group_registered') return unexpectedAnswer(answer)
-        return jsonReply(answer.created ? 201 : 200, groupMembers(answer.group), {
-          ...(answer.created ? { location: `/v1/settlement-groups/${answer.group.groupId}` } : {}),
-          ...repeatHeaders(answer),
-        })
-      },
-    }),
-  }
-}
 
 /** Counted over what is committed: registrations that are under way at the same time may go beyond the bound. */
 async function checkOpenGroups(

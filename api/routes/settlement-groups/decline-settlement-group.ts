@@ -1,19 +1,16 @@
 /** POST /v1/settlement-groups/{id}/decline: an account declines its legs, and the group reverts (D10). */
-import { guarded, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { checkGroupId } from '../../endpoint/path-values.ts'
-import { invalidProblem } from '../../http/problem.ts'
-import { noSuchAccount, signedRefusal, unavailableProblem } from '../../endpoint/refusals.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { declineSchema, readDecline } from '../../schemas/settlement-group.ts'
 import { carriedSignature, signedPayload } from '../../http/signed-body.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { declinedGroupResponse } from '../../schemas/responses/settlement-group.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { groupIdOf } from '../../endpoint/path-values.ts'
+import { askLedger } from '../../endpoint/ask.ts'
 
-export const DECLINE_SETTLEMENT_GROUP: Operation = {
+export const declineSettlementGroup: Endpoint = {
   id: 'declineSettlementGroup',
   method: 'POST',
   path: '/v1/settlement-groups/:groupId/decline',
@@ -32,34 +29,21 @@ export const DECLINE_SETTLEMENT_GROUP: Operation = {
     ERR_SIGNATURE_MISMATCH: 'The signature does not verify under the key of the account.',
     ERR_WRONG_LEDGER: 'The request was signed for another ledger; in production `ledger_id` is required.',
   },
-}
-
-export function declineSettlementGroup({ gateway, isSignature }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(DECLINE_SETTLEMENT_GROUP),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const groupId = pathValue(call, 'groupId').toLowerCase()
-      const illFormed = checkGroupId(groupId)
-      if (illFormed !== undefined) return illFormed
-      const decline = readDecline(body.value, groupId)
-      if (!decline.ok) return invalidProblem('validation-error', decline.error)
-      const { account_id: accountId, signature } = decline.value
-      if (!call.scope.includes(accountId)) return noSuchAccount()
-      const payload = signedPayload(body.value, ['signature'])
-      const outcome = await gateway.ask({
+  handle: bodyEndpoint({
+    read: (body, _, call) => readDecline(body, groupIdOf(call)),
+    find: ({ account_id: accountId }, { scope }) => (scope.includes(accountId) ? undefined : noSuchAccount()),
+    run({ account_id: accountId, signature }, context, call) {
+      const payload = signedPayload(call.body, ['signature'])
+      const request = {
         actor: accountAddress(accountId),
-        caller: call.caller,
-        trail: call.trail,
         operation: { kind: 'decline_legs', payload, signature: carriedSignature(signature) },
+        signed: { payload, signature },
+      } as const
+      return askLedger(context, call, request, 'legs_declined', () => {
+        const groupId = groupIdOf(call)
+        const location = `/v1/settlement-groups/${groupId}`
+        return jsonReply(202, { group_id: groupId, account_id: accountId, declined: true }, { location })
       })
-      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-      const { answer } = outcome
-      if (answer.kind === 'refused') return signedRefusal(answer, { payload, signature }, isSignature)
-      if (answer.kind !== 'legs_declined') return unexpectedAnswer(answer)
-      const location = `/v1/settlement-groups/${groupId}`
-      return jsonReply(202, { group_id: groupId, account_id: accountId, declined: true }, { location })
     },
-  }
+  }),
 }

@@ -1,18 +1,14 @@
 /** GET /v1/settlement-groups/{id} (D8, D10). */
 import type { GroupView } from '../../../actors/group/state.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { GroupBodies } from '../../endpoint/linked-group.ts'
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
-import { checkGroupId } from '../../endpoint/path-values.ts'
-import type { PreferWait } from '../../endpoint/prefer-wait.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
+import { checkPath, groupIdOf } from '../../endpoint/path-values.ts'
 import { notFound, problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenGroup } from '../../endpoint/scoped-reads.ts'
 import { settlementGroupResponse } from '../../schemas/responses/settlement-group.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PREFER_WAIT } from '../../endpoint/parameters.ts'
 
-export const GET_SETTLEMENT_GROUP: Operation = {
+export const getSettlementGroup: Endpoint = {
   id: 'getSettlementGroup',
   method: 'GET',
   path: '/v1/settlement-groups/:groupId',
@@ -29,34 +25,24 @@ With \`Prefer: wait=N\` the answer comes once it is final.`,
     ERR_OVERLOADED:
       'The edge is already summing its limit of linked groups with more than 100 transactions, for this client or in total.',
   },
+  async handle({ reads, preferWait, groupBodies }, call) {
+    const misnamed = checkPath(call)
+    if (misnamed !== undefined) return misnamed
+    const groupId = groupIdOf(call)
+    const waited = await preferWait.until(
+      call,
+      (scope) => seenGroup(reads, scope, groupId),
+      (seen) => seen === undefined || isFinal(seen),
+    )
+    if (!waited.ok) return waited.error
+    const { value: group, headers } = waited.value
+    if (group === undefined) return notFound('There is no such settlement group.')
+    const body = await groupBodies.of(call, group)
+    return body.ok ? jsonReply(200, body.value, headers) : problem('downstream-failure', 'ERR_OVERLOADED', TOO_MANY)
+  },
 }
 
 const TOO_MANY = 'Too many large groups are being summed, for this client or on this edge. Retry later.'
-
-export function getSettlementGroup(
-  { reads }: EdgeDependencies,
-  preferWait: PreferWait,
-  bodies: GroupBodies,
-): GuardedRoute {
-  return {
-    ...guarded(GET_SETTLEMENT_GROUP),
-    async handle(call) {
-      const groupId = pathValue(call, 'groupId').toLowerCase()
-      const illFormed = checkGroupId(groupId)
-      if (illFormed !== undefined) return illFormed
-      const waited = await preferWait.until(
-        call,
-        (scope) => seenGroup(reads, scope, groupId),
-        (seen) => seen === undefined || isFinal(seen),
-      )
-      if (!waited.ok) return waited.error
-      const { value: group, headers } = waited.value
-      if (group === undefined) return notFound('There is no such settlement group.')
-      const body = await bodies.of(call, group)
-      return body.ok ? jsonReply(200, body.value, headers) : problem('downstream-failure', 'ERR_OVERLOADED', TOO_MANY)
-    },
-  }
-}
 
 function isFinal({ status }: GroupView): boolean {
   return status !== 'open' && status !== 'reverting'

@@ -1,10 +1,7 @@
 /** GET /v1/transactions/group/{groupID}: the transactions that carry a group ID (D16). */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageTokens } from '../../http/page-token.ts'
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
-import { checkGroupId } from '../../endpoint/path-values.ts'
-import type { PreferWait } from '../../endpoint/prefer-wait.ts'
+import { checkPath, groupIdOf } from '../../endpoint/path-values.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
@@ -14,10 +11,9 @@ import type { LedgerReads, TransactionCursor, TransactionView } from '../../../r
 import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
 import { groupLegMembers } from '../../views/views.ts'
 import { groupTransactionsResponse } from '../../schemas/responses/transaction.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PAGING, PREFER_WAIT } from '../../endpoint/parameters.ts'
 
-export const LIST_GROUP_TRANSACTIONS: Operation = {
+export const listGroupTransactions: Endpoint = {
   id: 'listGroupTransactions',
   method: 'GET',
   path: '/v1/transactions/group/:groupId',
@@ -30,48 +26,38 @@ export const LIST_GROUP_TRANSACTIONS: Operation = {
     { status: 200, description: 'One page.', content: groupTransactionsResponse, headers: ['Preference-Applied'] },
   ],
   refusals: { ERR_NOT_FOUND: 'No transaction and no settlement group has this ID.' },
-}
-
-export function listGroupTransactions(
-  { reads }: EdgeDependencies,
-  tokens: PageTokens,
-  preferWait: PreferWait,
-): GuardedRoute {
-  return {
-    ...guarded(LIST_GROUP_TRANSACTIONS),
-    async handle(call) {
-      const groupId = pathValue(call, 'groupId').toLowerCase()
-      const illFormed = checkGroupId(groupId)
-      if (illFormed !== undefined) return illFormed
-      const scope = listScope('/v1/transactions/group', call.caller.clientId, [groupId])
-      const { query } = call
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const cursor = after === null ? null : readCursor(after.cursor)
-      const waited = await preferWait.until(
-        call,
-        (seenBy) => pageOf(reads, seenBy, groupId, { after: cursor, limit }),
-        nothingPending,
-      )
-      if (!waited.ok) return waited.error
-      const { value: page, scope: seenBy, headers } = waited.value
-      const empty = after === null && page.rows.length === 0 && page.next === null
-      // A registered group has an empty list until its first leg is in.
-      if (empty && (await seenGroup(reads, seenBy, groupId)) === undefined) {
-        return notFound('No transaction carries this group ID.')
-      }
-      return jsonReply(
-        200,
-        {
-          group_id: groupId,
-          transactions: page.rows.map(groupLegMembers),
-          next_page_token: nextPageToken(tokens, scope, page.next === null ? null : cursorText(page.next), null),
-        },
-        headers,
-      )
-    },
-  }
+  async handle({ reads, tokens, preferWait }, call) {
+    const misnamed = checkPath(call)
+    if (misnamed !== undefined) return misnamed
+    const groupId = groupIdOf(call)
+    const scope = listScope('/v1/transactions/group', call.caller.clientId, [groupId])
+    const { query } = call
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const cursor = after === null ? null : readCursor(after.cursor)
+    const waited = await preferWait.until(
+      call,
+      (seenBy) => pageOf(reads, seenBy, groupId, { after: cursor, limit }),
+      nothingPending,
+    )
+    if (!waited.ok) return waited.error
+    const { value: page, scope: seenBy, headers } = waited.value
+    const empty = after === null && page.rows.length === 0 && page.next === null
+    // A registered group has an empty list until its first leg is in.
+    if (empty && (await seenGroup(reads, seenBy, groupId)) === undefined) {
+      return notFound('No transaction carries this group ID.')
+    }
+    return jsonReply(
+      200,
+      {
+        group_id: groupId,
+        transactions: page.rows.map(groupLegMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next === null ? null : cursorText(page.next), null),
+      },
+      headers,
+    )
+  },
 }
 
 type Page = RowsRead<TransactionView, TransactionCursor>

@@ -1,25 +1,21 @@
 /** POST /v1/settlement-groups/{id}/revert: undoes a registered group, or named transactions of a linked one (D10). */
-import { guarded, type GuardedRoute, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { groupAddress } from '../../../actors/address.ts'
 import type { NamedTransaction } from '../../../runtime/protocol/messages.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { GroupBodies } from '../../endpoint/linked-group.ts'
-import { checkGroupId } from '../../endpoint/path-values.ts'
 import { invalidProblem, notFound, type Problem, problem } from '../../http/problem.ts'
-import { refusalProblem, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenGroup, seenTransaction, shownOf } from '../../endpoint/scoped-reads.ts'
 import { readRevert, revertSchema } from '../../schemas/settlement-group.ts'
-import { unexpectedAnswer } from '../../endpoint/unexpected-answer.ts'
 import { groupMembers } from '../../views/views.ts'
 import { settlementGroupResponse } from '../../schemas/responses/settlement-group.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { askLedger } from '../../endpoint/ask.ts'
+import { groupIdOf } from '../../endpoint/path-values.ts'
 
-export const REVERT_SETTLEMENT_GROUP: Operation = {
+export const revertSettlementGroup: Endpoint = {
   id: 'revertSettlementGroup',
   method: 'POST',
   path: '/v1/settlement-groups/:groupId/revert',
@@ -36,42 +32,30 @@ Of a linked group an administrator names the transactions to be undone in \`txn_
     ERR_CONFLICT: 'The group is settled.',
     ERR_FORBIDDEN: 'The client is no administrator and did not register the group, or it is no longer open.',
   },
+  handle: bodyEndpoint({
+    read: (body) => readRevert(body),
+    async run({ reason, txn_ids: txnIds }, context, call) {
+      const groupId = groupIdOf(call)
+      const transactions = await findTransactions(context.reads, call.scope, groupId, txnIds ?? [])
+      if (!transactions.ok) return transactions.error
+      const operation = { kind: 'revert_group', reason, transactions: transactions.value } as const
+      return askLedger(
+        context,
+        call,
+        { actor: groupAddress(groupId), operation },
+        'group_reverting',
+        async (answer) => {
+          const group = shownOf(answer.group, call.scope)
+          const shown = await context.groupBodies.of(call, group)
+          // The revert has started: reply also without the sums.
+          return jsonReply(202, shown.ok ? shown.value : groupMembers(group))
+        },
+      )
+    },
+  }),
 }
 
 type Reads = Pick<LedgerReads, 'group' | 'transaction' | 'transactions'>
-
-export function revertSettlementGroup({ gateway, reads }: EdgeDependencies, bodies: GroupBodies): GuardedRoute {
-  return {
-    ...guarded(REVERT_SETTLEMENT_GROUP),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const groupId = pathValue(call, 'groupId').toLowerCase()
-      const illFormed = checkGroupId(groupId)
-      if (illFormed !== undefined) return illFormed
-      const revert = readRevert(body.value)
-      if (!revert.ok) return invalidProblem('validation-error', revert.error)
-      const { reason, txn_ids: named } = revert.value
-      const txnIds = named ?? []
-      const transactions = await findTransactions(reads, call.scope, groupId, txnIds)
-      if (!transactions.ok) return transactions.error
-      const outcome = await gateway.ask({
-        actor: groupAddress(groupId),
-        caller: call.caller,
-        trail: call.trail,
-        operation: { kind: 'revert_group', reason, transactions: transactions.value },
-      })
-      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-      const { answer } = outcome
-      if (answer.kind === 'refused') return refusalProblem(answer)
-      if (answer.kind !== 'group_reverting') return unexpectedAnswer(answer)
-      const group = shownOf(answer.group, call.scope)
-      const shown = await bodies.of(call, group)
-      // The revert has started: reply also without the sums.
-      return jsonReply(202, shown.ok ? shown.value : groupMembers(group))
-    },
-  }
-}
 
 /** A linked group has nothing that says what belongs together, so that its transactions are named; another is undone whole. */
 async function findTransactions(

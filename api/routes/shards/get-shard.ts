@@ -1,12 +1,10 @@
 /** GET /v1/shards/{id}: who owns a shard, how it fares, how much it has processed (D15). */
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
 import { shardResponse } from '../../schemas/responses/shard.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_SHARD: Operation = {
+export const getShard: Endpoint = {
   id: 'getShard',
   method: 'GET',
   path: '/v1/shards/:shardId',
@@ -14,15 +12,9 @@ export const GET_SHARD: Operation = {
   description: 'The owner of the shard, its health, and the number of its transactions.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The shard.', content: shardResponse }],
-}
-
-export function getShard({ shardHealth }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(GET_SHARD),
-    async handle(call) {
-      const shardId = parseShardId(pathValue(call, 'shardId'))
-      const shard = shardId === undefined ? undefined : await shardHealth.shard(shardId)
-      return shard === undefined ? noSuchShard() : jsonReply(200, shardMembers(shard))
-    },
-  }
+  async handle({ shardHealth }, call) {
+    const shardId = parseShardId(pathValue(call, 'shardId'))
+    const shard = shardId === undefined ? undefined : await shardHealth.shard(shardId)
+    return shard === undefined ? noSuchShard() : jsonReply(200, shardMembers(shard))
+  },
 }

@@ -1,15 +1,13 @@
 /** PUT /v1/shards/{id}/health: records that a shard is to be drained, or no longer (D15). */
-import { ADMINS, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
-import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import { invalidProblem, problem } from '../../http/problem.ts'
+import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
+import { problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { readShardHealth, shardHealthSchema } from '../../schemas/shard.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
 import { shardResponse } from '../../schemas/responses/shard.ts'
-import type { Operation } from '../../endpoint/operation.ts'
+import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 
-export const PUT_SHARD_HEALTH: Operation = {
+export const putShardHealth: Endpoint = {
   id: 'putShardHealth',
   method: 'PUT',
   path: '/v1/shards/:shardId/health',
@@ -21,22 +19,15 @@ export const PUT_SHARD_HEALTH: Operation = {
   body: shardHealthSchema,
   answers: [{ status: 200, description: 'The shard as it is now.', content: shardResponse }],
   refusals: { ERR_CONFLICT: 'The shard has processed fewer transactions than `txn_count`.' },
-}
-
-export function putShardHealth({ shardHealth }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(PUT_SHARD_HEALTH),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const change = readShardHealth(body.value)
-      if (!change.ok) return invalidProblem('validation-error', change.error)
+  handle: bodyEndpoint({
+    read: (body) => readShardHealth(body),
+    async run(change, { shardHealth }, call) {
       const shardId = parseShardId(pathValue(call, 'shardId'))
       if (shardId === undefined) return noSuchShard()
       const outcome = await shardHealth.record({
         shardId,
-        state: change.value.health_state,
-        minTxnCount: change.value.txn_count ?? null,
+        state: change.health_state,
+        minTxnCount: change.txn_count ?? null,
         recordedBy: call.caller.clientId,
       })
       switch (outcome.kind) {
@@ -50,5 +41,5 @@ export function putShardHealth({ shardHealth }: EdgeDependencies): GuardedRoute 
           return noSuchShard()
       }
     },
-  }
+  }),
 }

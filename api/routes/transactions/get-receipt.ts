@@ -1,14 +1,12 @@
 /** GET /v1/transactions/{id}/receipt: exactly what the service signed, once the transaction is final (D9). */
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { isTransactionId } from '../../../actors/identifiers.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { notFound } from '../../http/problem.ts'
 import { textReply } from '../../http/reply.ts'
 import { seenReceipt } from '../../endpoint/scoped-reads.ts'
 import { receiptResponse } from '../../schemas/responses/transaction.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const GET_RECEIPT: Operation = {
+export const getReceipt: Endpoint = {
   id: 'getReceipt',
   method: 'GET',
   path: '/v1/transactions/:txnId/receipt',
@@ -18,18 +16,12 @@ export const GET_RECEIPT: Operation = {
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The receipt.', content: receiptResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such transaction, or it is not final.' },
-}
-
-export function getReceipt({ reads }: EdgeDependencies): GuardedRoute {
-  return {
-    ...guarded(GET_RECEIPT),
-    async handle(call) {
-      const txnId = pathValue(call, 'txnId')
-      const receipt = isTransactionId(txnId) ? await seenReceipt(reads, call.scope, txnId) : undefined
-      if (receipt === undefined) return notFound('There is no such transaction, or it is not final.')
-      // The payload is canonical JSON already: the client gets the bytes that the signature is over.
-      const body = `{"receipt":${receipt.payload},"signature":${JSON.stringify(receipt.signature)}}`
-      return textReply(200, 'application/json', body)
-    },
-  }
+  async handle({ reads }, call) {
+    const txnId = pathValue(call, 'txnId')
+    const receipt = isTransactionId(txnId) ? await seenReceipt(reads, call.scope, txnId) : undefined
+    if (receipt === undefined) return notFound('There is no such transaction, or it is not final.')
+    // The payload is canonical JSON already: the client gets the bytes that the signature is over.
+    const body = `{"receipt":${receipt.payload},"signature":${JSON.stringify(receipt.signature)}}`
+    return textReply(200, 'application/json', body)
+  },
 }

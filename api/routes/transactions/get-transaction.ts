@@ -1,17 +1,14 @@
 /** GET /v1/transactions/{id}: the detail (D5, D8). */
-import { EVERYONE, guarded, type GuardedRoute, pathValue } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { isTransactionId } from '../../../actors/identifiers.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PreferWait } from '../../endpoint/prefer-wait.ts'
 import { notFound } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenTransaction } from '../../endpoint/scoped-reads.ts'
 import { transactionDetailMembers } from '../../views/views.ts'
 import { transactionResponse } from '../../schemas/responses/transaction.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PREFER_WAIT } from '../../endpoint/parameters.ts'
 
-export const GET_TRANSACTION: Operation = {
+export const getTransaction: Endpoint = {
   id: 'getTransaction',
   method: 'GET',
   path: '/v1/transactions/:txnId',
@@ -24,23 +21,17 @@ export const GET_TRANSACTION: Operation = {
   answers: [
     { status: 200, description: 'The transaction.', content: transactionResponse, headers: ['Preference-Applied'] },
   ],
-}
-
-export function getTransaction({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
-  return {
-    ...guarded(GET_TRANSACTION),
-    async handle(call) {
-      const txnId = pathValue(call, 'txnId')
-      if (!isTransactionId(txnId)) return notFound('There is no such transaction.')
-      const waited = await preferWait.until(
-        call,
-        (scope) => seenTransaction(reads, scope, txnId),
-        (seen) => seen?.status !== 'pending',
-      )
-      if (!waited.ok) return waited.error
-      const { value: transaction, headers } = waited.value
-      if (transaction === undefined) return notFound('There is no such transaction.')
-      return jsonReply(200, transactionDetailMembers(transaction), headers)
-    },
-  }
+  async handle({ reads, preferWait }, call) {
+    const txnId = pathValue(call, 'txnId')
+    if (!isTransactionId(txnId)) return notFound('There is no such transaction.')
+    const waited = await preferWait.until(
+      call,
+      (scope) => seenTransaction(reads, scope, txnId),
+      (seen) => seen?.status !== 'pending',
+    )
+    if (!waited.ok) return waited.error
+    const { value: transaction, headers } = waited.value
+    if (transaction === undefined) return notFound('There is no such transaction.')
+    return jsonReply(200, transactionDetailMembers(transaction), headers)
+  },
 }

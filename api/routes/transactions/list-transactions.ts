@@ -1,9 +1,9 @@
 /** GET /v1/transactions: the query over all transactions, newest first or as a feed, in pages or as lines (D16). */
+import { isDecimalString } from '../../../actors/money.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
-import { EVERYONE, guarded, type GuardedRoute } from '../../endpoint/route.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../../actors/account/commands.ts'
 import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
-import { isDecimalString } from '../../../actors/money.ts'
 import { parseTimestamp } from '../../../actors/timestamp.ts'
 import {
   type LedgerReads,
@@ -14,8 +14,7 @@ import {
   type TransactionView,
 } from '../../../runtime/ports/ledger-reads.ts'
 import { prefers } from '../../http/accept.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
-import type { PageCount, PageTokens } from '../../http/page-token.ts'
+import type { PageCount } from '../../http/page-token.ts'
 import {
   countHeaders,
   countMembers,
@@ -40,15 +39,14 @@ import {
   TOKEN_ID_RULE,
   tokenIdField,
 } from '../../schemas/fields.ts'
-import { createStreamPlaces } from '../../http/stream-places.ts'
 import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
 import { LINES_TYPE, type LinesAsked, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
 import { transactionMembers } from '../../views/views.ts'
-import * as v from 'valibot'
 import { transactionListResponse } from '../../schemas/responses/transaction.ts'
 import { transactionLine } from '../../schemas/responses/transaction-lines.ts'
-import type { Operation, Parameter } from '../../endpoint/operation.ts'
+import type { Parameter } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
+import * as v from 'valibot'
 
 const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
 
@@ -58,7 +56,7 @@ function filter(name: string, schema: Parameter['schema'], description: string):
   return { name, in: 'query', description, schema }
 }
 
-export const LIST_TRANSACTIONS: Operation = {
+export const listTransactions: Endpoint = {
   id: 'listTransactions',
   method: 'GET',
   path: '/v1/transactions',
@@ -107,6 +105,39 @@ With \`Accept: application/x-ndjson\` the response has **all matches as lines**:
     ERR_INVALID_IDEMPOTENCY_KEY: '',
     ERR_OVERLOADED: 'Too many lists are being sent as lines, to this client or by this edge.',
   },
+  async handle(context, call) {
+    const { reads, tokens } = context
+    const { http, caller, query, scope: accounts } = call
+    const filters = readFilters(query)
+    const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
+    const { limit, after: position } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const after = position === null ? null : readCursor(position.cursor)
+    const tokenOf = (next: TransactionCursor | null, count: PageCount | null): string =>
+      nextPageToken(tokens, scope, next === null ? null : cursorText(next), count)
+    if (prefers(http.req.header('accept'), LINES_TYPE, JSON_TYPE)) {
+      const asked: LinesAsked = {
+        isFeed: filters.order === 'asc',
+        after,
+        read: (seen, from) => pageOf(reads, seen, filters, { limit, after: from, counted: false }),
+        // Nothing is counted for lines; a count that came with the token is not lost.
+        tokenOf: (next) => tokenOf(next, position?.count ?? null),
+      }
+      return transactionLines(context, call, asked)
+    }
+    const page = await pageOf(reads, accounts, filters, { limit, after, counted: position === null })
+    const count = countOfList(position, page.count)
+    return jsonReply(
+      200,
+      {
+        transactions: page.rows.map(transactionMembers),
+        next_page_token: tokenOf(page.next, count),
+        ...countMembers(count),
+      },
+      { ...VARIES, ...countHeaders(count) },
+    )
+  },
 }
 
 type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
@@ -116,46 +147,6 @@ const DATE_RULE = 'must be an RFC 3339 timestamp with an offset'
 const AMOUNT_RULE = 'must be a non-negative decimal string'
 
 const JSON_TYPE = 'application/json'
-
-export function listTransactions(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  const { reads } = dependencies
-  const streaming = { ...dependencies, places: createStreamPlaces() }
-  return {
-    ...guarded(LIST_TRANSACTIONS),
-    async handle(call) {
-      const { http, caller, query, scope: accounts } = call
-      const filters = readFilters(query)
-      const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
-      const { limit, after: position } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const after = position === null ? null : readCursor(position.cursor)
-      const tokenOf = (next: TransactionCursor | null, count: PageCount | null): string =>
-        nextPageToken(tokens, scope, next === null ? null : cursorText(next), count)
-      if (prefers(http.req.header('accept'), LINES_TYPE, JSON_TYPE)) {
-        const asked: LinesAsked = {
-          isFeed: filters.order === 'asc',
-          after,
-          read: (seen, from) => pageOf(reads, seen, filters, { limit, after: from, counted: false }),
-          // Nothing is counted for lines; a count that came with the token is not lost.
-          tokenOf: (next) => tokenOf(next, position?.count ?? null),
-        }
-        return transactionLines(streaming, call, asked)
-      }
-      const page = await pageOf(reads, accounts, filters, { limit, after, counted: position === null })
-      const count = countOfList(position, page.count)
-      return jsonReply(
-        200,
-        {
-          transactions: page.rows.map(transactionMembers),
-          next_page_token: tokenOf(page.next, count),
-          ...countMembers(count),
-        },
-        { ...VARIES, ...countHeaders(count) },
-      )
-    },
-  }
-}
 
 /** An ID that no account can have. */
 const NO_ACCOUNT = '.'

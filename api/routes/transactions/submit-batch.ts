@@ -1,8 +1,7 @@
 /** POST /v1/transactions/batch: many signed submissions in one request, each processed as if it came alone (D21). */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import { guarded, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { logFailure } from '../../http/failure-log.ts'
 import {
   downstreamFailure,
@@ -15,9 +14,8 @@ import { jsonReply } from '../../http/reply.ts'
 import { BATCH_RULE, batchSchema, MAX_BATCH } from '../../schemas/submission.ts'
 import { type AcceptedSubmission, receiptMembers, submit } from '../../endpoint/submit.ts'
 import { batchResponse } from '../../schemas/responses/transaction.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 
-export const SUBMIT_BATCH: Operation = {
+export const submitBatch: Endpoint = {
   id: 'submitBatch',
   method: 'POST',
   path: '/v1/transactions/batch',
@@ -34,40 +32,33 @@ The request is a 400 only if the array itself is wrong; the limit of one megabyt
   body: batchSchema,
   answers: [{ status: 200, description: 'The result of each order.', content: batchResponse }],
   refusals: { ERR_INVALID_FIELD: '`submissions` is no array of 1 to 500.' },
+  async handle(context, call) {
+    const body = await readJsonBody(call.http.req.raw)
+    if (!body.ok) return body.error
+    const submissions = body.value['submissions']
+    if (!Array.isArray(submissions) || submissions.length === 0 || submissions.length > MAX_BATCH) {
+      return invalidProblem('validation-error', [
+        { field: 'submissions', code: 'ERR_INVALID_FIELD', message: BATCH_RULE },
+      ])
+    }
+    // Asked at once, so that they travel together; of two under one key the first that is here comes first.
+    const results = await Promise.all(
+      (submissions as readonly Json[]).map(async (submission) => {
+        try {
+          return isObject(submission) ? await submit(context, submission, call) : noObject()
+        } catch (error) {
+          // The other submissions keep their results.
+          logFailure(context.log, error, call.trail, 'POST')
+          return { ...downstreamFailure(), outcome: 'unknown' } as const
+        }
+      }),
+    )
+    const request = { errorBase: context.settings.errorBase, instance: PATH, requestId: call.trail.requestId }
+    return jsonReply(200, { results: results.map((result) => resultMembers(result, request)) })
+  },
 }
 
 const PATH = '/v1/transactions/batch'
-
-export function submitBatch(dependencies: EdgeDependencies): GuardedRoute {
-  const { log, settings } = dependencies
-  return {
-    ...guarded(SUBMIT_BATCH),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const submissions = body.value['submissions']
-      if (!Array.isArray(submissions) || submissions.length === 0 || submissions.length > MAX_BATCH) {
-        return invalidProblem('validation-error', [
-          { field: 'submissions', code: 'ERR_INVALID_FIELD', message: BATCH_RULE },
-        ])
-      }
-      // Asked at once, so that they travel together; of two under one key the first that is here comes first.
-      const results = await Promise.all(
-        (submissions as readonly Json[]).map(async (submission) => {
-          try {
-            return isObject(submission) ? await submit(dependencies, submission, call) : noObject()
-          } catch (error) {
-            // The other submissions keep their results.
-            logFailure(log, error, call.trail, 'POST')
-            return { ...downstreamFailure(), outcome: 'unknown' } as const
-          }
-        }),
-      )
-      const request = { errorBase: settings.errorBase, instance: PATH, requestId: call.trail.requestId }
-      return jsonReply(200, { results: results.map((result) => resultMembers(result, request)) })
-    },
-  }
-}
 
 function isObject(value: Json): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)

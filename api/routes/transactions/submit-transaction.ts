@@ -1,10 +1,9 @@
 /** POST /v1/transactions: one signed submission (D5 to D8). */
 import type { TransactionView } from '../../../runtime/ports/ledger-reads.ts'
-import { guarded, type GuardedCall, type GuardedRoute, SUBMITTERS } from '../../endpoint/route.ts'
+import { type EdgeContext, type Endpoint, type GuardedCall, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
-import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { logFailure } from '../../http/failure-log.ts'
-import { preferredWaitS, type PreferWait, type Waiting } from '../../endpoint/prefer-wait.ts'
+import { preferredWaitS, type Waiting } from '../../endpoint/prefer-wait.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenTransaction } from '../../endpoint/scoped-reads.ts'
 import { repeatHeaders } from '../../http/signed-body.ts'
@@ -12,10 +11,9 @@ import { receiptMembers, submit } from '../../endpoint/submit.ts'
 import { transactionDetailMembers } from '../../views/views.ts'
 import { submissionReceiptResponse, transactionResponse } from '../../schemas/responses/transaction.ts'
 import { submissionSchema } from '../../schemas/submission.ts'
-import type { Operation } from '../../endpoint/operation.ts'
 import { PREFER_WAIT } from '../../endpoint/parameters.ts'
 
-export const SUBMIT_TRANSACTION: Operation = {
+export const submitTransaction: Endpoint = {
   id: 'submitTransaction',
   method: 'POST',
   path: '/v1/transactions',
@@ -64,28 +62,20 @@ Unknown fields are refused: in an order a misspelt field must not be ignored.`,
     ERR_WRONG_LEDGER: 'It was signed for another ledger; in production `ledger_id` is required.',
     ERR_SELF_TRANSFER: 'It would move value from the account to itself, by one order or by two of one group.',
   },
-}
-
-export function submitTransaction(dependencies: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
-  return {
-    ...guarded(SUBMIT_TRANSACTION),
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const submitted = await submit(dependencies, body.value, call)
-      if (submitted.kind === 'problem') return submitted
-      const { receipt } = submitted
-      const headers = { location: `/v1/transactions/${receipt.txnId}`, ...repeatHeaders(submitted) }
-      const seen =
-        preferredWaitS(call.http) === undefined
-          ? NOT_FINAL
-          : await readUntilFinal(dependencies, preferWait, call, receipt.txnId)
-      const all = { ...headers, ...seen.headers }
-      return seen.value === undefined || seen.value.status === 'pending'
-        ? jsonReply(202, receiptMembers(receipt), all)
-        : jsonReply(200, transactionDetailMembers(seen.value), all)
-    },
-  }
+  async handle(context, call) {
+    const body = await readJsonBody(call.http.req.raw)
+    if (!body.ok) return body.error
+    const submitted = await submit(context, body.value, call)
+    if (submitted.kind === 'problem') return submitted
+    const { receipt } = submitted
+    const headers = { location: `/v1/transactions/${receipt.txnId}`, ...repeatHeaders(submitted) }
+    const seen =
+      preferredWaitS(call.http) === undefined ? NOT_FINAL : await readUntilFinal(context, call, receipt.txnId)
+    const all = { ...headers, ...seen.headers }
+    return seen.value === undefined || seen.value.status === 'pending'
+      ? jsonReply(202, receiptMembers(receipt), all)
+      : jsonReply(200, transactionDetailMembers(seen.value), all)
+  },
 }
 
 type Seen = Pick<Waiting<TransactionView | undefined>, 'value' | 'headers'>
@@ -94,8 +84,7 @@ const NOT_FINAL: Seen = { value: undefined, headers: {} }
 
 /** The submission is already accepted: a failure here must not look like a refusal to the client. */
 async function readUntilFinal(
-  { reads, log }: EdgeDependencies,
-  preferWait: PreferWait,
+  { preferWait, reads, log }: EdgeContext,
   call: GuardedCall,
   txnId: string,
 ): Promise<Seen> {

@@ -69,7 +69,7 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
     expect(listed.sort()).toEqual([...codes].sort())
     expect(new Set(page.text.match(/ERR_[A-Z_]+/g))).toEqual(new Set(codes))
     for (const [code, { meaning }] of Object.entries(ERROR_CODES)) {
-      const shown = page.text.includes(`${code}\n${meaning.replaceAll('`', '')}`)
+      const shown = page.text.replaceAll(/\n\s+/g, '\n').includes(`${code}\n${meaning.replaceAll('`', '')}`)
       expect([code, shown]).toEqual([code, codes.includes(code)])
     }
     expect(page.html).toContain(`HTTP status <code>${status}</code>`)
@@ -98,8 +98,8 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
       `style-src 'sha256-${hash}'`,
-      "base-uri 'none'",
       "form-action 'none'",
+      "base-uri 'none'",
       "frame-ancestors 'none'",
     ])
     expect(html).not.toMatch(/<script|<link|<img|<iframe|<form|\son\w+=|\sstyle=|src=|href=|url\(|@import/i)

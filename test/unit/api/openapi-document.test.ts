@@ -148,7 +148,7 @@ describe('the examples of the document', () => {
   })
 
   test('every answer is one that the response schemas take, with what its fields demand of each other', () => {
-    const operations = new Map(TAGS.flatMap((tag) => tag.operations.map((operation) => [operation.id, operation])))
+    const operations = new Map(TAGS.flatMap((tag) => tag.endpoints.map((operation) => [operation.id, operation])))
     const faults = EXAMPLES.flatMap(({ operation: id, name, answer }) => {
       if (answer === null || answer.status >= 400) return []
       const described = operations.get(id)?.answers.find(({ status }) => status === answer.status)

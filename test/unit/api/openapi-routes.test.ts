@@ -2,6 +2,7 @@
  * Goal: the document and the routes of the edge cannot differ. The test calls the routes and looks at their answers, so that
  * nothing of this rests on what the route or the document says of itself.
  */
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
@@ -86,6 +87,15 @@ describe('the document and the routes', () => {
     const { app } = createEdgeFixture()
     const routes = app.routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(routes.toSorted())
+  })
+
+  test('every endpoint of api/routes is in one tag, once', () => {
+    const files = readdirSync('api/routes', { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    )
+    const texts = files.map((file) => readFileSync(`api/routes/${file}`, 'utf8'))
+    const declared = texts.flatMap((text) => [...text.matchAll(/^ {2}id: '(\w+)',$/gm)].map(([, id = '']) => id))
+    expect(operations.map(({ id }) => id).toSorted()).toEqual(declared.toSorted())
   })
 
   test('D8: a 503 says what can have become of the request where the document says that it does', async () => {

@@ -8,8 +8,8 @@ import {
   type ProblemType,
   roleForbidden,
   unauthorized,
-} from '../../http/problem.ts'
-import { unavailableProblem } from '../../endpoint/refusals.ts'
+} from '../http/problem.ts'
+import { unavailableProblem } from '../endpoint/refusals.ts'
 
 export interface ProblemExample {
   readonly problem: Problem

@@ -1,6 +1,7 @@
 /**
- * POSTs that create something and have no key in their body: the header `Idempotency-Key` makes them idempotent (D7). The key
- * is scoped to client and path: the same key with another body replays the original reply and creates nothing.
+ * Endpoints with a body. A request is judged in the order of D7: text, path, shape with key, scope.
+ * Where the body has no key, the header `Idempotency-Key` makes the request idempotent. The key is scoped to client and
+ * path: the same key with another body replays the original reply and creates nothing.
  *   K1. The edge sends a reply only after it is stored. A crash before that leaves an open request: a retry resumes it,
  *       and the actor recognizes the key, so that the request takes effect once.
  *   K2. A request with another body waits for the reply of an open request under the same key; the two never run together.
@@ -13,27 +14,33 @@ import { delay } from '../../runtime/ports/clock.ts'
 import type { AnsweredRequest, BegunRequest, RequestKey } from '../../runtime/ports/idempotency-store.ts'
 import { admittedStream, sameAdmission } from './admitted-stream.ts'
 import { readJsonBody } from '../http/body.ts'
-import type { EdgeDependencies } from '../http/dependencies.ts'
 import { keptStream, replayedStream } from '../http/kept-stream.ts'
 import { type Invalid, invalidProblem, isUnavailable, type Problem, problem } from '../http/problem.ts'
-import { readRegistrationKey } from './registration-key.ts'
+import { IDEMPOTENCY_KEY_HEADER } from './parameters.ts'
+import { checkPath, findAccount } from './path-values.ts'
 import { type Reply, streamReply, textReply } from '../http/reply.ts'
-import type { EndpointOutcome, GuardedCall } from './route.ts'
+import type { EdgeContext, Endpoint, EndpointOutcome, GuardedCall } from './route.ts'
+import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from '../schemas/fields.ts'
 import { repeatHeaders, signedPayload } from '../http/signed-body.ts'
 
-export interface IdempotentEndpoint<Request> {
-  /** Rejects an invalid path. */
-  readonly judgePath?: (call: GuardedCall) => Problem | undefined
-  /** The shape of the body. */
-  readonly read: (body: JsonObject, call: GuardedCall) => Result<Request, readonly Invalid[]>
-  /** Rejects a resource that the client cannot see. */
-  readonly find?: (request: Request, call: GuardedCall) => Problem | undefined
-  /** Idempotent under the same key. `registrationKey`: null without a header. */
-  readonly run: (request: Request, call: GuardedCall, registrationKey: string | null) => Promise<EndpointOutcome>
+export interface BodyCall extends GuardedCall {
+  readonly body: JsonObject
+  /** null: the request has no `Idempotency-Key`, or its endpoint takes none. */
+  readonly registrationKey: string | null
 }
 
-type Dependencies = Pick<EdgeDependencies, 'idempotency' | 'clock' | 'random' | 'log'>
+export interface BodyEndpoint<Request> {
+  /** The shape of the body. */
+  readonly read: (body: JsonObject, context: EdgeContext, call: BodyCall) => Result<Request, readonly Invalid[]>
+  /** Rejects a resource that the client cannot see, beyond the account of the path. */
+  readonly find?: (request: Request, call: BodyCall) => Problem | undefined
+  /** Idempotent under the same key. */
+  readonly run: (request: Request, context: EdgeContext, call: BodyCall) => EndpointOutcome | Promise<EndpointOutcome>
+}
 
+type Dependencies = Pick<EdgeContext, 'idempotency' | 'clock' | 'random' | 'log'>
+
+const KEY_HEADER = 'Idempotency-Key'
 const NOT_SIGNED = ['signature', 'proof']
 /** How long a request with another body waits for the reply under its key. */
 const MAX_WAIT_MS = 10_000
@@ -41,26 +48,31 @@ const FIRST_INTERVAL_MS = 20
 const MAX_INTERVAL_MS = 500
 const REPLAY_HEADERS: ReadonlySet<string> = new Set(['idempotency-replayed', 'idempotency-payload-mismatch'])
 
-export function idempotent<Request>(
-  dependencies: Dependencies,
-  { judgePath, read, find, run }: IdempotentEndpoint<Request>,
-): (call: GuardedCall) => Promise<EndpointOutcome> {
-  return async (call) => {
-    const body = await readJsonBody(call.http.req.raw)
-    if (!body.ok) return body.error
-    const illFormed = judgePath?.(call)
-    if (illFormed !== undefined) return illFormed
-    const { registrationKey, keyErrors } = readRegistrationKey(call.http)
-    const request = read(body.value, call)
-    const invalid = [...keyErrors, ...(request.ok ? [] : request.error)]
+export function bodyEndpoint<Request>({ read, find, run }: BodyEndpoint<Request>): Endpoint['handle'] {
+  return async (context, received) => {
+    const text = await readJsonBody(received.http.req.raw)
+    if (!text.ok) return text.error
+    const body = text.value
+    const misnamed = checkPath(received)
+    if (misnamed !== undefined) return misnamed
+    const isKeyed = received.endpoint.parameters?.includes(IDEMPOTENCY_KEY_HEADER) === true
+    const registrationKey = isKeyed ? (received.http.req.header(KEY_HEADER) ?? null) : null
+    const call: BodyCall = { ...received, body, registrationKey }
+    const request = read(body, context, call)
+    const invalid = [...keyErrors(registrationKey), ...(request.ok ? [] : request.error)]
     if (!request.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-    const hidden = find?.(request.value, call)
+    const hidden = findAccount(received) ?? find?.(request.value, call)
     if (hidden !== undefined) return hidden
-    const work = (): Promise<EndpointOutcome> => run(request.value, call, registrationKey)
+    const work = async (): Promise<EndpointOutcome> => run(request.value, context, call)
     if (registrationKey === null) return work()
     const key = { clientId: call.caller.clientId, path: pathOf(call), idempotencyKey: registrationKey }
-    return once(dependencies, { call, key, payloadHash: sha256Hex(signedPayload(body.value, NOT_SIGNED)) }, work)
+    return once(context, { call, key, payloadHash: sha256Hex(signedPayload(body, NOT_SIGNED)) }, work)
   }
+}
+
+function keyErrors(registrationKey: string | null): readonly Invalid[] {
+  if (registrationKey === null || isIdempotencyKey(registrationKey)) return []
+  return [{ field: KEY_HEADER, code: 'ERR_INVALID_IDEMPOTENCY_KEY', message: IDEMPOTENCY_KEY_RULE }]
 }
 
 /** Decoded: one resource has one path in any encoding. */
