@@ -3,6 +3,7 @@
  * For a client that is scoped to accounts there is no account outside (D17).
  */
 import { isAccountId, isUuid } from '../../actors/identifiers.ts'
+import type { NftName } from '../../actors/nft-id.ts'
 import { invalidProblem, type Problem } from '../http/problem.ts'
 import { ACCOUNT_ID_RULE, GROUP_ID_RULE } from '../schemas/fields.ts'
 import { noSuchAccount } from './refusals.ts'
@@ -38,6 +39,11 @@ export function findAccount({ http, scope }: GuardedCall): Problem | undefined {
 /** The group of the path. */
 export function groupIdOf(call: PublicCall): string {
   return pathValue(call, 'groupId').toLowerCase()
+}
+
+/** The NFT of the path. */
+export function nftNameOf(call: PublicCall): NftName {
+  return { classId: pathValue(call, 'classId'), instanceId: pathValue(call, 'instanceId') }
 }
 
 /** A read of the account of the path: the account ID is checked before the query. */

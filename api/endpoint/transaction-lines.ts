@@ -25,6 +25,17 @@ export const VARIES = { vary: 'Accept' } as const
 /** How far the clocks of a ledger may be from each other at most, with some room. */
 const CLOCK_MARGIN_MS = 1_000
 
+/** The text of a cursor in a page token. Transaction IDs have no space; behind the first one is the position, if any. */
+export function cursorText(cursor: TransactionCursor): string {
+  return cursor.position === null ? cursor.txnId : `${cursor.txnId} ${cursor.position}`
+}
+
+/** Of a text that `cursorText` wrote: the token's MAC vouches for that. */
+export function readCursor(text: string): TransactionCursor {
+  const space = text.indexOf(' ')
+  return space < 0 ? { txnId: text, position: null } : { txnId: text.slice(0, space), position: text.slice(space + 1) }
+}
+
 export interface TransactionsRead {
   readonly rows: readonly TransactionView[]
   /** null: nothing follows. */

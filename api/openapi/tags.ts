@@ -88,14 +88,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Transactions',
     description: 'Signed orders on accounts, what became of them, and the proof.',
-    endpoints: [
-      submitTransaction,
-      submitBatch,
-      listTransactions,
-      listGroupTransactions,
-      getTransaction,
-      getReceipt,
-    ],
+    endpoints: [submitTransaction, submitBatch, listTransactions, listGroupTransactions, getTransaction, getReceipt],
   },
   {
     name: 'Fungible tokens',

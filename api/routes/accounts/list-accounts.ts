@@ -4,15 +4,7 @@ import type { AccountView } from '../../../actors/account/outcome.ts'
 import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import { ADMINS, type Endpoint } from '../../endpoint/route.ts'
 import { inTurns } from '../../http/in-turns.ts'
-import {
-  countHeaders,
-  countMembers,
-  countOfList,
-  listScope,
-  nextPageToken,
-  readPageRequest,
-} from '../../endpoint/paging.ts'
-import { jsonReply } from '../../http/reply.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import { type ScannedPage, scanPage, type ScanRequest } from '../../endpoint/scan.ts'
 import { accountMembers } from '../../views/views.ts'
 import { accountListResponse } from '../../schemas/responses/account.ts'
@@ -29,23 +21,11 @@ export const listAccounts: Endpoint = {
   answers: [
     { status: 200, description: 'One page.', content: accountListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-  async handle({ reads, jwkOf, tokens }, { caller, query, scope: accounts }) {
-    const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const page = await pageOf(reads, accounts, { after: after?.cursor ?? null, limit, counted: after === null })
-    const count = countOfList(after, page.count)
-    return jsonReply(
-      200,
-      {
-        accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
-        next_page_token: nextPageToken(tokens, scope, page.next, count),
-        ...countMembers(count),
-      },
-      countHeaders(count),
-    )
-  },
+  handle: (context, call) =>
+    listReply(context, call, call.scope.whole ? [] : [orderOf(call.scope)], async ({ after, limit }) => {
+      const { rows, next, count } = await pageOf(context.reads, call.scope, { after, limit, counted: after === null })
+      return { members: { accounts: rows.map((account) => accountMembers(account, context.jwkOf)) }, next, count }
+    }),
 }
 
 type Reads = Pick<LedgerReads, 'account' | 'accounts'>

@@ -1,8 +1,7 @@
 /** GET /v1/accounts/{id}/audit-chain: the entries with the exact strings that were hashed, oldest first (D2, D9). */
 import { accountRead } from '../../endpoint/path-values.ts'
-import { countMembers, listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
+import { listReply, numberAfter } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { auditEntryMembers } from '../../views/views.ts'
 import { auditChainResponse } from '../../schemas/responses/account.ts'
@@ -17,21 +16,12 @@ export const listAuditChain: Endpoint = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: auditChainResponse }],
-  handle: accountRead(async (accountId, { reads, tokens }, call) => {
-    const scope = listScope('/v1/accounts/audit-chain', call.caller.clientId, [accountId])
-    const { query } = call
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const page = await reads.auditChain(accountId, after === null ? BEFORE_ALL : Number(after.cursor), limit)
-    if (page === undefined) return noSuchAccount()
-    return jsonReply(200, {
-      account_id: accountId,
-      entries: page.entries.map(auditEntryMembers),
-      next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
-      ...countMembers({ total: page.total, exact: true }),
-    })
-  }),
+  handle: accountRead((accountId, context, call) =>
+    listReply(context, call, [], async ({ after, limit }) => {
+      const page = await context.reads.auditChain(accountId, numberAfter(after), limit)
+      if (page === undefined) return noSuchAccount()
+      const members = { account_id: accountId, entries: page.entries.map(auditEntryMembers) }
+      return { members, next: page.next, total: page.total }
+    }),
+  ),
 }
-
-const BEFORE_ALL = -1

@@ -3,9 +3,8 @@ import { showHash } from '../../../actors/audit-chain.ts'
 import type { LegHold } from '../../../actors/account/state.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { accountRead } from '../../endpoint/path-values.ts'
-import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
+import { listReply, sliceAfter } from '../../endpoint/paging.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { termsMembers } from '../../views/views.ts'
 import { expectationsResponse } from '../../schemas/responses/settlement-group.ts'
@@ -21,24 +20,15 @@ export const listExpectations: Endpoint = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: expectationsResponse }],
-  handle: accountRead(async (accountId, { reads, tokens }, call) => {
-    const scope = listScope('/v1/accounts/expectations', call.caller.clientId, [accountId])
-    const { query } = call
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const expectations = await reads.expectations(accountId)
-    if (expectations === undefined) return noSuchAccount()
-    // Few clients, each with at most 100 legs of an account: the read returns all of them, and this route pages them.
-    const rest = expectations.filter((hold) => after === null || cursorOf(hold) > after.cursor)
-    const page = rest.slice(0, limit)
-    const last = page.length < rest.length ? page.at(-1) : undefined
-    return jsonReply(200, {
-      account_id: accountId,
-      expectations: page.map(expectationMembers),
-      next_page_token: nextPageToken(tokens, scope, last === undefined ? null : cursorOf(last), null),
-    })
-  }),
+  handle: accountRead((accountId, context, call) =>
+    listReply(context, call, [], async (request) => {
+      const expectations = await context.reads.expectations(accountId)
+      if (expectations === undefined) return noSuchAccount()
+      // Few clients, each with at most 100 legs of an account: the read returns all of them, and this route pages them.
+      const page = sliceAfter(expectations, cursorOf, request)
+      return { members: { account_id: accountId, expectations: page.rows.map(expectationMembers) }, next: page.next }
+    }),
+  ),
 }
 
 /** In the order in which `expectations` gives them. */

@@ -8,10 +8,9 @@ import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { TokenProof, TokenTotal } from '../../../runtime/liabilities/inclusion.ts'
 import { accountRead } from '../../endpoint/path-values.ts'
 import { signedAssertion } from '../../endpoint/assertion.ts'
-import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import { notFound, type Problem } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { liabilitiesMembers } from './prove-liabilities.ts'
 import { liabilityProofResponse } from '../../schemas/responses/assertion.ts'
@@ -37,30 +36,27 @@ export const getLiabilityProof: Endpoint = {
   ],
   answers: [{ status: 200, description: 'One page of the proof.', content: liabilityProofResponse }],
   refusals: { ERR_NOT_FOUND: 'There is no such account, or no such proof any more.' },
-  handle: accountRead(async (accountId, context, call) => {
-    const { assertions, reads, tokens } = context
+  handle: accountRead((accountId, context, call) => {
     const { clientId } = call.caller
-    const { query } = call
-    const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
-    const scope = listScope('/v1/accounts/liability-proof', clientId, [accountId, asked])
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const account = await reads.account(accountId)
-    if (account === undefined) return noSuchAccount()
-    if (account.status === 'erased') return noSuchProof()
-    // Later pages come from the same run, also if the request named no run.
-    const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
-    const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
-    if (found === undefined) return noSuchProof()
-    const { liabilities, totals, proofs, next } = found
-    return jsonReply(200, {
-      account_id: accountId,
-      merkle_root: showHash(liabilities.merkleRoot),
-      totals: totals.map(totalMembers),
-      proofs: proofs.map(proofMembers),
-      assertion: await signedAssertion(context, 'proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
-      next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
+    const asked = call.query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
+    return listReply(context, call, [asked], async ({ after, limit }) => {
+      const account = await context.reads.account(accountId)
+      if (account === undefined) return noSuchAccount()
+      if (account.status === 'erased') return noSuchProof()
+      // Later pages come from the same run, also if the request named no run.
+      const [root = null, tokenId = null] = after?.split(' ') ?? []
+      const run = { accountId, merkleRoot: root ?? asked, after: tokenId, limit }
+      const found = await context.assertions.liabilityProof(run)
+      if (found === undefined) return noSuchProof()
+      const { liabilities, totals, proofs, next } = found
+      const members = {
+        account_id: accountId,
+        merkle_root: showHash(liabilities.merkleRoot),
+        totals: totals.map(totalMembers),
+        proofs: proofs.map(proofMembers),
+        assertion: await signedAssertion(context, 'proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
+      }
+      return { members, next: next === null ? null : `${liabilities.merkleRoot} ${next}` }
     })
   }),
 }

@@ -2,20 +2,18 @@
  * GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance: what became of an NFT and what was stated of it, oldest
  * first, up to a depth (D11).
  */
-import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
+import { nftNameOf } from '../../endpoint/path-values.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { MAX_PROVENANCE_DEPTH } from '../../../runtime/ports/attestation-store.ts'
 import { provenanceMembers } from '../../views/attestation-views.ts'
-import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import { notFound } from '../../http/problem.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { isHidden } from '../../endpoint/scoped-reads.ts'
 import { provenanceResponse } from '../../schemas/responses/nft.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 import * as v from 'valibot'
-
-const MAX_DEPTH = 1000
 
 const DEFAULT_DEPTH = 10
 
@@ -33,41 +31,30 @@ export const getProvenance: Endpoint = {
       name: 'max_depth',
       in: 'query',
       description: 'Only entries up to this depth.',
-      schema: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_DEPTH)), DEFAULT_DEPTH),
+      schema: v.optional(
+        v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_PROVENANCE_DEPTH)),
+        DEFAULT_DEPTH,
+      ),
     },
     ...PAGING,
   ],
   answers: [{ status: 200, description: 'One page.', content: provenanceResponse }],
-  async handle({ attestations, reads, tokens }, call) {
-    const classId = pathValue(call, 'classId')
-    const instanceId = pathValue(call, 'instanceId')
-    const { query } = call
-    const maxDepth = query.parsed('max_depth', parseDepth, 'ERR_INVALID_QUERY', DEPTH_RULE) ?? DEFAULT_MAX_DEPTH
-    const scope = listScope('/v1/nft-classes/instances/provenance', call.caller.clientId, [
-      classId,
-      instanceId,
-      maxDepth,
-    ])
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    // Malformed IDs need no query.
-    const named = isClassId(classId) && isAccountId(instanceId)
-    const seen = named && !(await isHidden(reads, call.scope, { classId, instanceId }))
-    const page = seen
-      ? await attestations.provenance({ classId, instanceId, maxDepth, limit, after: after?.cursor ?? null })
-      : undefined
-    if (page === undefined) return notFound('The class has no such instance.')
-    return jsonReply(200, {
-      class_id: classId,
-      instance_id: instanceId,
-      provenance: page.entries.map(provenanceMembers),
-      next_page_token: nextPageToken(tokens, scope, page.next, null),
+  handle(context, call) {
+    const maxDepth = call.query.parsed('max_depth', parseDepth, 'ERR_INVALID_QUERY', DEPTH_RULE) ?? DEFAULT_DEPTH
+    return listReply(context, call, [maxDepth], async ({ after, limit }) => {
+      const name = nftNameOf(call)
+      const { classId, instanceId } = name
+      // Malformed IDs need no query.
+      const named = isClassId(classId) && isAccountId(instanceId)
+      const seen = named && !(await isHidden(context.reads, call.scope, name))
+      const page = seen ? await context.attestations.provenance({ ...name, maxDepth, limit, after }) : undefined
+      if (page === undefined) return notFound('The class has no such instance.')
+      const provenance = page.entries.map(provenanceMembers)
+      return { members: { class_id: classId, instance_id: instanceId, provenance }, next: page.next }
     })
   },
 }
 
-const DEFAULT_MAX_DEPTH = 10
 const DEPTH_RULE = 'must be an integer from 0 to 1,000'
 
 function parseDepth(text: string): number | undefined {

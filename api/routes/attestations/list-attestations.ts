@@ -2,9 +2,8 @@
 import type { AttestationQuery } from '../../../runtime/ports/attestation-store.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { listedAttestationMembers } from '../../views/attestation-views.ts'
-import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import type { Query } from '../../http/query.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { scanPage } from '../../endpoint/scan.ts'
 import { seenAttestations, viewerOf } from '../../endpoint/scoped-reads.ts'
 import { attestationListResponse } from '../../schemas/responses/attestation.ts'
@@ -33,34 +32,29 @@ export const listAttestations: Endpoint = {
     ...PAGING,
   ],
   answers: [{ status: 200, description: 'One page.', content: attestationListResponse }],
-  async handle({ attestations, reads, tokens }, { caller, query, scope: accounts }) {
-    const filters = readFilters(query)
-    const scope = listScope(PATH, caller.clientId, Object.values(filters))
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const viewer = viewerOf({ caller, scope: accounts })
-    const page = await scanPage(
-      {
-        read: async (from: string | null, size) => {
-          const read = await attestations.attestations({ ...filters, limit: size, after: from })
-          return { rows: read.attestations, next: read.next }
+  handle(context, call) {
+    const { attestations, reads } = context
+    const filters = readFilters(call.query)
+    return listReply(context, call, Object.values(filters), async ({ after, limit }) => {
+      const viewer = viewerOf(call)
+      const page = await scanPage(
+        {
+          read: async (from: string | null, size) => {
+            const read = await attestations.attestations({ ...filters, limit: size, after: from })
+            return { rows: read.attestations, next: read.next }
+          },
+          shown: (rows) => seenAttestations(reads, viewer, rows),
+          bound: call.scope.whole ? limit : SCANNED_ATTESTATIONS,
         },
-        shown: (rows) => seenAttestations(reads, viewer, rows),
-        bound: accounts.whole ? limit : SCANNED_ATTESTATIONS,
-      },
-      { after: after?.cursor ?? null, limit, counted: false },
-    )
-    return jsonReply(200, {
-      attestations: page.rows.map(listedAttestationMembers),
-      next_page_token: nextPageToken(tokens, scope, page.next, null),
+        { after, limit, counted: false },
+      )
+      return { members: { attestations: page.rows.map(listedAttestationMembers) }, next: page.next }
     })
   },
 }
 
 /** Each may have an NFT of its own, which is looked for. */
 const SCANNED_ATTESTATIONS = 200
-const PATH = '/v1/attestations'
 
 /** The members have a fixed order: their values make the scope of the page tokens. */
 function readFilters(query: Query): Omit<AttestationQuery, 'limit' | 'after'> {

@@ -1,14 +1,6 @@
 /** GET /v1/fungible-tokens: all registered tokens by ID (D16). */
-import {
-  countHeaders,
-  countMembers,
-  countOfList,
-  listScope,
-  nextPageToken,
-  readPageRequest,
-} from '../../endpoint/paging.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { tokenMembers } from '../../views/views.ts'
 import { fungibleTokenListResponse } from '../../schemas/responses/fungible-token.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
@@ -24,21 +16,9 @@ export const listFungibleTokens: Endpoint = {
   answers: [
     { status: 200, description: 'One page.', content: fungibleTokenListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-  async handle({ reads, tokens }, { caller, query }) {
-    const scope = listScope('/v1/fungible-tokens', caller.clientId)
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const page = await reads.tokens(after?.cursor ?? null, limit)
-    const count = countOfList(after, page.count)
-    return jsonReply(
-      200,
-      {
-        tokens: page.tokens.map(tokenMembers),
-        next_page_token: nextPageToken(tokens, scope, page.next, count),
-        ...countMembers(count),
-      },
-      countHeaders(count),
-    )
-  },
+  handle: (context, call) =>
+    listReply(context, call, [], async ({ after, limit }) => {
+      const { tokens, next, count } = await context.reads.tokens(after, limit)
+      return { members: { tokens: tokens.map(tokenMembers) }, next, count }
+    }),
 }

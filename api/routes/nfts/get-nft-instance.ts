@@ -1,5 +1,6 @@
 /** GET /v1/nft-classes/{classId}/instances/{instanceId} (D11). */
-import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
+import { nftNameOf } from '../../endpoint/path-values.ts'
+import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { instanceMembers, noSuchInstance } from '../../views/nft-views.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { seenInstance } from '../../endpoint/scoped-reads.ts'
@@ -14,8 +15,7 @@ export const getNftInstance: Endpoint = {
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The NFT.', content: nftInstanceResponse }],
   async handle({ reads }, call) {
-    const name = { classId: pathValue(call, 'classId'), instanceId: pathValue(call, 'instanceId') }
-    const instance = await seenInstance(reads, call.scope, name)
+    const instance = await seenInstance(reads, call.scope, nftNameOf(call))
     return instance === undefined ? noSuchInstance() : jsonReply(200, instanceMembers(instance))
   },
 }

@@ -1,15 +1,7 @@
 /** GET /v1/nft-classes: all registered classes by ID (D16). */
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { listedClassMembers } from '../../views/nft-views.ts'
-import {
-  countHeaders,
-  countMembers,
-  countOfList,
-  listScope,
-  nextPageToken,
-  readPageRequest,
-} from '../../endpoint/paging.ts'
-import { jsonReply } from '../../http/reply.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import { nftClassListResponse } from '../../schemas/responses/nft.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
@@ -24,21 +16,9 @@ export const listNftClasses: Endpoint = {
   answers: [
     { status: 200, description: 'One page.', content: nftClassListResponse, headers: ['X-Total-Count-Relation'] },
   ],
-  async handle({ reads, tokens }, { caller, query }) {
-    const scope = listScope('/v1/nft-classes', caller.clientId)
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const page = await reads.nftClasses(after?.cursor ?? null, limit)
-    const count = countOfList(after, page.count)
-    return jsonReply(
-      200,
-      {
-        classes: page.classes.map(listedClassMembers),
-        next_page_token: nextPageToken(tokens, scope, page.next, count),
-        ...countMembers(count),
-      },
-      countHeaders(count),
-    )
-  },
+  handle: (context, call) =>
+    listReply(context, call, [], async ({ after, limit }) => {
+      const { classes, next, count } = await context.reads.nftClasses(after, limit)
+      return { members: { classes: classes.map(listedClassMembers) }, next, count }
+    }),
 }

@@ -4,8 +4,7 @@ import type { InstanceView } from '../../../actors/nft-instance/state.ts'
 import type { InstancesPage, LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { listedInstanceMembers, noSuchClass } from '../../views/nft-views.ts'
-import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
-import { jsonReply } from '../../http/reply.ts'
+import { listReply, type PageRequest } from '../../endpoint/paging.ts'
 import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
 import { issues } from '../../endpoint/scoped-reads.ts'
 import { nftInstanceListResponse } from '../../schemas/responses/nft.ts'
@@ -20,26 +19,13 @@ export const listNftInstances: Endpoint = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: nftInstanceListResponse }],
-  async handle({ reads, tokens }, call) {
-    const classId = pathValue(call, 'classId')
-    const scope = listScope('/v1/nft-classes/instances', call.caller.clientId, [classId])
-    const { query } = call
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const page = await pageOf(reads, call.scope, classId, { after: after?.cursor ?? null, limit })
-    if (page === undefined) return noSuchClass()
-    return jsonReply(200, {
-      class_id: classId,
-      instances: page.instances.map(listedInstanceMembers),
-      next_page_token: nextPageToken(tokens, scope, page.next, null),
-    })
-  },
-}
-
-interface Asked {
-  readonly after: string | null
-  readonly limit: number
+  handle: (context, call) =>
+    listReply(context, call, [], async ({ after, limit }) => {
+      const classId = pathValue(call, 'classId')
+      const page = await pageOf(context.reads, call.scope, classId, { after, limit })
+      if (page === undefined) return noSuchClass()
+      return { members: { class_id: classId, instances: page.instances.map(listedInstanceMembers) }, next: page.next }
+    }),
 }
 
 /** To a client that is scoped, and does not issue the class, what its accounts own of it. */
@@ -47,7 +33,7 @@ async function pageOf(
   reads: Pick<LedgerReads, 'instances' | 'nftClass'>,
   scope: AccountScope,
   classId: string,
-  { after, limit }: Asked,
+  { after, limit }: Pick<PageRequest, 'after' | 'limit'>,
 ): Promise<InstancesPage | undefined> {
   if (scope.whole || (await issues(reads, scope, classId))) return reads.instances(classId, after, limit)
   if ((await reads.nftClass(classId)) === undefined) return undefined

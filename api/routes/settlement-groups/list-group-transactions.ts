@@ -1,14 +1,13 @@
 /** GET /v1/transactions/group/{groupID}: the transactions that carry a group ID (D16). */
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
-import { listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import { checkPath, groupIdOf } from '../../endpoint/path-values.ts'
 import { notFound } from '../../http/problem.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
 import { seenGroup, TRANSACTIONS_OF_GROUP } from '../../endpoint/scoped-reads.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { LedgerReads, TransactionCursor, TransactionView } from '../../../runtime/ports/ledger-reads.ts'
-import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
+import { cursorText, readCursor } from '../../endpoint/transaction-lines.ts'
 import { groupLegMembers } from '../../views/views.ts'
 import { groupTransactionsResponse } from '../../schemas/responses/transaction.ts'
 import { PAGING, PREFER_WAIT } from '../../endpoint/parameters.ts'
@@ -26,37 +25,28 @@ export const listGroupTransactions: Endpoint = {
     { status: 200, description: 'One page.', content: groupTransactionsResponse, headers: ['Preference-Applied'] },
   ],
   refusals: { ERR_NOT_FOUND: 'No transaction and no settlement group has this ID.' },
-  async handle({ reads, tokens, preferWait }, call) {
+  async handle(context, call) {
+    const { preferWait, reads } = context
     const misnamed = checkPath(call)
     if (misnamed !== undefined) return misnamed
     const groupId = groupIdOf(call)
-    const scope = listScope('/v1/transactions/group', call.caller.clientId, [groupId])
-    const { query } = call
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const cursor = after === null ? null : readCursor(after.cursor)
-    const waited = await preferWait.until(
-      call,
-      (seenBy) => pageOf(reads, seenBy, groupId, { after: cursor, limit }),
-      nothingPending,
-    )
-    if (!waited.ok) return waited.error
-    const { value: page, scope: seenBy, headers } = waited.value
-    const empty = after === null && page.rows.length === 0 && page.next === null
-    // A registered group has an empty list until its first leg is in.
-    if (empty && (await seenGroup(reads, seenBy, groupId)) === undefined) {
-      return notFound('No transaction carries this group ID.')
-    }
-    return jsonReply(
-      200,
-      {
-        group_id: groupId,
-        transactions: page.rows.map(groupLegMembers),
-        next_page_token: nextPageToken(tokens, scope, page.next === null ? null : cursorText(page.next), null),
-      },
-      headers,
-    )
+    return listReply(context, call, [], async ({ after, limit }) => {
+      const from = after === null ? null : readCursor(after)
+      const waited = await preferWait.until(
+        call,
+        (seenBy) => pageOf(reads, seenBy, groupId, { after: from, limit }),
+        nothingPending,
+      )
+      if (!waited.ok) return waited.error
+      const { value: page, scope: seenBy, headers } = waited.value
+      const empty = after === null && page.rows.length === 0 && page.next === null
+      // A registered group has an empty list until its first leg is in.
+      if (empty && (await seenGroup(reads, seenBy, groupId)) === undefined) {
+        return notFound('No transaction carries this group ID.')
+      }
+      const members = { group_id: groupId, transactions: page.rows.map(groupLegMembers) }
+      return { members, next: page.next === null ? null : cursorText(page.next), headers }
+    })
   },
 }
 

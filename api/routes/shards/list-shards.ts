@@ -1,7 +1,6 @@
 /** GET /v1/shards: all shards by ID (D15, D16). Their counts may be some seconds old. */
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
-import { countMembers, listScope, nextPageToken, readPageRequest } from '../../endpoint/paging.ts'
-import { jsonReply } from '../../http/reply.ts'
+import { listReply, numberAfter } from '../../endpoint/paging.ts'
 import { shardMembers } from '../../endpoint/shard-resource.ts'
 import { shardListResponse } from '../../schemas/responses/shard.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
@@ -15,18 +14,9 @@ export const listShards: Endpoint = {
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: shardListResponse }],
-  async handle({ shardHealth, tokens }, { caller, query }) {
-    const scope = listScope('/v1/shards', caller.clientId)
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const page = await shardHealth.shards(after === null ? BEFORE_THE_FIRST : Number(after.cursor), limit)
-    return jsonReply(200, {
-      shards: page.shards.map(shardMembers),
-      next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
-      ...countMembers({ total: page.total, exact: true }),
-    })
-  },
+  handle: (context, call) =>
+    listReply(context, call, [], async ({ after, limit }) => {
+      const { shards, next, total } = await context.shardHealth.shards(numberAfter(after), limit)
+      return { members: { shards: shards.map(shardMembers) }, next, total }
+    }),
 }
-
-const BEFORE_THE_FIRST = -1

@@ -14,17 +14,8 @@ import {
   type TransactionView,
 } from '../../../runtime/ports/ledger-reads.ts'
 import { prefers } from '../../http/accept.ts'
-import type { PageCount } from '../../http/page-token.ts'
-import {
-  countHeaders,
-  countMembers,
-  countOfList,
-  listScope,
-  nextPageToken,
-  readPageRequest,
-} from '../../endpoint/paging.ts'
+import { listReply } from '../../endpoint/paging.ts'
 import type { Query } from '../../http/query.ts'
-import { jsonReply } from '../../http/reply.ts'
 import { type ScannedPage, scanPage, type ScanRequest } from '../../endpoint/scan.ts'
 import {
   ACCOUNT_ID_RULE,
@@ -39,8 +30,8 @@ import {
   TOKEN_ID_RULE,
   tokenIdField,
 } from '../../schemas/fields.ts'
-import { cursorText, readCursor } from '../../endpoint/transaction-cursor.ts'
-import { LINES_TYPE, type LinesAsked, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
+import { cursorText, readCursor } from '../../endpoint/transaction-lines.ts'
+import { LINES_TYPE, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
 import { transactionMembers } from '../../views/views.ts'
 import { transactionListResponse } from '../../schemas/responses/transaction.ts'
 import { transactionLine } from '../../schemas/responses/transaction-lines.ts'
@@ -105,38 +96,26 @@ With \`Accept: application/x-ndjson\` the response has **all matches as lines**:
     ERR_INVALID_IDEMPOTENCY_KEY: '',
     ERR_OVERLOADED: 'Too many lists are being sent as lines, to this client or by this edge.',
   },
-  async handle(context, call) {
-    const { reads, tokens } = context
-    const { http, caller, query, scope: accounts } = call
+  handle(context, call) {
+    const { reads } = context
+    const { http, query, scope } = call
     const filters = readFilters(query)
-    const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
-    const { limit, after: position } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const after = position === null ? null : readCursor(position.cursor)
-    const tokenOf = (next: TransactionCursor | null, count: PageCount | null): string =>
-      nextPageToken(tokens, scope, next === null ? null : cursorText(next), count)
-    if (prefers(http.req.header('accept'), LINES_TYPE, JSON_TYPE)) {
-      const asked: LinesAsked = {
-        isFeed: filters.order === 'asc',
-        after,
-        read: (seen, from) => pageOf(reads, seen, filters, { limit, after: from, counted: false }),
-        // Nothing is counted for lines; a count that came with the token is not lost.
-        tokenOf: (next) => tokenOf(next, position?.count ?? null),
+    return listReply(context, call, Object.values(filters), async (request) => {
+      const { limit } = request
+      const after = request.after === null ? null : readCursor(request.after)
+      if (prefers(http.req.header('accept'), LINES_TYPE, JSON_TYPE)) {
+        return transactionLines(context, call, {
+          isFeed: filters.order === 'asc',
+          after,
+          read: (seen, from) => pageOf(reads, seen, filters, { limit, after: from, counted: false }),
+          // Nothing is counted for lines; a count that came with the token is not lost.
+          tokenOf: (next) => request.tokenOf(next === null ? null : cursorText(next)),
+        })
       }
-      return transactionLines(context, call, asked)
-    }
-    const page = await pageOf(reads, accounts, filters, { limit, after, counted: position === null })
-    const count = countOfList(position, page.count)
-    return jsonReply(
-      200,
-      {
-        transactions: page.rows.map(transactionMembers),
-        next_page_token: tokenOf(page.next, count),
-        ...countMembers(count),
-      },
-      { ...VARIES, ...countHeaders(count) },
-    )
+      const { rows, next, count } = await pageOf(reads, scope, filters, { limit, after, counted: after === null })
+      const members = { transactions: rows.map(transactionMembers) }
+      return { members, next: next === null ? null : cursorText(next), count, headers: VARIES }
+    })
   },
 }
 
