@@ -1,5 +1,3 @@
-/** Goal: delivery against payment: until the group ends, the NFT is held and stays its owner's (L1, L5, G2, I8). */
-import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../actors/address.ts'
 import type { Terms } from '../../../actors/group/terms.ts'
@@ -180,30 +178,6 @@ describe('a group that reverts', () => {
     ledger.drain()
     expect(groupSeen(ledger, GROUP)?.legs[0]).toMatchObject({ status: 'failed', txnId })
     expectReverted()
-  })
-
-  test('I8: at any moment, in any order of messages, leaves the NFT free and each leg undone once or failed', () => {
-    const outcomes = new Set<string>()
-    const deliveries = fc.array(fc.nat({ max: 20 }), { maxLength: 12 })
-    const picks = fc.array(fc.nat({ max: 20 }), { minLength: 40, maxLength: 40 })
-    fc.assert(
-      fc.property(deliveries, fc.boolean(), fc.boolean(), picks, (before, burned, paid, after) => {
-        scene()
-        const terms = agreed(ledger, burned ? gems.burns() : gems.gives(), PAYS)
-        // One of two legs: it cannot settle.
-        const txnId = submit(ledger, legOf(terms, paid ? 1 : 0))
-        for (const pick of before) ledger.deliver((count) => pick % Math.max(count, 1))
-        ledger.pass(TIMEOUT_MS)
-        let turn = 0
-        ledger.drain((count) => (after[(turn += 1) % after.length] ?? 0) % Math.max(count, 1))
-        expectReverted()
-        const { status, compensatedBy, failure } = ledger.transaction(txnId)
-        expect(compensatedBy !== null).toBe(status === 'completed')
-        outcomes.add(`${paid ? 'payment' : 'NFT'} ${failure?.code ?? status}`)
-      }),
-      { numRuns: 150 },
-    )
-    expect([...outcomes].sort()).toEqual(['NFT completed', 'NFT group_closed', 'payment completed'])
   })
 })
 

@@ -133,21 +133,6 @@ test('a refusal exits with 1 and names the line', async () => {
   expect(refused.err).toContain('  line 9: There is another.')
 })
 
-test('a damaged, shortened or foreign file is refused with the reason', async () => {
-  const { records } = small
-  const changed = records.map((record, at) => (at === 1 ? { ...record, total_supply: '1000' } : record))
-  const cases: readonly (readonly [readonly JsonObject[], string])[] = [
-    [changed, 'line 2, previous_hash'],
-    [records.slice(0, 8), 'does not end with the proof'],
-    [(await fileOf(wholeFile)).records, 'the key that it names'],
-  ]
-  for (const [file, named] of cases) {
-    const { code, err } = await importing(file)
-    expect([code, err]).toEqual([1, expect.stringContaining(named)])
-  }
-  expect(homes.asked).toEqual([])
-})
-
 test('a file that is not an export is refused without a request', async () => {
   line.write('empty', '')
   line.write('text', 'no JSON\n')

@@ -81,29 +81,28 @@ describe('an export that is checked', () => {
     })
   })
 
-  test.for([0, 1, 2, 3, 4, 5, 6])('names line %i when that one was changed', async (number) => {
+  test.for<[string, number, number, (lines: readonly string[], number: number) => readonly string[]]>([
+    ['that was changed', 0, 6, (lines, number) => changed(lines, number, { extra: 'x' })],
+    [
+      'with the hash of another previous line',
+      1,
+      6,
+      (lines, number) => changed(lines, number, { previous_hash: sha256('another line') }),
+    ],
+    ['that is missing', 0, 5, (lines, number) => lines.toSpliced(number, 1)],
+    [
+      'that was swapped with the next one',
+      0,
+      5,
+      (lines, number) => lines.toSpliced(number, 2, ...lines.slice(number, number + 2).toReversed()),
+    ],
+    ['before which the file ends', 0, 6, (lines, number) => lines.slice(0, number)],
+  ])('names the line %s', async ([, first, last, damage]) => {
     const { lines, keys } = await makeExport()
-    const damaged = changed(lines, number, { extra: 'x' })
-    expect(await check(damaged, jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
-  })
-
-  test.for([1, 2, 3, 4, 5, 6])('names line %i when what it says of the one before was changed', async (number) => {
-    const { lines, keys } = await makeExport()
-    const damaged = changed(lines, number, { previous_hash: sha256('another line') })
-    expect(await check(damaged, jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
-  })
-
-  test.for([0, 1, 2, 3, 4, 5])('names line %i when it is missing', async (number) => {
-    const { lines, keys } = await makeExport()
-    const torn = lines.filter((_, at) => at !== number)
-    expect(await check(torn, jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
-  })
-
-  test.for([0, 1, 2, 3, 4, 5])('names line %i when it has changed places with the next one', async (number) => {
-    const { lines, keys } = await makeExport()
-    const swapped = [...lines]
-    swapped.splice(number, 2, lines[number + 1] ?? '', lines[number] ?? '')
-    expect(await check(swapped, jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
+    for (let number = first; number <= last; number += 1) {
+      const checked = await check(damage(lines, number), jwksOf(keys))
+      expect(checked, `line ${number}`).toMatchObject({ ok: false, problem: { line: number } })
+    }
   })
 
   test('names a line from another export', async () => {
@@ -126,11 +125,6 @@ describe('an export that is checked', () => {
     const spaced = lines.map((line, at) => (at === 6 ? line.replace('{', '{ ') : line))
     const checked = await check(spaced, jwksOf(keys))
     expect(checked).toEqual({ ok: false, problem: { line: 6, problem: 'it is not canonical JSON' } })
-  })
-
-  test.for([0, 1, 2, 3, 4, 5, 6])('is not whole when it ends before line %i', async (number) => {
-    const { lines, keys } = await makeExport()
-    expect(await check(lines.slice(0, number), jwksOf(keys))).toMatchObject({ ok: false, problem: { line: number } })
   })
 
   test('is refused when a line follows its proof', async () => {
