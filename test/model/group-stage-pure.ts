@@ -15,13 +15,13 @@ import {
   submit,
   termsOf,
 } from './mini-clients.ts'
-import { MiniLedger, type MiniLedgerOptions } from './mini-ledger.ts'
+import { MiniLedger } from './mini-ledger.ts'
 
 const TIMEOUT_SECONDS = 900
 const PREFIX = 's0'
 
-export function pureStage(options: MiniLedgerOptions = {}): SetStage {
-  return (scene) => Promise.resolve(stageOf(scene, new MiniLedger(options)))
+export function pureStage(): SetStage {
+  return (scene) => Promise.resolve(stageOf(scene, new MiniLedger()))
 }
 
 function stageOf(scene: Scene, ledger: MiniLedger): GroupStage {

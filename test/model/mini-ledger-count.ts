@@ -38,7 +38,7 @@ class Sums {
   }
 }
 
-export class Miscounted extends Error {}
+class Miscounted extends Error {}
 
 function demand(holds: boolean, what: () => string): void {
   if (!holds) throw new Miscounted(what())

@@ -31,7 +31,7 @@ import type { Envelope, Stamp } from '../../actors/message.ts'
 import { type Quantity, ZERO } from '../../actors/money.ts'
 import { classFactsOf, type ClassState } from '../../actors/nft-class/state.ts'
 import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts'
-import { type AnyCommand, type AnyState, stepActor, type StepActor } from '../../actors/step-actor.ts'
+import { type AnyCommand, type AnyState, stepActor } from '../../actors/step-actor.ts'
 import { type TokenState, tokenFactsOf } from '../../actors/token/state.ts'
 import { SALT, START_MS } from '../support/accounts.ts'
 import { countLedger } from './mini-ledger-count.ts'
@@ -47,10 +47,8 @@ interface Channel {
   readonly queue: Envelope[]
 }
 
-export interface MiniLedgerOptions {
+interface MiniLedgerOptions {
   readonly production?: boolean
-  /** The step that is tried. */
-  readonly step?: StepActor
   /** Whether the ledger is counted after every step: it costs the more the longer the chains are. */
   readonly counted?: boolean
 }
@@ -76,14 +74,12 @@ export class MiniLedger {
   private readonly usedKeys = new Set<string>()
   private readonly keyUses = new Map<string, EarlierUse>()
   private readonly production: boolean
-  private readonly stepActor: StepActor
   private readonly counted: boolean
   private serial = 0
 
-  constructor({ production = false, step = stepActor, counted = true }: MiniLedgerOptions = {}) {
+  constructor({ production = false, counted = true }: MiniLedgerOptions = {}) {
     this.counted = counted
     this.production = production
-    this.stepActor = step
   }
 
   account(accountId: string): AccountState {
@@ -203,7 +199,7 @@ export class MiniLedger {
   private step(actor: ActorAddress, command: AnyCommand): ActorAnswer | null {
     const key = actorKey(actor)
     const before = this.states.get(key) ?? null
-    const outcome = this.stepActor(actor, before, command, this.evidenceFor(actor, command))
+    const outcome = stepActor(actor, before, command, this.evidenceFor(actor, command))
     if (outcome.kind === 'unverified') throw new Error('The ledger has a verdict on every signature.')
     if (outcome.kind === 'stale_look_up') throw new Error('The ledger has looked up whatever it is asked.')
     if (outcome.kind === 'answered') return outcome.answer
