@@ -132,7 +132,7 @@ function queryOn<Row extends object>(text: string, parameters: readonly Paramete
 }
 
 /** A cursor in SQL leaves the connection free between two batches, for the keys of the first. */
-async function inBatches<Row extends object>(
+export async function inBatches<Row extends object>(
   sql: postgres.ISql,
   text: string,
   parameters: readonly Parameter[],

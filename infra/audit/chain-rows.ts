@@ -17,8 +17,7 @@ import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { keyFindings } from './key-findings.ts'
-import { opened } from './opened.ts'
+import { keyFindings, opened } from './opened.ts'
 import { countedSql } from './walk.ts'
 
 /** Approximate number of entries, balances and holds per page. */

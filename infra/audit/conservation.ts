@@ -3,24 +3,18 @@
  * supply + credits - debits of external accounts. The rows are sealed, so they are decrypted and summed here in batches.
  */
 import { type Hold, valueOf } from '../../actors/account/state.ts'
+import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { balanceFrom } from '../postgres/rows/account-parts.ts'
-import { openCrossings, type CrossingsRow } from '../postgres/rows/boundary-crossings.ts'
-import { keyNameOfActorRow } from '../postgres/rows/actor-documents.ts'
 import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName, LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
 import type { Moment } from './audit-reads.ts'
-import { keyFindings } from './key-findings.ts'
-import { readUndelivered } from './in-transit.ts'
-import { type Opened, opened } from './opened.ts'
-import { openToken, TOKEN_COLUMNS, type TokenRow } from './token-rows.ts'
-import { createValueTally, type ValueTally } from './value-tally.ts'
+import { keyFindings, type Opened, opened } from './opened.ts'
+import { readCrossings, readTokens, readUndelivered } from './value-outside-accounts.ts'
 import type { Look, Step, Walk } from './walk.ts'
 
 const BALANCES = 'SELECT shard_id, account_id, token_id, document FROM balances'
 const HOLDS = 'SELECT shard_id, account_id, hold_id, document FROM holds'
-const TOKENS = `SELECT ${TOKEN_COLUMNS} FROM actors WHERE kind = 'token'`
-const CROSSINGS = 'SELECT session, number, shards, document FROM boundary_crossings'
 
 /** Keys made at the ledger's creation: one for each shard, and the ledger's own (`shard_id` null). */
 const FIRST_KEYS = `
@@ -40,7 +34,7 @@ export const conservationWalk: Walk<null> = {
 async function step(look: Look): Promise<Step<null>> {
   const tally = await look.wholeMoment(async (moment) => {
     const begun = createValueTally()
-    for (const add of [addKeys, addBalances, addHolds, addMessages, addTokens, addCrossings]) await add(moment, begun)
+    for (const add of [addKeys, addBalances, addHolds, addOthers]) await add(moment, begun)
     return begun
   })
   const findings = tally.wrong().map(([place, problem]): Finding => ({ subject: 'value_is_conserved', place, problem }))
@@ -91,48 +85,25 @@ function addHolds({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): P
   })
 }
 
-function addMessages(moment: Moment, tally: ValueTally): Promise<void> {
-  return readUndelivered(moment, (place, envelope) => {
+/** Adds messages, and takes supplies and the sums of external accounts. */
+async function addOthers(moment: Moment, tally: ValueTally): Promise<void> {
+  await readUndelivered(moment, (place, envelope) => {
     taken(tally, place, envelope, ({ carries }) => {
       for (const { tokenId, quantity } of carries) tally.add(tokenId, quantity)
     })
   })
-}
-
-function addTokens({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
-  return inBatches<TokenRow>(TOKENS, [], async (rows) => {
-    await fetchKeys(rows.map(keyNameOfActorRow))
-    for (const row of rows) {
-      taken(
-        tally,
-        `token ${row.actor_id}`,
-        opened(() => openToken(row, vault)),
-        ({ status, tokenId, totalSupply }) => {
-          if (status !== 'preparing') tally.take(tokenId, totalSupply)
-        },
-      )
-    }
+  await readTokens(moment, (place, token) => {
+    taken(tally, place, token, ({ status, tokenId, totalSupply }) => {
+      if (status !== 'preparing') tally.take(tokenId, totalSupply)
+    })
   })
-}
-
-async function addCrossings({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
-  await fetchKeys([LEDGER_KEY_NAME])
-  await inBatches<CrossingsRow>(CROSSINGS, [], (rows) => {
-    for (const row of rows) {
-      const place = `boundary crossing ${row.session} ${row.number}`
-      taken(
-        tally,
-        place,
-        opened(() => openCrossings(row, vault)),
-        (crossings) => {
-          for (const { tokenId, credited, debited } of crossings) {
-            tally.take(tokenId, credited)
-            tally.add(tokenId, debited)
-          }
-        },
-      )
-    }
-    return Promise.resolve()
+  await readCrossings(moment, (place, row) => {
+    taken(tally, place, row, (crossings) => {
+      for (const { tokenId, credited, debited } of crossings) {
+        tally.take(tokenId, credited)
+        tally.add(tokenId, debited)
+      }
+    })
   })
 }
 
@@ -147,4 +118,49 @@ function taken<T>(tally: ValueTally, place: string, row: Opened<T>, take: (value
     // A malformed quantity: the ledger does not write such rows.
     tally.unread(place, 'it cannot be read')
   }
+}
+
+/** Sums the value of each asset less its supply, and collects unreadable rows. */
+interface ValueTally {
+  /** Adds existing value. Throws for a malformed quantity. */
+  readonly add: (tokenId: string, quantity: Quantity | string) => void
+  /** Subtracts supply or external credits. Throws for a malformed quantity. */
+  readonly take: (tokenId: string, quantity: Quantity | string) => void
+  readonly unread: (place: string, problem: string) => void
+  /** Number of assets. */
+  readonly assets: () => number
+  /** Place and problem of unbalanced assets and unreadable rows; at most NAMED of each. */
+  readonly wrong: () => readonly (readonly [place: string, problem: string])[]
+}
+
+const NAMED = 100
+
+function createValueTally(): ValueTally {
+  const sums = new Map<string, Quantity>()
+  const unread: (readonly [string, string])[] = []
+  let more = 0
+  return {
+    add: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) + quantityOf(quantity)),
+    take: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) - quantityOf(quantity)),
+    unread: (place, problem) => {
+      if (unread.length < NAMED) unread.push([place, problem])
+      else more += 1
+    },
+    assets: () => sums.size,
+    wrong: () => {
+      const assets = [...sums].filter(([, sum]) => sum !== 0n).map(([tokenId]) => tokenId)
+      return [
+        ...assets
+          .sort()
+          .slice(0, NAMED)
+          .map((tokenId) => [`asset ${tokenId}`, 'what there is of it is not what came into being'] as const),
+        ...unread,
+        ...(more === 0 ? [] : [['the whole ledger', `${more} more rows cannot be read`] as const]),
+      ]
+    },
+  }
+}
+
+function quantityOf(given: Quantity | string): Quantity {
+  return typeof given === 'string' ? parseQuantity(given) : given
 }

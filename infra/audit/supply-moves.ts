@@ -4,10 +4,9 @@ import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import type { Moment, Query } from './audit-reads.ts'
-import { readUndelivered } from './in-transit.ts'
-import { fetchKeysOfAccounts } from './erased.ts'
-import { opened } from './opened.ts'
+import { fetchKeysOfAccounts, opened } from './opened.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/rows/transaction-document.ts'
+import { readUndelivered } from './value-outside-accounts.ts'
 
 /** Completed mints and burns of the tokens $1. */
 const MOVED = `
@@ -54,10 +53,7 @@ export async function readMoves(moment: Moment, tokenIds: readonly string[]): Pr
   const sums = new Map(tokenIds.map((tokenId) => [tokenId, newSums()]))
   const unread: (readonly [string, string])[] = []
   await moment.inBatches<TransactionRow>(MOVED, [arrayLiteral('text', tokenIds)], async (rows) => {
-    const erased = await fetchKeysOfAccounts(
-      moment,
-      rows.map((row) => row.account_id),
-    )
+    const erased = await fetchKeysOfAccounts(moment, rows)
     const changes: (Change & { readonly of: Sums })[] = []
     for (const row of rows) {
       const of = sums.get(row.token_id)

@@ -15,8 +15,7 @@ import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import type { Query } from './audit-reads.ts'
 import { linkOf, walkedEntryOf } from './chain-rows.ts'
-import { fetchKeysOfAccounts } from './erased.ts'
-import { opened } from './opened.ts'
+import { fetchKeysOfAccounts, opened } from './opened.ts'
 import { type TransactionRow, transactionsSql } from './transaction-checks.ts'
 import type { Look, Seen } from './walk.ts'
 import { checkNfts } from './walk-nfts.ts'
@@ -107,10 +106,7 @@ export interface SeenInWindow extends Seen {
 
 export async function lookAtWindow(look: Look, { from, until }: Window): Promise<SeenInWindow> {
   const entries = await look.query<NewEntryRow>(NEW_ENTRIES, [from, until])
-  const erased = await fetchKeysOfAccounts(
-    look,
-    entries.map((row) => row.account_id),
-  )
+  const erased = await fetchKeysOfAccounts(look, entries)
   const ofEntries = entries.flatMap((row) =>
     erased.has(row.account_id) ? newErasedEntryFindings(linkOf(row), placeOf(row)) : findingsOf(row, look.vault),
   )

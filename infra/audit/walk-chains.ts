@@ -23,8 +23,7 @@ import {
   PAGE_WEIGHT,
   walkedEntryOf,
 } from './chain-rows.ts'
-import { fetchKeysOfAccounts } from './erased.ts'
-import { opened } from './opened.ts'
+import { fetchKeysOfAccounts, opened } from './opened.ts'
 import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
 /**
@@ -85,7 +84,7 @@ async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<C
   await look.fetchKeys(accounts.map(({ row }) => keyNameOfAccountRow(row)))
   const erased = await fetchKeysOfAccounts(
     look,
-    accounts.map(({ row }) => row.account_id),
+    accounts.map(({ row }) => row),
   )
   const entries = await readEntries(look, accounts)
   const findings: Finding[] = []

@@ -32,9 +32,7 @@ import {
   type OrphansRow,
   walkedEventOf,
 } from './nft-rows.ts'
-import { keyFindings } from './key-findings.ts'
-import { fetchKeysOfAccounts } from './erased.ts'
-import { opened } from './opened.ts'
+import { fetchKeysOfAccounts, keyFindings, opened } from './opened.ts'
 import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
 /** The next page begins after this NFT or entry, or continues the NFT's history from `within`. */
@@ -175,10 +173,7 @@ async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<Events
     column('bigint', ({ row }) => row.last_event ?? -1),
     look.countBelow,
   ])
-  const erased = await fetchKeysOfAccounts(
-    look,
-    found.flatMap(({ account_id: ref }) => ((ref as string | null) === null ? [] : [ref])),
-  )
+  const erased = await fetchKeysOfAccounts(look, found)
   const byNft = new Map<string, EventRow[]>()
   for (const event of found) {
     const own = byNft.get(event.nft_id)

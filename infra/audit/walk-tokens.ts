@@ -13,7 +13,7 @@ import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import { type AuditReads, type Moment, MomentTooLong } from './audit-reads.ts'
 import { opened } from './opened.ts'
 import { countMoves, readMoves } from './supply-moves.ts'
-import { openToken, TOKEN_COLUMNS, type TokenRow } from './token-rows.ts'
+import { openToken, TOKEN_COLUMNS, type TokenRow } from './value-outside-accounts.ts'
 import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
 /** The next page begins after this token: its symbol in lower case. */

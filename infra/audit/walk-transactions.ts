@@ -2,7 +2,7 @@
  * Walks every transaction and checks its receipt and its chain entry. IDs grow, so the walk's end reaches transactions
  * entered meanwhile. The tail finds transactions that end meanwhile by the commit that ended them.
  */
-import { fetchKeysOfAccounts } from './erased.ts'
+import { fetchKeysOfAccounts } from './opened.ts'
 import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
 import type { Look, Seen, Step, Walk } from './walk.ts'
 
@@ -36,10 +36,7 @@ async function step(look: Look, { txnId }: TransactionsCursor): Promise<Step<Tra
 
 /** Skips transactions of erased accounts: they cannot be opened, and are not counted. */
 export async function seenOf(rows: readonly TransactionRow[], look: Look): Promise<Seen> {
-  const erased = await fetchKeysOfAccounts(
-    look,
-    rows.map((row) => row.account_id),
-  )
+  const erased = await fetchKeysOfAccounts(look, rows)
   const there = rows.filter((row) => !erased.has(row.account_id))
   return {
     checked: { receipts_verify: there.filter(({ counted }) => counted).length },

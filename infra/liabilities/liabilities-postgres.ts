@@ -9,11 +9,11 @@ import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { codeOf } from '../postgres/connection/failure.ts'
 import { createQueryPool, type QueryPool } from '../postgres/connection/query-pool.ts'
 import { estimateBalances, startLimitWatch } from './liability-limit-watch.ts'
-import { BALANCES_PER_READER, SNAPSHOT_TIMEOUT_MS } from './liability-limits.ts'
 import { readProof } from './liability-proofs.ts'
 import { startRunRemoval } from './liability-removal.ts'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 import { findRun, type LiabilityRun, openDocument, readDocument, type RunDocument } from './liability-runs.ts'
+import { BALANCES_PER_READER, SNAPSHOT_TIMEOUT_MS } from './liability-session.ts'
 
 export interface PostgresLiabilities extends Pick<AssertionSource, 'liabilities' | 'liabilityProof'> {
   /** Limits that the ledger approaches, from memory. */

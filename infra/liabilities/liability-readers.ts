@@ -13,8 +13,7 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { eachOwed, type PartCounts, type ShardRange } from './liability-accounts.ts'
 import { type BookOptions, type BookPart, LiabilityBook, UnreadableLiability } from './liability-book.ts'
-import { connectRun, whileOpen } from './liability-connection.ts'
-import { openSnapshotVault } from './liability-vault.ts'
+import { connectRun, openSnapshotVault, whileOpen } from './liability-session.ts'
 
 export interface ReaderRange extends BookOptions {
   readonly shards: ShardRange
@@ -147,7 +146,7 @@ export function movingOf(key: string): readonly [accountId: string, tokenId: str
 }
 
 /** The keys of accounts come with their rows instead. */
-export async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardCount: number): Promise<void> {
+async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardCount: number): Promise<void> {
   const shards = Array.from({ length: shardCount }, (_, shardId) => shardKeyName(shardId))
   await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
 }

@@ -1,7 +1,7 @@
 /** Removes old runs even if no new one is requested, because they contain the liabilities to every account. */
 import type { Connection } from '../postgres/connection/connection.ts'
-import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
 import { removeOldRuns } from './liability-runs.ts'
+import { connectRun, tryLock, whileOpen } from './liability-session.ts'
 
 /** Interval between removals, milliseconds. */
 const EVERY_MS = 600_000

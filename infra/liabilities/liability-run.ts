@@ -14,8 +14,6 @@ import { type Connection, DeadlinePassed, type Sql, withDeadline } from '../post
 import { codeOf } from '../postgres/connection/failure.ts'
 import { readLedger } from '../postgres/migrations/migrate.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
-import { LimitExceeded } from './liability-limits.ts'
 import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
 import {
   beginRun,
@@ -32,8 +30,8 @@ import {
 } from './liability-runs.ts'
 import { type Readers, readSnapshot, type Snapshot, type SnapshotOptions } from './liability-snapshot.ts'
 import { buildTrees } from './liability-trees.ts'
-import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
+import { connectRun, LimitExceeded, openSnapshotVault, tryLock, whileOpen } from './liability-session.ts'
 
 /** Can be sent to a thread. Secrets are key objects, or wiped by the thread. */
 export interface LiabilityTask {

@@ -9,23 +9,17 @@
  * Several readers read the accounts (liability-readers.ts).
  */
 import type postgres from 'postgres'
-import type { Envelope } from '../../actors/message.ts'
 import { unitsOf } from '../../runtime/liabilities/sums.ts'
-import { UNDELIVERED } from '../audit/in-transit.ts'
-import { stateOf } from '../postgres/rows/actor-documents.ts'
-import { openCrossings } from '../postgres/rows/boundary-crossings.ts'
-import { PLACES } from '../postgres/rows/row-sealer.ts'
-import { shardKeyName } from '../vault/key-name.ts'
-import { openJson } from '../vault/open-json.ts'
+import { inBatches } from '../audit/audit-reads.ts'
+import type { Opened } from '../audit/opened.ts'
+import { readCrossings, readTokens, readUndelivered, type ValueSource } from '../audit/value-outside-accounts.ts'
+import { fetchKeys } from '../postgres/rows/opened-rows.ts'
 import { placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { copyRows } from './copy-rows.ts'
 import type { PartCounts } from './liability-accounts.ts'
 import { LiabilityBook, UnreadableLiability } from './liability-book.ts'
-import { LimitExceeded } from './liability-limits.ts'
 import {
-  fetchShardKeys,
   movingKey,
   movingOf,
   owe,
@@ -34,6 +28,7 @@ import {
   readTogether,
   type RunningReader,
 } from './liability-readers.ts'
+import { LimitExceeded } from './liability-session.ts'
 
 export interface SnapshotOptions {
   readonly vault: RowVault
@@ -73,10 +68,11 @@ async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): 
   const { balances } = counts
   options.onCounted?.(balances)
   if (balances > maxRows) throw new LimitExceeded({ kind: 'balances', balances, maxBalances: maxRows })
-  await fetchShardKeys(sql, vault, shardCount)
-  const { moving, expected } = await readMoving(sql, vault)
-  await addSupplies(sql, vault, expected)
-  await addCrossings(sql, vault, expected)
+  const { moving, expected } = await readOutside({
+    vault,
+    fetchKeys: (names) => fetchKeys(sql, names, vault),
+    inBatches: (text, parameters, take) => inBatches(sql, text, parameters, take),
+  })
   const { sharesEach, seed } = options
   const bookOptions = { capacity: balances + counts.holds + moving.size, sharesEach, seed }
   const running = await startReaders(sql, options.readers, { counts, shardCount }, { ...bookOptions, moving })
@@ -139,22 +135,18 @@ function refuseDifference(counts: PartCounts, reads: readonly { readonly counts:
   }
 }
 
-interface Moving {
-  /** By account and token. Value without an account has the empty account ID. */
+interface Outside {
+  /** Value in transit by account and token. Value without an account has the empty account ID. */
   readonly moving: Map<string, bigint>
-  /** Supply changes by token. */
+  /** Total of each token (S2). */
   readonly expected: Map<string, bigint>
 }
 
-/** Reads value in transit. */
-async function readMoving(sql: postgres.TransactionSql, vault: RowVault): Promise<Moving> {
+async function readOutside(source: ValueSource): Promise<Outside> {
   const moving = new Map<string, bigint>()
   const expected = new Map<string, bigint>()
-  const query = `SELECT shard_id, target_shard, number, message FROM (${UNDELIVERED}) o`
-  await copyRows(sql, query, 4, (row) => {
-    const shardId = row.integerAt(0)
-    const place = PLACES.message(shardId, row.integerAt(1), Number(row.bigintAt(2)))
-    const { to, carries } = openJson<Envelope>(vault, shardKeyName(shardId), place, row.bytesAt(3))
+  await readUndelivered(source, (_, envelope) => {
+    const { to, carries } = valueOf('outbox', envelope)
     for (const { tokenId, quantity } of carries) {
       const units = unitsOf(quantity)
       // A message to a token reports a mint or burn that its supply does not include yet.
@@ -164,48 +156,22 @@ async function readMoving(sql: postgres.TransactionSql, vault: RowVault): Promis
     }
     if (moving.size > MAX_MOVING) throw new UnreadableLiability('Too much value is in transit.')
   })
-  return { moving, expected }
-}
-
-/** Adds the supply of each token to the expected totals. */
-async function addSupplies(
-  sql: postgres.TransactionSql,
-  vault: RowVault,
-  expected: Map<string, bigint>,
-): Promise<void> {
-  const query = `SELECT shard_id, actor_id, version, document FROM actors WHERE kind = 'token'`
-  await copyRows(sql, query, 4, (copied) => {
-    const row = {
-      shard_id: copied.integerAt(0),
-      kind: 'token',
-      actor_id: copied.textAt(1),
-      version: copied.bigintAt(2),
-      class_id: null,
-      document: copied.bytesAt(3),
-    }
-    const { status, tokenId, totalSupply } = stateOf('token', row, vault)
+  await readTokens(source, (_, token) => {
+    const { status, tokenId, totalSupply } = valueOf('actors', token)
     if (status !== 'preparing') add(expected, tokenId, unitsOf(totalSupply))
   })
-}
-
-/** Adds credits less debits of external accounts to the expected totals. */
-async function addCrossings(
-  sql: postgres.TransactionSql,
-  vault: RowVault,
-  expected: Map<string, bigint>,
-): Promise<void> {
-  const query = 'SELECT session, number, shards, document FROM boundary_crossings'
-  await copyRows(sql, query, 4, (copied) => {
-    const row = {
-      session: copied.textAt(0),
-      number: copied.bigintAt(1),
-      shards: copied.elementsAt(2).map((shard) => shard.readInt32BE(0)),
-      document: copied.bytesAt(3),
-    }
-    for (const { tokenId, credited, debited } of openCrossings(row, vault)) {
+  await readCrossings(source, (_, crossings) => {
+    for (const { tokenId, credited, debited } of valueOf('boundary_crossings', crossings)) {
       add(expected, tokenId, unitsOf(credited) - unitsOf(debited))
     }
   })
+  return { moving, expected }
+}
+
+/** S4. */
+function valueOf<T>(table: string, row: Opened<T>): T {
+  if (row.isOpen) return row.value
+  throw new UnreadableRow(placeOf(table), row.problem)
 }
 
 function add(sums: Map<string, bigint>, key: string, units: bigint): void {

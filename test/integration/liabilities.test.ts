@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
 import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
-import { RUN_LOCK } from '../../infra/liabilities/liability-connection.ts'
+import { RUN_LOCK } from '../../infra/liabilities/liability-session.ts'
 import { runLiabilities } from '../../infra/liabilities/liability-run.ts'
 import { createLiabilitiesLedger, type LiabilitiesLedger, provenBy, provenIn } from './liabilities-ledger.ts'
 import type { Owed } from './liabilities-rows.ts'

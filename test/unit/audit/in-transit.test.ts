@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import type { Envelope } from '../../../actors/message.ts'
-import { readUndelivered } from '../../../infra/audit/in-transit.ts'
+import { readUndelivered } from '../../../infra/audit/value-outside-accounts.ts'
 import { PLACES } from '../../../infra/postgres/rows/row-sealer.ts'
 import { shardKeyName } from '../../../infra/vault/key-name.ts'
 import { WRITES_NEXT } from '../../support/next-wire.ts'
