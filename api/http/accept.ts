@@ -1,6 +1,5 @@
 /** Whether a client asks for another representation than the default one (RFC 9110, 12.5.1). */
 
-/** A media type with an ill-formed weight counts as refused: the client did not mean to ask for it. */
 const WEIGHT = /^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/
 
 /**
@@ -9,7 +8,8 @@ const WEIGHT = /^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/
  */
 export function prefers(accept: string | undefined, other: string, usual: string): boolean {
   if (accept === undefined) return false
-  const weights = weightsIn(accept)
+  // A media type with an ill-formed weight counts as refused: the client did not mean to ask for it.
+  const weights = weightsIn(accept, 0)
   const asked = weights.get(other) ?? 0
   const [usualKind = ''] = usual.split('/')
   const named = weights.get(usual)
@@ -17,18 +17,17 @@ export function prefers(accept: string | undefined, other: string, usual: string
   return asked > 0 && (asked > fallback || (asked === fallback && named === undefined))
 }
 
-/** By media type in lower case. Parameters other than the weight make no difference: the types asked for have none. */
-function weightsIn(accept: string): ReadonlyMap<string, number> {
+/**
+ * By media type or coding, in lower case. Parameters other than the weight make no difference: the types asked for have
+ * none. `malformed`: the weight that an ill-formed one counts as.
+ */
+export function weightsIn(accept: string, malformed: 0 | 1): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const range of accept.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    weights.set(type, Math.max(weights.get(type) ?? 0, weightOf(parameters)))
+    const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? '1'
+    const weight = WEIGHT.test(written) ? Number(written) : malformed
+    weights.set(type, Math.max(weights.get(type) ?? 0, weight))
   }
   return weights
-}
-
-function weightOf(parameters: readonly string[]): number {
-  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length)
-  if (written === undefined) return 1
-  return WEIGHT.test(written) ? Number(written) : 0
 }

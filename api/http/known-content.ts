@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { Context } from 'hono'
+import { weightsIn } from './accept.ts'
 import type { StaticReply } from './reply.ts'
 
 /** How long a client may use it without asking. */
@@ -50,18 +51,10 @@ export function createKnownContent(
 }
 
 function chosenOf(representations: readonly Representation[], accepted: string): Representation {
-  const codings = new Set(accepted.length > MAX_ACCEPT_ENCODING ? [] : acceptedCodings(accepted))
-  const chosen = representations.find(({ encoding }) => encoding === 'identity' || codings.has(encoding))
+  const weights = weightsIn(accepted.length > MAX_ACCEPT_ENCODING ? '' : accepted, 1)
+  const chosen = representations.find(({ encoding }) => encoding === 'identity' || (weights.get(encoding) ?? 0) > 0)
   if (chosen === undefined) throw new Error('the identity encoding is always available')
   return chosen
-}
-
-/** Encodings except those of weight 0. */
-function acceptedCodings(accepted: string): readonly string[] {
-  return accepted.split(',').flatMap((part) => {
-    const [coding = '', weight = ''] = part.split(';')
-    return /^\s*q=0(\.0*)?\s*$/i.test(weight) ? [] : [coding.trim().toLowerCase()]
-  })
 }
 
 /** Weak comparison: a cache on the way may have marked the tag as weak. */

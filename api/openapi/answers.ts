@@ -6,11 +6,10 @@ import { type ErrorCode, PROBLEM_TYPES } from '../http/problem.ts'
 import { problemResponse } from '../schemas/responses/problem.ts'
 import { LINES_TYPE } from '../endpoint/transaction-lines.ts'
 import { errorCodesOf, statusOfCode } from './codes.ts'
-import type { AnswerHeader } from '../endpoint/answer-headers.ts'
 import type { SchemaBook } from './json-schemas.ts'
 import type { Content, ResponseObject, WithExamples } from './openapi-types.ts'
 import { type Example, examplesWith } from './examples.ts'
-import type { AnswerDescription, Operation } from '../endpoint/operation.ts'
+import type { AnswerDescription, AnswerHeader, Operation } from '../endpoint/operation.ts'
 
 /** `examples`: those of the operation. */
 export function answersOf(

@@ -7,7 +7,7 @@
 import { ERROR_CODES } from '../http/error-codes.ts'
 import { ALL_ERROR_CODES, statusOfCode } from './codes.ts'
 import { type Example, examplesUnder } from './examples.ts'
-import { HEADERS } from '../endpoint/answer-headers.ts'
+import { HEADERS } from '../endpoint/operation.ts'
 import { createSchemaBook, type SchemaBook } from './json-schemas.ts'
 import type { OpenApiDocument, OperationObject } from './openapi-types.ts'
 import { namedSchemas } from '../schemas/named-schema.ts'

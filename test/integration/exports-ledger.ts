@@ -13,7 +13,7 @@ import {
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
 import { createAttestationStore } from '../../infra/postgres/access/attestation-store-postgres.ts'
 import { createLedgerReads } from '../../infra/postgres/reads/ledger-reads-postgres.ts'
-import { newAttestationId } from '../../api/views/attestation-id.ts'
+import { newAttestationId } from '../../api/routes/attestations/create-attestation.ts'
 import { createSystemRandom } from '../../infra/system/random-system.ts'
 import { actorKey } from '../../actors/address.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'

@@ -5,12 +5,12 @@
 import type { Caller } from '../../../actors/account/commands.ts'
 import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'
-import { isAccountId } from '../../../actors/identifiers.ts'
+import { encodeUlid, isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
 import type { Attestation, SubmittedAttestation } from '../../../runtime/ports/attestation-store.ts'
 import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
-import { newAttestationId } from '../../views/attestation-id.ts'
+import type { Random } from '../../../runtime/ports/random.ts'
 import { attestationMembers, sealAttestation, type Stated } from '../../views/attestation-views.ts'
 import type { EdgeDependencies } from '../../http/dependencies.ts'
 import { notFound, type Problem } from '../../http/problem.ts'
@@ -134,4 +134,13 @@ async function findSubject(
 
 function noSuchClass(): Problem {
   return notFound('There is no such NFT class.', 'subject_class')
+}
+
+const RANDOM_BYTES = 10
+
+/** Any edge makes IDs of attestations (D1): all that a ULID has beside its time is random. */
+export function newAttestationId(random: Random, timeMs: number): string {
+  const digits = random.hex(RANDOM_BYTES)
+  const part = (start: number, end: number): number => Number.parseInt(digits.slice(start, end), 16)
+  return `att_${encodeUlid({ timeMs, counter: part(0, 4), shardId: part(4, 8), random: part(8, 20) })}`
 }
