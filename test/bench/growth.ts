@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Cluster } from '../support/cluster-process.ts'
+import { type Cluster, removeData } from '../support/cluster-process.ts'
 import { LedgerClient } from '../support/client.ts'
-import { removeDirectory, startKept } from './bench-cluster.ts'
+import { startKept } from './bench-cluster.ts'
 import { onDatabase } from './committed.ts'
 import { say } from './context.ts'
 import { type GrowthSize } from './growth-sizes.ts'
@@ -88,7 +88,7 @@ function measureSize(options: BenchOptions, size: GrowthSize, parent: string, ke
   return interruptible(async (begun) => {
     const directory = await loadedDirectory(size, parent, begun)
     // Clean-up runs in reverse order.
-    if (!keeps) begun.onEnd(() => removeDirectory(directory.dataDir))
+    if (!keeps) begun.onEnd(() => removeData(directory.dataDir))
     return measureLoaded(options, size, directory, begun)
   })
 }

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { loadFreshLedger } from '../support/loader/fresh-ledger.ts'
-import { removeDirectory } from './bench-cluster.ts'
+import { removeData } from '../support/cluster-process.ts'
 import { say } from './context.ts'
 import type { GrowthSize } from './growth-sizes.ts'
 import type { Begun } from './interruptible.ts'
@@ -49,7 +49,7 @@ export async function loadedDirectory(
   let stopPostgres: (() => Promise<void>) | undefined
   // Clean-up runs in reverse order.
   onEnd(() => {
-    if (!isWhole) removeDirectory(dataDir)
+    if (!isWhole) removeData(dataDir)
   })
   onEnd(() => stopPostgres?.())
   const loaded = { seed: SEED, keys: Math.min(accounts, MOST_KEYS) }

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { LedgerClient } from '../support/client.ts'
+import { removeData } from '../support/cluster-process.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { NODE_DEFAULTS } from '../../runtime/node/ledger-node.ts'
-import { removeDirectory, startKept } from './bench-cluster.ts'
+import { startKept } from './bench-cluster.ts'
 import { countTransactions } from './committed.ts'
 import { openLoopAt, say, sayOddities } from './context.ts'
 import { type Begun, interruptible } from './interruptible.ts'
@@ -71,7 +72,7 @@ export function measureSoak(options: BenchOptions, minutes: number): Promise<num
     if (options.growthDir === undefined) begun.onEnd(() => rmSync(parent, { recursive: true, force: true }))
     const size = { accounts: options.accounts, transactionsEach: 1 }
     const { dataDir, accounts } = await loadedDirectory(size, parent, begun)
-    if (options.growthDir === undefined) begun.onEnd(() => removeDirectory(dataDir))
+    if (options.growthDir === undefined) begun.onEnd(() => removeData(dataDir))
     const actorsPerShard = Math.max(
       1,
       Math.min(NODE_DEFAULTS.maxResidents, Math.floor((options.accounts * RESIDENT_SHARE) / SHARDS)),

@@ -51,7 +51,9 @@ export function scopedClientsSuite(running: GetRunning): void {
         .split('\n')
         .map((line) => JSON.parse(line) as Members)
       expect(listed.find(({ client_id: id }) => id === 'scoped')).toMatchObject({ accounts: ACCOUNTS.split(',') })
-      expect(listed.find(({ client_id: id }) => id === 'viewer-client')).toMatchObject({ accounts: null })
+      expect(listed.find(({ client_id: id }) => id === cluster.clients.viewer.clientId)).toMatchObject({
+        accounts: null,
+      })
       const sql = postgres(cluster.databaseUrl(), { max: 1 })
       const rows = await sql<{ text: string }[]>`
         SELECT c::text || encode(document, 'escape') AS text FROM clients c WHERE client_id = 'scoped'`

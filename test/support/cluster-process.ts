@@ -1,6 +1,5 @@
 /** A whole ledger as a user starts it: `ledger up` as a process of its own, on a data directory that is thrown away. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,6 +12,8 @@ import { freePorts } from './free-ports.ts'
 export interface ClusterOptions {
   readonly nodes?: number
   readonly edges?: number
+  /** Of the edges; free ones by default. */
+  readonly ports?: readonly number[]
   /** Beside the ones that are always set. */
   readonly env?: Readonly<Record<string, string>>
   /** Each line that the ledger prints or logs, as it comes. */
@@ -25,7 +26,7 @@ export interface Cluster {
   /** Of every edge. */
   readonly origins: readonly string[]
   readonly dataDir: string
-  /** By role; secrets are long, random and for this ledger alone. */
+  /** By role, as the first start has made them. */
   readonly clients: Readonly<Record<'viewer' | 'transactor' | 'admin', Credentials>>
   readonly processes: () => readonly ClusterProcess[]
   /** The main processes of a kind, without what they have started. */
@@ -36,7 +37,7 @@ export interface Cluster {
   readonly databaseUrl: () => string
   /** The end of its output and log, for messages. */
   readonly lastLines: () => string
-  /** Ends everything and removes the data. */
+  /** Ends everything. */
   readonly stop: () => Promise<void>
 }
 
@@ -45,13 +46,24 @@ const STOP_TIMEOUT_MS = 180_000
 const POLL_MS = 50
 const KEPT_LINES = 200
 
-export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+/** A new ledger, whose data is removed when it is stopped. */
+export async function startCluster({ env, ...options }: ClusterOptions = {}): Promise<Cluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-cluster-'))
-  const edges = options.edges ?? 1
-  const ports = await freePorts(edges)
+  try {
+    // Only tests of the auditor give it processor time.
+    const cluster = await startClusterOn(dataDir, { ...options, env: { LEDGER_AUDITOR_SHARE: '2', ...env } })
+    return { ...cluster, stop: () => cluster.stop().finally(() => removeData(dataDir)) }
+  } catch (error) {
+    removeData(dataDir)
+    throw error
+  }
+}
+
+/** On a data directory that stays. */
+export async function startClusterOn(dataDir: string, options: ClusterOptions): Promise<Cluster> {
+  const { edges = 1 } = options
+  const ports = options.ports ?? (await freePorts(edges))
   const origins = ports.map((port) => `http://127.0.0.1:${port}`)
-  const origin = origins[0] ?? ''
-  const clients = { viewer: credentials('viewer'), transactor: credentials('transactor'), admin: credentials('admin') }
   const program = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
   const numbers = ['--nodes', String(options.nodes ?? 1), '--edges', String(edges)]
   const child = spawn(process.execPath, [program, 'up', ...numbers], {
@@ -60,15 +72,6 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ...withoutLedger(process.env),
       LEDGER_PORT: String(ports[0]),
       LEDGER_DATA_DIR: dataDir,
-      // Only tests of the auditor give it processor time.
-      LEDGER_AUDITOR_SHARE: '2',
-      LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(
-        Object.entries(clients).map(([role, { clientId, clientSecret }]) => ({
-          client_id: clientId,
-          client_secret: clientSecret,
-          role,
-        })),
-      ),
       ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -85,24 +88,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const replies = await Promise.allSettled(origins.map((edge) => send(edge, { method: 'GET', path: '/readyz' })))
     return replies.every((reply) => reply.status === 'fulfilled' && reply.value.status === 200)
   }
-  const cluster: Cluster = {
-    origin,
-    origins,
-    dataDir,
-    clients,
-    processes: () => clusterProcesses(pid),
-    heads: (kind) => clusterProcesses(pid).filter((found) => found.kind === kind && found.head),
-    isReady,
-    databaseUrl: () => databaseUrlOf(dataDir),
-    lastLines: () => lines.join('\n'),
-    stop: async () => {
-      const descendants = clusterProcesses(pid)
-      child.kill('SIGTERM')
-      const ended = await within(exited, STOP_TIMEOUT_MS)
-      if (!ended) for (const left of [...descendants, ...clusterProcesses(pid)]) tryKill(left.pid)
-      removeData(dataDir)
-      if (!ended) throw new Error(`the ledger did not stop in ${STOP_TIMEOUT_MS} ms:\n${lines.join('\n')}`)
-    },
+  const stop = async (): Promise<void> => {
+    const descendants = clusterProcesses(pid)
+    child.kill('SIGTERM')
+    if (await within(exited, STOP_TIMEOUT_MS)) return
+    for (const left of [...descendants, ...clusterProcesses(pid)]) tryKill(left.pid)
+    throw new Error(`the ledger did not stop in ${STOP_TIMEOUT_MS} ms:\n${lines.join('\n')}`)
   }
   try {
     await until('the ledger is ready', START_TIMEOUT_MS, async () => {
@@ -110,10 +101,21 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       return isReady()
     })
   } catch (cause) {
-    await cluster.stop().catch(() => undefined)
+    await stop().catch(() => undefined)
     throw new Error(`the ledger did not start:\n${lines.join('\n')}`, { cause })
   }
-  return cluster
+  return {
+    origin: origins[0] ?? '',
+    origins,
+    dataDir,
+    clients: readClients(dataDir),
+    processes: () => clusterProcesses(pid),
+    heads: (kind) => clusterProcesses(pid).filter((found) => found.kind === kind && found.head),
+    isReady,
+    databaseUrl: () => databaseUrlOf(dataDir),
+    lastLines: () => lines.join('\n'),
+    stop,
+  }
 }
 
 /** Asks again until the answer is true. Throws, naming `what`, when the time is over. */
@@ -132,8 +134,18 @@ export function projectRoot(): string {
   return directory
 }
 
-function credentials(role: string): Credentials {
-  return { clientId: `${role}-client`, clientSecret: randomBytes(32).toString('base64url') }
+function readClients(dataDir: string): Cluster['clients'] {
+  const read = JSON.parse(readFileSync(join(dataDir, 'clients.json'), 'utf8')) as readonly {
+    readonly client_id: string
+    readonly client_secret: string
+    readonly role: string
+  }[]
+  const of = (role: keyof Cluster['clients']): Credentials => {
+    const client = read.find((each) => each.role === role)
+    if (client === undefined) throw new Error(`${dataDir} has no client that is a ${role}`)
+    return { clientId: client.client_id, clientSecret: client.client_secret }
+  }
+  return { viewer: of('viewer'), transactor: of('transactor'), admin: of('admin') }
 }
 
 function withoutLedger(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -172,8 +184,8 @@ export function readPostgresRecord(dataDir: string): {
   >
 }
 
-/** PostgreSQL's data may lie elsewhere, where its own user can enter. */
-function removeData(dataDir: string): void {
+/** Deletes the directory, and PostgreSQL's data if it lies elsewhere. No process may use them any more. */
+export function removeData(dataDir: string): void {
   try {
     const { place } = readPostgresRecord(dataDir)
     if (place.startsWith(`${SYSTEM_PLACE}/`)) rmSync(place, { recursive: true, force: true })
