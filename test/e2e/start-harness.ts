@@ -1,14 +1,12 @@
-/** A ledger as `ledger up` runs it, from the build, with a client that signs. */
+/** A ledger as `ledger up` runs it, from the build. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { identityOf } from '../../infra/embedded/process-table.ts'
-import { coordinatesOf } from '../support/client-keys.ts'
+import { type Credentials, LedgerClient } from '../support/client.ts'
 import { freePorts } from '../support/free-ports.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -199,104 +197,17 @@ export class LedgerUp {
     await rm(this.dataDir, { recursive: true, force: true })
   }
 
-  async client(role: 'viewer' | 'transactor' | 'admin' = 'transactor'): Promise<Client> {
-    const known = JSON.parse(readFileSync(join(this.dataDir, 'clients.json'), 'utf8')) as {
-      client_id: string
-      client_secret: string
-      role: string
-    }[]
-    const credentials = known.find((client) => client.role === role)
-    return Client.login(this.address, { client_id: credentials?.client_id, client_secret: credentials?.client_secret })
-  }
-}
-
-export interface Reply {
-  readonly status: number
-  readonly body: Record<string, unknown>
-}
-
-export class Client {
-  private readonly address: string
-  private readonly token: string
-
-  private constructor(address: string, token: string) {
-    this.address = address
-    this.token = token
+  client(role: 'viewer' | 'transactor' | 'admin' = 'transactor'): Promise<LedgerClient> {
+    return LedgerClient.login(this.address, this.credentials(role))
   }
 
-  static async login(address: string, credentials: object): Promise<Client> {
-    const { status, body } = await send(`${address}/v1/auth/token`, '', credentials)
-    if (status !== 200) throw new Error(`no token: ${status}`)
-    return new Client(address, String(body['access_token']))
-  }
-
-  /** For requests that a test makes by itself. */
-  get bearer(): string {
-    return this.token
-  }
-
-  get(path: string): Promise<Reply> {
-    return send(`${this.address}${path}`, this.token)
-  }
-
-  post(path: string, body: object): Promise<Reply> {
-    return send(`${this.address}${path}`, this.token, body)
-  }
-
-  /** A fresh account with a key of its own. */
-  async open(accountId: string): Promise<Signer> {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const { status } = await this.post('/v1/accounts', {
-      account_id: accountId,
-      public_key: { kty: 'EC', crv: 'P-256', ...coordinatesOf(publicKey) },
-    })
-    if (status !== 201) throw new Error(`no account: ${status}`)
-    return { accountId, privateKey }
-  }
-
-  /** A signed credit in the base unit. */
-  credit({ accountId, privateKey }: Signer, amount: string, key: string): Promise<Reply> {
-    const payload: JsonObject = { account_id: accountId, amount, type: 'credit', idempotency_key: key }
-    const signature = sign('sha256', Buffer.from(canonicalJson(payload)), {
-      key: privateKey,
-      dsaEncoding: 'ieee-p1363',
-    })
-    return this.post('/v1/transactions', { ...payload, signature: signature.toString('base64url') })
-  }
-
-  /** The transaction once it is final. */
-  final(txnId: string): Promise<Record<string, unknown>> {
-    return until(`${txnId} is final`, async () => {
-      const { status, body } = await this.get(`/v1/transactions/${txnId}`)
-      return status === 200 && body['status'] !== 'pending' ? body : undefined
-    })
-  }
-
-  async balance(accountId: string): Promise<string> {
-    const { body } = await this.get(`/v1/accounts/${accountId}/balances/BASE`)
-    return String(body['balance'])
-  }
-}
-
-export interface Signer {
-  readonly accountId: string
-  readonly privateKey: KeyObject
-}
-
-/** 0: no reply. */
-export async function send(url: string, token: string, body?: object): Promise<Reply> {
-  try {
-    const response = await fetch(url, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(20_000),
-    })
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-  } catch {
-    return { status: 0, body: {} }
+  /** As the first start has written them. */
+  credentials(role: 'viewer' | 'transactor' | 'admin'): Credentials {
+    const known = JSON.parse(readFileSync(join(this.dataDir, 'clients.json'), 'utf8')) as readonly Record<
+      string,
+      string
+    >[]
+    const found = known.find((client) => client['role'] === role)
+    return { clientId: found?.['client_id'] ?? '', clientSecret: found?.['client_secret'] ?? '' }
   }
 }

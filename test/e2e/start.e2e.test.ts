@@ -4,6 +4,8 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LedgerClient, send, textOf } from '../support/client.ts'
+import { accepted, ended, holdingOf, moved } from '../support/client-moves.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { freePorts } from '../support/free-ports.ts'
 import {
@@ -14,7 +16,6 @@ import {
   paste,
   PROGRAM,
   runLedger,
-  send,
   startPart,
   until,
 } from './start-harness.ts'
@@ -32,6 +33,10 @@ describe('ledger up', () => {
   })
 
   afterAll(() => ledger.destroy())
+
+  async function balanceOfAlice(): Promise<string> {
+    return (await holdingOf(await ledger.client(), 'alice')).balance
+  }
 
   test('is ready when it says so, and says how to use it', async () => {
     const response = await fetch(`${ledger.address}/readyz`)
@@ -88,13 +93,11 @@ describe('ledger up', () => {
 
   test('takes a signed credit and completes it', async () => {
     const client = await ledger.client()
-    const alice = await client.open('alice')
-    const { status, body } = await client.credit(alice, '100.50', 'first')
-    expect(status).toBe(202)
-    expect(body['status']).toBe('pending')
-    txnId = String(body['txn_id'])
-    expect(await client.final(txnId)).toMatchObject({ status: 'completed', amount: '100.50' })
-    expect(await client.balance('alice')).toBe('100.5')
+    const receipt = await accepted(client, await client.register('alice'), { type: 'credit', amount: '100.50' })
+    expect(receipt['status']).toBe('pending')
+    txnId = textOf(receipt, 'txn_id')
+    expect(await ended(client, receipt)).toMatchObject({ status: 'completed', amount: '100.50' })
+    expect(await balanceOfAlice()).toBe('100.5')
   })
 
   test('secrets are in no argument and no environment of a process, and files that hold them are closed to others', async () => {
@@ -128,10 +131,10 @@ describe('ledger up', () => {
       receipt: join(dataDir, 'receipt.json'),
       jwks: join(dataDir, 'jwks.json'),
     }
-    const chain = JSON.stringify((await client.get('/v1/accounts/alice/audit-chain')).body)
+    const { body: chain } = await client.get('/v1/accounts/alice/audit-chain')
     writeFileSync(files.chain, chain)
-    writeFileSync(files.receipt, JSON.stringify((await client.get(`/v1/transactions/${txnId}/receipt`)).body))
-    writeFileSync(files.jwks, JSON.stringify((await client.get('/.well-known/jwks.json')).body))
+    writeFileSync(files.receipt, (await client.get(`/v1/transactions/${txnId}/receipt`)).body)
+    writeFileSync(files.jwks, (await client.get('/.well-known/jwks.json')).body)
     const args = ['verify', '--jwks', files.jwks, files.chain, files.receipt]
     expect(await runLedger(args)).toMatchObject({ code: 0, err: '' })
     writeFileSync(files.chain, chain.replace('100.50', '900.50'))
@@ -141,7 +144,7 @@ describe('ledger up', () => {
   })
 
   test('an edge whose clock is two hours behind is not ready, and neither issues nor accepts a token', async () => {
-    const { bearer } = await ledger.client()
+    const client = await ledger.client()
     const [port = 0] = await freePorts(1)
     const edge = startPart('edge', {
       LEDGER_DATA_DIR: dataDir,
@@ -151,14 +154,14 @@ describe('ledger up', () => {
     try {
       const at = `http://127.0.0.1:${port}`
       const readiness = await until('the edge is routed', async () => {
-        const { status, body } = await send(`${at}/readyz`, '')
-        const { shards } = (body['checks'] ?? {}) as { readonly shards?: boolean }
-        return shards === true ? { status, body } : undefined
+        const reply = await send(at, { method: 'GET', path: '/readyz' }).catch(() => undefined)
+        if (reply === undefined) return undefined
+        const { checks } = JSON.parse(reply.body) as { readonly checks?: { readonly shards?: boolean } }
+        return checks?.shards === true ? { status: reply.status, checks } : undefined
       })
-      expect(readiness).toMatchObject({ status: 503, body: { checks: { database: true, nats: true, clock: false } } })
-      expect((await send(`${at}/v1/accounts/alice/balances`, bearer)).status).toBe(503)
-      const [transactor] = JSON.parse(readFileSync(join(dataDir, 'clients.json'), 'utf8')) as readonly object[]
-      expect((await send(`${at}/v1/auth/token`, '', transactor)).status).toBe(503)
+      expect(readiness).toMatchObject({ status: 503, checks: { database: true, nats: true, clock: false } })
+      expect((await client.at(at).get('/v1/accounts/alice/balances')).status).toBe(503)
+      await expect(LedgerClient.login(at, ledger.credentials('transactor'))).rejects.toThrow(': 503 ')
     } finally {
       await edge.stop()
     }
@@ -223,8 +226,8 @@ describe('ledger up', () => {
     const client = await ledger.client('viewer')
     expect(ledger.out).toContain(join(dataDir, 'clients.json'))
     expect(`${ledger.out}${ledger.err}`).not.toMatch(/lsk_/)
-    expect(await client.balance('alice')).toBe('100.5')
-    expect((await client.get(`/v1/transactions/${txnId}`)).body).toMatchObject({ status: 'completed' })
+    expect(await balanceOfAlice()).toBe('100.5')
+    expect(await client.read(`/v1/transactions/${txnId}`)).toMatchObject({ status: 'completed' })
   })
 
   test('another number of shards than the ledger has is refused in words', async () => {
@@ -242,7 +245,7 @@ describe('ledger up', () => {
     expect(err).toContain(`the data of PostgreSQL is missing from ${data}`)
     await rename(`${data}.elsewhere`, data)
     ledger = await LedgerUp.start(dataDir)
-    expect(await (await ledger.client()).balance('alice')).toBe('100.5')
+    expect(await balanceOfAlice()).toBe('100.5')
   })
 
   test('kill -9 of the launcher: its nodes and edges end, and the next start takes over what is left', async () => {
@@ -251,7 +254,7 @@ describe('ledger up', () => {
     await ledger.finished
     await until('nodes and edges have ended', () => (children.some(isRunning) ? undefined : true))
     ledger = await LedgerUp.start(dataDir)
-    expect(await (await ledger.client()).balance('alice')).toBe('100.5')
+    expect(await balanceOfAlice()).toBe('100.5')
   })
 })
 
@@ -261,12 +264,9 @@ test('two ledgers run side by side, each with several nodes and edges, and know 
   try {
     for (const [index, ledger] of ledgers.entries()) {
       const client = await ledger.client()
-      const alice = await client.open('alice')
       const amount = `${index + 1}`
-      const { status, body } = await client.credit(alice, amount, 'first')
-      expect(status).toBe(202)
-      await client.final(String(body['txn_id']))
-      expect(await client.balance('alice')).toBe(amount)
+      await moved(client, await client.register('alice'), { type: 'credit', amount })
+      expect((await holdingOf(client, 'alice')).balance).toBe(amount)
       const second = ledger.out.match(/ready: \S+, (\S+)/)?.[1]
       expect((await fetch(`${second}/readyz`)).status).toBe(200)
     }

@@ -1,12 +1,13 @@
 /** Goal: operators of a running ledger can follow a request, read what happens, and learn what is amiss. */
-import { randomBytes, sign } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { canonicalJson } from '../../actors/canonical-json.ts'
+import type { Holder, LedgerClient } from '../support/client.ts'
+import { signed } from '../support/client-keys.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { sampleOf } from '../unit/metrics/samples.ts'
-import { buildOnce, freshDirectory, LedgerUp, until, type Signer } from './start-harness.ts'
+import { buildOnce, freshDirectory, LedgerUp, until } from './start-harness.ts'
 
 const NODES = 2
 const SHARDS = 16
@@ -17,8 +18,8 @@ const ACCOUNT_ID = 'alice-who-must-not-be-named'
 
 let ledger: LedgerUp
 let metricsPort: number
-let alice: Signer
-let token: string
+let client: LedgerClient
+let alice: Holder
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -30,9 +31,8 @@ beforeAll(async () => {
     nodes: NODES,
     env: { LEDGER_METRICS_PORT: String(metricsPort), LEDGER_LOG_LEVEL: 'debug' },
   })
-  const client = await ledger.client()
-  token = client.bearer
-  alice = await client.open(ACCOUNT_ID)
+  client = await ledger.client()
+  alice = await client.register(ACCOUNT_ID)
 })
 
 afterAll(() => ledger.destroy())
@@ -68,15 +68,9 @@ function linesOf(part: string): readonly Line[] {
 
 async function credit(key: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   const order = { account_id: ACCOUNT_ID, amount: '5', type: 'credit', idempotency_key: key }
-  const bytes = Buffer.from(canonicalJson(order))
-  const signature = sign('sha256', bytes, { key: alice.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')
-  const response = await fetch(`${ledger.address}/v1/transactions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ ...order, signature }),
-  })
-  expect(response.status).toBe(202)
-  return signature
+  const body = signed(order, alice.keys.privateKey)
+  expect((await client.post('/v1/transactions', body, headers)).status).toBe(202)
+  return String(body['signature'])
 }
 
 test('a request is followed by its ID and its trace from the edge to the commit, and its content is not shown', async () => {
@@ -101,7 +95,7 @@ test('a request is followed by its ID and its trace from the edge to the commit,
   expect(new Set(nodeLines.map((line) => line['parent_span_id']))).toEqual(new Set([edgeSpan]))
   expect(nodeLines[0]?.['span_id']).not.toBe(edgeSpan)
   for (const part of ['edge-1', 'node-1', 'node-2']) {
-    for (const secret of [ACCOUNT_ID, signature, token]) expect(textOf(part)).not.toContain(secret)
+    for (const secret of [ACCOUNT_ID, signature, client.token]) expect(textOf(part)).not.toContain(secret)
   }
 })
 
