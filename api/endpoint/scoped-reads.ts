@@ -19,8 +19,8 @@ import type {
   TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
 import { inTurns } from '../http/in-turns.ts'
-import type { GuardedCall } from './route.ts'
-import { scanPage } from './scan.ts'
+import { type EdgeContext, type GuardedCall, pathValue } from './route.ts'
+import { type ScannedPage, scanPage, type ScanRequest } from './scan.ts'
 
 export async function seenTransaction(
   reads: Pick<LedgerReads, 'transaction'>,
@@ -57,6 +57,25 @@ export const TRANSACTIONS_OF_GROUP = {
   counted: false,
 } as const satisfies Partial<TransactionQuery>
 
+/** One page of the transactions of a group that the client may see. */
+export function seenOfGroup(
+  reads: Pick<LedgerReads, 'transactions'>,
+  scope: AccountScope,
+  groupId: string,
+  page: Pick<ScanRequest<TransactionCursor>, 'after' | 'limit'>,
+): Promise<ScannedPage<TransactionView, TransactionCursor>> {
+  return scanPage(
+    {
+      read: async (after: TransactionCursor | null, limit) => {
+        const { transactions, next } = await reads.transactions({ ...TRANSACTIONS_OF_GROUP, groupId, limit, after })
+        return { rows: transactions, next }
+      },
+      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
+    },
+    { ...page, counted: false },
+  )
+}
+
 export async function seenGroup(
   reads: Pick<LedgerReads, 'group' | 'transactions'>,
   scope: AccountScope,
@@ -65,16 +84,7 @@ export async function seenGroup(
   const group = await reads.group(groupId)
   if (group === undefined || scope.whole) return group
   if (group.status !== 'linked') return group.legs.some((leg) => concerns(scope, leg)) ? group : undefined
-  const own = await scanPage(
-    {
-      read: async (after: TransactionCursor | null, limit) => {
-        const page = await reads.transactions({ ...TRANSACTIONS_OF_GROUP, groupId, limit, after })
-        return { rows: page.transactions, next: page.next }
-      },
-      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
-    },
-    { after: null, limit: 1, counted: false },
-  )
+  const own = await seenOfGroup(reads, scope, groupId, { after: null, limit: 1 })
   return own.rows.length > 0 ? shownOf(group, scope) : undefined
 }
 
@@ -129,6 +139,15 @@ export interface Viewer {
 
 export function viewerOf({ caller, scope }: Pick<GuardedCall, 'caller' | 'scope'>): Viewer {
   return { scope, clientId: caller.clientId }
+}
+
+/** The attestation of the path, if the client may see it. */
+export async function findAttestation(
+  { attestations, reads }: Pick<EdgeContext, 'attestations' | 'reads'>,
+  call: GuardedCall,
+): Promise<Attestation | undefined> {
+  const found = await attestations.attestation(pathValue(call, 'attestationId'))
+  return found === undefined ? undefined : (await seenAttestations(reads, viewerOf(call), [found]))[0]
 }
 
 /** Of these attestations those that are seen. Each NFT is looked for once. */

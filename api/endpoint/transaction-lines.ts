@@ -42,7 +42,7 @@ export interface TransactionsRead {
   readonly next: TransactionCursor | null
 }
 
-export interface LinesAsked {
+export interface LinesRequest {
   readonly isFeed: boolean
   readonly after: TransactionCursor | null
   readonly read: (scope: AccountScope, after: TransactionCursor | null) => Promise<TransactionsRead>
@@ -61,7 +61,7 @@ interface Progress {
 export async function transactionLines(
   context: LinesContext,
   call: GuardedCall,
-  asked: LinesAsked,
+  asked: LinesRequest,
 ): Promise<EndpointOutcome> {
   const { clock, log, streamPlaces } = context
   const { caller, http, scope, trail } = call
@@ -96,7 +96,7 @@ function tooMany(): Problem {
   return problem('downstream-failure', 'ERR_OVERLOADED', detail)
 }
 
-interface Begun {
+interface StartedLines {
   readonly first: TransactionsRead
   readonly untilMs: number
   readonly progress: Progress
@@ -106,8 +106,8 @@ interface Begun {
 async function* textsOf(
   context: LinesContext,
   call: GuardedCall,
-  asked: LinesAsked,
-  { first, untilMs, progress }: Begun,
+  asked: LinesRequest,
+  { first, untilMs, progress }: StartedLines,
 ): AsyncGenerator<string, void, undefined> {
   let after = asked.after
   let page = first
@@ -150,7 +150,7 @@ function endsWith({ rows, next }: TransactionsRead, { isFeed, after, untilMs }: 
 async function readOn(
   { log }: LinesContext,
   { admitAgain, http, trail }: GuardedCall,
-  asked: LinesAsked,
+  asked: LinesRequest,
   after: TransactionCursor | null,
 ): Promise<TransactionsRead | Problem> {
   try {

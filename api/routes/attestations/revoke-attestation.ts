@@ -1,14 +1,14 @@
 /** POST /v1/attestations/{id}/revoke: takes an attestation back, once and for good (D13). */
 import type { Caller } from '../../../actors/account/commands.ts'
 import type { Attestation } from '../../../runtime/ports/attestation-store.ts'
-import { type Endpoint, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { attestationMembers, type Revoked, sealAttestation } from '../../views/attestation-views.ts'
 import { notFound, type Problem, problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { seenAttestations, viewerOf } from '../../endpoint/scoped-reads.ts'
 import { readRevocation, revocationSchema } from '../../schemas/attestation.ts'
 import { attestationResponse } from '../../schemas/responses/attestation.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { findAttestation } from '../../endpoint/scoped-reads.ts'
 
 export const revokeAttestation: Endpoint = {
   id: 'revokeAttestation',
@@ -23,9 +23,9 @@ export const revokeAttestation: Endpoint = {
   refusals: { ERR_FORBIDDEN: 'The client is no administrator and did not submit it.' },
   handle: bodyEndpoint({
     read: (body) => readRevocation(body),
-    async run(reason, { attestations, reads, serviceKeys, clock }, call) {
-      const found = await attestations.attestation(pathValue(call, 'attestationId'))
-      const [attestation] = await seenAttestations(reads, viewerOf(call), found === undefined ? [] : [found])
+    async run(reason, context, call) {
+      const { attestations, serviceKeys, clock } = context
+      const attestation = await findAttestation(context, call)
       if (attestation === undefined) return noSuchAttestation()
       if (!mayRevoke(call.caller, attestation)) return notTheirs()
       if (attestation.revocation !== null) return jsonReply(200, attestationMembers(attestation))

@@ -3,10 +3,7 @@ import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { listReply } from '../../endpoint/paging.ts'
 import { checkPath, groupIdOf } from '../../endpoint/path-values.ts'
 import { notFound } from '../../http/problem.ts'
-import { type RowsRead, scanPage } from '../../endpoint/scan.ts'
-import { seenGroup, TRANSACTIONS_OF_GROUP } from '../../endpoint/scoped-reads.ts'
-import type { AccountScope } from '../../../actors/account-scope.ts'
-import type { LedgerReads, TransactionCursor, TransactionView } from '../../../runtime/ports/ledger-reads.ts'
+import { seenGroup, seenOfGroup } from '../../endpoint/scoped-reads.ts'
 import { cursorText, readCursor } from '../../endpoint/transaction-lines.ts'
 import { groupLegMembers } from '../../views/views.ts'
 import { groupTransactionsResponse } from '../../schemas/responses/transaction.ts'
@@ -34,8 +31,8 @@ export const listGroupTransactions: Endpoint = {
       const from = after === null ? null : readCursor(after)
       const waited = await preferWait.until(
         call,
-        (seenBy) => pageOf(reads, seenBy, groupId, { after: from, limit }),
-        nothingPending,
+        (seenBy) => seenOfGroup(reads, seenBy, groupId, { after: from, limit }),
+        ({ rows }) => rows.every(({ status }) => status !== 'pending'),
       )
       if (!waited.ok) return waited.error
       const { value: page, scope: seenBy, headers } = waited.value
@@ -48,33 +45,4 @@ export const listGroupTransactions: Endpoint = {
       return { members, next: page.next === null ? null : cursorText(page.next), headers }
     })
   },
-}
-
-type Page = RowsRead<TransactionView, TransactionCursor>
-
-interface Asked {
-  readonly after: TransactionCursor | null
-  readonly limit: number
-}
-
-function pageOf(
-  reads: Pick<LedgerReads, 'transactions'>,
-  scope: AccountScope,
-  groupId: string,
-  asked: Asked,
-): Promise<Page> {
-  return scanPage(
-    {
-      read: async (after: TransactionCursor | null, limit) => {
-        const page = await reads.transactions({ ...TRANSACTIONS_OF_GROUP, groupId, limit, after })
-        return { rows: page.transactions, next: page.next }
-      },
-      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
-    },
-    { ...asked, counted: false },
-  )
-}
-
-function nothingPending(page: Page): boolean {
-  return page.rows.every((transaction) => transaction.status !== 'pending')
 }

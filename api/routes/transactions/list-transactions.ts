@@ -30,8 +30,7 @@ import {
   TOKEN_ID_RULE,
   tokenIdField,
 } from '../../schemas/fields.ts'
-import { cursorText, readCursor } from '../../endpoint/transaction-lines.ts'
-import { LINES_TYPE, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
+import { cursorText, LINES_TYPE, readCursor, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
 import { transactionMembers } from '../../views/views.ts'
 import { transactionListResponse } from '../../schemas/responses/transaction.ts'
 import { transactionLine } from '../../schemas/responses/transaction-lines.ts'
