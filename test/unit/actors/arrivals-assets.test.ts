@@ -272,7 +272,7 @@ describe('an NFT', () => {
     expect(say(arrived, holding(INSTANCE, { ...LATER, recordHash: 'b'.repeat(64) }))).toBe('instance_exists')
   })
 
-  test('that is held has its ID: it is taken', () => {
+  test('has its ID taken while it is held', () => {
     expect(after(address, holding(INSTANCE), ...MINTED.slice(0, 1)).effects).toMatchObject([
       { envelope: { message: { refused: { code: 'instance_exists' } } } },
     ])

@@ -209,7 +209,7 @@ describe('an account', () => {
     expect(accountOf(taken)).toMatchObject({ status: 'frozen', key: KEY })
   })
 
-  test('goes on refusing what comes in if that was ordered here', () => {
+  test('keeps refusing incoming transfers if that was ordered here', () => {
     const taken = walked(hold(), statusCommand({ status: null, incoming: 'refuse' }), take())
     expect(accountOf(taken).incoming).toBe('refuse')
     const entry = taken.effects.findLast((effect) => effect.kind === 'entry_appended')
@@ -278,7 +278,7 @@ describe('what an account signed for the ledger that it came from', () => {
     expect(ask(walked(registerCommand()), rotateCommand({ ledgerId: 'there' }))).toBe('answered wrong_ledger')
   })
 
-  test('is told from what another signed', () => {
+  test('is distinguished from what another key signed', () => {
     const evidence = { ...SIGNED, usedElsewhere: true, verdict: () => false }
     expect(ask(taken, credit, evidence)).toBe('answered signature_mismatch')
   })

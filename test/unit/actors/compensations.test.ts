@@ -201,7 +201,7 @@ describe('a linked group', () => {
     expect(ledger.ask(groupAddress(GROUP), command)).toMatchObject({ kind: 'refused', code: 'compensation_limit' })
   })
 
-  test('may be asked again when as much as may be is named: nothing is new, and what failed is tried again', () => {
+  test('with the longest list of transactions may be reverted again, which retries only what failed', () => {
     const spent = submit(ledger, { accountId: 'bob', amount: '5', groupId: GROUP })
     submit(ledger, { accountId: 'bob', type: 'debit', amount: '5' })
     const txnIds = [spent, ...Array.from({ length: MAX_COMPENSATIONS - 1 }, (_, index) => `txn_${index}`)]

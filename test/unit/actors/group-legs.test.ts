@@ -60,7 +60,7 @@ describe('registering', () => {
     })
   })
 
-  test('of the same terms again by the same client is the group as it is; of other terms, or by another, a conflict', () => {
+  test('the same terms again returns the group as it is; other terms, or another client, are a conflict', () => {
     const terms = agreed(ledger, OUT, IN)
     settled(ledger, legOf(terms, 0))
     expect(agree(ledger, terms)).toMatchObject({
@@ -126,7 +126,7 @@ describe('registering', () => {
     expect(ledger.token('GOLD')?.held).toEqual({})
   })
 
-  test('of a leg at the boundary needs the grant for its token', () => {
+  test('a leg at the boundary needs the grant for its token', () => {
     open(ledger, 'cid')
     const terms = termsOf([OUT, { ...IN, boundary: true }, { ...IN, account_id: 'cid' }])
     const caller = { ...STRANGER, boundary: ['GOLD'] }

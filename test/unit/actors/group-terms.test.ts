@@ -69,7 +69,7 @@ describe('what is wrong with terms', () => {
     expect(named(fields)).toEqual([expected])
   })
 
-  test('is told all at once, of every leg', () => {
+  test('is reported together, for every leg', () => {
     const legs = [
       { account_id: '', type: 'no', amount: 'no' },
       { ...IN, token_id: '?' },

@@ -196,7 +196,7 @@ describe('a leg that burns', () => {
     expect(counts(ledger, 'ann').owned).toBe(0)
   })
 
-  test('comes to nothing with the group: a transfer of the ledger’s own says so in the chain', () => {
+  test('is undone with the group by a transfer of the ledger itself, which its chain has', () => {
     const terms = agreed(ledger, gems.burns(), PAYS)
     const { txnId } = settled(ledger, legOf(terms, 0))
     revert(ledger, GROUP)

@@ -111,7 +111,7 @@ describe('a mint', () => {
     expect(nftSeen(ledger, id())?.owner).toBe('bob')
   })
 
-  test('stands in entries and receipts by class and instance, with no token and no balance', () => {
+  test('has its class and instance in entries and receipts, and no token or balance', () => {
     mint(ledger, ruby({ owner: 'bob' }))
     for (const accountId of ['ann', 'bob']) {
       const entry = lastEntry(ledger, accountId) as JsonObject
@@ -125,7 +125,7 @@ describe('a mint', () => {
     }
   })
 
-  test('B2: is nothing that anybody sees until it is decided', () => {
+  test('B2: is invisible until it is decided', () => {
     expect(begun({ owner: 'bob' })).toBe('deferred')
     while (ledger.deliver()) {
       const done = ledger.undelivered().length === 0
@@ -145,7 +145,7 @@ describe('a mint', () => {
     expect(ledger.instance(id())?.status).toBe('minting')
   })
 
-  test('that an account frozen since has ordered is completed: it was entered before', () => {
+  test('is completed if its account was frozen after its order', () => {
     begun()
     change(ledger, 'ann', { status: 'frozen' })
     ledger.drain()
@@ -266,7 +266,7 @@ describe('an instance that exists', () => {
     expect([...ledger.account('ann').holds.values()].some(({ kind }) => kind === 'mint')).toBe(false)
   })
 
-  test('of another class is another', () => {
+  test('does not prevent one of the same name in another class', () => {
     minted(ledger, ruby())
     const deeds = classOf(ledger, 'ann', { name: 'Deeds' })
     expect(mint(ledger, ruby({ classId: deeds })).kind).toBe('minted')

@@ -56,7 +56,7 @@ describe.for(KINDS)('$kind', ({ ask, register, alike, others, registered, taken 
     expect(register({ ...KEYED, ...changes })).toEqual({ ...first, replayed: true, mismatch: true })
   })
 
-  test('of the same request, which its edge has sent twice, is no replay to its client', () => {
+  test('is not a replay if its edge sent the same request twice', () => {
     const request = { issuer: 'ann', registrationKey: 'request 7' }
     const first = register(request)
     expect(register(request)).toEqual(first)

@@ -45,7 +45,7 @@ test('mints, and holds and settles or reverts the legs of groups', () => {
   expect(reverted).toMatchObject({ state: { status: 'crediting', totalSupply: '1000', held: {} } })
 })
 
-test('of what was registered here, nothing was held for an import that would take it', () => {
+test('an import cannot take tokens and classes that were registered here', () => {
   const ledger = new MiniLedger()
   open(ledger, 'ann')
   issue(ledger, { issuer: 'ann' })

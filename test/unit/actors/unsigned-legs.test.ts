@@ -185,7 +185,7 @@ describe('a group that another client registers blocks', () => {
 })
 
 describe('an account that declines', () => {
-  test('may be frozen, and is told when the terms are none of its legs', () => {
+  test('may be frozen, and gets an error for other terms', () => {
     const { terms } = expected(...brings('7'))
     change(ledger, 'victim', { status: 'frozen' })
     expect(decline(terms.groupId, { termsHash: 'f'.repeat(64) })).toMatchObject({ code: 'group_not_found' })

@@ -105,7 +105,7 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
     return { ids: found, next: body['next_page_token'] as string, total: body['total_count'] }
   }
 
-  test('comes in pages whose size may change: each row once, in order, with the count of the first', async () => {
+  test('has pages whose size may change: each row once, in order, with the count of the first page', async () => {
     const edge = await scene()
     const first = await page(edge, 'page_size=1')
     expect(first.ids).toEqual(ids.slice(0, 1))

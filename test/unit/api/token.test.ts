@@ -132,7 +132,7 @@ describe('a refusal', () => {
     expect(scene.clock.pending()).toBe(0)
   })
 
-  test('of a name that no client can have comes without a look, and its secret is checked all the same', async () => {
+  test('for a name that no client can have needs no look-up, and its secret is checked all the same', async () => {
     const scene = tokenScene()
     const long = 'x'.repeat(1000)
     scene.access.clients.set(long, clientOf(long, 'admin'))
@@ -182,7 +182,7 @@ describe('a refusal', () => {
     ])
   })
 
-  test('of too many checks of secrets, and of an unavailable store, is 503 and not 401', async () => {
+  test('for too many checks of secrets, and for an unavailable store, is 503 and not 401', async () => {
     const scene = tokenScene()
     const refused = async (response: Response, expected: object): Promise<void> => {
       expect(response.headers.get('retry-after')).toBe('1')

@@ -305,7 +305,7 @@ describe('N4: the end of a feed', () => {
     expect(again).toEqual([{ end: true, count: 0, next_page_token: kept(later).token }])
   })
 
-  test('comes although the ledger never rests: what is younger than the request waits for the next one', async () => {
+  test('is reached although the ledger never rests: younger transactions wait for the next request', async () => {
     const edge = ledgerOf(3)
     edge.beforePage = () => {
       const youngMs = edge.clock.now() + 60_000
@@ -321,7 +321,7 @@ describe('N4: the end of a feed', () => {
     expect(idsIn(rest)[0]).toBe(edge.rows[4]?.txnId)
   })
 
-  test('comes where the ledger gives the same place again', async () => {
+  test('is reached when the ledger returns the same place again', async () => {
     const stuck = { position: '7', txnId: 'txn_1' }
     let pages = 0
     const transactions = (): Promise<TransactionPage> => {

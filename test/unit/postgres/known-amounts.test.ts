@@ -4,7 +4,7 @@ import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.t
 
 const ONE = { ref: 'ann', amount: '1.5' }
 
-test('it is known until the second turn after it came, asked for or not', () => {
+test('an amount is known until the second turn after it came, whether it is asked for or not', () => {
   const amounts = createKnownAmounts()
   amounts.put('txn_1', ONE)
   expect(amounts.get('txn_1')).toEqual(ONE)
@@ -14,7 +14,7 @@ test('it is known until the second turn after it came, asked for or not', () => 
   expect(amounts.get('txn_1')).toBeUndefined()
 })
 
-test('of more than fit the first are forgotten', () => {
+test('beyond the bound the first are forgotten', () => {
   const amounts = createKnownAmounts(10)
   const ids = Array.from({ length: 25 }, (_, number) => `txn_${number}`)
   for (const id of ids) amounts.put(id, ONE)

@@ -39,7 +39,7 @@ function lanesThatOpenIn(openingMs: number): {
   return { lanes: createLanes({ count: 1, timeoutMs: TIMEOUT_MS, open }), connections }
 }
 
-test('who waited for it to open fails in time, and the next is answered by it', async () => {
+test('work that waited for the lane to open fails in time, and the next is answered by it', async () => {
   const { lanes, connections } = lanesThatOpenIn(LONG_MS)
   const first = expect(lanes.run(() => taking(LONG_MS, () => 'first'))).rejects.toThrow(LedgerStoreUnavailable)
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS)
@@ -51,7 +51,7 @@ test('who waited for it to open fails in time, and the next is answered by it', 
   expect(connections.map(({ isOpen }) => isOpen())).toEqual([true])
 })
 
-test('one that does not answer in time is thrown away', async () => {
+test('a lane that does not answer in time is discarded', async () => {
   const { lanes, connections } = lanesThatOpenIn(LONG_MS)
   const warm = lanes.run(() => Promise.resolve('open'))
   await vi.advanceTimersByTimeAsync(LONG_MS)

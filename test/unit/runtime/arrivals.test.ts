@@ -141,7 +141,7 @@ test('what was looked up while the account came is not taken for unused', async 
   expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'arrival', 'undecided'])
 })
 
-test('of an account that came from nowhere nothing more is asked', async () => {
+test('for an account that did not come from another ledger nothing more is looked up', async () => {
   const { clock, questions, verdicts, send } = hosting([0])
   send(item(0, 'a', register), item(0, 'a', credit('a', 'k1')))
   await clock.pass(50)

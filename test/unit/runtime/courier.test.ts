@@ -323,7 +323,7 @@ describe('what is larger than it was reckoned at', () => {
     },
   })
 
-  test('goes in parts, in order, and what is beside it goes, too', async () => {
+  test('is sent in parts and in order, and so is what comes with it', async () => {
     const { clock, sent, sessions, open, commit } = carrying(1_048_576)
     const targets = range(2, 20)
     for (const target of [...targets, 30]) sessions.set(target, 'other')

@@ -46,7 +46,7 @@ describe('what a look-up asks for', () => {
 })
 
 describe('K5: a look-up that is not answered', () => {
-  test('comes in halves until each is answered, whole again after that, and every shard’s commands in order', async () => {
+  test('is split in halves until each is answered, then whole again, and keeps the commands of each shard in order', async () => {
     const ledger = hosting([0, 1])
     const { clock, rows, batches, verdicts, send } = ledger
     send(item(0, 'a', register), item(1, 'b', register))
@@ -133,7 +133,7 @@ describe('K5: a look-up that is not answered', () => {
     expect([balanceIn(rows, 'a2'), host.refused()]).toEqual(['1', []])
   })
 
-  test('of an absent store is no fault of the commands: all are looked up again together later', async () => {
+  test('because the store is absent splits nothing: all are looked up again together later', async () => {
     const ledger = hosting([0, 1, 2, 3])
     const names = ['a', 'b', 'c', 'd'].map((letter, shardId) => ({ shardId, name: `${letter}1` }))
     const { clock, store, questions, verdicts, send } = ledger

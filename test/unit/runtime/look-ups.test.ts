@@ -109,7 +109,7 @@ describe('what needs no look-up', () => {
 })
 
 describe('facts of any shard', () => {
-  test('that there is no such account is not remembered; that there is one is not asked again', async () => {
+  test('an absent account is not remembered; an existing one is not looked up again', async () => {
     const { clock, questions, verdicts, send } = hosting([0, 1])
     const pay = async (key: string) => {
       send(item(0, 'a', transfer('a', 'b', key)))
@@ -126,7 +126,7 @@ describe('facts of any shard', () => {
     expect(kinds(verdicts)).toEqual(['registered', 'receiver_not_found', 'registered', 'accepted', 'accepted'])
   })
 
-  test('that there is no such token is not remembered; what it is, is; one that is being registered is none', async () => {
+  test('an absent token is not remembered; an existing one is; one that is being registered counts as absent', async () => {
     const { clock, control, questions, verdicts, send } = hosting([0, 1])
     let serial = 0
     const pay = async (tokenId: string) => {

@@ -15,7 +15,7 @@ test('a node whose key is not as it wrote it says anew where its shards are', as
   expect(hints).toHaveLength(6)
 })
 
-test('it says nothing of a shard that is another’s by now', async () => {
+test('it reports nothing for a shard that has another owner by now', async () => {
   const { clock, world, hints, ledger } = await startNode()
   ledger.give(1, 'another')
   await clock.pass(3_000)

@@ -86,7 +86,7 @@ describe('a mint', () => {
     expect(told(verdicts).get(after)).toBe('ruby')
   })
 
-  test('of another key of the account is none of its business, in whatever order they end', async () => {
+  test('is independent of mints under other keys of the account, in whatever order they end', async () => {
     const { clock, verdicts, ask, deliver, decision } = await minting()
     const [one, two, three] = [ask('one'), ask('two', { instance_id: 'opal' }), ask('three', { instance_id: 'jade' })]
     await clock.pass(20)

@@ -21,19 +21,19 @@ function names({ residents }: Incarnation): readonly string[] {
   return [...residents].map(([name]) => name)
 }
 
-test('of a burst that was all used, no more stay than may', () => {
+test('after a burst in which all were used, at most the bound stays', () => {
   const incarnation = withResidents(100)
   passivate(incarnation, { ...LIMITS, maxResidents: 3 })
   expect(names(incarnation)).toHaveLength(3)
 })
 
-test('who was used since the last look stays before who was not', () => {
+test('those used since the last look stay longer than those that were not', () => {
   const incarnation = withResidents(10, (index) => ({ used: index % 2 === 0 }))
   passivate(incarnation, { ...LIMITS, maxResidents: 5 })
   expect(names(incarnation).toSorted()).toEqual(['actor-0', 'actor-2', 'actor-4', 'actor-6', 'actor-8'])
 })
 
-test('who is needed stays, however many they are', () => {
+test('those that are needed stay, however many they are', () => {
   const incarnation = withResidents(10, (index) => ({ pins: index < 4 ? 1 : 0, waiting: index > 7 ? 1 : 0 }))
   passivate(incarnation, { ...LIMITS, maxResidents: 2 })
   expect(names(incarnation)).toEqual(['actor-0', 'actor-1', 'actor-2', 'actor-3', 'actor-8', 'actor-9'])

@@ -30,7 +30,7 @@ test('errors of the ledger say what they say', () => {
   expect(ours.map(reasonOf)).toEqual(['L4: it was settled before', 'no answer', 'gone', 'row'])
 })
 
-test('of all others the kind and the place are told, and nothing that they quote', () => {
+test('all others give their kind and place, and nothing that they quote', () => {
   const others = [() => JSON.parse(VALUE) as unknown, () => BigInt(VALUE), () => new Decimal(VALUE)].map(thrownBy)
   for (const other of [...others, new Error(`no\n    at ${VALUE}`)]) {
     expect(reasonOf(other)).toMatch(/^\w*Error at .*reason\.test\.ts/)
