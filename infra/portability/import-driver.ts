@@ -9,12 +9,12 @@
  *   E5. All imports of a ledger together bring no more of a token than that ledger's stated supply.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { UsedKeysRecord } from '../../api/schemas/export-records.ts'
+import type { RecordKind, UsedKeysRecord } from '../../api/schemas/export-records.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import { type PartWork, workOf } from './import-commands.ts'
 import { BroughtSums } from './import-brought.ts'
-import type { ImportHead, Present } from './import-documents.ts'
+import type { ImportHead } from './import-documents.ts'
 import { DriveStopped, type HomesOptions, ImportHomes, ImportMovedOn } from './import-homes.ts'
 import type { ImportStore } from './import-store.ts'
 import { type ImportIndex, ImportSurvey } from './import-survey.ts'
@@ -24,9 +24,16 @@ export interface DriverOptions extends Omit<HomesOptions, 'store'> {
   readonly log: Log
 }
 
-/** Passes over all parts once everything is staged, in this order. */
-const PASSES = ['used_keys', 'registries', 'accounts', 'instances', 'attestations'] as const
-type Pass = 'hold' | (typeof PASSES)[number]
+/** Passes over the parts in their order, with the kinds of records that each handles. `hold` stages them. */
+const PASSES = {
+  hold: ['token', 'nft_class', 'nft_instance', 'attestation', 'account'],
+  used_keys: ['used_keys'],
+  registries: ['token', 'nft_class'],
+  accounts: ['account'],
+  instances: ['nft_instance'],
+  attestations: ['attestation'],
+} as const satisfies Record<string, readonly RecordKind[]>
+type Pass = keyof typeof PASSES
 
 interface Step {
   readonly pass: Pass
@@ -190,22 +197,17 @@ export class ImportDrive {
     const { store } = this.options
     const { homecomings, usedKeys, attestations } = await this.workFor(head, part)
     const homes = this.homes(head)
-    const present = await store.present(this.importId, part)
-    if (present === undefined && pass !== 'used_keys') return this.isGone(head, part)
-    const of = (...kinds: readonly string[]) => homecomings.filter(({ kind }) => kinds.includes(kind))
-    switch (pass) {
-      case 'used_keys':
-        return homes.noteUsedKeys(usedKeys, await this.presentAccounts(head, part, usedKeys))
-      case 'registries':
-        return homes.take(of('token', 'nft_class'), present ?? NONE)
-      case 'accounts':
-        return homes.take(of('account'), present ?? NONE)
-      case 'instances':
-        return homes.take(of('nft_instance'), present ?? NONE)
-      case 'attestations':
-        return homes.addAttestations(attestations)
-      case 'hold':
+    if (pass === 'used_keys') {
+      return homes.noteUsedKeys(usedKeys, await this.presentAccounts(head, part, usedKeys))
     }
+    const present = await store.present(this.importId, part)
+    if (present === undefined) return this.isGone(head, part)
+    if (pass === 'attestations') return homes.addAttestations(attestations)
+    const kinds: ReadonlySet<RecordKind> = new Set(PASSES[pass])
+    return homes.take(
+      homecomings.filter(({ kind }) => kinds.has(kind)),
+      present,
+    )
   }
 
   /** Used keys may be many parts after their account. */
@@ -276,18 +278,10 @@ export class ImportDrive {
 
   private planOf({ nextPart }: ImportHead, index: ImportIndex): Plan {
     const parts = Array.from({ length: nextPart }, (_, part) => part)
-    const stepsOf = (pass: Pass, ...kinds: readonly string[]): readonly Step[] =>
-      parts.filter((part) => kinds.some((kind) => has(index, part, kind))).map((part) => ({ pass, part }))
-    const holds = stepsOf('hold', 'token', 'nft_class', 'nft_instance', 'attestation', 'account')
-    const steps = [
-      ...holds,
-      ...stepsOf('used_keys', 'used_keys'),
-      ...stepsOf('registries', 'token', 'nft_class'),
-      ...stepsOf('accounts', 'account'),
-      ...stepsOf('instances', 'nft_instance'),
-      ...stepsOf('attestations', 'attestation'),
-    ]
-    this.plan = { index, steps, holds: holds.length }
+    const stepsOf = (pass: Pass): readonly Step[] =>
+      parts.filter((part) => PASSES[pass].some((kind) => index.kinds[part]?.has(kind))).map((part) => ({ pass, part }))
+    const steps = (Object.keys(PASSES) as readonly Pass[]).flatMap(stepsOf)
+    this.plan = { index, steps, holds: steps.filter(({ pass }) => pass === 'hold').length }
     return this.plan
   }
 
@@ -305,16 +299,10 @@ export class ImportDrive {
   }
 }
 
-const NONE: Present = { records: [], issuers: [] }
-
 /** E1, E2, E5. */
 function decided(head: ImportHead, sums: BroughtSums, taken: readonly ImportHead[]): ImportHead {
   const refusal = sums.refusal(taken)
   return refusal === undefined
     ? { ...head, status: 'taking', brought: sums.brought() }
     : { ...head, status: 'refusing', refusal }
-}
-
-function has({ kinds }: ImportIndex, part: number, kind: string): boolean {
-  return [...(kinds[part] ?? [])].some((one) => one === kind)
 }
