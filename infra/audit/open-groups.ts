@@ -7,7 +7,7 @@ import type { Finding } from '../../runtime/audit/finding.ts'
 import { legHoldId } from '../../actors/account/state.ts'
 import type { GroupState, PartState } from '../../actors/group/state.ts'
 import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/rows/actor-documents.ts'
-import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { arrayLiteral, column } from '../postgres/connection/array-literal.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import type { Moment } from './audit-reads.ts'
 import { opened } from './opened.ts'
@@ -42,14 +42,8 @@ export async function openGroupFindings(moment: Moment, ids: readonly string[]):
   })
   if (held.length === 0) return []
   const missing = await moment.query<{ place: number }>(MISSING, [
-    arrayLiteral(
-      'text',
-      held.map(({ ref }) => ref),
-    ),
-    arrayLiteral(
-      'text',
-      held.map(({ holdId }) => holdId),
-    ),
+    column('text', held, ({ ref }) => ref),
+    column('text', held, ({ holdId }) => holdId),
   ])
   const groups = new Set(missing.map(({ place }) => held[place - 1]?.groupId ?? ''))
   return [...groups].map((groupId): Finding => {

@@ -9,7 +9,7 @@
  */
 import type postgres from 'postgres'
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
-import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { column } from '../postgres/connection/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection/connection.ts'
 import { fetchKeys } from '../postgres/rows/opened-rows.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
@@ -158,10 +158,5 @@ function unlisted(found: readonly Finding[], listed: readonly { readonly subject
 }
 
 function texts(found: readonly Finding[], fields: readonly (keyof Finding)[]): string[] {
-  return fields.map((field) =>
-    arrayLiteral(
-      'text',
-      found.map((finding) => finding[field]),
-    ),
-  )
+  return fields.map((field) => column('text', found, (finding) => finding[field]))
 }

@@ -4,7 +4,7 @@
  *   A2. An account never goes back: its sequence and version only grow, and its entries never change.
  */
 import type postgres from 'postgres'
-import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { column } from '../postgres/connection/array-literal.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../postgres/rows/account-document.ts'
 import { fetchKeys } from '../postgres/rows/opened-rows.ts'
 import { accountKeyName } from '../vault/key-name.ts'
@@ -91,18 +91,9 @@ export async function findRegressions(
   points: readonly AccountPoint[],
 ): Promise<readonly AccountRegression[]> {
   const rows = await sql.unsafe<FoundRow[]>(FOUND, [
-    arrayLiteral(
-      'integer',
-      points.map(({ shardId }) => shardId),
-    ),
-    arrayLiteral(
-      'text',
-      points.map(({ accountRef }) => accountRef),
-    ),
-    arrayLiteral(
-      'bigint',
-      points.map(({ sequence }) => sequence),
-    ),
+    column('integer', points, ({ shardId }) => shardId),
+    column('text', points, ({ accountRef }) => accountRef),
+    column('bigint', points, ({ sequence }) => sequence),
   ])
   const wrong = points.flatMap((point, index) => {
     const problem = problemOf(point, rows[index])
@@ -142,16 +133,7 @@ async function idsOf(
     `SELECT ${ACCOUNT_COLUMNS} FROM accounts a
       JOIN unnest($1::integer[], $2::text[]) AS g (shard_id, account_id)
         ON g.shard_id = a.shard_id AND g.account_id = a.account_id`,
-    [
-      arrayLiteral(
-        'integer',
-        points.map(({ shardId }) => shardId),
-      ),
-      arrayLiteral(
-        'text',
-        points.map(({ accountRef }) => accountRef),
-      ),
-    ],
+    [column('integer', points, ({ shardId }) => shardId), column('text', points, ({ accountRef }) => accountRef)],
   )
   await fetchKeys(
     sql,

@@ -22,7 +22,7 @@ import {
   type PartText,
 } from '../postgres/rows/account-parts.ts'
 import type { AccountPlace } from '../postgres/reads/account-reads.ts'
-import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { column } from '../postgres/connection/array-literal.ts'
 import { operationFrom } from '../postgres/rows/operation-document.ts'
 import { fetchKeys, opened } from '../postgres/rows/opened-rows.ts'
 import { PLACES } from '../postgres/rows/row-sealer.ts'
@@ -241,16 +241,7 @@ function selected({ places }: AccountsQuery, from: string, alias: string, column
   return {
     text: `${text} JOIN unnest($1::integer[], $2::text[]) AS i (shard_id, account_id)
       ON i.shard_id = ${alias}.shard_id AND i.account_id = ${alias}.account_id`,
-    parameters: [
-      arrayLiteral(
-        'integer',
-        places.map(({ shardId }) => shardId),
-      ),
-      arrayLiteral(
-        'text',
-        places.map(({ ref }) => ref),
-      ),
-    ],
+    parameters: [column('integer', places, ({ shardId }) => shardId), column('text', places, ({ ref }) => ref)],
   }
 }
 

@@ -5,7 +5,7 @@ import { classFactsOf } from '../../actors/nft-class/state.ts'
 import { type InstanceState, instanceViewOf, type NftEvent } from '../../actors/nft-instance/state.ts'
 import { tokenFactsOf } from '../../actors/token/state.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../postgres/rows/actor-documents.ts'
-import { arrayLiteral } from '../postgres/connection/array-literal.ts'
+import { arrayLiteral, column } from '../postgres/connection/array-literal.ts'
 import { openAttestation, ATTESTATION_COLUMNS, type AttestationRow } from '../postgres/rows/attestation-document.ts'
 import { erasedAmong, erasedName } from '../postgres/rows/erased-accounts.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../postgres/rows/nft-event-rows.ts'
@@ -146,14 +146,8 @@ export async function* withHistories(
   instances: readonly HomedInstance[],
 ): AsyncGenerator<Extract<RecordBody, { readonly record: 'nft_instance' }>> {
   if (instances.length === 0) return
-  const shards = arrayLiteral(
-    'integer',
-    instances.map(({ shardId }) => shardId),
-  )
-  const ids = arrayLiteral(
-    'text',
-    instances.map(({ state }) => state.id),
-  )
+  const shards = column('integer', instances, ({ shardId }) => shardId)
+  const ids = column('text', instances, ({ state }) => state.id)
   const rows = await sql.unsafe<NftEventRow[]>(HISTORIES, [shards, ids])
   const histories = new Map<string, NftEvent[]>(instances.map(({ state }) => [state.id, []]))
   for (const row of rows) histories.get(row.nft_id)?.push(openNftEvent(row, vault))

@@ -69,6 +69,11 @@ export function arrayLiteral(type: LiteralType, values: readonly ColumnValue[]):
   return `${literal}}`
 }
 
+/** The literal of one column of rows. */
+export function column<Row>(type: LiteralType, rows: readonly Row[], valueOf: (row: Row) => ColumnValue): string {
+  return arrayLiteral(type, rows.map(valueOf))
+}
+
 const ELEMENTS: Readonly<Record<LiteralType, (value: string | number) => string>> = {
   integer: String,
   bigint: String,

@@ -8,7 +8,7 @@ import type { BoundaryCrossing } from '../../../runtime/ports/ledger-store.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../../actors/money.ts'
 import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
-import { arrayLiteral } from '../connection/array-literal.ts'
+import { arrayLiteral, column } from '../connection/array-literal.ts'
 import { crossingsOf, type CrossingsRow, openCrossings } from '../rows/boundary-crossings.ts'
 import type { Sql } from '../connection/connection.ts'
 import { PLACES } from '../rows/row-sealer.ts'
@@ -28,10 +28,7 @@ export async function foldCrossings(sql: Sql, session: string, vault: RowVault):
   const number = -Math.max(...rows.map((row) => Math.abs(Number(row.number))))
   const { shards, text } = crossingsOf(totals)
   const document = vault.seal(LEDGER_KEY_NAME, PLACES.crossings(session, number), text)
-  const numbers = arrayLiteral(
-    'bigint',
-    rows.map((row) => Number(row.number)),
-  )
+  const numbers = column('bigint', rows, (row) => Number(row.number))
   await sql`
     WITH folded AS (
       DELETE FROM boundary_crossings WHERE session = ${session} AND number = ANY(${numbers}::bigint[]) RETURNING 1)

@@ -4,7 +4,7 @@
  */
 import type { AcknowledgedChannel } from '../../../runtime/ports/ledger-store.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import { arrayLiteral } from '../connection/array-literal.ts'
+import { arrayLiteral, column } from '../connection/array-literal.ts'
 import type { Sql } from '../connection/connection.ts'
 import { shardIds } from './look-up-parameters.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -23,14 +23,8 @@ ON CONFLICT (shard_id, target_shard) DO UPDATE SET acknowledged = excluded.ackno
 
 export async function acknowledge(sql: Sql, channels: readonly AcknowledgedChannel[]): Promise<void> {
   if (channels.length === 0) return
-  const targets = arrayLiteral(
-    'integer',
-    channels.map(({ target }) => target),
-  )
-  const acknowledged = arrayLiteral(
-    'bigint',
-    channels.map((channel) => channel.acknowledged),
-  )
+  const targets = column('integer', channels, ({ target }) => target)
+  const acknowledged = column('bigint', channels, (channel) => channel.acknowledged)
   await prepared(sql, ACKNOWLEDGE, [shardIds(channels), targets, acknowledged])
 }
 
