@@ -44,12 +44,12 @@ describe('the accounts that a client is scoped to', () => {
     expect([scope.whole, scope.includes('anybody'), scope.ids]).toEqual([true, true, null])
   })
 
-  test('are told one by one where no prefix is among them', () => {
+  test('are listed one by one if none of them is a prefix', () => {
     expect(accountScopeOf(['b', 'a', 'b']).ids).toEqual(['a', 'b'])
     expect(accountScopeOf(['b', 'a*']).ids).toBeNull()
   })
 
-  test('have one text however they are told, and another than any others', () => {
+  test('have one text in any order, and a different one for other accounts', () => {
     expect(accountScopeOf(['b*', 'a', 'b*']).text).toBe(accountScopeOf(['a', 'b*']).text)
     const texts = [null, [], ['*'], ['a'], ['a*'], ['a', 'b'], ['a b']].map((entries) => accountScopeOf(entries).text)
     expect(new Set(texts).size).toBe(texts.length)

@@ -202,7 +202,7 @@ describe('an account', () => {
     expect(ask(paid, registerCommand({ caller: ADMIN }))).toBe('stepped registered')
   })
 
-  test('that was frozen while it only stood for what it issued comes all the same, and stays frozen', () => {
+  test('that was frozen while it only stood for what it issued still comes, and stays frozen', () => {
     const frozen = walked(hold(null), statusCommand({ status: 'frozen' }))
     expect(ask(frozen, hold(ARRIVING, LATER))).toBe('stepped held')
     const taken = walked(hold(null), statusCommand({ status: 'frozen' }), hold(ARRIVING, LATER), take(LATER))
@@ -239,7 +239,7 @@ describe('an account', () => {
     expect(ask(standing, hold(ARRIVING, { ...LATER, ledgerId: 'elsewhere' }))).toBe('answered account_exists')
   })
 
-  test('that only stands for what it issued is told only what names this ledger', () => {
+  test('that only stands for what it issued accepts only what names this ledger', () => {
     const claimed = walked(hold(null), registerCommand({ caller: ADMIN }))
     const credit = { type: 'credit', amount: '1', tokenId: BASE_UNIT } as const
     expect(ask(claimed, submitCommand(credit))).toBe('answered wrong_ledger')

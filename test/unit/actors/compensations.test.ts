@@ -64,7 +64,7 @@ describe('a linked group', () => {
     })
   })
 
-  test('says insufficient_funds where a credit has been spent, and undoes the others all the same', () => {
+  test('fails with insufficient_funds where a credit has been spent, and undoes the others', () => {
     const spent = submit(ledger, { accountId: 'bob', amount: '5', groupId: GROUP })
     const debit = submit(ledger, { accountId: 'ann', type: 'debit', amount: '3', groupId: GROUP })
     submit(ledger, { accountId: 'bob', type: 'debit', amount: '0.01' })

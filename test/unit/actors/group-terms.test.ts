@@ -88,7 +88,7 @@ describe('what is wrong with terms', () => {
 describe('legs', () => {
   const quantity = fc.integer({ min: 1, max: 1_000 })
 
-  test('net to zero in each asset by itself, whatever their order, or are told by how much they do not', () => {
+  test('net to zero in each asset, in any order, or are refused with the difference', () => {
     const asset = fc.record({
       tokenId: fc.constantFrom('BASE', 'GOLD', 'TIN'),
       outs: fc.array(quantity, { minLength: 1, maxLength: 4 }),

@@ -273,7 +273,7 @@ describe('an instance that exists', () => {
   })
 })
 
-describe('a mint that its owner would not have', () => {
+describe('a mint that its owner refuses', () => {
   const counting = (nftCount: number) => (owner: string) =>
     void ledger.states.set(owner, { ...ledger.account(owner), nftCount })
   const wishing = (incoming: 'accept' | 'refuse') => (owner: string) => void change(ledger, owner, { incoming })

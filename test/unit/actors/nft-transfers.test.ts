@@ -157,7 +157,7 @@ describe('a transfer fails', () => {
     expect(stepAccount(null, message)).toMatchObject({ state: null, effects: [{ envelope: { message: reply } }] })
   })
 
-  test('account_frozen: at once, by a frozen owner, and its home hears nothing of it', () => {
+  test('account_frozen: at once, by a frozen owner, without a message to its home', () => {
     change(ledger, 'ann', { status: 'frozen' })
     for (const fields of [handing(ruby, 'ann', 'bob'), burning(ruby, 'ann')]) {
       expect(ledger.transaction(submit(ledger, fields)).failure?.code).toBe('account_frozen')

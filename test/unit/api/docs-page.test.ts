@@ -29,7 +29,7 @@ describe('GET /openapi.json and GET /docs', () => {
 })
 
 describe('the documentation page', () => {
-  test('has nothing from elsewhere, no script, and a policy that lets in its one style', async () => {
+  test('has nothing external, no script, and a policy that allows its one style', async () => {
     const response = await createEdgeFixture().get('/docs')
     const page = await response.text()
     const [, style = ''] = /<style>([^]*?)<\/style>/.exec(page) ?? []

@@ -91,7 +91,7 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
     expect(Object.hasOwn(example, 'outcome')).toBe(status === 503)
   })
 
-  test('runs nothing, loads nothing, and lets in one style by its hash', async () => {
+  test('has a policy without scripts and loads that allows one style by its hash', async () => {
     const { html, policy } = await pageOf(slug)
     const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(html) ?? []
     const hash = createHash('sha256').update(style).digest('base64')

@@ -114,7 +114,7 @@ describe('records of an export', () => {
     expect(told({})).toEqual(['records[0].record ERR_INVALID_FIELD'])
   })
 
-  test('everything that is wrong with a record is told at once', () => {
+  test('all faults of a record are reported together', () => {
     const changes = { symbol: '', decimals: -1, issuer: null, initial_supply: 'x', total_supply: 'y', created_at: 'z' }
     expect(told(aRecord('token', changes))).toEqual([
       'records[0].symbol ERR_INVALID_SYMBOL',

@@ -88,7 +88,7 @@ describe('POST /v1/imports', () => {
     expect(await send({ records: ['text'] })).toMatchObject({ status: 400, fields: ['records[0]'] })
   })
 
-  test('a schema that nothing can be held to is refused', async () => {
+  test('a class with an invalid schema is refused', async () => {
     const { edge, send } = setUp()
     edge.schemas.schemaVerdict = { kind: 'invalid', reason: 'is no schema' }
     expect(await send()).toMatchObject({

@@ -66,7 +66,7 @@ describe.for(WAITED)('GET $path with Prefer: wait', ({ path, show }) => {
     return pending
   }
 
-  test.for(CHANGES)('E3: a client that %s meanwhile sees nothing of it', async ([, change, status, code]) => {
+  test.for(CHANGES)('E3: a client that %s meanwhile does not see it', async ([, change, status, code]) => {
     expect(await refusalOf(await waited(change))).toMatchObject({ status, codes: [code] })
   })
 

@@ -79,7 +79,7 @@ test('D1: an ill-formed class ID in the path is 404; the ledger refuses an unkno
   expect([verdictsOf(edge), edge.schemas.validated]).toEqual([['unchecked'], []])
 })
 
-test('D11: metadata that does not fit is told with a path per error, once the ledger says that it is time', async () => {
+test('D11: metadata that violates the schema is refused with a path per error, once the ledger asks for it', async () => {
   const edge = minting({ kind: 'refused', code: 'metadata_invalid', detail: 'No.', field: 'metadata' })
   const paths = ['color', 'parts[0].weight', '[0]', '']
   const errors = paths.map((path) => ({ path, message: `wrong at ${path}` }))
@@ -94,7 +94,7 @@ test('D11: metadata that does not fit is told with a path per error, once the le
   expect(verdictsOf(edge)).toEqual(['invalid'])
 })
 
-test('what a schema says is told when the ledger asks for it, and not otherwise', async () => {
+test('the schema is applied when the ledger asks for it, and not otherwise', async () => {
   const edge = minting({ kind: 'refused', code: 'not_issuer', detail: 'No.', field: null })
   edge.schemas.valueVerdict = { kind: 'invalid', errors: [{ path: 'a', message: 'b' }] }
   expect(await refusalOf(await mint(edge))).toEqual({ status: 403, codes: ['ERR_NOT_ISSUER'], fields: undefined })

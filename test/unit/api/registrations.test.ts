@@ -87,7 +87,7 @@ test('a malformed symbol causes no query', async () => {
 describe('the schema of a class', () => {
   const { path, body } = WRITTEN.createNftClass
 
-  test('D11: one that cannot be held to is 400, with the reason; the ledger is not asked', async () => {
+  test('D11: an invalid one is 400, with the reason; the ledger is not asked', async () => {
     const edge = createEdgeFixture()
     edge.schemas.schemaVerdict = { kind: 'invalid', reason: 'It refers to another document.' }
     const schema = { $ref: 'https://e.example' }

@@ -62,7 +62,7 @@ test('with txn_count it is 409 when the shard has processed fewer, and nothing i
   expect([...edge.shards.draining]).toEqual([7])
 })
 
-test('a store that is away is a 503 with nothing of it inside, and to a change it says that the outcome is unknown', async () => {
+test('an unavailable store is a 503 without its message, and for a change with the outcome unknown', async () => {
   const away = (): Promise<never> => Promise.reject(new ShardHealthUnavailable('connect ECONNREFUSED 10.0.0.7'))
   const shardHealth: ShardHealth = { shards: away, shard: away, record: away }
   const { edge, admin } = await fixture({ shardHealth })

@@ -100,7 +100,7 @@ describe('the shape of a submission', () => {
     ])
   })
 
-  test('P4: of many unknown fields a hundred are told, and that there are more', () => {
+  test('P4: of many unknown fields a hundred are named, and that there are more', () => {
     const unknown = (count: number): readonly Invalid[] =>
       submissionErrors({ ...GOOD, ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`x${i}`, 0])) })
     const told = (count: number) => {

@@ -151,7 +151,7 @@ describe('what is sent', () => {
     expect(lines.at(-1)).toEqual({ end: true, count: 0, next_page_token: '' })
   })
 
-  test('what is wrong with the query is told before anything is sent', async () => {
+  test('a wrong query is refused before anything is sent', async () => {
     const edge = ledgerOf(1)
     const refused = await refusalOf(await asked(edge, '?order=up&page_size=0&page_token=x'))
     expect(refused).toMatchObject({ status: 400, fields: ['order', 'page_size', 'page_token'] })

@@ -92,7 +92,7 @@ describe('POST /v1/transactions', () => {
     }
   })
 
-  test('R2: what was never expected is 503 with the outcome unknown, and tells nothing of itself', async () => {
+  test('R2: an unexpected error is 503 with the outcome unknown, without its message', async () => {
     const edge = createEdgeFixture()
     edge.gateway.outcome = new TypeError('SELECT secret FROM db.internal\n    at amount 10.50')
     const response = await edge.post('/v1/transactions', SUBMISSION, await edge.tokenFor('transactor'))

@@ -108,7 +108,7 @@ describe.for(NAMED.filter(([, { answer }]) => 'replayed' in answer))('D7: %s', (
   })
 })
 
-test.for(NAMED)('a refusal is told under its field: %s', async ([, request]) => {
+test.for(NAMED)('a refusal names its field: %s', async ([, request]) => {
   const refused = { kind: 'refused', code: 'group_exists', detail: 'No.', field: 'a_field' } as const
   const response = await decided(request, { kind: 'answered', answer: refused })
   expect(await refusalOf(response)).toEqual({ status: 409, codes: ['ERR_CONFLICT'], fields: ['a_field'] })

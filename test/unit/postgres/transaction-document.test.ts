@@ -209,7 +209,7 @@ test('D1: of each column but those that change later', () => {
   expect(Object.keys(row).toSorted()).toEqual([...Object.keys(CHANGES), ...others].toSorted())
 })
 
-test('a row of another account, key or group than its text says is told', () => {
+test('a row of another account, key or group than its text says is a finding', () => {
   const vault = vaultOf()
   const elsewhere = { ...vault, accountRef: () => 'x', keyRef: () => 'y', groupRef: () => 'z' }
   const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })

@@ -85,7 +85,7 @@ describe('how an edge lets a request be followed', () => {
     expect(untraced.sent.flatMap(({ items }) => items.map((item) => 'trail' in item))).toEqual([false])
   })
 
-  test('at debug there is a line when it comes and one when its client is told, with no word of what it holds', async () => {
+  test('at debug there is a line when it comes and one when its client gets the reply, without its content', async () => {
     const { clock, lines, ask } = await watchedEdge(REFUSED)
     ask(TRAIL)
     await clock.pass(10)

@@ -257,7 +257,7 @@ describe('the gateway', () => {
     expect(sent.flatMap(({ items }) => items).length).toBe(4)
   })
 
-  test('no shards, no owner at all, and no owner of this one are told apart', async () => {
+  test('no shards, no owner at all, and no owner of this one are different errors', async () => {
     const cases = [
       { records: [], reason: 'no_shards' },
       { records: [{ session: null }], reason: 'no_healthy_shards' },

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { inParallel, untilFailure } from '../../../runtime/common/in-parallel.ts'
 
-test('all are run, a few at a time, and each that failed is told of', async () => {
+test('all are run, a few at a time, and each failure is reported', async () => {
   const all = Array.from({ length: 30 }, (_, index) => index)
   const failed: unknown[] = []
   const done: number[] = []

@@ -110,7 +110,7 @@ describe('what is taken in', () => {
     expect([first, answers]).toEqual([[], [answer('taken', 2)]])
   })
 
-  test('R2: what a batch has taken in of one message is told in one, whatever sources it is of', () => {
+  test('R2: one message acknowledges everything that a batch has taken in, from any source', () => {
     const { inbox, incarnation } = receiving()
     const heard: (readonly DeliveryAnswer[])[] = []
     inbox.receive([delivery([1, 2]), delivery([1], { source: 3 })], (given) => heard.push(given))
@@ -119,7 +119,7 @@ describe('what is taken in', () => {
     expect(heard).toEqual([[answer('taken', 2), { ...answer('taken', 1), source: 3 }]])
   })
 
-  test('R2: a source that does not know what is committed is told at once, though it brings nothing new', () => {
+  test('R2: a source that does not know what is committed gets a reply at once, though it brings nothing new', () => {
     const { answers, entered, receive } = receiving(4)
     receive(delivery([1, 2], { acknowledged: 0 }), delivery([], { acknowledged: 4 }))
     expect(answers).toEqual([answer('taken', 4)])

@@ -194,7 +194,7 @@ describe('K5: a look-up that is not answered', () => {
   })
 })
 
-test('K6: who is late by the time that a look-up has failed is told so, in whichever shard', async () => {
+test('K6: a command that is late when its look-up has failed is answered so, in any shard', async () => {
   const ledger = hosting([0, 1])
   const { clock, verdicts, logged, send } = ledger
   send(item(0, 'a', register), item(1, 'b', register))

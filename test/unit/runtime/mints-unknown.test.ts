@@ -27,7 +27,7 @@ describe.for([
     expect(told(verdicts).get(first)).toBe('ruby')
   })
 
-  test('as it was decided, is decided once, and all that waited are told as if nothing had been', async () => {
+  test('as it was decided, is decided once, and all that waited get the usual reply', async () => {
     const scene = await minting()
     const { clock, verdicts, rows, ask, deliver, carryAgain, decision } = scene
     const [first, again] = [ask('once'), ask('once')]
@@ -46,7 +46,7 @@ describe.for([
     expect([account?.holds.size, account?.sequence]).toEqual([0, 1])
   })
 
-  test('as it was refused, is answered all the same: by that refusal, or by what is asked for anew', async () => {
+  test('as it was refused, is still answered: by that refusal, or by beginning anew', async () => {
     const scene = await minting()
     const { clock, verdicts, asked, ask, deliver, carryAgain, decision } = scene
     const first = ask('once')

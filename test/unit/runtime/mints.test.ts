@@ -24,7 +24,7 @@ describe('a mint', () => {
     expect(host.backlog()).toBe(0)
   })
 
-  test('D7: repeats under its key wait with it; each is told that it is one, and whether it was the same', async () => {
+  test('D7: repeats under its key wait with it; each reply says that it is a replay, and whether the body was the same', async () => {
     const { clock, verdicts, ask, asked, deliver, decision } = await minting()
     const [first, same, other] = [ask('once'), ask('once'), ask('once', { instance_id: 'opal' })]
     await clock.pass(20)
@@ -41,7 +41,7 @@ describe('a mint', () => {
     ])
   })
 
-  test('D7: a repeat in the very batch that decides it is told so, too, whichever comes first', async () => {
+  test('D7: a repeat in the very batch that decides it is a replay too, whichever comes first', async () => {
     const { clock, host, verdicts, ask, asked, deliver, decision, gather } = await minting()
     const first = ask('once')
     await clock.pass(20)
@@ -63,7 +63,7 @@ describe('a mint', () => {
     expect([asked().length, host.backlog()]).toEqual([1, 0])
   })
 
-  test('D7: a refusal is told to all that wait, and frees the key in its commit: who comes after begins anew', async () => {
+  test('D7: all that wait get its refusal, whose commit frees the key: the next one begins anew', async () => {
     const { clock, verdicts, ask, asked, deliver, decision, gather } = await minting()
     const [first, second] = [ask('once'), ask('once')]
     await clock.pass(20)

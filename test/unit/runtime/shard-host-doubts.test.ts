@@ -147,7 +147,7 @@ describe('the shard host in doubt', () => {
     },
   )
 
-  test('H4: what breaks an invariant because the shard is another’s by now is given up, and is not held for broken', async () => {
+  test('H4: what breaks an invariant because the shard has another owner is given up, and not quarantined', async () => {
     const { clock, control, host, logged, verdicts, send, give, serve } = hosting([0])
     control.commit = () => {
       give(0, 'another')
