@@ -88,14 +88,14 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
         return selection
       }
       const { caller, mode, audience, trail } = order
-      log.info('export_begun', { ...fieldsOf(trail), clientId: caller.clientId, mode, audience })
+      log.info('export_begun', { ...fieldsOf(trail), client_id: caller.clientId, mode, audience })
       const lines = linesOf(options, order, selection, opened)
       const ended = (failure: unknown): void => {
         opened.close()
         done()
         const fields = { ...fieldsOf(order.trail), ...(failure === undefined ? {} : failureFields(failure)) }
-        if (failure === undefined) log.info('export_done', fields)
-        else log.warn('export_broken_off', fields)
+        if (failure === undefined) log.info('export_completed', fields)
+        else log.warn('export_aborted', fields)
       }
       return { kind: 'begun', content: contentOf(lines, opened, ended) }
     } catch (cause) {

@@ -100,7 +100,7 @@ function isImportError(error: unknown): boolean {
 /** Logs names only: messages may quote content of an import. */
 function report(log: Log, importId: string | null, error: unknown): void {
   if (error instanceof DriveStopped) return
-  const fields = { importId, because: error instanceof Error ? error.name : 'unknown' }
+  const fields = { import_id: importId, failure: error instanceof Error ? error.name : 'unknown' }
   if (error instanceof LedgerImportsUnavailable) log.warn('import_interrupted', fields)
-  else log.error('import_stuck', fields)
+  else log.error('import_failed', fields)
 }

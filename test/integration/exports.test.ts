@@ -243,7 +243,7 @@ describe('an export', () => {
     const reader = slow.content.getReader()
     await expect(reader.closed).rejects.toThrow('reached its deadline')
     await expect(brief.begin(ORDER).then((begun) => begun.kind)).resolves.toBe('begun')
-    expect(logged.filter(({ event }) => event === 'export_broken_off').map(({ fields }) => fields['failure'])).toEqual(
+    expect(logged.filter(({ event }) => event === 'export_aborted').map(({ fields }) => fields['failure'])).toEqual(
       expect.arrayContaining(['ExportCancelled', 'ExportsUnavailable']),
     )
   })
@@ -271,7 +271,7 @@ describe('an export', () => {
         (error) => error instanceof UnreadableRow || error instanceof ExportsUnavailable,
       )
       const last = logged.at(-1)
-      expect(['export_broken_off', 'export_failed']).toContain(last?.event)
+      expect(['export_aborted', 'export_failed']).toContain(last?.event)
       expect(JSON.stringify(last)).not.toContain(told.bob.accountId)
     } finally {
       for (const table of tables) {

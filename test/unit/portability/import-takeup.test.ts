@@ -82,7 +82,7 @@ test('U3: an unreadable import is logged, and retried after half a minute even o
   }))
   await stage(IMPORT_ID, 'alice')
   await takeup.drive(IMPORT_ID)
-  expect([looked, log]).toEqual([1, [`import_stuck {"importId":"${IMPORT_ID}","because":"SyntaxError"}`]])
+  expect([looked, log]).toEqual([1, [`import_failed {"import_id":"${IMPORT_ID}","failure":"SyntaxError"}`]])
   await clock.pass(29_999)
   await takeup.drive(IMPORT_ID)
   await takeup.look()
