@@ -101,26 +101,22 @@ export function createAuditReads(url: string, name: string, vault: RowVault): Au
 
 async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Moment) => Promise<T>): Promise<T> {
   let begun = false
-  const results: { readonly value: T }[] = []
   const running = pool.run((sql) =>
     sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
       begun = true
-      results.push({
-        value: await work({
-          query: (text, parameters) => queryOn<never>(text, parameters)(transaction),
-          fetchKeys: (names) => fetchKeys(transaction, names, vault),
-          vault,
-          inBatches: (text, parameters, take) => inBatches(transaction, text, parameters, take),
-        }),
+      const value = await work({
+        query: (text, parameters) => queryOn<never>(text, parameters)(transaction),
+        fetchKeys: (names) => fetchKeys(transaction, names, vault),
+        vault,
+        inBatches: (text, parameters, take) => inBatches(transaction, text, parameters, take),
       })
+      return { value }
     }),
   )
-  await running.catch((error: Error) => {
+  const { value } = await running.catch((error: Error) => {
     throw begun && isLate(error.cause) ? new MomentTooLong(error.message, { cause: error.cause }) : error
   })
-  const result = results.at(-1)
-  if (result === undefined) throw new AuditUnavailable('The snapshot has no result.')
-  return result.value
+  return value
 }
 
 function isLate(cause: unknown): boolean {

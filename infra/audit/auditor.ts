@@ -140,10 +140,9 @@ export class Auditor {
   }
 
   private async turn(before: AuditProgress): Promise<TurnResult & { readonly busy: boolean }> {
-    const { query, fetchKeys, vault, moment, wholeMoment } = this.reads
-    const end = await readFeedEnd(query)
-    const receiptProblem = await loadReceiptCheck(query, this.options.ledgerId)
-    const look: Look = { query, fetchKeys, vault, moment, wholeMoment, receiptProblem, countBelow: null }
+    const end = await readFeedEnd(this.reads.query)
+    const receiptProblem = await loadReceiptCheck(this.reads.query, this.options.ledgerId)
+    const look: Look = { ...this.reads, receiptProblem, countBelow: null }
     const progress = this.unlessRestored(before, end)
     let turn: Turn = { progress, findings: [], busy: false, look, end }
     for (const part of [this.followTail, this.lookAtValue, this.lookAtSupplies, this.walk])
@@ -189,8 +188,9 @@ export class Auditor {
     const marked = isMarked
       ? { asOfMs: tail.mark.atMs, mark: { position: end.next, atMs: end.nowMs } }
       : { asOfMs: tail.asOfMs, mark: tail.mark }
-    if (window === undefined) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked } } }
-    if (window.isEmpty) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked, position } } }
+    if (window === undefined || window.isEmpty) {
+      return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked, position } } }
+    }
     if (await isTooMuch(look.query, window)) {
       const progress = this.anew(window.until, end.nowMs, 'so much was written at once')
       return { ...turn, progress, busy: true }

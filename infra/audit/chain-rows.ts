@@ -103,18 +103,16 @@ export function openAccountRow(row: AccountRow, vault: RowVault): OpenedAccount 
     else wrong('no_negative_balance', `${account}, ${part[0]}`, balance.problem)
   }
   const holds = new Map<string, Hold>()
-  for (const part of row.hold_parts ?? []) {
-    const hold = opened(() => openHold(row, part, own.value.accountId, vault))
+  const takeHold = (name: string, open: () => Hold): void => {
+    const hold = opened(open)
     if (hold.isOpen) holds.set(holdId(hold.value), hold.value)
-    else wrong('no_negative_balance', `${account}, hold ${part[0]}`, hold.problem)
+    else wrong('no_negative_balance', `${account}, hold ${name}`, hold.problem)
   }
-  for (const part of row.pending_parts ?? []) {
-    const hold = opened(() => openPending({ shardId: row.shard_id, ref: row.account_id }, part, vault))
-    if (hold.isOpen) holds.set(holdId(hold.value), hold.value)
-    else wrong('no_negative_balance', `${account}, hold ${part[0]}`, hold.problem)
-  }
+  for (const part of row.hold_parts ?? []) takeHold(part[0], () => openHold(row, part, own.value.accountId, vault))
+  const owner = { shardId: row.shard_id, ref: row.account_id }
+  for (const part of row.pending_parts ?? []) takeHold(part[0], () => openPending(owner, part, vault))
   const isWhole = findings.every(({ subject }) => subject !== 'no_negative_balance')
-  if (isWhole && !matchesDigest(row, own.value, balances, holds, vault)) {
+  if (isWhole && partsDigest({ balances, holds }, vault, key.name) !== own.value.parts) {
     wrong('no_negative_balance', account, 'its balances or holds are not those that were written with it')
   }
   const areHoldsRead = holds.size === (row.hold_parts ?? []).length + (row.pending_parts ?? []).length
@@ -151,16 +149,6 @@ function openHold(
   const hold = JSON.parse(vault.open(accountKeyName(ref), place, Buffer.from(sealed, 'base64'))) as Hold
   if (holdRefOf(vault, accountId, holdId(hold)) === holdRef) return hold
   throw new UnreadableRow(place, 'it is of another hold')
-}
-
-function matchesDigest(
-  row: AccountRow,
-  { parts }: AccountDocument,
-  balances: ReadonlyMap<string, Balance>,
-  holds: ReadonlyMap<string, Hold>,
-  vault: RowVault,
-): boolean {
-  return partsDigest({ balances, holds }, vault, accountKeyName(row.account_id)) === parts
 }
 
 function headOf(

@@ -10,7 +10,7 @@ import { nftKeyName, PLACES } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { accountMeant, opened } from './opened.ts'
+import { accountMeant, type Opened, opened } from './opened.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/rows/transaction-document.ts'
 import { receiptProblemOf } from './transaction-checks.ts'
 import { countedSql, type Look } from './walk.ts'
@@ -49,9 +49,13 @@ export interface InstanceRow extends ActorRow {
   readonly last_event: number | null
 }
 
-/** Its class's key must have been fetched. */
-export function instanceHeadOf(row: InstanceRow, classIssuer: string | undefined, vault: RowVault): InstanceHead {
-  const state = opened(() => openInstance(row, vault))
+/** `state`: by `openInstance`. */
+export function instanceHeadOf(
+  row: InstanceRow,
+  state: Opened<InstanceState>,
+  classIssuer: string | undefined,
+  vault: RowVault,
+): InstanceHead {
   return {
     state: state.isOpen ? state.value : undefined,
     status: row.status,
@@ -62,13 +66,8 @@ export function instanceHeadOf(row: InstanceRow, classIssuer: string | undefined
   }
 }
 
-/** Number of history entries from a former ledger; 0 for an unreadable row. */
-export function entriesFromElsewhere(row: InstanceRow, vault: RowVault): number {
-  const state = opened(() => openInstance(row, vault))
-  return state.isOpen ? (state.value.arrived?.events ?? 0) : 0
-}
-
-function openInstance(row: InstanceRow, vault: RowVault): InstanceState {
+/** Its class's key must have been fetched. Throws UnreadableRow. */
+export function openInstance(row: InstanceRow, vault: RowVault): InstanceState {
   const state = stateOf('instance', row, vault)
   if (state.version === Number(row.version)) return state
   throw new UnreadableRow(actorPlace(row), 'its version is not what was sealed')

@@ -105,7 +105,12 @@ export function notePass(progress: AuditProgress, next: PassPlace | null, seen: 
 
 /** Adds counts of the tail. */
 export function noteSince(progress: AuditProgress, counts: Counts): AuditProgress {
-  return inBoth(progress, (pass) => ({ since: addCounts(pass.since, counts) }))
+  const { pass, last } = progress
+  return {
+    ...progress,
+    pass: pass === null ? null : { ...pass, since: addCounts(pass.since, counts) },
+    last: last === null ? null : { ...last, since: addCounts(last.since, counts) },
+  }
 }
 
 /** Adds unlisted findings to the current pass, or else to the last. */
@@ -113,15 +118,6 @@ export function noteUnlisted(progress: AuditProgress, counts: Counts): AuditProg
   const { pass, last } = progress
   if (pass !== null) return { ...progress, pass: { ...pass, unlisted: addCounts(pass.unlisted, counts) } }
   return last === null ? progress : { ...progress, last: { ...last, unlisted: addCounts(last.unlisted, counts) } }
-}
-
-function inBoth(progress: AuditProgress, change: (pass: PassBegun) => Partial<PassBegun>): AuditProgress {
-  const { pass, last } = progress
-  return {
-    ...progress,
-    pass: pass === null ? null : { ...pass, ...change(pass) },
-    last: last === null ? null : { ...last, ...change(last) },
-  }
 }
 
 /** P2: number of the pass for new findings. */

@@ -1,7 +1,7 @@
 /** Sums the mints and burns of tokens. The rows are sealed, so they are decrypted one by one. */
 import type { SupplyMoves } from '../../runtime/audit/supply-check.ts'
 import { storedObject } from '../../runtime/audit/stored-json.ts'
-import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import type { Moment, Query } from './audit-reads.ts'
 import { fetchKeysOfAccounts, opened } from './opened.ts'
@@ -40,7 +40,7 @@ export interface Moved {
   readonly unread: readonly (readonly [place: string, problem: string])[]
 }
 
-interface Sums {
+interface Sums extends SupplyMoves {
   done: Quantity
   issued: Quantity
   underWay: Quantity
@@ -82,7 +82,7 @@ export async function readMoves(moment: Moment, tokenIds: readonly string[]): Pr
       if (message.type === 'credit_issue') of.issuing += parseQuantity(quantity)
     }
   })
-  return { moves: new Map([...sums].map(([tokenId, of]) => [tokenId, movesOf(of)])), unread }
+  return { moves: sums, unread }
 }
 
 /** Most unreadable rows that are named. */
@@ -129,17 +129,6 @@ function enter(sums: Sums, { by, isIssue, legOf }: Change, statuses: ReadonlyMap
   if (isIssue) sums.issued += by
 }
 
-function newSums(): Sums {
+export function newSums(): Sums {
   return { done: ZERO, issued: ZERO, underWay: ZERO, issuing: ZERO, settling: new Map(), isPartial: false }
-}
-
-function movesOf({ done, issued, underWay, issuing, settling, isPartial }: Sums): SupplyMoves {
-  return {
-    done: formatQuantity(done),
-    issued: formatQuantity(issued),
-    underWay: formatQuantity(underWay),
-    issuing: formatQuantity(issuing),
-    settling: [...settling].map(([groupId, sum]) => [groupId, formatQuantity(sum)]),
-    isPartial,
-  }
 }

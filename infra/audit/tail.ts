@@ -57,16 +57,23 @@ const FED = {
   nft_events: 'nft_events',
 } as const
 
+const IN_WINDOW = 'commit_xid >= $1::xid8 AND commit_xid < $2::xid8'
+
+/** SQL: whether a relation has more than this number of rows in the window. */
+function hasMoreThan(rows: number): string {
+  return Object.values(FED)
+    .map((relation) => `EXISTS (SELECT FROM ${relation} WHERE ${IN_WINDOW} OFFSET ${rows} LIMIT 1)`)
+    .join('\n    OR ')
+}
+
 const FULL_AT = `
 SELECT ${Object.entries(FED)
   .map(
-    ([name, relation]) => `(SELECT commit_xid FROM ${relation} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8
+    ([name, relation]) => `(SELECT commit_xid FROM ${relation} WHERE ${IN_WINDOW}
          ORDER BY commit_xid OFFSET ${WINDOW_ROWS - 1} LIMIT 1)::text AS ${name}`,
   )
   .join(',\n       ')},
-       ${Object.values(FED)
-         .map((relation) => `EXISTS (SELECT FROM ${relation} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8)`)
-         .join('\n    OR ')} AS written`
+       ${hasMoreThan(0)} AS written`
 
 type WindowRow = Readonly<Record<keyof typeof FED, string | null>> & { readonly written: boolean }
 
@@ -86,16 +93,8 @@ export async function nextWindow(query: Query, from: string, settled: string): P
  * Commits of the ledger write at most a few thousand rows. A larger commit, such as a restore, is left to a pass.
  */
 const MAX_WINDOW_ROWS = 10_000
-const TOO_MUCH = `
-SELECT ${Object.values(FED)
-  .map(
-    (relation) => `EXISTS (SELECT FROM ${relation} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8
-                 OFFSET ${MAX_WINDOW_ROWS} LIMIT 1)`,
-  )
-  .join('\n    OR ')} AS too_much`
-
 export async function isTooMuch(query: Query, { from, until }: Window): Promise<boolean> {
-  const [row] = await query<{ too_much: boolean }>(TOO_MUCH, [from, until])
+  const [row] = await query<{ too_much: boolean }>(`SELECT ${hasMoreThan(MAX_WINDOW_ROWS)} AS too_much`, [from, until])
   return row?.too_much === true
 }
 

@@ -7,6 +7,7 @@
  */
 import { ChainWalk, type StoredWalk } from '../../runtime/audit/chain-walk.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
+import { appendTo } from '../../runtime/common/append-to.ts'
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import { keyNameOfAccountRow } from '../postgres/rows/account-document.ts'
 import {
@@ -132,11 +133,7 @@ async function readEntries(look: Look, accounts: readonly Walked[]): Promise<Rea
     look.countBelow,
   ])
   const byAccount = new Map<string, EntryRow[]>()
-  for (const entry of found) {
-    const own = byAccount.get(keyOf(entry))
-    if (own === undefined) byAccount.set(keyOf(entry), [entry])
-    else own.push(entry)
-  }
+  for (const entry of found) appendTo(byAccount, keyOf(entry), entry)
   return byAccount
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { ProvenanceWalk, type StoredProvenance } from '../../runtime/audit/provenance-walk.ts'
+import { appendTo } from '../../runtime/common/append-to.ts'
 import { shardOfTransactionId } from '../../actors/identifiers.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
 import { keyNameOfActorRow } from '../postgres/rows/actor-documents.ts'
@@ -16,7 +17,6 @@ import {
   CLASSES_NAMED,
   type ClassRow,
   EVENTS_EXAMINED,
-  entriesFromElsewhere,
   EVENTS_PAGE,
   EVENTS_PAGE_SIZE,
   type EventRow,
@@ -28,6 +28,7 @@ import {
   MINT_ON_ITS_WAY,
   type MintRow,
   openClass,
+  openInstance,
   ORPHANS_PAGE,
   type OrphansRow,
   walkedEventOf,
@@ -89,15 +90,22 @@ async function walkInstances(
   const { issuers, findings } = await readIssuers(look, rows)
   const walks = rows.map((row) => {
     const issuer = issuers.get(nftNameOf(row.actor_id)?.classId ?? '')
-    const cameWith = entriesFromElsewhere(row, look.vault)
-    return { row, issuer, cameWith, walk: new ProvenanceWalk(row.actor_id, issuer, within ?? undefined, cameWith) }
+    const state = opened(() => openInstance(row, look.vault))
+    const cameWith = state.isOpen ? (state.value.arrived?.events ?? 0) : 0
+    return {
+      row,
+      state,
+      issuer,
+      cameWith,
+      walk: new ProvenanceWalk(row.actor_id, issuer, within ?? undefined, cameWith),
+    }
   })
   const { events, erased } = await readEvents(
     look,
     walks.map(({ row, walk }) => ({ row, first: walk.next() })),
   )
   let counted = 0
-  for (const { row, issuer, cameWith, walk } of walks) {
+  for (const { row, state, issuer, cameWith, walk } of walks) {
     const own = events.get(row.actor_id) ?? []
     for (const event of own) {
       if (event.number === 0 && event.counted) counted += 1
@@ -109,7 +117,7 @@ async function walkInstances(
       const next: NftsCursor = { at: 'instances', nftId: row.actor_id, within: walk.stored() }
       return { next, checked: { provenance: counted }, findings }
     }
-    findings.push(...walk.finish(instanceHeadOf(row, issuer, look.vault)))
+    findings.push(...walk.finish(instanceHeadOf(row, state, issuer, look.vault)))
   }
   const next: NftsCursor = { at: 'instances', nftId: rows.at(-1)?.actor_id ?? '', within: null }
   return { next, checked: { provenance: counted }, findings }
@@ -175,11 +183,7 @@ async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<Events
   ])
   const erased = await fetchKeysOfAccounts(look, found)
   const byNft = new Map<string, EventRow[]>()
-  for (const event of found) {
-    const own = byNft.get(event.nft_id)
-    if (own === undefined) byNft.set(event.nft_id, [event])
-    else own.push(event)
-  }
+  for (const event of found) appendTo(byNft, event.nft_id, event)
   return { events: byNft, erased }
 }
 

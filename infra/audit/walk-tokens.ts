@@ -7,12 +7,12 @@
  *   K3. A token that exceeds this limit, too, is a finding, because it is not verified. It does not end the walk.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
-import { type SupplyMoves, supplyProblem } from '../../runtime/audit/supply-check.ts'
+import { supplyProblem } from '../../runtime/audit/supply-check.ts'
 import { keyNameOfActorRow } from '../postgres/rows/actor-documents.ts'
 import { arrayLiteral } from '../postgres/connection/array-literal.ts'
 import { type AuditReads, type Moment, MomentTooLong } from './audit-reads.ts'
 import { opened } from './opened.ts'
-import { countMoves, readMoves } from './supply-moves.ts'
+import { countMoves, newSums, readMoves } from './supply-moves.ts'
 import { openToken, TOKEN_COLUMNS, type TokenRow } from './value-outside-accounts.ts'
 import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
@@ -123,7 +123,7 @@ async function judge(moment: Moment, rows: readonly TokenRow[]): Promise<readonl
   return [
     ...tokens.flatMap(({ row, token }) => {
       const problem = token.isOpen
-        ? orUnreadable(() => supplyProblem(token.value, moves.get(token.value.tokenId) ?? NO_MOVES), UNREADABLE)
+        ? orUnreadable(() => supplyProblem(token.value, moves.get(token.value.tokenId) ?? newSums()), UNREADABLE)
         : token.problem
       return problem === undefined ? [] : [found(`token ${row.actor_id}`, problem)]
     }),
@@ -132,4 +132,3 @@ async function judge(moment: Moment, rows: readonly TokenRow[]): Promise<readonl
 }
 
 const UNREADABLE = 'it cannot be read'
-const NO_MOVES: SupplyMoves = { done: '0', issued: '0', underWay: '0', issuing: '0', settling: [] }

@@ -33,22 +33,18 @@ export async function readAccounts(
   sql: postgres.Sql,
   take: (points: readonly AccountPoint[]) => Promise<void>,
 ): Promise<Moment> {
-  const moments: Moment[] = []
-  await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
+  return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     const [row] = await transaction<{ now: Date }[]>`SELECT now() AS now`
     const newest = await newestCheckpoint(transaction)
     const batches = transaction<PointRow[]>`
       SELECT shard_id, account_id, sequence, version, encode(tip, 'hex') AS tip
         FROM accounts ORDER BY shard_id, account_id`.cursor(BATCH_ROWS)
     for await (const rows of batches) await take(rows.map(pointFrom))
-    moments.push({
+    return {
       asOfMs: row?.now.getTime() ?? 0,
       links: newest === undefined ? NO_LINKS : linksAfter(newest.statement, newest.signed),
-    })
+    }
   })
-  const [moment] = moments
-  if (moment === undefined) throw new Error('the accounts were not read')
-  return moment
 }
 
 function pointFrom(row: PointRow): AccountPoint {

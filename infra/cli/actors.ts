@@ -3,6 +3,7 @@ import { Argument } from 'commander'
 import { ACTOR_KINDS, type ActorKind } from '../../actors/address.ts'
 import { ABSENT } from '../../actors/define-actor.ts'
 import { ACTORS } from '../../actors/step-actor.ts'
+import { appendTo } from '../../runtime/common/append-to.ts'
 import type { CommandSetup } from './common/command.ts'
 
 export const actorsCommand: CommandSetup = (command, io) => {
@@ -84,8 +85,7 @@ export function mermaidOf(transitions: readonly DescribedTransition[]): string {
   const arrows = new Map<string, string[]>()
   for (const { from, to, ...transition } of transitions) {
     if (to === null) continue
-    const arrow = `${nodeOf(from)} --> ${nodeOf(to)}`
-    arrows.set(arrow, [...(arrows.get(arrow) ?? []), labelOf(transition)])
+    appendTo(arrows, `${nodeOf(from)} --> ${nodeOf(to)}`, labelOf(transition))
   }
   const lines = [...arrows].map(([arrow, labels]) => `  ${arrow}: ${labels.join('\\n')}`)
   return `stateDiagram-v2\n${lines.join('\n')}\n`

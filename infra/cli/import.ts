@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { uuidOf } from '../../actors/identifiers.ts'
+import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { LinesBroken, linesOf } from '../portability/export-file.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { unreadable } from './common/given-file.ts'
@@ -92,19 +93,10 @@ async function* textsOf(path: string): AsyncGenerator<string, void, undefined> {
 
 /** The hashes cover the exact bytes: even an added carriage return makes another file. */
 function recordOf(text: string, line: number): JsonObject {
-  const record = objectOf(text)
+  const record = storedObject(text)
   if (record === undefined) throw new CommandFailed(`line ${line} is not a record of an export`)
   if (canonicalJson(record) !== text) throw new CommandFailed(`line ${line} is not canonical JSON`)
   return record
-}
-
-function objectOf(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 interface Part {

@@ -1,3 +1,4 @@
+import { appendTo } from '../../runtime/common/append-to.ts'
 import type { ShardView } from '../../runtime/ports/shard-health.ts'
 import { refuseEarlierSchemaAt } from '../postgres/migrations/migrate.ts'
 import { createShardHealth } from '../postgres/reads/shard-health-postgres.ts'
@@ -66,10 +67,7 @@ export function shardSummary(shards: readonly Pick<ShardView, 'shardId' | 'owner
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    groups.set(key, [...(groups.get(key) ?? []), item])
-  }
+  for (const item of items) appendTo(groups, keyOf(item), item)
   return groups
 }
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { readGivenText } from './common/given-file.ts'
-import { readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
+import { type Exported, readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
 import { type CheckedChain, type GivenEntry, verifyChain } from './verify/verify-chain.ts'
 import { isExport, verifyExport } from './verify/verify-export.ts'
 import {
@@ -78,17 +78,9 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
     return verifyExports(exports, await readKeys(jwks, io), io)
   }
-  const pages: ExportedPage[] = []
-  const receipts: GivenReceipt[] = []
-  const assertions: GivenAssertion[] = []
-  const proofs: GivenLiabilityProof[] = []
-  for (const name of names) {
-    const found = readExport(await readGivenText(name, io), name)
-    pages.push(...found.pages)
-    receipts.push(...found.receipts)
-    assertions.push(...found.assertions)
-    proofs.push(...found.proofs)
-  }
+  const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [] }
+  for (const name of names) readExport(await readGivenText(name, io), name, found)
+  const { pages, receipts, assertions, proofs } = found
   const signed = receipts.length + assertions.length + proofs.length
   if (signed === 0 && pages.every((page) => page.entries.length === 0)) {
     throw new CommandFailed('the files have no entry of a chain, and nothing signed')

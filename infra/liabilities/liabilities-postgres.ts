@@ -11,6 +11,7 @@ import { createQueryPool, type QueryPool } from '../postgres/connection/query-po
 import { estimateBalances, startLimitWatch } from './liability-limit-watch.ts'
 import { readProof } from './liability-proofs.ts'
 import { startRunRemoval } from './liability-removal.ts'
+import { failureOf } from './liability-readers.ts'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 import { findRun, type LiabilityRun, openDocument, readDocument, type RunDocument } from './liability-runs.ts'
 import { BALANCES_PER_READER, SNAPSHOT_TIMEOUT_MS } from './liability-session.ts'
@@ -97,7 +98,7 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
 
   return {
     liabilities: createBegunLater(async () => {
-      const outcome = await run(task).catch((error): LiabilityOutcome => ({ kind: 'failed', code: codeOf(error) }))
+      const outcome = await run(task).catch(failureOf)
       const snapshotMs = snapshotMsOf(outcome)
       if (snapshotMs !== null) watch.recordSnapshot(snapshotMs)
       return liabilitiesIn(outcome, log)

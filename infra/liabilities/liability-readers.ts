@@ -39,12 +39,13 @@ export interface PartRead {
   readonly negative: readonly string[]
 }
 
-export type ReaderOutcome =
-  | { readonly kind: 'read'; readonly read: PartRead }
+export type RunFailure =
   /** `table`: has a row that cannot be decrypted or fails a check. */
   | { readonly kind: 'unreadable'; readonly table: string }
   /** `code`: of the driver or the system, or the name of an error. */
   | { readonly kind: 'failed'; readonly code: string }
+
+export type ReaderOutcome = { readonly kind: 'read'; readonly read: PartRead } | RunFailure
 
 export interface RunningReader {
   /** Never rejects. */
@@ -82,8 +83,7 @@ export async function runReader(task: ReaderTask, ending?: AbortSignal): Promise
       connection.destroy()
     }
   } catch (error) {
-    if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
-    return { kind: 'failed', code: codeOf(error) }
+    return failureOf(error)
   }
 }
 
@@ -106,9 +106,10 @@ async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> 
   return { part: book.part(), counts, taken: [...taken], negative: [...negative] }
 }
 
-/** Leaves out the row: its reference identifies the account. */
-export function tableIn({ message }: UnreadableRow): string {
-  return /^[a-z_.]+/.exec(message)?.[0] ?? ''
+export function failureOf(error: unknown): RunFailure {
+  if (!(error instanceof UnreadableRow)) return { kind: 'failed', code: codeOf(error) }
+  // Leaves out the row: its reference identifies the account.
+  return { kind: 'unreadable', table: /^[a-z_.]+/.exec(error.message)?.[0] ?? '' }
 }
 
 /** Ranges of similar size that cover all shards. `readers`: at most the number of shards. */

@@ -11,10 +11,9 @@ import { SEED_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
 import type { ExceededLimit, Liabilities } from '../../runtime/ports/assertion-source.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { type Connection, DeadlinePassed, type Sql, withDeadline } from '../postgres/connection/connection.ts'
-import { codeOf } from '../postgres/connection/failure.ts'
 import { readLedger } from '../postgres/migrations/migrate.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
+import { failureOf, type RunFailure, type StartReader, startReaderHere } from './liability-readers.ts'
 import {
   beginRun,
   completeRun,
@@ -56,10 +55,7 @@ export type LiabilityOutcome =
   | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly snapshotMs: number | null }
   | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
   | { readonly kind: 'exceeded'; readonly limit: ExceededLimit }
-  /** `table`: has a row that cannot be decrypted or fails a check. */
-  | { readonly kind: 'unreadable'; readonly table: string }
-  /** `code`: of the driver or the system, or the name of an error. */
-  | { readonly kind: 'failed'; readonly code: string }
+  | RunFailure
 
 const LOCK_POLL_MS = 100
 const LOCK_WAIT_MS = 60_000
@@ -76,8 +72,7 @@ export async function runLiabilities(
     return await whileOpen(connection, findOrCompute(connection, { ...task, startReader }))
   } catch (error) {
     if (error instanceof LimitExceeded) return { kind: 'exceeded', limit: error.limit }
-    if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
-    return { kind: 'failed', code: codeOf(error) }
+    return failureOf(error)
   } finally {
     connection?.destroy()
   }

@@ -1,7 +1,6 @@
 /** The threads of a proof of liabilities: one per run, and one per reader of it. */
-import { codeOf } from '../postgres/connection/failure.ts'
 import { createThreads, programBeside, startThread, type Threads } from '../system/worker-task.ts'
-import type { ReaderOutcome, ReaderTask, StartReader } from './liability-readers.ts'
+import { failureOf, type ReaderOutcome, type ReaderTask, type StartReader } from './liability-readers.ts'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 
 /** For the wait for other runs, the snapshot and the trees. */
@@ -22,5 +21,5 @@ export function createLiabilityThreads(): Threads<LiabilityTask, LiabilityOutcom
 
 export const startReaderThread: StartReader = (task) => {
   const { result, end } = startThread<ReaderTask, ReaderOutcome>(program('liability-reader-worker'), task)
-  return { outcome: result.catch((error) => ({ kind: 'failed', code: codeOf(error) })), end: () => void end() }
+  return { outcome: result.catch(failureOf), end: () => void end() }
 }

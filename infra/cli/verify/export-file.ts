@@ -21,10 +21,10 @@ export interface ExportedPage {
 }
 
 export interface Exported {
-  readonly pages: readonly ExportedPage[]
-  readonly receipts: readonly GivenReceipt[]
-  readonly assertions: readonly GivenAssertion[]
-  readonly proofs: readonly GivenLiabilityProof[]
+  readonly pages: ExportedPage[]
+  readonly receipts: GivenReceipt[]
+  readonly assertions: GivenAssertion[]
+  readonly proofs: GivenLiabilityProof[]
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/
@@ -81,12 +81,9 @@ const proofSchema = v.pipe(
     assertion: shown.assertion,
   })),
 )
-/** `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
-export function readExport(text: string, name: string): Exported {
-  const pages: ExportedPage[] = []
-  const receipts: GivenReceipt[] = []
-  const assertions: GivenAssertion[] = []
-  const proofs: GivenLiabilityProof[] = []
+
+/** Adds the values of a file to `found`. `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
+export function readExport(text: string, name: string, { pages, receipts, assertions, proofs }: Exported): void {
   const loose: GivenEntry[] = []
   for (const value of valuesOf(text, name)) {
     const assertion = v.safeParse(assertionSchema, value)
@@ -100,7 +97,6 @@ export function readExport(text: string, name: string): Exported {
     } else loose.push(readEntry(value, name))
   }
   if (loose.length > 0) pages.push({ accountId: undefined, total: undefined, entries: loose })
-  return { pages, receipts, assertions, proofs }
 }
 
 export function readJwks(text: string, name: string): ReceiptKeys {

@@ -6,7 +6,7 @@ import { addCounts } from '../../../runtime/audit/finding.ts'
 import { heldValue } from '../../../runtime/audit/held-value.ts'
 import { type SupplyMoves, supplyProblem } from '../../../runtime/audit/supply-check.ts'
 import { type JsonObject } from '../../../actors/canonical-json.ts'
-import { formatQuantity } from '../../../actors/money.ts'
+import { formatQuantity, parseQuantity, ZERO } from '../../../actors/money.ts'
 import { legHold, tokenState } from '../../support/ledger-rows-values.ts'
 
 /** The members of an entry that books read. */
@@ -98,19 +98,29 @@ test('holds give reserved and incoming value, but none for NFTs', () => {
 
 describe('a supply', () => {
   const token = tokenState({ status: 'active', initialSupply: '100', totalSupply: '110', held: {} })
-  const moves: SupplyMoves = { done: '110', issued: '100', underWay: '0', issuing: '0', settling: [] }
+  const of = parseQuantity
+  const moves: SupplyMoves = {
+    done: of('110'),
+    issued: of('100'),
+    underWay: ZERO,
+    issuing: ZERO,
+    settling: new Map(),
+    isPartial: false,
+  }
   const WRONG = 'it is not what was minted and not burned'
 
   test('S1, S3: is the minted less the burned quantity, including value in transit', () => {
     expect(supplyProblem(token, moves)).toBeUndefined()
-    expect(supplyProblem(token, { ...moves, done: '115', underWay: '-5' })).toBeUndefined()
-    expect(supplyProblem(token, { ...moves, done: '10', issued: '0', underWay: '100', issuing: '100' })).toBeUndefined()
-    expect(supplyProblem(token, { ...moves, done: '111' })).toBe(WRONG)
-    expect(supplyProblem(token, { ...moves, issued: '99' })).toBe('what was issued is not its initial supply')
+    expect(supplyProblem(token, { ...moves, done: of('115'), underWay: of('-5') })).toBeUndefined()
+    expect(
+      supplyProblem(token, { ...moves, done: of('10'), issued: ZERO, underWay: of('100'), issuing: of('100') }),
+    ).toBeUndefined()
+    expect(supplyProblem(token, { ...moves, done: of('111') })).toBe(WRONG)
+    expect(supplyProblem(token, { ...moves, issued: of('99') })).toBe('what was issued is not its initial supply')
   })
 
   test('S2: while a group settles, its legs count unless the token has holds of them', () => {
-    const settling = { ...moves, done: '100', settling: [['g1', '10'] as const] }
+    const settling = { ...moves, done: of('100'), settling: new Map([['g1', of('10')]]) }
     expect(supplyProblem(token, settling)).toBeUndefined()
     const held = {
       'g1 0': { change: 'mint', amount: '25', clientId: 'c' },
