@@ -7,6 +7,7 @@
  */
 import type { ActorAddress, ActorKind } from './address.ts'
 import type { JsonObject } from './canonical-json.ts'
+import type { TransactionType } from './account/commands.ts'
 import type { Failure } from './account/transaction.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -30,7 +31,7 @@ export type LegRole = 'own' | 'receiver' | 'supply' | 'instance'
 /** An agreed leg of a registered group. */
 export interface LegTerms {
   readonly accountId: string
-  readonly type: 'debit' | 'credit' | 'transfer' | 'exchange' | 'mint' | 'burn'
+  readonly type: TransactionType
   readonly amount: string
   /** `BASE`, a token, or an NFT as `class/instance` (nft-id.ts); here and everywhere. */
   readonly tokenId: string

@@ -24,7 +24,7 @@ export function openClassIssuer(command: AccountCommandOf<'prepare_class'>): Acc
 }
 
 function opening(
-  command: AccountCommandOf<'prepare_issue'> | AccountCommandOf<'prepare_class'>,
+  command: AccountCommandOf<'prepare_issue' | 'prepare_class'>,
   prepare: (account: AccountData) => AccountChange,
 ): AccountChange {
   const { accountId, shardId, clientId } = command
@@ -39,7 +39,7 @@ export function prepareClass(account: AccountData, command: AccountCommandOf<'pr
   return turn.done(issuerOf(account, command.clientId))
 }
 
-type Prepare = AccountCommandOf<'prepare_issue'> | AccountCommandOf<'prepare_class'>
+type Prepare = AccountCommandOf<'prepare_issue' | 'prepare_class'>
 
 /** The token or class that is being registered. */
 function registryOf(command: Prepare): ActorAddress {

@@ -172,10 +172,7 @@ function refusesTransfer(turn: Turn, command: AccountCommandOf<'receive_transfer
 /** P1, P2, P3: completes or releases. */
 export function conclude(
   turn: Turn,
-  command:
-    | AccountCommandOf<'conclude_transfer'>
-    | AccountCommandOf<'conclude_exchange'>
-    | AccountCommandOf<'conclude_supply'>,
+  command: AccountCommandOf<'conclude_transfer' | 'conclude_exchange' | 'conclude_supply'>,
 ): void {
   const hold = pendingHoldOf(turn, command.txnId)
   const refused = command.failure

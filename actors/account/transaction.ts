@@ -2,35 +2,8 @@ import type { JsonObject } from '../canonical-json.ts'
 import type { ExchangeSide } from '../message.ts'
 import type { TransactionType } from './commands.ts'
 
-/** Failure of an accepted transaction or of a compensation. Clients store the codes: never reuse or rename one. */
-export type FailureCode =
-  | 'insufficient_funds'
-  | 'balance_limit'
-  | 'asset_limit'
-  | 'account_frozen'
-  | 'account_closed'
-  | 'incoming_refused'
-  | 'expired'
-  | 'exchange_expired'
-  | 'exchange_limit'
-  | 'supply_limit'
-  | 'supply_underflow'
-  | 'group_closed'
-  | 'leg_limit'
-  | 'declined'
-  | 'timed_out'
-  | 'revert_requested'
-  | 'already_compensated'
-  | 'not_compensable'
-  | 'not_owner'
-  | 'held'
-
-export interface Failure {
-  readonly code: FailureCode
-  readonly detail: string
-}
-
-const FAILURES: Record<FailureCode, string> = {
+/** Clients store the codes: never reuse or rename one. */
+const FAILURES = {
   insufficient_funds: 'The amount is larger than the available balance.',
   balance_limit: 'The balance would leave 18 integer digits.',
   asset_limit: 'The account holds as many assets as an account may.',
@@ -51,6 +24,14 @@ const FAILURES: Record<FailureCode, string> = {
   not_compensable: 'A transaction of this kind cannot be compensated.',
   not_owner: 'The account does not own the NFT.',
   held: 'Another transaction holds the NFT.',
+} as const
+
+/** Failure of an accepted transaction or of a compensation. */
+export type FailureCode = keyof typeof FAILURES
+
+export interface Failure {
+  readonly code: FailureCode
+  readonly detail: string
 }
 
 export function failure(code: FailureCode): Failure {

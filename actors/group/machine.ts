@@ -130,7 +130,7 @@ const ACTIONS = {
   expire: runs(() => [revert('timed_out')]),
   revert: (group: GroupData, command: RevertGroupCommand, { status }: Context) =>
     reverting(advanced(group, command, revert('revert_requested')), status),
-  noteLate: runs((command: GroupCommandOf<'leg_completed'> | GroupCommandOf<'leg_failed'>) => [noteLate(command)]),
+  noteLate: runs((command: GroupCommandOf<'leg_completed' | 'leg_failed'>) => [noteLate(command)]),
   noteSettled: runs((command: GroupCommandOf<'leg_settled'>) => [noteSettled(command)]),
   finishSettled: runs((command: GroupCommandOf<'leg_settled'>) => [noteSettled(command), finish]),
   noteReverted: runs((command: GroupCommandOf<'leg_reverted'>) => [noteReverted(command)]),

@@ -230,7 +230,7 @@ export function proceed({ leg, role, txnId, metadata }: GroupCommandOf<'leg_comp
 }
 
 /** A reverting part stays so: only its transaction is recorded. */
-export function noteLate(command: GroupCommandOf<'leg_completed'> | GroupCommandOf<'leg_failed'>): Progress {
+export function noteLate(command: GroupCommandOf<'leg_completed' | 'leg_failed'>): Progress {
   return (group) => withPart(group, command, { txnId: command.txnId, failed: command.type === 'leg_failed' })
 }
 

@@ -12,15 +12,7 @@ import type { Terms } from './terms.ts'
  * `open`; `settling`, `reverting`: decided, waiting for replies; `settled`, `reverted`: final; `linked`: never
  * registered, stores only compensations under its ID.
  */
-export type GroupStatus =
-  | 'registering'
-  | 'refusing'
-  | 'open'
-  | 'settling'
-  | 'settled'
-  | 'reverting'
-  | 'reverted'
-  | 'linked'
+export type GroupStatus = keyof typeof SHOWN
 
 export interface GroupData {
   readonly kind: 'group'
@@ -131,7 +123,7 @@ const SHOWN = {
   reverting: 'reverting',
   reverted: 'reverted',
   linked: 'linked',
-} as const satisfies Readonly<Record<GroupStatus, GroupView['status'] | null>>
+} as const satisfies Readonly<Record<string, GroupView['status'] | null>>
 
 export function shown(status: GroupStatus): GroupView['status'] {
   return SHOWN[status] ?? 'open'

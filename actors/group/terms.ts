@@ -5,7 +5,7 @@
  */
 import { sha256Hex } from '../audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../canonical-json.ts'
-import { isSelfTransfer, withArticle } from '../account/commands.ts'
+import { isSelfTransfer, TRANSACTION_TYPES, withArticle } from '../account/commands.ts'
 import { isAccountId, isUuid } from '../identifiers.ts'
 import type { LegTerms } from '../message.ts'
 import { BASE_UNIT, formatQuantity, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
@@ -48,7 +48,6 @@ export interface TermsProblem {
   readonly message: string
 }
 
-const TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
 const TOKEN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** Reads {group_id, legs, timeout_seconds}; returns all problems at once. */
@@ -98,10 +97,10 @@ function readLeg(leg: Json, at: string, problems: TermsProblem[]): LegTerms | un
   const wrong = (field: string, rule: TermsRule, message: string): void =>
     void problems.push({ field: `${at}.${field}`, rule, message })
   const before = problems.length
-  const type = TYPES.find((known) => known === fields['type'])
+  const type = TRANSACTION_TYPES.find((known) => known === fields['type'])
   if (typeof accountId !== 'string' || !isAccountId(accountId))
     wrong('account_id', 'account_id', 'must be an account ID')
-  if (type === undefined) wrong('type', 'type', `must be one of ${TYPES.join(', ')}`)
+  if (type === undefined) wrong('type', 'type', `must be one of ${TRANSACTION_TYPES.join(', ')}`)
   if (typeof amount !== 'string' || !isDecimalString(amount) || parseQuantity(amount) === 0n) {
     wrong('amount', 'amount', 'must be a positive decimal string of at most 18+18 digits')
   }
