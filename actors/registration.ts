@@ -1,7 +1,8 @@
 /** Registration of tokens and NFT classes: the issuer must consent. A refusal frees the name. */
 import type { CommandBase } from './account/commands.ts'
-import { refusal } from './account/outcome.ts'
-import type { Change } from './define-actor.ts'
+import { type Answer, FIRST, refusal, type Repeatable } from './account/outcome.ts'
+import { type Change, written } from './define-actor.ts'
+import type { Stamp } from './message.ts'
 import type { Refusal } from './refusal.ts'
 import { invariant } from './result.ts'
 
@@ -25,7 +26,7 @@ interface IssuePrepared {
 }
 
 /** Whether the client gave the key itself. */
-export function isReplay({ registrationKey }: Pick<RegistrationCommand, 'registrationKey'>): boolean {
+function isReplay({ registrationKey }: Pick<RegistrationCommand, 'registrationKey'>): boolean {
   return !registrationKey.startsWith('request ')
 }
 
@@ -42,9 +43,22 @@ export function registrationGuards<Register extends RegistrationCommand, Prepare
   }
 }
 
-export function registrationActions<Prepared extends IssuePrepared>() {
+/** `answerOf`: shows the asset as registered; `isSame`: whether it was registered with the fields of the command. */
+export function registrationActions<
+  Data extends { readonly version: number; readonly lastTimeMs: number },
+  Register extends RegistrationCommand,
+  Prepared extends IssuePrepared,
+>(answerOf: (data: Data, repeated: Repeatable) => Answer, isSame: (data: Data, command: Register) => boolean) {
   return {
-    defer: <Data>(data: Data): Change<Data> => ({ data, answer: 'deferred' }),
+    showRegistered: (data: Data, command: Register): Change<Data> => ({
+      data,
+      answer: answerOf(data, { replayed: isReplay(command), mismatch: !isSame(data, command) }),
+    }),
+    activate: (before: Data, stamp: Stamp): Change<Data> => {
+      const data = written(before, stamp)
+      return { data, effects: [{ kind: 'concluded', answer: answerOf(data, FIRST) }] }
+    },
+    defer: (data: Data): Change<Data> => ({ data, answer: 'deferred' }),
     giveUp: (_: object, { refused }: Prepared): Change<never> => {
       invariant(refused !== null, 'an abandoned registration has a refusal')
       const { code, detail, keyId } = refused

@@ -1,4 +1,4 @@
-import { FIRST, sent } from '../account/outcome.ts'
+import { sent } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
 import {
   ARRIVAL_ACTIONS,
@@ -10,8 +10,7 @@ import {
 } from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { ABSENT, type Change, defineActor, type MachineDefinition, type Refusals, written } from '../define-actor.ts'
-import type { Stamp } from '../message.ts'
-import { consentOf, isReplay, registrationActions, registrationGuards } from '../registration.ts'
+import { consentOf, registrationActions, registrationGuards } from '../registration.ts'
 import { holdArrival, isSameClass, isSameHold } from './arrival.ts'
 import {
   type ClassArrivalCommand,
@@ -34,14 +33,19 @@ const GUARDS = {
 }
 
 const ACTIONS = {
-  ...registrationActions<IssuePrepared>(),
-  showRegistered,
-  activate,
+  ...registrationActions<ClassData, RegisterClassCommand, IssuePrepared>(
+    (data, repeated) => ({ kind: 'class_registered', nftClass: classViewOf(data), ...repeated }),
+    (data, command) => registeredFields(data) === registeredFields(command),
+  ),
   takeArrival: (data: ClassData, command: ClassArrivalCommand) => ({
     data: written(data, command),
     answer: arrivalAnswer(command),
   }),
   ...ARRIVAL_ACTIONS,
+}
+
+function registeredFields({ name, description, issuer, metadataSchema }: ClassData | RegisterClassCommand): string {
+  return canonicalJson({ name, description, issuer, metadataSchema })
 }
 
 const CREATIONS = {
@@ -89,33 +93,6 @@ function register(command: RegisterClassCommand): Change<ClassData> {
   const data = newClass({ ...command, classId: command.newClassId }, command, command.registrationKey)
   const message = { type: 'prepare_class', name: data.id, ...consentOf(command) } as const
   return { data, effects: [sent(accountAddress(data.issuer), message)], answer: 'deferred' }
-}
-
-function activate(nftClass: ClassData, stamp: Stamp): Change<ClassData> {
-  const data = written(nftClass, stamp)
-  const answer = { kind: 'class_registered', nftClass: classViewOf(data), ...FIRST } as const
-  return { data, effects: [{ kind: 'concluded', answer }] }
-}
-
-function showRegistered(data: ClassData, command: RegisterClassCommand): Change<ClassData> {
-  const mismatch = asksForAnother(data, command)
-  return {
-    data,
-    answer: { kind: 'class_registered', nftClass: classViewOf(data), replayed: isReplay(command), mismatch },
-  }
-}
-
-/** Whether the class was registered with other fields. */
-function asksForAnother(
-  nftClass: ClassData,
-  { name, description, issuer, metadataSchema }: RegisterClassCommand,
-): boolean {
-  return (
-    nftClass.name !== name ||
-    nftClass.description !== description ||
-    nftClass.issuer !== issuer ||
-    canonicalJson(nftClass.metadataSchema) !== canonicalJson(metadataSchema)
-  )
 }
 
 const TAKEN = { code: 'class_exists', detail: 'The name is taken.', field: 'name' } as const

@@ -1,8 +1,8 @@
 /** Transitions of a token; the arithmetic is in supply.ts and arrival.ts. */
 import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS, authorizeArrival, NOT_HELD } from '../arrival.ts'
-import { ABSENT, type Change, defineActor, JUDGED, type MachineDefinition, type Refusals } from '../define-actor.ts'
+import { ABSENT, defineActor, JUDGED, type MachineDefinition, type Refusals } from '../define-actor.ts'
 import { BASE_UNIT, parseQuantity } from '../money.ts'
-import { isReplay, registrationActions, registrationGuards } from '../registration.ts'
+import { registrationActions, registrationGuards } from '../registration.ts'
 import {
   dropGrowth,
   EXISTS,
@@ -16,16 +16,7 @@ import {
   takeGrowth,
 } from './arrival.ts'
 import type { RegisterTokenCommand, TokenCommand, TokenData, TokenState, TokenStatus } from './state.ts'
-import {
-  activate,
-  begin,
-  changeSupply,
-  holdSupply,
-  register,
-  registeredAnswer,
-  revertLeg,
-  settleLeg,
-} from './supply.ts'
+import { begin, changeSupply, holdSupply, register, registeredAnswer, revertLeg, settleLeg } from './supply.ts'
 import { type Answer, refusal } from '../account/outcome.ts'
 
 type IssuePrepared = Extract<TokenCommand, { readonly type: 'issue_prepared' }>
@@ -40,13 +31,15 @@ const GUARDS = {
 }
 
 const ACTIONS = {
-  ...registrationActions<IssuePrepared>(),
-  showRegistered: (data: TokenData, command: RegisterTokenCommand): Change<TokenData> => ({
-    data,
-    answer: registeredAnswer(data, { replayed: isReplay(command), mismatch: asksForAnother(data, command) }),
-  }),
+  ...registrationActions<TokenData, RegisterTokenCommand, IssuePrepared>(
+    registeredAnswer,
+    (token, { tokenId, decimals, issuer, totalSupply }) =>
+      token.tokenId === tokenId &&
+      token.decimals === decimals &&
+      token.issuer === issuer &&
+      token.initialSupply === totalSupply,
+  ),
   begin,
-  activate,
   changeSupply,
   holdSupply,
   settleLeg,
@@ -118,16 +111,6 @@ const tokenMachine = {
     },
   },
 } as const satisfies MachineDefinition<TokenData, TokenStatus, TokenCommand, unknown>
-
-/** Whether the token was registered with other fields. */
-function asksForAnother(token: TokenData, { tokenId, decimals, issuer, totalSupply }: RegisterTokenCommand): boolean {
-  return (
-    token.tokenId !== tokenId ||
-    token.decimals !== decimals ||
-    token.issuer !== issuer ||
-    token.initialSupply !== totalSupply
-  )
-}
 
 const TAKEN = { code: 'token_exists', detail: 'The symbol is taken.', field: 'symbol' } as const
 

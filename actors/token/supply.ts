@@ -7,7 +7,7 @@
  *   T3. The token decides each request once, since each message is delivered once.
  */
 import { accountAddress, groupAddress } from '../address.ts'
-import { FIRST, type Repeatable, sent } from '../account/outcome.ts'
+import { type Repeatable, sent } from '../account/outcome.ts'
 import { type Change, written } from '../define-actor.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import type { LegName, Message, Stamp } from '../message.ts'
@@ -33,11 +33,6 @@ export function begin(token: TokenData, stamp: Stamp): TokenChange {
     data: written(token, stamp),
     effects: [sent(accountAddress(issuer), credit, [{ tokenId, quantity: totalSupply }])],
   }
-}
-
-export function activate(token: TokenData, stamp: Stamp): TokenChange {
-  const data = written(token, stamp)
-  return { data, effects: [{ kind: 'concluded', answer: registeredAnswer(data, FIRST) }] }
 }
 
 /** The token as registered. */
