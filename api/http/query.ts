@@ -6,6 +6,7 @@
  */
 import { closest, distance } from 'fastest-levenshtein'
 import type { Context } from 'hono'
+import * as v from 'valibot'
 import { type ErrorCode, type Invalid, invalidProblem, type Problem } from './problem.ts'
 import { isVersioned } from './request-path.ts'
 
@@ -19,6 +20,12 @@ export interface Query {
     code: ErrorCode,
     message: string,
   ) => T | null
+  /** A value as its schema takes it; null where there is none, or where it was refused with the message of the schema. */
+  readonly checked: <Schema extends v.GenericSchema>(
+    name: string,
+    schema: Schema,
+    code: ErrorCode,
+  ) => v.InferOutput<Schema> | null
   readonly reject: (name: string, code: ErrorCode, message: string) => void
   /** Undefined while nothing was refused. */
   readonly problem: () => Problem | undefined
@@ -58,6 +65,14 @@ function readQuery(url: string, known: readonly string[], others: 'refused' | 'i
       const value = parse(text)
       if (value !== undefined) return value
       query.reject(name, code, message)
+      return null
+    },
+    checked(name, schema, code) {
+      const text = query.value(name)
+      if (text === null) return null
+      const read = v.safeParse(schema, text)
+      if (read.success) return read.output
+      query.reject(name, code, read.issues[0].message)
       return null
     },
     reject(name, code, message) {

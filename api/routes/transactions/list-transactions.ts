@@ -2,15 +2,13 @@
 import { isDecimalString } from '../../../actors/money.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
-import { TRANSACTION_TYPES, type TransactionType } from '../../../actors/account/commands.ts'
-import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
+import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { parseTimestamp } from '../../../actors/timestamp.ts'
 import {
   type LedgerReads,
   TRANSACTION_STATUSES,
   type TransactionCursor,
   type TransactionQuery,
-  type TransactionStatus,
   type TransactionView,
 } from '../../../runtime/ports/ledger-reads.ts'
 import { prefers } from '../../http/accept.ts'
@@ -18,16 +16,11 @@ import { listReply } from '../../endpoint/paging.ts'
 import type { Query } from '../../http/query.ts'
 import { type ScannedPage, scanPage, type ScanRequest } from '../../endpoint/scan.ts'
 import {
-  ACCOUNT_ID_RULE,
   accountIdField,
+  checkedField,
   DECIMAL_PATTERN,
-  GROUP_ID_RULE,
   groupIdField,
-  IDEMPOTENCY_KEY_RULE,
   idempotencyKeyField,
-  isIdempotencyKey,
-  isTokenId,
-  TOKEN_ID_RULE,
   tokenIdField,
 } from '../../schemas/fields.ts'
 import { cursorText, LINES_TYPE, readCursor, transactionLines, VARIES } from '../../endpoint/transaction-lines.ts'
@@ -40,7 +33,10 @@ import * as v from 'valibot'
 
 const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
 
-const DECIMAL = v.pipe(v.string(), v.metadata({ pattern: DECIMAL_PATTERN }))
+const DECIMAL = checkedField('must be a non-negative decimal string', isDecimalString, { pattern: DECIMAL_PATTERN })
+const TYPE = v.picklist(TRANSACTION_TYPES, `must be one of ${TRANSACTION_TYPES.join(', ')}`)
+const STATUS = v.picklist(TRANSACTION_STATUSES, `must be one of ${TRANSACTION_STATUSES.join(', ')}`)
+const ORDER = v.picklist(['desc', 'asc'], 'must be desc or asc')
 
 function filter(name: string, schema: Parameter['schema'], description: string): Parameter {
   return { name, in: 'query', description, schema }
@@ -65,15 +61,15 @@ With \`Accept: application/x-ndjson\` the response has **all matches as lines**:
     filter('account_id', accountIdField, 'Of this account.'),
     filter('date_from', DATE, 'Created at this time or later: RFC 3339 with an offset.'),
     filter('date_to', DATE, 'Created before this time: RFC 3339 with an offset.'),
-    filter('type', v.picklist(TRANSACTION_TYPES), 'Of this type.'),
+    filter('type', TYPE, 'Of this type.'),
     filter('token_id', tokenIdField, 'Of this token; `BASE` for the ledger’s own unit.'),
     filter('token_class', v.string(), '`fungible` or `nft`; anything else finds nothing.'),
     filter('group_id', groupIdField, 'Under this group ID.'),
     filter('amount_min', DECIMAL, 'Of this amount or more.'),
     filter('amount_max', DECIMAL, 'Of this amount or less.'),
-    filter('status', v.picklist(TRANSACTION_STATUSES), 'In this status.'),
+    filter('status', STATUS, 'In this status.'),
     filter('idempotency_key', idempotencyKeyField, 'Of this key; needs `account_id`.'),
-    filter('order', v.optional(v.picklist(['desc', 'asc']), 'desc'), 'Newest first, or as a feed.'),
+    filter('order', v.optional(ORDER, 'desc'), 'Newest first, or as a feed.'),
     ...PAGING,
   ],
   answers: [
@@ -120,9 +116,7 @@ With \`Accept: application/x-ndjson\` the response has **all matches as lines**:
 
 type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
 
-const ORDERS = ['desc', 'asc'] as const
 const DATE_RULE = 'must be an RFC 3339 timestamp with an offset'
-const AMOUNT_RULE = 'must be a non-negative decimal string'
 
 const JSON_TYPE = 'application/json'
 
@@ -159,52 +153,24 @@ async function pageOf(
 /** The members have a fixed order: their values make the scope of the page tokens. */
 function readFilters(query: Query): Filters {
   const filters: Filters = {
-    accountId: query.parsed('account_id', accept(isAccountId), 'ERR_INVALID_ACCOUNT_ID', ACCOUNT_ID_RULE),
+    accountId: query.checked('account_id', accountIdField, 'ERR_INVALID_ACCOUNT_ID'),
     createdFromMs: query.parsed('date_from', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
     createdToMs: query.parsed('date_to', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
-    type: query.parsed(
-      'type',
-      oneOf<TransactionType>(TRANSACTION_TYPES),
-      'ERR_INVALID_TYPE',
-      `must be one of ${TRANSACTION_TYPES.join(', ')}`,
-    ),
-    tokenId: query.parsed('token_id', accept(isTokenId), 'ERR_INVALID_TOKEN_ID', TOKEN_ID_RULE),
+    type: query.checked('type', TYPE, 'ERR_INVALID_TYPE'),
+    tokenId: query.checked('token_id', tokenIdField, 'ERR_INVALID_TOKEN_ID'),
     tokenClass: query.value('token_class'),
-    groupId: query.parsed(
-      'group_id',
-      (text) => (isUuid(text) ? text.toLowerCase() : undefined),
-      'ERR_INVALID_GROUP_ID',
-      GROUP_ID_RULE,
-    ),
-    amountMin: query.parsed('amount_min', accept(isDecimalString), 'ERR_INVALID_AMOUNT', AMOUNT_RULE),
-    amountMax: query.parsed('amount_max', accept(isDecimalString), 'ERR_INVALID_AMOUNT', AMOUNT_RULE),
-    status: query.parsed(
-      'status',
-      oneOf<TransactionStatus>(TRANSACTION_STATUSES),
-      'ERR_INVALID_QUERY',
-      `must be one of ${TRANSACTION_STATUSES.join(', ')}`,
-    ),
-    idempotencyKey: query.parsed(
-      'idempotency_key',
-      accept(isIdempotencyKey),
-      'ERR_INVALID_IDEMPOTENCY_KEY',
-      IDEMPOTENCY_KEY_RULE,
-    ),
-    order: query.parsed('order', oneOf<'desc' | 'asc'>(ORDERS), 'ERR_INVALID_QUERY', 'must be desc or asc') ?? 'desc',
+    groupId: query.checked('group_id', groupIdField, 'ERR_INVALID_GROUP_ID')?.toLowerCase() ?? null,
+    amountMin: query.checked('amount_min', DECIMAL, 'ERR_INVALID_AMOUNT'),
+    amountMax: query.checked('amount_max', DECIMAL, 'ERR_INVALID_AMOUNT'),
+    status: query.checked('status', STATUS, 'ERR_INVALID_QUERY'),
+    idempotencyKey: query.checked('idempotency_key', idempotencyKeyField, 'ERR_INVALID_IDEMPOTENCY_KEY'),
+    order: query.checked('order', ORDER, 'ERR_INVALID_QUERY') ?? 'desc',
   }
   // A key means something within its account only (D7).
   if (filters.idempotencyKey !== null && filters.accountId === null) {
     query.reject('account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required with idempotency_key')
   }
   return filters
-}
-
-function accept(isOne: (text: string) => boolean): (text: string) => string | undefined {
-  return (text) => (isOne(text) ? text : undefined)
-}
-
-function oneOf<T extends string>(values: readonly T[]): (text: string) => T | undefined {
-  return (text) => values.find((value) => value === text)
 }
 
 /** The `+` of an offset that was not percent-encoded arrives as a space: nothing else in a timestamp can be one. */

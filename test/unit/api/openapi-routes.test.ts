@@ -26,6 +26,10 @@ vi.mock('../../../api/http/query.ts', async (load) => {
         asked.add(name)
         return query.value(name)
       },
+      checked(name, ...how) {
+        asked.add(name)
+        return query.checked(name, ...how)
+      },
       parsed(name, ...how) {
         asked.add(name)
         return query.parsed(name, ...how)
