@@ -8,6 +8,7 @@ import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/
 import type { GenericSchema } from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
+import { isRecord } from '../../actors/shapes.ts'
 import { FIELD_TEXTS } from './field-texts.ts'
 import { referenceTo } from './openapi-types.ts'
 import type { NamedSchema } from '../schemas/named-schema.ts'
@@ -82,14 +83,14 @@ function withFieldTexts(schema: JsonObject, fields: Readonly<Record<string, stri
   const { properties, items } = schema
   return {
     ...schema,
-    ...(isObject(properties)
+    ...(isRecord<JsonObject>(properties)
       ? {
           properties: Object.fromEntries(
             Object.entries(properties).map(([name, property]) => [name, fieldOf(name, property as JsonObject, fields)]),
           ),
         }
       : {}),
-    ...(isObject(items) ? { items: withFieldTexts(items, {}) } : {}),
+    ...(isRecord<JsonObject>(items) ? { items: withFieldTexts(items, {}) } : {}),
   }
 }
 
@@ -97,10 +98,6 @@ function fieldOf(name: string, property: JsonObject, fields: Readonly<Record<str
   const text = fields[name] ?? FIELD_TEXTS[name]
   const inner = withFieldTexts(property, {})
   return text === undefined ? inner : { ...inner, description: joined(text, inner['description']) }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `must be so` as a sentence. */

@@ -13,8 +13,9 @@ import {
   textField,
   unsignedOptional,
 } from './fields.ts'
-import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { schemaErrors } from '../http/invalid.ts'
 import { define, defineClosed, named } from './named-schema.ts'
+import { readBody, signedErrors } from './read-body.ts'
 
 const PUBLIC_KEY_RULE =
   'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
@@ -44,7 +45,6 @@ export const rotationSchema = defineClosed('KeyRotation', 'A new key for an acco
   proof: [v.exactOptional(signatureField), 'By the new key, over the same payload.'],
   ledger_id: v.exactOptional(ledgerIdField),
 })
-const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationSchema.entries))
 
 const STATUS_RULE = 'must be active, frozen or closed'
 const INCOMING_RULE = 'must be accept or refuse'
@@ -96,7 +96,7 @@ export function readRotation(
   accountId: string,
   readPublicKey: ReadPublicKey,
 ): Result<Rotation, readonly Invalid[]> {
-  const invalid = [...schemaErrors(rotationSchema, body), ...unknownFields(body, ROTATION_FIELDS)]
+  const invalid = signedErrors(rotationSchema, body)
   if (invalid.every((one) => one.field !== 'account_id') && body['account_id'] !== accountId) {
     invalid.push({ field: 'account_id', code: 'ERR_INVALID_ACCOUNT_ID', message: 'must be the account of the path' })
   }
@@ -115,15 +115,12 @@ export function readStatusChange(body: JsonObject): Result<StatusChange, readonl
       invalid.push({ field, code: 'ERR_INVALID_FIELD', message: 'at least one of status and incoming is required' })
     }
   }
-  return invalid.length > 0 ? refuse(invalid) : ok(body as StatusChange)
+  return readBody(statusSchema, body, invalid)
 }
 
-export type Reason = v.InferOutput<typeof pauseSchema>
-
 /** Of an erasure, a pause or a resumption. */
-export function readReason(body: JsonObject): Result<Reason, readonly Invalid[]> {
-  const invalid = schemaErrors(pauseSchema, body)
-  return invalid.length > 0 ? refuse(invalid) : ok(body as Reason)
+export function readReason(body: JsonObject) {
+  return readBody(pauseSchema, body)
 }
 
 /** Adds to `invalid` unless the key is good, or its absence was told already. */

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isAccountId, isPrintable } from '../../actors/identifiers.ts'
-import { ok, refuse, type Result } from '../../actors/result.ts'
+import { ok, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../http/problem.ts'
 import { signedPayload } from '../http/signed-body.ts'
 import {
@@ -15,8 +15,9 @@ import {
   textField,
   unsignedOptional,
 } from './fields.ts'
-import { NULL_RULE, schemaErrors, unknownFields } from '../http/invalid.ts'
+import { NULL_RULE } from '../http/invalid.ts'
 import { define } from './named-schema.ts'
+import { readBody, signableErrors } from './read-body.ts'
 
 const MAX_URL_LENGTH = 2_048
 const URL_RULE = 'must be an absolute http, https, ipfs or ar URL of at most 2,048 characters, without credentials'
@@ -43,7 +44,6 @@ export const attestationSchema = define('AttestationSubmission', 'A statement ab
   ],
   signature: [unsignedOptional(signatureField), 'The attester’s, over the body without `signature`.'],
 })
-const ATTESTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(attestationSchema.entries))
 
 export const revocationSchema = define('AttestationRevocation', 'Why a statement is taken back.', {
   reason: [unsignedOptional(textField(1, 1_024)), 'Why.'],
@@ -63,15 +63,13 @@ export interface AttestationSubmission {
 }
 
 export function readAttestation(body: JsonObject): Result<AttestationSubmission, readonly Invalid[]> {
-  const invalid = schemaErrors(attestationSchema, body)
-  const isSigned = (body['signature'] ?? null) !== null
-  // A signed member is never ignored. In an unsigned body only known members count.
-  if (isSigned) invalid.push(...unknownFields(body, ATTESTATION_FIELDS))
-  if (isSigned && body['evidence_url'] === null) {
+  const invalid = signableErrors(attestationSchema, body)
+  if ((body['signature'] ?? null) !== null && body['evidence_url'] === null) {
     invalid.push({ field: 'evidence_url', code: 'ERR_INVALID_FIELD', message: NULL_RULE })
   }
-  if (invalid.length > 0) return refuse(invalid)
-  const read = body as v.InferOutput<typeof attestationSchema>
+  const result = readBody(attestationSchema, body, invalid)
+  if (!result.ok) return result
+  const read = result.value
   return ok({
     attester: read.attester,
     subjectClass: read.subject_class,
@@ -86,10 +84,8 @@ export function readAttestation(body: JsonObject): Result<AttestationSubmission,
 
 /** The reason, or null where none is given. */
 export function readRevocation(body: JsonObject): Result<string | null, readonly Invalid[]> {
-  const invalid = schemaErrors(revocationSchema, body)
-  if (invalid.length > 0) return refuse(invalid)
-  const { reason } = body as v.InferOutput<typeof revocationSchema>
-  return ok(reason ?? null)
+  const read = readBody(revocationSchema, body)
+  return read.ok ? ok(read.value.reason ?? null) : read
 }
 
 /** Stored as sent and never fetched here; a reader who fetches it must not find two interpretations. */

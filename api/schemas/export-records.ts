@@ -15,7 +15,7 @@ import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { ErrorCode, Invalid } from '../http/problem.ts'
 import { ACCOUNT_ID_RULE, ATTESTER_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from './fields.ts'
 import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
-import { isObject } from './nft-class.ts'
+import { isRecord } from '../../actors/shapes.ts'
 
 export const EXPORT_FORMAT = 1
 export const PROOF_SYSTEM = 'ecdsa-p256-sha256' as const
@@ -88,7 +88,7 @@ const classId = checked(CLASS_RULE, isClassId)
 const supply = checked(SUPPLY_RULE, isDecimalString)
 const count = v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))
 const jwe = checked(JWE_RULE, (text) => text.length <= 2_048 && /^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/.test(text))
-const anyObject = v.custom<JsonObject>(isObject, 'must be an object')
+const anyObject = v.custom<JsonObject>(isRecord, 'must be an object')
 const ledgerId = checked('must be the ID of a ledger', (text) => /^[\x21-\x7e]{1,128}$/.test(text))
 const keyId = checked('must be the thumbprint of a key', (text) => /^[\w-]{43}$/.test(text))
 const signature = checked('must be a signature as DER in base64', (text) => /^[A-Za-z0-9+/]{80,100}={0,2}$/.test(text))
@@ -199,7 +199,7 @@ const RECORD_SCHEMAS = {
     account_id: accountId,
     status: oneOf(['active', 'frozen', 'closed']),
     incoming: oneOf(['accept', 'refuse']),
-    public_key: v.nullable(v.custom<JsonObject>(isObject, KEY_RULE)),
+    public_key: v.nullable(v.custom<JsonObject>(isRecord, KEY_RULE)),
     /** `encrypted_balance`: compact JWE (ECDH-ES, A256GCM) of `balanceText`. Balances of zero are left out. */
     balances: v.pipe(
       v.array(
@@ -317,7 +317,7 @@ function accountErrors(record: JsonObject, readPublicKey: ReadPublicKey, add: Ad
   if (!Array.isArray(balances)) return
   const seen = new Set<unknown>()
   for (const [index, balance] of (balances as readonly unknown[]).entries()) {
-    if (!isObject(balance)) continue
+    if (!isRecord(balance)) continue
     const { token_id: tokenId } = balance as { readonly token_id?: unknown }
     if (seen.has(tokenId)) add(`balances[${index}].token_id`, 'ERR_INVALID_TOKEN_ID', 'is listed twice')
     seen.add(tokenId)
@@ -325,8 +325,8 @@ function accountErrors(record: JsonObject, readPublicKey: ReadPublicKey, add: Ad
 }
 
 function attestationErrors({ attestation }: JsonObject, add: Add): void {
-  if (!isObject(attestation)) return
-  const { attester, attester_verified: verified, status, revoked_at: at, revoked_by: by } = attestation as JsonObject
+  if (!isRecord(attestation)) return
+  const { attester, attester_verified: verified, status, revoked_at: at, revoked_by: by } = attestation
   if (verified === true && typeof attester === 'string' && !isAccountId(attester)) {
     add('attestation.attester_verified', 'ERR_INVALID_FIELD', 'must be false unless the attester is an account')
   }

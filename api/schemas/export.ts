@@ -8,7 +8,7 @@ import type { ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { Invalid } from '../http/problem.ts'
 import { publicKeyField } from './account.ts'
 import { assertionRequestSchema } from './assertion.ts'
-import { accountIdField, unsignedOptional } from './fields.ts'
+import { accountIdField, checkedField, unsignedOptional } from './fields.ts'
 import { FIELD_CODES, schemaErrors } from '../http/invalid.ts'
 import { define } from './named-schema.ts'
 
@@ -40,7 +40,7 @@ export const exportRequestSchema = define(
       '`copy`, unless said: nothing changes here. `move`: the accounts are emptied and closed.',
     ],
     audience: [
-      v.pipe(v.string(AUDIENCE_RULE), v.check(isUuid, AUDIENCE_RULE), v.metadata({ format: 'uuid' })),
+      checkedField(AUDIENCE_RULE, isUuid, { format: 'uuid' }),
       'The `ledger_id` of the ledger that it is for.',
     ],
     recipient_public_key: [

@@ -5,6 +5,8 @@
 import * as v from 'valibot'
 import { isAccountId, isAttester, isUuid } from '../../actors/identifiers.ts'
 import { isDecimalString } from '../../actors/money.ts'
+import { isRecord } from '../../actors/shapes.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 import { named } from './named-schema.ts'
 
 const SYMBOL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -46,6 +48,14 @@ export function textField(
 ) {
   const holds = (text: string): boolean => text.length >= least && codePoints(text) <= most
   return checkedField(rule, holds, { ...(least === 0 ? {} : { minLength: least }), maxLength: most })
+}
+
+/** Any JSON object that a check accepts. */
+export function objectField(rule: string, holds: (value: JsonObject) => boolean = () => true) {
+  return v.pipe(
+    v.custom<JsonObject>((value) => isRecord<JsonObject>(value) && holds(value), rule),
+    v.metadata({ type: 'object', additionalProperties: true }),
+  )
 }
 
 export const accountIdField = named(

@@ -1,8 +1,8 @@
 /** The shape of a token's registration (D1, D5). */
 import * as v from 'valibot'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { type JsonObject } from '../../actors/canonical-json.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
-import { ok, refuse, type Result } from '../../actors/result.ts'
+import { ok, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../http/problem.ts'
 import {
   accountIdField,
@@ -13,8 +13,8 @@ import {
   SYMBOL_PATTERN,
   unsignedOptional,
 } from './fields.ts'
-import { schemaErrors, unknownFields } from '../http/invalid.ts'
 import { define } from './named-schema.ts'
+import { readBody, registeredPayload, signableErrors } from './read-body.ts'
 
 const MAX_DECIMALS = 18
 
@@ -39,9 +39,6 @@ export const tokenSchema = define('TokenRegistration', 'A new token.', {
   ],
   signature: [unsignedOptional(signatureField), 'The issuer’s, over the body without `signature`.'],
 })
-const TOKEN_FIELDS: ReadonlySet<string> = new Set(Object.keys(tokenSchema.entries))
-const SIGNED_FIELDS: ReadonlySet<string> = new Set([...TOKEN_FIELDS].filter((field) => field !== 'signature'))
-
 export interface TokenRegistration {
   readonly symbol: string
   readonly issuer: string
@@ -51,17 +48,15 @@ export interface TokenRegistration {
 }
 
 export function readTokenRegistration(body: JsonObject): Result<TokenRegistration, readonly Invalid[]> {
-  const invalid = schemaErrors(tokenSchema, body)
+  const invalid = signableErrors(tokenSchema, body)
   if (hasFinerSupply(body)) {
     const message = 'has more fractional digits than decimals'
     invalid.push({ field: 'total_supply', code: 'ERR_INVALID_TOTAL_SUPPLY', message })
   }
-  // A signed member is never ignored. In an unsigned body only known members count.
-  if ((body['signature'] ?? null) !== null) invalid.push(...unknownFields(body, TOKEN_FIELDS))
-  if (invalid.length > 0) return refuse(invalid)
-  const { symbol, issuer, signature } = body as v.InferOutput<typeof tokenSchema>
-  const registered = Object.fromEntries(Object.entries(body).filter(([field]) => SIGNED_FIELDS.has(field)))
-  return ok({ symbol, issuer, payload: canonicalJson(registered), signature: signature ?? null })
+  const read = readBody(tokenSchema, body, invalid)
+  if (!read.ok) return read
+  const { symbol, issuer, signature = null } = read.value
+  return ok({ symbol, issuer, payload: registeredPayload(tokenSchema, body), signature })
 }
 
 function isDecimals(value: number): boolean {

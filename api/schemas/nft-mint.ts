@@ -9,12 +9,12 @@ import {
   checkedField,
   idempotencyKeyField,
   ledgerIdField,
+  objectField,
   signatureField,
 } from './fields.ts'
-import { schemaErrors, unknownFields } from '../http/invalid.ts'
-import { isObject } from './nft-class.ts'
 import { defineClosed } from './named-schema.ts'
 import { isAccountId } from '../../actors/identifiers.ts'
+import { signedErrors } from './read-body.ts'
 
 const MAX_METADATA_BYTES = 65_536
 
@@ -29,10 +29,7 @@ export const mintSchema = defineClosed('NftMint', 'A signed mint.', {
   ],
   account_id: [accountIdField, 'The issuer of the class, whose key signs.'],
   owner: [v.exactOptional(accountIdField), 'The first owner; the issuer by default.'],
-  metadata: [
-    v.pipe(v.custom<JsonObject>(isMetadata, METADATA_RULE), v.metadata({ type: 'object', additionalProperties: true })),
-    'Data about the NFT.',
-  ],
+  metadata: [objectField(METADATA_RULE, isMetadata), 'Data about the NFT.'],
   ledger_id: [
     v.exactOptional(ledgerIdField),
     'The ledger that this is for, as `/readyz` tells it. Required in production.',
@@ -40,11 +37,9 @@ export const mintSchema = defineClosed('NftMint', 'A signed mint.', {
   idempotency_key: idempotencyKeyField,
   signature: signatureField,
 })
-const MINT_FIELDS: ReadonlySet<string> = new Set(Object.keys(mintSchema.entries))
-
 /** Everything that is wrong with the body; empty when it is a mint in this class that the ledger can judge. */
 export function mintErrors(body: JsonObject, classId: string): readonly Invalid[] {
-  const invalid = [...schemaErrors(mintSchema, body), ...unknownFields(body, MINT_FIELDS)]
+  const invalid = signedErrors(mintSchema, body)
   const { class_id: named } = body
   if (typeof named === 'string' && named !== classId) {
     invalid.push({ field: 'class_id', code: 'ERR_INVALID_CLASS_ID', message: CLASS_RULE })
@@ -52,6 +47,6 @@ export function mintErrors(body: JsonObject, classId: string): readonly Invalid[
   return invalid
 }
 
-function isMetadata(value: unknown): boolean {
-  return isObject(value) && Buffer.byteLength(canonicalJson(value as JsonObject)) <= MAX_METADATA_BYTES
+function isMetadata(value: JsonObject): boolean {
+  return Buffer.byteLength(canonicalJson(value)) <= MAX_METADATA_BYTES
 }

@@ -15,8 +15,8 @@ import {
   textField,
   unsignedOptional,
 } from './fields.ts'
-import { schemaErrors, unknownFields } from '../http/invalid.ts'
 import { define, defineClosed } from './named-schema.ts'
+import { readBody, signedErrors } from './read-body.ts'
 
 /**
  * As canonical JSON. 64 legs with the longest fields have half of it. Legs may have unknown members, which are hashed
@@ -107,13 +107,9 @@ export const declineSchema = defineClosed('GroupDecline', 'An account declines t
   ledger_id: [v.exactOptional(ledgerIdField), 'The intended ledger. Required in production.'],
   signature: signatureField,
 })
-const DECLINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(declineSchema.entries))
-
-export type Decline = v.InferOutput<typeof declineSchema>
-
 /** `groupId`: of the path, in lower case. */
-export function readDecline(body: JsonObject, groupId: string): Result<Decline, readonly Invalid[]> {
-  const invalid = [...schemaErrors(declineSchema, body), ...unknownFields(body, DECLINE_FIELDS)]
+export function readDecline(body: JsonObject, groupId: string) {
+  const invalid = signedErrors(declineSchema, body)
   const { group_id: named } = body
   if (
     invalid.every(({ field }) => field !== 'group_id') &&
@@ -122,12 +118,9 @@ export function readDecline(body: JsonObject, groupId: string): Result<Decline, 
   ) {
     invalid.push({ field: 'group_id', code: 'ERR_INVALID_GROUP_ID', message: 'must be the group of the path' })
   }
-  return invalid.length > 0 ? refuse(invalid) : ok(body as Decline)
+  return readBody(declineSchema, body, invalid)
 }
 
-export type Revert = v.InferOutput<typeof revertSchema>
-
-export function readRevert(body: JsonObject): Result<Revert, readonly Invalid[]> {
-  const invalid = schemaErrors(revertSchema, body)
-  return invalid.length > 0 ? refuse(invalid) : ok(body as Revert)
+export function readRevert(body: JsonObject) {
+  return readBody(revertSchema, body)
 }

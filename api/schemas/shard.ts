@@ -1,12 +1,10 @@
 /** The shape of what is said of a shard (D15). */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import { ok, refuse, type Result } from '../../actors/result.ts'
 import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
-import type { Invalid } from '../http/problem.ts'
 import { unsignedOptional } from './fields.ts'
-import { schemaErrors } from '../http/invalid.ts'
 import { define } from './named-schema.ts'
+import { readBody } from './read-body.ts'
 
 const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
 const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
@@ -19,10 +17,7 @@ export const shardHealthSchema = define('ShardHealth', 'The health to record for
   ],
 })
 
-export type ShardHealthRequest = v.InferOutput<typeof shardHealthSchema>
-
 /** Fields that are not known are ignored: the body is not signed. */
-export function readShardHealth(body: JsonObject): Result<ShardHealthRequest, readonly Invalid[]> {
-  const invalid = schemaErrors(shardHealthSchema, body)
-  return invalid.length > 0 ? refuse(invalid) : ok(body as ShardHealthRequest)
+export function readShardHealth(body: JsonObject) {
+  return readBody(shardHealthSchema, body)
 }

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { TRANSACTION_TYPES, withArticle } from '../../actors/account/commands.ts'
-import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { ErrorCode, Invalid } from '../http/problem.ts'
@@ -22,9 +22,11 @@ import {
   textField,
   tokenIdField,
 } from './fields.ts'
-import { schemaErrors, unknownFields } from '../http/invalid.ts'
+import { unknownFields } from '../http/invalid.ts'
 import { define, defineClosed, named } from './named-schema.ts'
 import { isAccountId } from '../../actors/identifiers.ts'
+import { signedErrors } from './read-body.ts'
+import { isRecord } from '../../actors/shapes.ts'
 
 const MAX_METADATA_MEMBERS = 16
 const MAX_METADATA_KEY_LENGTH = 64
@@ -42,7 +44,7 @@ export const metadataField = named(
   'OrderMetadata',
   'A flat object of at most 16 strings, with keys of 1 to 64 characters, and 4,096 bytes in all.',
   v.pipe(
-    v.custom<JsonObject>((value) => isMetadata(value as Json), METADATA_RULE),
+    v.custom<JsonObject>(isMetadata, METADATA_RULE),
     v.metadata({
       type: 'object',
       maxProperties: MAX_METADATA_MEMBERS,
@@ -103,9 +105,6 @@ export const submissionSchema = define(
     },
   },
 )
-const SUBMISSION_FIELDS: ReadonlySet<string> = new Set(Object.keys(submissionSchema.entries))
-const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveSchema.entries))
-
 /** In one request (D21). */
 export const MAX_BATCH = 500
 export const BATCH_RULE = `must be an array of 1 to ${MAX_BATCH} submissions`
@@ -119,15 +118,10 @@ export const batchSchema = define('SubmissionBatch', 'Signed orders that travel 
 
 /** Everything that is wrong with the body; empty when it is a submission that the ledger can judge. */
 export function submissionErrors(body: JsonObject): readonly Invalid[] {
-  const invalid = [
-    ...schemaErrors(submissionSchema, body),
-    ...unknownFields(body, SUBMISSION_FIELDS),
-    ...assetErrors(body),
-    ...counterpartErrors(body),
-  ]
+  const invalid = [...signedErrors(submissionSchema, body), ...assetErrors(body), ...counterpartErrors(body)]
   const { receive } = body
-  if (isObject(receive)) {
-    invalid.push(...unknownFields(receive, RECEIVE_FIELDS, 'receive.'))
+  if (isRecord<JsonObject>(receive)) {
+    invalid.push(...unknownFields(receive, receiveSchema.entries, 'receive.'))
     if (body['type'] === 'exchange') invalid.push(...receiveErrors(receive, body))
   }
   return invalid
@@ -218,16 +212,12 @@ function counterpartErrors(body: JsonObject): Invalid[] {
   return invalid
 }
 
-function isMetadata(value: Json): boolean {
-  if (!isObject(value)) return false
+function isMetadata(value: unknown): boolean {
+  if (!isRecord<JsonObject>(value)) return false
   const members = Object.entries(value)
   if (members.length > MAX_METADATA_MEMBERS) return false
   const shaped = members.every(
     ([key, text]) => typeof text === 'string' && key !== '' && codePoints(key) <= MAX_METADATA_KEY_LENGTH,
   )
   return shaped && Buffer.byteLength(canonicalJson(value)) <= MAX_METADATA_BYTES
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,7 +3,6 @@ import { type JsonObject, MAX_JSON_DEPTH } from '../../../actors/canonical-json.
 import type { GivenRecord } from '../../../runtime/ports/ledger-imports.ts'
 import { importAnswer, invalidOfFault } from '../../views/import-views.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
-import { isObject } from '../../schemas/nft-class.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
 import { ADMINS, type Endpoint } from '../../endpoint/route.ts'
@@ -11,6 +10,7 @@ import { readJsonBody } from '../../http/body.ts'
 import { type Invalid, invalidProblem, MAX_ERRORS, notFound, type Problem } from '../../http/problem.ts'
 import { importPartSchema, readImportPart } from '../../schemas/import-part.ts'
 import { recordErrors, recordKindOf } from '../../schemas/export-records.ts'
+import { isRecord } from '../../../actors/shapes.ts'
 import { importDoneResponse, importUnderWayResponse } from '../../schemas/responses/import.ts'
 
 export const createImport: Endpoint = {
@@ -106,8 +106,8 @@ async function schemaErrorsOf(
   for (const [index, { record, wellFormed }] of given.entries()) {
     if (!wellFormed || recordKindOf(record) !== 'nft_class') continue
     const { metadata_schema: schema } = record
-    if (!isObject(schema)) continue
-    const verdict = await schemas.check(schema as JsonObject)
+    if (!isRecord<JsonObject>(schema)) continue
+    const verdict = await schemas.check(schema)
     if (verdict.kind === 'overloaded') return 'overloaded'
     if (verdict.kind === 'valid') continue
     const field = `records[${index}].metadata_schema`
