@@ -1,10 +1,11 @@
-/** The shape of what is said of a shard (D15). */
+/** Shards: the body that records the health of one, and responses (D15). */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
 import { unsignedOptional } from './fields.ts'
 import { define } from './named-schema.ts'
 import { readBody } from './read-body.ts'
+import { count, countedPage, shardId, text, timestamp } from './responses/values.ts'
 
 const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
 const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
@@ -21,3 +22,17 @@ export const shardHealthSchema = define('ShardHealth', 'The health to record for
 export function readShardHealth(body: JsonObject) {
   return readBody(shardHealthSchema, body)
 }
+
+export const shardResponse = define('Shard', 'A shard.', {
+  shard_id: shardId,
+  owner: [v.nullable(text), 'The node that owns it; null while none does.'],
+  epoch: [count, 'How often it has changed hands.'],
+  health_state: [v.picklist(['healthy', 'moving', 'draining', 'unavailable']), 'How it fares.'],
+  txn_count: [count, 'How many transactions it has processed.'],
+  updated_at: timestamp,
+})
+
+export const shardListResponse = define('ShardList', 'One page of shards.', {
+  shards: [v.array(shardResponse), 'The shards of this page.'],
+  ...countedPage,
+})

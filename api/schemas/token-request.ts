@@ -1,4 +1,4 @@
-/** The two forms of POST /v1/auth/token (D17). Fields beyond them are ignored. */
+/** The two forms of POST /v1/auth/token, and its response (D17). Fields beyond them are ignored. */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
@@ -6,6 +6,7 @@ import type { Invalid } from '../http/problem.ts'
 import { unsignedOptional } from './fields.ts'
 import { schemaErrors } from '../http/invalid.ts'
 import { define, named } from './named-schema.ts'
+import { text } from './responses/values.ts'
 
 export type TokenRequest =
   | { readonly kind: 'credentials'; readonly clientId: string; readonly clientSecret: string }
@@ -47,3 +48,13 @@ export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonl
   const { client_id: clientId, client_secret: clientSecret } = body as v.InferOutput<typeof credentialsSchema>
   return ok({ kind: 'credentials', clientId, clientSecret })
 }
+
+export const tokenResponse = define('Tokens', 'An access token, and what the next one is got with.', {
+  access_token: [
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/)),
+    'A JWT (RFC 9068), to be sent as `Authorization: Bearer <access_token>`. Opaque to clients.',
+  ],
+  token_type: [v.literal('Bearer'), 'Always `Bearer`.'],
+  expires_in: [v.pipe(v.number(), v.integer(), v.minValue(1)), 'How many seconds the access token lives.'],
+  refresh_token: [text, 'Good once, for 30 days.'],
+})

@@ -3,8 +3,7 @@ import type { EdgeContext, PublicCall, PublicEndpoint } from '../../endpoint/rou
 import { readAnyJsonBody } from '../../http/body.ts'
 import { downstreamFailure, invalidProblem, type Problem, problem, unauthorized } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { readTokenRequest, tokenRequestSchema } from '../../schemas/token-request.ts'
-import { tokenResponse } from '../../schemas/responses/token.ts'
+import { readTokenRequest, tokenRequestSchema, tokenResponse } from '../../schemas/token-request.ts'
 
 export const issueToken: PublicEndpoint<EdgeContext> = {
   id: 'issueToken',

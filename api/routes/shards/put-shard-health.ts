@@ -2,9 +2,8 @@
 import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
 import { problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { readShardHealth, shardHealthSchema } from '../../schemas/shard.ts'
+import { readShardHealth, shardHealthSchema, shardResponse } from '../../schemas/shard.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
-import { shardResponse } from '../../schemas/responses/shard.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 
 export const putShardHealth: Endpoint = {

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
 import {
   count,
-  countRelation,
+  countedPage,
   decimals,
   keyId,
   minimalDecimal,
@@ -48,9 +48,7 @@ export const accountActorResponse = define('AccountActor', 'How the actor of an 
 
 export const accountListResponse = define('AccountList', 'One page of accounts.', {
   accounts: [v.array(accountResponse), 'The accounts of this page.'],
-  next_page_token: pageToken,
-  total_count: count,
-  total_count_relation: countRelation,
+  ...countedPage,
 })
 
 export const accountStateResponse = define('AccountState', 'The end of an account’s audit chain.', {
@@ -99,7 +97,5 @@ export const auditEntryResponse = define('AuditEntry', 'An entry of an audit cha
 export const auditChainResponse = define('AuditChain', 'One page of an audit chain.', {
   account_id: accountIdField,
   entries: [v.array(auditEntryResponse), 'The entries of this page.'],
-  next_page_token: pageToken,
-  total_count: count,
-  total_count_relation: countRelation,
+  ...countedPage,
 })

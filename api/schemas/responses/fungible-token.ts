@@ -1,7 +1,7 @@
 /** Responses about fungible tokens (D1, D5). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
-import { count, countRelation, decimals, minimalDecimal, pageToken, timestamp } from './values.ts'
+import { countedPage, decimals, minimalDecimal, timestamp } from './values.ts'
 import { define } from '../named-schema.ts'
 
 export const fungibleTokenResponse = define('FungibleToken', 'A fungible token.', {
@@ -15,7 +15,5 @@ export const fungibleTokenResponse = define('FungibleToken', 'A fungible token.'
 
 export const fungibleTokenListResponse = define('FungibleTokenList', 'One page of tokens.', {
   tokens: [v.array(fungibleTokenResponse), 'The tokens of this page.'],
-  next_page_token: pageToken,
-  total_count: count,
-  total_count_relation: countRelation,
+  ...countedPage,
 })

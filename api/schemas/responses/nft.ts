@@ -5,7 +5,7 @@ import {
   attestationId,
   classId,
   count,
-  countRelation,
+  countedPage,
   instanceId,
   jsonObject,
   pageToken,
@@ -33,9 +33,7 @@ export const listedNftClassResponse = define('NftClassSummary', 'An NFT class, a
 
 export const nftClassListResponse = define('NftClassList', 'One page of classes.', {
   classes: [v.array(listedNftClassResponse), 'The classes of this page.'],
-  next_page_token: pageToken,
-  total_count: count,
-  total_count_relation: countRelation,
+  ...countedPage,
 })
 
 const listedInstanceFields = {

@@ -6,7 +6,7 @@ import { problemResponse } from './problem.ts'
 import {
   classId,
   count,
-  countRelation,
+  countedPage,
   derSignature,
   groupId,
   instanceId,
@@ -20,7 +20,7 @@ import {
   transactionId,
   transactionMetadata,
 } from './values.ts'
-import { define, withRule } from '../named-schema.ts'
+import { define, named, withRule } from '../named-schema.ts'
 
 /** Codes with which a submission can be refused. */
 const REFUSED = [400, 403, 404, 409, 503]
@@ -143,9 +143,7 @@ export const transactionResponse = withRule(
 
 export const transactionListResponse = define('TransactionList', 'One page of transactions.', {
   transactions: [v.array(listedTransactionResponse), 'The transactions of this page.'],
-  next_page_token: pageToken,
-  total_count: count,
-  total_count_relation: countRelation,
+  ...countedPage,
 })
 
 export const groupTransactionsResponse = define('GroupTransactions', 'The transactions under one group ID.', {
@@ -217,3 +215,25 @@ function isConsistent(transaction: {
     (processedAt !== undefined) === (transaction.status !== 'pending')
   )
 }
+
+export const linePlace = define(
+  'TransactionLinePlace',
+  'Where a list that is cut off behind this line is gone on with.',
+  { next_page_token: [pageToken, 'The `page_token` for what follows.'] },
+)
+export const lineEnd = define('TransactionLineEnd', 'The last line of a list that was sent to its end.', {
+  end: [v.literal(true), 'Always true.'],
+  count: [count, 'How many transactions this answer had.'],
+  next_page_token: [pageToken, 'Where a feed goes on; empty if it was newest first.'],
+})
+export const lineProblem = define(
+  'TransactionLineProblem',
+  'The last line of a list that could not be sent to its end.',
+  { problem: [problemResponse, 'Why.'] },
+)
+/** The end comes first: it has all members of a place. */
+export const transactionLine = named(
+  'TransactionLine',
+  'A line of a list that is sent as lines.',
+  v.union([listedTransactionResponse, lineEnd, linePlace, lineProblem]),
+)

@@ -99,6 +99,12 @@ export const pageToken = named(
   'Where the next page begins; empty on the last one. Opaque: send it back as `page_token`.',
   v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{0,512}$/)),
 )
+/** The members after the items of a page, if the list is counted. */
+export const countedPage = {
+  next_page_token: pageToken,
+  total_count: count,
+  total_count_relation: countRelation,
+}
 export const text = v.pipe(v.string(), v.nonEmpty())
 /** Snake case: what went wrong, for programs. More of them may come. */
 export const reasonCode = v.pipe(v.string(), v.regex(/^[a-z]+(_[a-z]+)*$/))
