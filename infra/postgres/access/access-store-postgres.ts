@@ -213,15 +213,10 @@ async function createFamily(sql: postgres.Sql, family: RefreshFamily): Promise<v
             ${createdAt}, ${createdAt}, CASE WHEN EXISTS (SELECT FROM live) THEN NULL ELSE ${createdAt}::timestamptz END)`
 }
 
-interface RotatedRow {
-  readonly session_id: string
-  readonly client_id: string
-}
-
 /** A concurrent second call waits for the row, finds another hash, and returns the state of the token (X1, X4). */
 async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
   const at = isoTimestamp(exchange.atMs)
-  const [rotated] = await sql<RotatedRow[]>`
+  const [rotated] = await sql<{ readonly sessionId: string; readonly clientId: string }[]>`
     WITH live AS (
       SELECT f.session_id, f.client_id, f.expires_at
       FROM refresh_families f JOIN clients c ON c.client_id = f.client_id
@@ -235,10 +230,8 @@ async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promi
     UPDATE refresh_families f
     SET token_hash = ${exchange.nextTokenHash}, expires_at = ${isoTimestamp(exchange.nextExpiresAtMs)}, rotated_at = ${at}
     FROM live WHERE f.session_id = live.session_id
-    RETURNING f.session_id, f.client_id`
-  if (rotated !== undefined) {
-    return { kind: 'rotated', sessionId: rotated.session_id, clientId: rotated.client_id }
-  }
+    RETURNING f.session_id AS "sessionId", f.client_id AS "clientId"`
+  if (rotated !== undefined) return { kind: 'rotated', ...rotated }
   return await refusedExchange(sql, exchange)
 }
 

@@ -26,25 +26,17 @@ const EPOCH_LEAP = 2 ** 20
 
 /** In recovery the timeline is that of the last checkpoint. */
 export async function readServer(sql: Sql): Promise<ServerState> {
-  const [row] = await sql<ServerRow[]>`
+  const [row] = await sql<ServerState[]>`
     WITH server AS (
       SELECT system_identifier::text, recovering,
              CASE WHEN recovering THEN lpad(upper(to_hex(timeline_id)), 8, '0')
                   ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END AS timeline
         FROM pg_control_system(), pg_control_checkpoint(), pg_is_in_recovery() recovering)
-    SELECT system_identifier, timeline, recovering, acceptance::text, went_back_at IS NOT NULL AS went_back
+    SELECT system_identifier AS "systemIdentifier", timeline, recovering, acceptance::text,
+           went_back_at IS NOT NULL AS "wentBack"
       FROM server LEFT JOIN accepted_servers USING (system_identifier, timeline)`
   if (row === undefined) throw new Error('a look at the server returned nothing')
-  const { timeline, acceptance, recovering } = row
-  return { systemIdentifier: row.system_identifier, timeline, acceptance, wentBack: row.went_back, recovering }
-}
-
-interface ServerRow {
-  readonly system_identifier: string
-  readonly timeline: string
-  readonly acceptance: string | null
-  readonly went_back: boolean
-  readonly recovering: boolean
+  return row
 }
 
 export const IN_RECOVERY = 'PostgreSQL is in recovery and read-only: it is a standby, or its restore has not ended'
@@ -92,7 +84,7 @@ export async function acceptServer(sql: Sql): Promise<Server> {
   return { systemIdentifier, timeline }
 }
 
-/** A2. */
+/** For a server that lacks commits which a node saw. */
 export async function withdrawAcceptance(sql: Sql): Promise<void> {
   const { systemIdentifier, timeline } = await readServer(sql)
   await sql`

@@ -199,10 +199,10 @@ export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, onLat
 }
 
 async function readBackend(sql: Sql): Promise<Backend> {
-  const [row] = await sql<{ pid: number; started_at: string }[]>`
-    SELECT pid, backend_start::text AS started_at FROM pg_stat_activity WHERE pid = pg_backend_pid()`
+  const [row] = await sql<Backend[]>`
+    SELECT pid, backend_start::text AS "startedAt" FROM pg_stat_activity WHERE pid = pg_backend_pid()`
   if (row === undefined) throw new Error('the server does not show its own process')
-  return { pid: row.pid, startedAt: row.started_at }
+  return row
 }
 
 /** The driver reads `host` and `port` from the socket for TLS and for its errors. */

@@ -7,13 +7,14 @@
  *   M4. No step waits long for a lock: behind a waiting ALTER every commit would wait too.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { MAX_SHARDS } from '../../../actors/identifiers.ts'
 import { type LedgerSecretName, sealLedgerSecret } from '../../keys/ledger-seals.ts'
 import type { KeyRing } from '../../keys/wrapping-keys.ts'
 import { acceptFirstServer } from '../connection/accepted-servers.ts'
 import { connect, type Sql } from '../connection/connection.ts'
-import { unavailable } from '../connection/failure.ts'
+import { codeOf, unavailable } from '../connection/failure.ts'
 import type { AmountIndex } from '../../vault/row-vault.ts'
 import { createFirstKeys } from '../../vault/first-keys.ts'
 import { createKeyWrapping } from '../../vault/key-wrapping.ts'
@@ -102,51 +103,31 @@ export async function readLedger(
   steps: readonly Migration[] = MIGRATIONS,
 ): Promise<LedgerRecord | undefined> {
   await refuseEarlierSchema(sql)
-  const [found] = await sql<{ migrated: boolean }[]>`
-    SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('ledger') IS NOT NULL AS migrated`
-  if (found?.migrated !== true) return undefined
+  if (!(await hasTable(sql, 'schema_migrations')) || !(await hasTable(sql, 'ledger'))) return undefined
   if ((await newestVersion(sql, steps)) < newestOf(steps)) return undefined
-  const [row] = await sql<LedgerRow[]>`
-    SELECT ledger_id, shard_count, amount_index, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
-           sealed_index_secret
+  const [row] = await sql<LedgerRecord[]>`
+    SELECT ledger_id AS "ledgerId", shard_count AS "shardCount", amount_index AS "amountIndex",
+           sealed_shard_secret AS "sealedShardSecret", sealed_root_secret AS "sealedRootSecret",
+           sealed_message_secret AS "sealedMessageSecret", sealed_index_secret AS "sealedIndexSecret"
       FROM ledger`
-  if (row === undefined) return undefined
-  return {
-    ledgerId: row.ledger_id,
-    shardCount: row.shard_count,
-    amountIndex: row.amount_index,
-    sealedShardSecret: row.sealed_shard_secret,
-    sealedRootSecret: row.sealed_root_secret,
-    sealedMessageSecret: row.sealed_message_secret,
-    sealedIndexSecret: row.sealed_index_secret,
-  }
-}
-
-interface LedgerRow {
-  readonly ledger_id: string
-  readonly shard_count: number
-  readonly amount_index: AmountIndex
-  readonly sealed_shard_secret: Buffer
-  readonly sealed_root_secret: Buffer
-  readonly sealed_message_secret: Buffer
-  readonly sealed_index_secret: Buffer
+  return row
 }
 
 /**
  * The properties of a ledger that are fixed at its creation, whatever the version of its schema since the baseline;
  * undefined: there is none. Throws `MigrationRefused` (M3).
  */
-export async function readFoundationAt(
-  url: string,
-): Promise<Pick<LedgerRecord, 'shardCount' | 'sealedShardSecret'> | undefined> {
+export async function readFoundationAt(url: string): Promise<Foundation | undefined> {
   return onConnection(url, 'ledger:look', async (sql) => {
     await refuseEarlierSchema(sql)
-    if (!(await hasLedgerTable(sql))) return undefined
-    const [row] = await sql<Pick<LedgerRow, 'shard_count' | 'sealed_shard_secret'>[]>`
-      SELECT shard_count, sealed_shard_secret FROM ledger`
-    return row && { shardCount: row.shard_count, sealedShardSecret: row.sealed_shard_secret }
+    if (!(await hasTable(sql, 'ledger'))) return undefined
+    const [row] = await sql<Foundation[]>`
+      SELECT shard_count AS "shardCount", sealed_shard_secret AS "sealedShardSecret" FROM ledger`
+    return row
   })
 }
+
+type Foundation = Pick<LedgerRecord, 'shardCount' | 'sealedShardSecret'>
 
 /** M3, on a connection of its own. Throws `MigrationRefused`. */
 export async function refuseEarlierSchemaAt(url: string): Promise<void> {
@@ -155,8 +136,7 @@ export async function refuseEarlierSchemaAt(url: string): Promise<void> {
 
 /** M3. Throws `MigrationRefused`. */
 export async function refuseEarlierSchema(sql: Sql): Promise<void> {
-  const [table] = await sql<{ made: boolean }[]>`SELECT to_regclass('schema_migrations') IS NOT NULL AS made`
-  if (table?.made !== true) return
+  if (!(await hasTable(sql, 'schema_migrations'))) return
   const [first] = await sql<{ name: string }[]>`SELECT name FROM schema_migrations WHERE version = 1`
   if (first?.name !== FIRST_STEP_BEFORE_BASELINE) return
   throw new MigrationRefused(
@@ -165,8 +145,8 @@ export async function refuseEarlierSchema(sql: Sql): Promise<void> {
   )
 }
 
-async function hasLedgerTable(sql: Sql): Promise<boolean> {
-  const [found] = await sql<{ made: boolean }[]>`SELECT to_regclass('ledger') IS NOT NULL AS made`
+async function hasTable(sql: Sql, name: string): Promise<boolean> {
+  const [found] = await sql<{ made: boolean }[]>`SELECT to_regclass(${name}::text) IS NOT NULL AS made`
   return found?.made === true
 }
 
@@ -239,8 +219,7 @@ async function applyStep(sql: Sql, migration: Migration): Promise<void> {
       })
       return
     } catch (error) {
-      const locked = error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE
-      if (!locked || tries === STEP_TRIES) throw error
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE || tries === STEP_TRIES) throw error
       await pause(MIGRATION_LOCK_POLL_MS)
     }
   }
@@ -265,21 +244,21 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
 
 /** M2: compares with an existing ledger of any schema version. No other process creates one meanwhile (M1). */
 async function refuseDifference(sql: Sql, options: MigrateOptions): Promise<void> {
-  if (!(await hasLedgerTable(sql))) return
-  const [found] = await sql<Pick<LedgerRow, 'ledger_id' | 'shard_count' | 'amount_index'>[]>`
-    SELECT ledger_id, shard_count, amount_index FROM ledger`
+  if (!(await hasTable(sql, 'ledger'))) return
+  const [found] = await sql<Pick<LedgerRecord, 'ledgerId' | 'shardCount' | 'amountIndex'>[]>`
+    SELECT ledger_id AS "ledgerId", shard_count AS "shardCount", amount_index AS "amountIndex" FROM ledger`
   if (found === undefined) return
-  if (found.shard_count !== options.shardCount) {
+  if (found.shardCount !== options.shardCount) {
     throw new MigrationRefused(
-      `the ledger was created with ${found.shard_count} shards, this program is set to ${options.shardCount}: ` +
+      `the ledger was created with ${found.shardCount} shards, this program is set to ${options.shardCount}: ` +
         'the number is fixed when a ledger is created',
     )
   }
-  if (options.ledgerId !== undefined && found.ledger_id !== options.ledgerId) {
-    throw new MigrationRefused(`the database holds ledger ${found.ledger_id}, not ${options.ledgerId}`)
+  if (options.ledgerId !== undefined && found.ledgerId !== options.ledgerId) {
+    throw new MigrationRefused(`the database holds ledger ${found.ledgerId}, not ${options.ledgerId}`)
   }
-  if (options.amountIndex !== undefined && found.amount_index !== options.amountIndex) {
-    throw new MigrationRefused(otherAmountIndex(options.amountIndex, found.amount_index))
+  if (options.amountIndex !== undefined && found.amountIndex !== options.amountIndex) {
+    throw new MigrationRefused(otherAmountIndex(options.amountIndex, found.amountIndex))
   }
 }
 
@@ -289,10 +268,4 @@ export function otherAmountIndex(wanted: AmountIndex, found: AmountIndex): strin
     `LEDGER_AMOUNT_INDEX is ${wanted}, but the ledger was created with ${found}, which is fixed: ` +
     `set it to ${found} or leave it out`
   )
-}
-
-function pause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, delayMs)
-  })
 }

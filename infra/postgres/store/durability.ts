@@ -56,27 +56,15 @@ export function durabilityFault(found: Durability, production: boolean): string 
 
 /** The same statement checks W3. A role without the privilege sees only that a sender exists, not its state. */
 export async function readDurability(sql: Sql): Promise<Durability> {
-  const [row] = await sql<DurabilityRow[]>`
+  const [row] = await sql<Durability[]>`
     SELECT current_setting('fsync') AS fsync,
-           set_config('synchronous_commit', current_setting('synchronous_commit'), false) AS synchronous_commit,
-           current_setting('synchronous_standby_names') AS standby_names,
+           set_config('synchronous_commit', current_setting('synchronous_commit'), false) AS "synchronousCommit",
+           current_setting('synchronous_standby_names') AS "standbyNames",
            (SELECT count(*)::integer FROM pg_stat_replication r
              WHERE r.state IS DISTINCT FROM 'backup'
                AND r.application_name NOT IN ('pg_basebackup', 'pg_receivewal')
                AND NOT EXISTS (SELECT FROM pg_replication_slots s
                                 WHERE s.slot_type = 'logical' AND s.active_pid = r.pid)) AS standbys`
   if (row === undefined) throw new Error('the server does not show its settings')
-  return {
-    fsync: row.fsync,
-    synchronousCommit: row.synchronous_commit,
-    standbyNames: row.standby_names,
-    standbys: row.standbys,
-  }
-}
-
-interface DurabilityRow {
-  readonly fsync: string
-  readonly synchronous_commit: string
-  readonly standby_names: string
-  readonly standbys: number
+  return row
 }

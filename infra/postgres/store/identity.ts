@@ -79,7 +79,8 @@ export async function readIdentity(sql: Sql): Promise<DatabaseIdentity> {
     SELECT pg_is_in_recovery() AS recovering, to_regclass('accepted_servers') IS NOT NULL AS migrated`
   if (server?.recovering !== false) throw new LedgerStoreUnavailable(IN_RECOVERY)
   if (!server.migrated) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never migrated')
-  const [row] = await sql<{ ledger_id: string; shard_count: number }[]>`SELECT ledger_id, shard_count FROM ledger`
+  const [row] = await sql<Pick<DatabaseIdentity, 'ledgerId' | 'shardCount'>[]>`
+    SELECT ledger_id AS "ledgerId", shard_count AS "shardCount" FROM ledger`
   if (row === undefined) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never initialized')
-  return { ledgerId: row.ledger_id, shardCount: row.shard_count, ...(await readServer(sql)) }
+  return { ...row, ...(await readServer(sql)) }
 }

@@ -3,10 +3,10 @@
  * uses another connection than the commits. The new owner loads the shard afterwards, in separate statements: a statement
  * that waited still reads the state from before it waited (I1).
  */
-import postgres from 'postgres'
 import { invariant } from '../../../actors/result.ts'
 import type { AcquireResult, ShardRecord, ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import type { Sql } from '../connection/connection.ts'
+import { codeOf } from '../connection/failure.ts'
 
 /** The owner that an acquire writes beside the epoch. */
 export interface Owner {
@@ -17,23 +17,9 @@ export interface Owner {
 const LOCK_NOT_AVAILABLE = '55P03'
 
 export async function listShards(sql: Sql): Promise<readonly ShardRecord[]> {
-  const rows = await sql<ShardRow[]>`
-    SELECT shard_id, epoch, attempt, node_id, session FROM shards ORDER BY shard_id`
-  return rows.map((row) => ({
-    shardId: row.shard_id,
-    epoch: Number(row.epoch),
-    attempt: row.attempt,
-    nodeId: row.node_id,
-    session: row.session,
-  }))
-}
-
-interface ShardRow {
-  readonly shard_id: number
-  readonly epoch: string
-  readonly attempt: number
-  readonly node_id: string | null
-  readonly session: string | null
+  return await sql<ShardRecord[]>`
+    SELECT shard_id AS "shardId", epoch::float8 AS epoch, attempt, node_id AS "nodeId", session
+      FROM shards ORDER BY shard_id`
 }
 
 /** Needs a connection with a `lock_timeout`. */
@@ -53,7 +39,7 @@ export async function acquireShard(
       RETURNING shard_id`
     return rows.length === 1 ? { kind: 'owned', token: { shardId, epoch: nextEpoch, attempt: 0 } } : { kind: 'lost' }
   } catch (error) {
-    if (error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE) return { kind: 'locked' }
+    if (codeOf(error) === LOCK_NOT_AVAILABLE) return { kind: 'locked' }
     throw error
   }
 }

@@ -25,9 +25,9 @@ interface State {
   readonly readOnly: boolean
   readonly follows: boolean
   readonly paused: boolean
-  /** The replayed position of the log, and the time of the last replayed transaction (ISO 8601). */
+  /** The replayed position of the log, and the time of the last replayed transaction. */
   readonly replayed: string | null
-  readonly upTo: string | null
+  readonly upTo: Date | null
 }
 
 /** Throws ServerReadOnly, or `LedgerStoreUnavailable` if PostgreSQL is unavailable. */
@@ -39,7 +39,7 @@ export async function untilWritable(url: string, say: (text: string) => void): P
     const state = await stateOf(url)
     if (state !== 'starting' && !state.recovering) return refuseReadOnly(state)
     if (state !== 'starting') refusePermanent(state)
-    const place = state === 'starting' ? 'starting' : `${state.replayed ?? ''} ${state.upTo ?? ''}`
+    const place = state === 'starting' ? 'starting' : `${state.replayed ?? ''} ${state.upTo?.getTime() ?? ''}`
     const nowMs = performance.now()
     if (place !== last) movedMs = nowMs
     last = place
@@ -73,24 +73,14 @@ async function stateOf(url: string): Promise<State | 'starting'> {
 }
 
 async function readState(sql: Sql): Promise<State> {
-  const [row] = await sql<
-    {
-      recovering: boolean
-      read_only: boolean
-      follows: boolean
-      paused: boolean
-      replayed: string | null
-      up_to: Date | null
-    }[]
-  >`
-    SELECT recovering, current_setting('transaction_read_only') = 'on' AS read_only,
+  const [row] = await sql<State[]>`
+    SELECT recovering, current_setting('transaction_read_only') = 'on' AS "readOnly",
            EXISTS (SELECT FROM pg_stat_wal_receiver) AS follows,
            CASE WHEN recovering THEN pg_get_wal_replay_pause_state() = 'paused' ELSE false END AS paused,
-           pg_last_wal_replay_lsn()::text AS replayed, pg_last_xact_replay_timestamp() AS up_to
+           pg_last_wal_replay_lsn()::text AS replayed, pg_last_xact_replay_timestamp() AS "upTo"
       FROM pg_is_in_recovery() recovering`
   if (row === undefined) throw new Error('the query for the state of recovery returned no row')
-  const { recovering, follows, paused, replayed } = row
-  return { recovering, readOnly: row.read_only, follows, paused, replayed, upTo: row.up_to?.toISOString() ?? null }
+  return row
 }
 
 function refuseReadOnly({ readOnly }: State): void {
@@ -122,6 +112,6 @@ function stalled(state: State | 'starting'): ServerReadOnly {
 
 function progressOf(state: State | 'starting'): string {
   if (state === 'starting') return 'waiting: PostgreSQL is starting'
-  const upTo = state.upTo === null ? '' : `, transactions up to ${state.upTo}`
+  const upTo = state.upTo === null ? '' : `, transactions up to ${state.upTo.toISOString()}`
   return `waiting: PostgreSQL is in recovery and has replayed its log up to ${state.replayed ?? 'the start'}${upTo}`
 }

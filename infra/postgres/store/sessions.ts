@@ -20,13 +20,13 @@ export async function probeSession(
   owner: Owner,
   isGood: boolean,
 ): Promise<StoreProbe & { readonly probes: number }> {
-  const [row] = await sql<{ now_ms: number; probes: string }[]>`
+  const [row] = await sql<{ nowMs: number; probes: number }[]>`
     INSERT INTO sessions (session, node_id, started_at, probed_at, probes)
     VALUES (${owner.session}, ${owner.nodeId}, now(), CASE WHEN ${isGood} THEN now() ELSE to_timestamp(0) END, 1)
     ON CONFLICT (session) DO UPDATE SET probed_at = excluded.probed_at, probes = sessions.probes + 1
-    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms, probes::text`
+    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs", probes::float8 AS probes`
   if (row === undefined) throw new Error('a probe returned nothing')
-  return { nowMs: row.now_ms, probes: Number(row.probes) }
+  return row
 }
 
 /**

@@ -41,13 +41,14 @@ const KNOWN = `
   LEFT JOIN inbox_marks r ON r.shard_id = c.target_shard AND r.source_shard = c.shard_id AND r.mark <= c.sent`
 const ACKNOWLEDGED = 'greatest(a.acknowledged, r.mark, 0)'
 
+/** Counters of messages stay far below 2^53. */
 export const CHANNELS = `
-SELECT c.target_shard, c.sent, ${ACKNOWLEDGED} AS acknowledged${KNOWN}
+SELECT c.target_shard AS target, c.sent::float8 AS sent, ${ACKNOWLEDGED}::float8 AS acknowledged${KNOWN}
  WHERE c.shard_id = $1::integer
  ORDER BY c.target_shard`
 
 export const MARKS = `
-SELECT source_shard, mark FROM inbox_marks WHERE shard_id = $1::integer ORDER BY source_shard`
+SELECT source_shard AS source, mark::float8 AS mark FROM inbox_marks WHERE shard_id = $1::integer ORDER BY source_shard`
 
 /** Channel by channel: what was acknowledged long ago may still be there, and is not walked through. */
 export const UNACKNOWLEDGED = `
@@ -62,8 +63,8 @@ SELECT c.target_shard, o.number, o.message${KNOWN}
 export async function openShard(sql: Sql, shardId: number, vault: RowVault): Promise<ShardStart> {
   const [lastTransactionId, channels, marks, outbox] = await Promise.all([
     lastTransaction(sql, shardId),
-    channelsOf(sql, shardId),
-    marksOf(sql, shardId),
+    prepared<ChannelStart>(sql, CHANNELS, [shardId]),
+    prepared<InboxMark>(sql, MARKS, [shardId]),
     unacknowledged(sql, shardId, vault),
   ])
   return { lastTransactionId, channels, marks, outbox }
@@ -77,27 +78,6 @@ async function lastTransaction(sql: Sql, shardId: number): Promise<string | null
   const parameters = [shardId, transactionIdFloor(Math.min(newestMs, newest.now.getTime()) - LATELY_MS)]
   const [row] = await prepared<{ readonly txn_id: string }>(sql, LAST_TRANSACTION, parameters)
   return row?.txn_id ?? null
-}
-
-/** `bigint` arrives as text; numbers stay far below 2^53. */
-interface ChannelRow {
-  readonly target_shard: number
-  readonly sent: string
-  readonly acknowledged: string
-}
-
-async function channelsOf(sql: Sql, shardId: number): Promise<ChannelStart[]> {
-  const rows = await prepared<ChannelRow>(sql, CHANNELS, [shardId])
-  return rows.map((row) => ({
-    target: row.target_shard,
-    sent: Number(row.sent),
-    acknowledged: Number(row.acknowledged),
-  }))
-}
-
-async function marksOf(sql: Sql, shardId: number): Promise<InboxMark[]> {
-  const rows = await prepared<{ readonly source_shard: number; readonly mark: string }>(sql, MARKS, [shardId])
-  return rows.map((row) => ({ source: row.source_shard, mark: Number(row.mark) }))
 }
 
 interface OutboxRow {
