@@ -23,11 +23,11 @@ import {
 } from '../postgres/rows/account-parts.ts'
 import type { AccountPlace } from '../postgres/reads/account-reads.ts'
 import { column } from '../postgres/connection/array-literal.ts'
-import { operationFrom } from '../postgres/rows/operation-document.ts'
 import { fetchKeys, opened } from '../postgres/rows/opened-rows.ts'
 import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../postgres/rows/transaction-document.ts'
 import { accountKeyName } from '../vault/key-name.ts'
+import { openJson } from '../vault/open-json.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { AccountRows, batchesOf, type OfAccount } from './export-snapshot.ts'
@@ -222,8 +222,8 @@ export class UsedKeys {
   private keyOf(row: OperationRow, accountId: string): string {
     const { shard_id: shardId, account_id: ref, operation, idempotency_key: keyRef, document } = row
     const place = PLACES.operation(shardId, ref, operation, keyRef)
-    const text = this.vault.open(accountKeyName(ref), place, document)
-    const { idempotencyKey } = opened(place, () => operationFrom(text))
+    const sealed = openJson<{ readonly idempotencyKey: string }>(this.vault, accountKeyName(ref), place, document)
+    const { idempotencyKey } = sealed
     if (this.vault.keyRef(accountId, idempotencyKey) === keyRef) return idempotencyKey
     throw new UnreadableRow(place, 'it belongs to another key')
   }

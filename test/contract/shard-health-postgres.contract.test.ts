@@ -1,7 +1,7 @@
 /** Shard health in PostgreSQL: the contract, and what only a database can get wrong. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anyShardServed } from '../../infra/postgres/store/served-shards.ts'
+import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
 import { probeSession } from '../../infra/postgres/store/sessions.ts'
 import { createShardHealth, type PostgresShardHealth } from '../../infra/postgres/reads/shard-health-postgres.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'

@@ -3,13 +3,12 @@ import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitStatement } from '../../infra/postgres/commit/commit-statement.ts'
 import { ACCOUNTS_LOOK_UP, EXISTING_LOOK_UP } from '../../infra/postgres/store/look-up-accounts.ts'
-import { ACTORS_LOOK_UP } from '../../infra/postgres/store/look-up-actors.ts'
+import { ACTORS_LOOK_UP, CLASSES_LOOK_UP, MINTED_LOOK_UP } from '../../infra/postgres/store/look-up-actors.ts'
 import {
   ACCOUNT_KEYS_LOOK_UP,
   OPERATIONS_LOOK_UP,
   SUBMISSIONS_LOOK_UP,
 } from '../../infra/postgres/store/look-up-keys.ts'
-import { CLASSES_LOOK_UP, MINTED_LOOK_UP } from '../../infra/postgres/store/look-up-nfts.ts'
 import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/store/look-up-transactions.ts'
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/store/outbox.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/connection/plan-settings.ts'

@@ -9,7 +9,7 @@ import {
   readLedgerAt,
 } from '../../infra/postgres/migrations/migrate.ts'
 import { type Migration, MIGRATIONS } from '../../infra/postgres/migrations/migrations.ts'
-import { sessionLockKey } from '../../infra/postgres/store/session-lock.ts'
+import { sessionLockKey } from '../../infra/postgres/store/sessions.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'

@@ -1,7 +1,7 @@
 /** Goal: an edge is told that shards are served only while an owner of one proves that it can commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { anyShardServed } from '../../infra/postgres/store/served-shards.ts'
+import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
 import { GIVEN_UP_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 

@@ -19,6 +19,7 @@ import type { Log } from '../../../runtime/ports/log.ts'
 import type { ImportKeys, PublishedKey, ServiceKeyPurpose, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
 import type { ServiceKeySeals, ServicePublicKey } from '../../keys/service-key-seals.ts'
 import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../keys/balance-jwe.ts'
+import { codeOf } from '../connection/failure.ts'
 import {
   createServiceKeyTable,
   publicPartOf,
@@ -121,7 +122,7 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
     return currentOf(held, purpose, datedMs).published
   }
   const refreshing = repeat(clock, options.refreshMs ?? DEFAULT_REFRESH_MS, () =>
-    refresh().catch((error: unknown) => options.log?.warn('service_keys_not_refreshed', { error: nameOf(error) })),
+    refresh().catch((error: unknown) => options.log?.warn('service_keys_not_refreshed', { error: codeOf(error) })),
   )
 
   return {
@@ -264,8 +265,4 @@ function openPrivateKey(key: ServicePublicKey, sealed: Buffer | null, seals: Ser
     throw new ServiceKeysUnavailable('A signing key in the database is not what it says it is.')
   }
   return privateKey
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'unknown'
 }

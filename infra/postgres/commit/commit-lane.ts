@@ -8,9 +8,9 @@
  *   L3. The session lock is free only if no commit of its session can be in flight.
  * A commit is never cancelled: one that waits for a standby would be reported as applied.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { LedgerStoreUnavailable, type CommitVerdict } from '../../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
-import { takeOver } from './commit-lane-takeover.ts'
 import type { CommitStatement } from './commit-statement.ts'
 import { isDangerous, verdictOfError } from './commit-verdict.ts'
 import { type Backend, type Connection, type ServerNotice, type Sql, withDeadline } from '../connection/connection.ts'
@@ -34,6 +34,8 @@ export interface CommitLaneOptions {
 /** Turns a result into a verdict; if it throws, the outcome is unknown. */
 type ReadRows = (rows: readonly unknown[]) => CommitVerdict
 
+/** How long the server waits for the old process to end before it says that it has not, milliseconds. */
+const END_BACKEND_MS = 2_000
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
 const TAKE_OVER_MS = 5_000
@@ -186,8 +188,19 @@ async function verdictWithin(
   }
 }
 
-function pause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, delayMs)
-  })
+/** Ends the process of the connection before, and takes the session's lock. Rejects when either fails. */
+async function takeOver(sql: Sql, previous: Backend | undefined, lockKey: bigint): Promise<void> {
+  if (previous !== undefined) await endBackend(sql, previous)
+  const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${String(lockKey)}::bigint) AS taken`
+  if (row?.taken !== true) throw new LedgerStoreUnavailable('another connection holds the session lock')
+}
+
+/** The process is named by its start too: its number may be another's by now. */
+async function endBackend(sql: Sql, backend: Backend): Promise<void> {
+  await sql`
+    SELECT pg_terminate_backend(pid, ${END_BACKEND_MS}) FROM pg_stat_activity
+     WHERE pid = ${backend.pid} AND backend_start = ${backend.startedAt}::text::timestamptz`
+  const left = await sql`
+    SELECT 1 FROM pg_stat_activity WHERE pid = ${backend.pid} AND backend_start = ${backend.startedAt}::text::timestamptz`
+  if (left.length > 0) throw new LedgerStoreUnavailable('the process of an earlier commit does not end')
 }

@@ -12,14 +12,13 @@ import type {
 import type { MadeKey } from '../../vault/data-keys.ts'
 import { accountKeyName, partsOf } from '../../vault/key-name.ts'
 import type { Base64Text } from '../../vault/sealed-text.ts'
-import { keyText, sealAccount, type SealedAccount } from '../rows/account-document.ts'
+import { sealAccount, type SealedAccount } from '../rows/account-document.ts'
 import { balanceText, holdRefOf, isOfTransaction } from '../rows/account-parts.ts'
 import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
 import { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
 import { keyNamesOfNew } from './commit-keys.ts'
 import { type Column, type Section, section } from './commit-section.ts'
 import { deleteFrom, equal, insertInto, nextVersion, upsert } from './commit-writes.ts'
-import { operationText } from '../rows/operation-document.ts'
 import { PLACES, type RowSealer } from '../rows/row-sealer.ts'
 
 const ACCOUNT_COLUMNS: readonly Column<SealedAccount>[] = [
@@ -84,8 +83,8 @@ const KEY_COLUMNS: readonly Column<AccountKeyWrite>[] = [
   {
     name: 'document',
     type: 'sealed',
-    value: ({ accountId, key, fromSequence }, { shardId, refOf, ofAccount }) =>
-      ofAccount(accountId, PLACES.key(shardId, refOf(accountId), fromSequence), keyText(key)),
+    value: ({ accountId, key: { keyId, publicKey }, fromSequence }, { shardId, refOf, ofAccount }) =>
+      ofAccount(accountId, PLACES.key(shardId, refOf(accountId), fromSequence), JSON.stringify({ keyId, publicKey })),
   },
 ]
 
@@ -115,9 +114,9 @@ const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
 ]
 
 function operationDocument(recorded: RecordedOperation, { shardId, vault, refOf, ofAccount }: RowSealer): Base64Text {
-  const { accountId, operation, idempotencyKey } = recorded
-  const keyRef = vault.keyRef(accountId, idempotencyKey)
-  return ofAccount(accountId, PLACES.operation(shardId, refOf(accountId), operation, keyRef), operationText(recorded))
+  const { accountId, operation, idempotencyKey, payloadHash, keyId, answer } = recorded
+  const place = PLACES.operation(shardId, refOf(accountId), operation, vault.keyRef(accountId, idempotencyKey))
+  return ofAccount(accountId, place, JSON.stringify({ idempotencyKey, payloadHash, keyId, answer }))
 }
 
 const HOLD_NAME_COLUMNS: readonly Column<HoldName>[] = [

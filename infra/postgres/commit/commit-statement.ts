@@ -130,12 +130,8 @@ function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsB
     Array<number>(rowsByPart[index]?.length ?? 0).fill(token.shardId),
   )
   const rows = rowsByPart.flat()
-  const columns = section.columns.map(({ type }, index) =>
-    arrayParameter(
-      type,
-      rows.map((row) => row[index] ?? null),
-    ),
-  )
+  const valuesOf = (index: number): readonly ColumnValue[] => rows.map((row) => row[index] ?? null)
+  const columns = section.columns.map(({ type }, index) => arrayParameter(type, valuesOf(index)))
   return [arrayLiteral('integer', shardIds), ...columns]
 }
 

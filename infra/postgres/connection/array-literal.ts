@@ -4,38 +4,24 @@
  */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 
-export type ColumnType =
-  | 'integer'
-  | 'bigint'
-  | 'numeric'
-  | 'uuid'
-  | 'timestamptz'
-  | 'boolean'
-  | 'bytea'
-  | 'text'
-  | 'json'
-  | 'sealed'
+export type ColumnType = 'integer' | 'bigint' | 'uuid' | 'timestamptz' | 'boolean' | 'bytea' | 'text' | 'sealed'
 
 /**
  * Values by type: `integer`, `bigint` numbers; `timestamptz` milliseconds since 1970; `bytea` hexadecimal digits;
- * `numeric`, `uuid`, `text` strings; `boolean` `true` or `false`; `json` JSON as text, for a column of type text; `sealed` base64, for a column of type
- * bytea, and never an empty text (one alone would read as no element). null anywhere.
+ * `uuid`, `text` strings; `boolean` `true` or `false`; `sealed` base64, for a column of type bytea, and never an empty text
+ * (one alone would read as no element). null anywhere.
  */
 export type ColumnValue = string | number | null
 
-/** Characters that no JSON text has in it, as such: what is joined with them needs no quotes and no escapes. */
-const BETWEEN = '\u001f'
-const NOTHING = '\u001e'
 /** Characters that are no digits of base64. */
 const BETWEEN_SEALED = ','
 const NOTHING_SEALED = '-'
 
-/** An array's literal is read character by character: what is long, or full of quotes, is split instead. */
-export type LiteralType = Exclude<ColumnType, 'json' | 'sealed'>
+/** The server reads an array's literal character by character, so long sealed texts are split instead. */
+export type LiteralType = Exclude<ColumnType, 'sealed'>
 
-/** The expression that reads the parameter: an array, of texts where the type is `json` or `sealed`. */
+/** The expression that reads the parameter: an array, of texts where the type is `sealed`. */
 export function arrayExpression(type: ColumnType, parameter: string): string {
-  if (type === 'json') return `string_to_array(${parameter}::text, E'\\x1f', E'\\x1e')`
   if (type === 'sealed') return `string_to_array(${parameter}::text, '${BETWEEN_SEALED}', '${NOTHING_SEALED}')`
   return `${parameter}::${type}[]`
 }
@@ -47,7 +33,6 @@ export function elementExpression(type: ColumnType, element: string): string {
 
 /** What `arrayExpression` reads. Throws a RangeError for a time that is none, and for an empty text that is to be sealed. */
 export function arrayParameter(type: ColumnType, values: readonly ColumnValue[]): string {
-  if (type === 'json') return values.map((value) => value ?? NOTHING).join(BETWEEN)
   if (type === 'sealed') return values.map(digitsOrNothing).join(BETWEEN_SEALED)
   return arrayLiteral(type, values)
 }
@@ -79,7 +64,6 @@ const ELEMENTS: Readonly<Record<LiteralType, (value: string | number) => string>
   bigint: String,
   timestamptz: (value) => isoTimestamp(Number(value)),
   bytea: (value) => `"\\\\x${String(value)}"`,
-  numeric: String,
   uuid: String,
   boolean: String,
   text: quoted,

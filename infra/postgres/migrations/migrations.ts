@@ -5,7 +5,14 @@
  * shard's owner. No foreign key points anywhere on the write path, and the `shards` row changes only with ownership
  * or an unknown outcome: it is locked by every commit.
  */
-import { BASELINE } from './baseline.ts'
+import { ACCESS } from './access.ts'
+import { ACCOUNTS } from './accounts.ts'
+import { ACTORS } from './actors.ts'
+import { ASSERTIONS } from './assertions.ts'
+import { AUDIT } from './audit.ts'
+import { FOUNDATION } from './foundation.ts'
+import { PORTABILITY } from './portability.ts'
+import { TRANSACTIONS } from './transactions.ts'
 
 export interface Migration {
   readonly version: number
@@ -14,5 +21,8 @@ export interface Migration {
   /** Nodes of an earlier release must not run: they would go on writing the earlier form. */
   readonly alone?: boolean
 }
+
+/** No part refers to a table of another. */
+const BASELINE = [FOUNDATION, ACCOUNTS, TRANSACTIONS, ACTORS, ACCESS, AUDIT, ASSERTIONS, PORTABILITY].join('')
 
 export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'baseline', sql: BASELINE }]

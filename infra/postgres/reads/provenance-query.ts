@@ -17,7 +17,7 @@ import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { openAttestation, ABOVE_ALL, ATTESTATION_COLUMNS, type AttestationRow } from '../rows/attestation-document.ts'
 import type { AttestationReading } from './attestations-query.ts'
-import { classFactsOf, findClassRows } from '../store/look-up-nfts.ts'
+import { classFactsOf, findClassRows } from '../store/look-up-actors.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../rows/nft-event-rows.ts'
 
 /** Kinds of entries, in the order in which those of one moment come. */

@@ -2,7 +2,7 @@
 import { accountKeyName } from '../../vault/key-name.ts'
 import { erasedAmong } from '../rows/erased-accounts.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
-import { type PlaceRow, rowsAt } from '../rows/rows-at.ts'
+import { type PlaceRow, rowsAt } from '../rows/transaction-rows.ts'
 import { openAmount, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
 import type { Look } from './transactions-query-filters.ts'
 
@@ -35,7 +35,7 @@ export async function readAmounts<Row extends PlaceRow>(
       const remembered = known.get(row)
       if (remembered !== undefined) return remembered
       const amount = openAmount(rowOf(row), vault)
-      amounts.put(row.txn_id, { ref: row.account_id, amount })
+      amounts.set(row.txn_id, { ref: row.account_id, amount })
       return amount
     },
   }

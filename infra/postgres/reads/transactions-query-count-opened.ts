@@ -6,7 +6,7 @@
 import type postgres from 'postgres'
 import type { TransactionPage, TransactionQuery } from '../../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
-import { PLACE_COLUMNS, type PlaceRow } from '../rows/rows-at.ts'
+import { PLACE_COLUMNS, type PlaceRow } from '../rows/transaction-rows.ts'
 import { readAmounts } from './sealed-amounts.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
 import {

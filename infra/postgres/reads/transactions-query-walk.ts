@@ -4,7 +4,7 @@
  */
 import type { TransactionCursor, TransactionQuery } from '../../../runtime/ports/ledger-reads.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
-import type { PlaceRow } from '../rows/rows-at.ts'
+import type { PlaceRow } from '../rows/transaction-rows.ts'
 import { countRelation } from './transactions-query-count.ts'
 import {
   all,

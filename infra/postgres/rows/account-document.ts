@@ -5,7 +5,7 @@
  *   A2. Values that change seldom are a sealed text of their own, written only when they change. The row says in which version
  *       it was written, and the digest is bound to that version: an earlier text does not fit in its place.
  */
-import type { AccountKey, AccountState } from '../../../actors/account/state.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
 import type { AccountWrite } from '../../../runtime/ports/ledger-store.ts'
 import { accountKeyName, type KeyName, shardKeyName } from '../../vault/key-name.ts'
 import { openJson } from '../../vault/open-json.ts'
@@ -189,12 +189,4 @@ export function openAccount(row: AccountRow, vault: RowVault): AccountDocument {
 /** A2: of an account that was read whole from this row. */
 export function noteLastingVersion(account: AccountState, row: AccountRow): void {
   lastingVersions.set(account, Number(row.lasting_version))
-}
-
-export function keyText({ keyId, publicKey }: AccountKey): string {
-  return JSON.stringify({ keyId, publicKey })
-}
-
-export function keyFrom(text: string): AccountKey {
-  return JSON.parse(text) as AccountKey
 }

@@ -1,44 +1,26 @@
 /**
- * Amounts of transactions that were opened for a search by amount. An amount never changes, and the next search looks at
- * much the same rows: opening 5,000 of them takes most of its time.
- *   K1. So many at most, and none for longer than data keys are kept (key-cache.ts).
- *   K2. They say nothing of a row that the database does not show, nor of an account that was erased: who asks looks.
+ * Amounts of transactions that were opened for a search by amount. An amount never changes, and the next search reads
+ * mostly the same rows: opening 5,000 of them takes most of its time.
+ *   K1. Limited in number, and dropped before data keys are (key-cache.ts).
+ *   K2. They say nothing about a row that the database does not show, nor about an erased account: the search checks both.
  */
+import { type BoundedCache, createBoundedCache } from '../../../runtime/common/bounded-cache.ts'
 
 export interface KnownAmount {
-  /** Of the account: what stands for it in tables. */
+  /** The reference of the account. */
   readonly ref: string
   /** A decimal string. */
   readonly amount: string
 }
 
-export interface KnownAmounts {
-  readonly get: (txnId: string) => KnownAmount | undefined
-  readonly put: (txnId: string, known: KnownAmount) => void
-  /** Forgets what was there at the last turn. */
-  readonly turn: () => void
-}
+export type KnownAmounts = Omit<BoundedCache<string, KnownAmount>, 'size'>
 
-/** Of each of two generations; some 200 bytes each. */
-const MOST = 20_000
-const TURN_MS = 5 * 60_000
+/** Some 200 bytes each. */
+const MOST = 40_000
+const LIFETIME_MS = 5 * 60_000
 
-export function createKnownAmounts(most = MOST): KnownAmounts {
-  let recent = new Map<string, KnownAmount>()
-  let older = new Map<string, KnownAmount>()
-
-  function turn(): void {
-    older = recent
-    recent = new Map()
-  }
-
-  setInterval(turn, TURN_MS).unref()
-  return {
-    get: (txnId) => recent.get(txnId) ?? older.get(txnId),
-    put: (txnId, known) => {
-      if (recent.size >= most) turn()
-      recent.set(txnId, known)
-    },
-    turn,
-  }
+export function createKnownAmounts(): KnownAmounts {
+  let known = createBoundedCache<string, KnownAmount>(MOST)
+  setInterval(() => (known = createBoundedCache(MOST)), LIFETIME_MS).unref()
+  return { get: (txnId) => known.get(txnId), set: (txnId, amount) => known.set(txnId, amount) }
 }

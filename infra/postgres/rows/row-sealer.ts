@@ -58,7 +58,6 @@ export const PLACES = {
   balance: (shardId: number, ref: string, tokenId: string) => placeOf('balances', shardId, ref, tokenId),
   entry: (shardId: number, ref: string, sequence: number) => placeOf('audit_entries', shardId, ref, sequence),
   transaction: (shardId: number, ref: string, txnId: string) => placeOf('transactions', shardId, ref, txnId),
-  outcome: (shardId: number, ref: string, txnId: string) => placeOf('transactions.outcome', shardId, ref, txnId),
   operation: (shardId: number, ref: string, operation: string, keyRef: string) =>
     placeOf('operations', shardId, ref, operation, keyRef),
   hold: (shardId: number, ref: string, holdRef: string) => placeOf('holds', shardId, ref, holdRef),

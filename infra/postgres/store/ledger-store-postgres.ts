@@ -44,11 +44,10 @@ import { acknowledge, prune } from './outbox.ts'
 import { readDrains } from './drains.ts'
 import { acquireShard, listShards, type Owner, raiseAttempt, releaseShard } from './ownership.ts'
 import { PLAN_SETTINGS } from '../connection/plan-settings.ts'
-import { sessionLockKey } from './session-lock.ts'
 import { foldCounts } from '../rows/shard-counts.ts'
 import { dueActors, openShard } from './shard-start.ts'
 import { lacksPosition, type PositionMemory, type RememberedPosition } from './store-position.ts'
-import { hasRoomOnDisk, isSessionHeld, probeSession, terminateSession } from './sessions.ts'
+import { hasRoomOnDisk, isSessionHeld, probeSession, sessionLockKey, terminateSession } from './sessions.ts'
 
 export interface PostgresLedgerStoreOptions {
   readonly url: string

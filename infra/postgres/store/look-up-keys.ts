@@ -5,14 +5,14 @@ import {
   type RecordedAnswer,
   type RecordedOperation,
 } from '../../../actors/account/outcome.ts'
+import type { AccountKey } from '../../../actors/account/state.ts'
 import { type KeyAddress, keyAddressOf } from '../../../runtime/ports/ledger-store.ts'
 import { accountKeyName } from '../../vault/key-name.ts'
+import { openJson } from '../../vault/open-json.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
-import { keyFrom } from '../rows/account-document.ts'
 import type { Sql } from '../connection/connection.ts'
 import { accountRefs, shardIds, texts } from './look-up-parameters.ts'
-import { operationFrom } from '../rows/operation-document.ts'
 import { PLACES } from '../rows/row-sealer.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -111,7 +111,8 @@ export function publicKeysIn(rows: readonly AccountKeyRow[], vault: RowVault): P
     const { unopened, opened } = accounts.get(nameOf(of)) ?? { unopened: [], opened: new Map<string, string>() }
     for (let row = unopened.at(-1); row !== undefined && !opened.has(keyId); row = unopened.at(-1)) {
       const { shard_id: shardId, account_id: ref, from_sequence: fromSequence } = row
-      const key = keyFrom(vault.open(accountKeyName(ref), PLACES.key(shardId, ref, Number(fromSequence)), row.document))
+      const place = PLACES.key(shardId, ref, Number(fromSequence))
+      const key = openJson<AccountKey>(vault, accountKeyName(ref), place, row.document)
       // A key that does not open stays in the list: each later look reports it again.
       unopened.pop()
       opened.set(key.keyId, key.publicKey)
@@ -156,9 +157,8 @@ export function operationUse(
 ): readonly [string, EarlierUse] {
   const { shard_id: shardId, account_id: ref, operation, idempotency_key: keyRef } = row
   const place = PLACES.operation(shardId, ref, operation, keyRef)
-  const { idempotencyKey, payloadHash, keyId, answer } = operationFrom(
-    vault.open(accountKeyName(ref), place, row.document),
-  )
+  const recorded = openJson<RecordedOperation>(vault, accountKeyName(ref), place, row.document)
+  const { idempotencyKey, payloadHash, keyId, answer } = recorded
   const accountId = accountIdOf(ref)
   if (accountId === undefined || vault.keyRef(accountId, idempotencyKey) !== keyRef) {
     throw new UnreadableRow(place, 'it is of another key')

@@ -5,6 +5,7 @@
  */
 import { invariant } from '../../../actors/result.ts'
 import type { AcquireResult, ShardRecord, ShardToken } from '../../../runtime/ports/ledger-store.ts'
+import { GIVEN_UP_AFTER_MS } from '../../../runtime/node/ownership/shard-state.ts'
 import type { Sql } from '../connection/connection.ts'
 import { codeOf } from '../connection/failure.ts'
 
@@ -20,6 +21,18 @@ export async function listShards(sql: Sql): Promise<readonly ShardRecord[]> {
   return await sql<ShardRecord[]>`
     SELECT shard_id AS "shardId", epoch::float8 AS epoch, attempt, node_id AS "nodeId", session
       FROM shards ORDER BY shard_id`
+}
+
+/** Whether any shard has an owner and is not `unavailable`. A read-only server serves none. */
+export async function anyShardServed(sql: Sql): Promise<boolean> {
+  const [found] = await sql<{ readonly served: boolean }[]>`
+    SELECT EXISTS (
+      SELECT FROM shards s
+        LEFT JOIN sessions n ON n.session = s.session
+       WHERE s.session IS NOT NULL AND current_setting('transaction_read_only') = 'off'
+         AND coalesce(n.probed_at, s.updated_at) > now() - ${GIVEN_UP_AFTER_MS}::float8 * interval '1 ms'
+    ) AS served`
+  return found?.served === true
 }
 
 /** Needs a connection with a `lock_timeout`. */

@@ -1,10 +1,10 @@
 /** What PostgreSQL knows of sessions: their row, their lock, their server processes. */
+import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import type { StoreProbe } from '../../../runtime/ports/ledger-store.ts'
 import type { Sql } from '../connection/connection.ts'
 import { codeOf } from '../connection/failure.ts'
 import type { Owner } from './ownership.ts'
-import { lockHalves, sessionLockKey } from './session-lock.ts'
 
 /** How long the server waits for each process to end, milliseconds. */
 const TERMINATE_MS = 1_000
@@ -42,6 +42,20 @@ export async function hasRoomOnDisk(sql: Pick<Sql, 'unsafe'>): Promise<boolean> 
     () => true,
     (error: unknown) => codeOf(error) !== DISK_FULL,
   )
+}
+
+/**
+ * The key of the advisory lock that a session holds on its connection for commits: 64 bits of a hash, signed. Two sessions share a lock about never, and then one of them does not
+ * start.
+ */
+export function sessionLockKey(session: string): bigint {
+  return createHash('sha256').update(`ledger session ${session}`).digest().readBigInt64BE(0)
+}
+
+/** How `pg_locks` shows a lock with a key of 64 bits: its halves, unsigned. */
+function lockHalves(key: bigint): { readonly classId: number; readonly objectId: number } {
+  const bits = BigInt.asUintN(64, key)
+  return { classId: Number(bits >> 32n), objectId: Number(bits & 0xffffffffn) }
 }
 
 /** Looks without taking: two who look at once must not see each other. */

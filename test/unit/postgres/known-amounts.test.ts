@@ -1,22 +1,24 @@
-/** Goal: what was opened is known for a while, and memory has an end (K1). */
-import { expect, test } from 'vitest'
+/** Goal: an opened amount is kept for a while, and memory is bounded (K1). */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.ts'
 
 const ONE = { ref: 'ann', amount: '1.5' }
 
-test('an amount is known until the second turn after it came, whether it is asked for or not', () => {
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('an amount is kept for five minutes at most, used or not', () => {
   const amounts = createKnownAmounts()
-  amounts.put('txn_1', ONE)
+  amounts.set('txn_1', ONE)
+  vi.advanceTimersByTime(299_999)
   expect(amounts.get('txn_1')).toEqual(ONE)
-  amounts.turn()
-  expect(amounts.get('txn_1')).toEqual(ONE)
-  amounts.turn()
+  vi.advanceTimersByTime(1)
   expect(amounts.get('txn_1')).toBeUndefined()
 })
 
-test('beyond the bound the first are forgotten', () => {
-  const amounts = createKnownAmounts(10)
-  const ids = Array.from({ length: 25 }, (_, number) => `txn_${number}`)
-  for (const id of ids) amounts.put(id, ONE)
-  expect(ids.filter((id) => amounts.get(id) !== undefined)).toEqual(ids.slice(10))
+test('of more than 40,000 the first are dropped', () => {
+  const amounts = createKnownAmounts()
+  for (let number = 0; number < 50_000; number += 1) amounts.set(`txn_${number}`, ONE)
+  expect(amounts.get('txn_0')).toBeUndefined()
+  expect(amounts.get('txn_49999')).toEqual(ONE)
 })
