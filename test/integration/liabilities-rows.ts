@@ -5,6 +5,7 @@ import { Balances } from '../../actors/account/balances.ts'
 import { Holds } from '../../actors/account/holds.ts'
 import { type AccountState, type Balance, holdId, NOTHING_HELD } from '../../actors/account/state.ts'
 import { type ActorAddress, tokenAddress } from '../../actors/address.ts'
+import type { Message } from '../../actors/message.ts'
 import { parseQuantity } from '../../actors/money.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import { keyNamesOfNew } from '../../infra/postgres/commit/commit-keys.ts'
@@ -135,7 +136,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
       const envelope = {
         version: 1,
         to,
-        message: { type: 'conclude_transfer', txnId: 'txn', failure: null, counterTxnId: null } as const,
+        message: messageTo(to),
         carries: carries.map(([tokenId, quantity]) => ({ tokenId, quantity })),
       }
       await commit(SOURCE_SHARD, {
@@ -145,6 +146,13 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     },
     deliverAll: () => commit(TARGET_SHARD, { marks: [{ source: SOURCE_SHARD, mark: messages }] }),
   }
+}
+
+/** Any message that the actor handles: only the value that it carries matters. */
+function messageTo({ kind }: ActorAddress): Message {
+  if (kind === 'token') return { type: 'issue_credited' }
+  if (kind === 'group') return { type: 'leg_settled', groupId: 'group', leg: 0, role: 'own' }
+  return { type: 'conclude_transfer', txnId: 'txn', failure: null, counterTxnId: null }
 }
 
 function shardOf(accountId: string): number {
