@@ -7,7 +7,7 @@ import type { Tally } from './tally.ts'
 export function closedLoop(
   connections: readonly RawConnection[],
   stock: Stock,
-  seconds: number,
+  { seconds, ending }: { readonly seconds: number; readonly ending: { readonly asked: boolean } },
   tally: Tally,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -15,7 +15,7 @@ export function closedLoop(
     let busy = 0
     const next = (connection: RawConnection): void => {
       const sentMs = performance.now()
-      const request = sentMs < untilMs ? stock.requests[stock.next] : undefined
+      const request = sentMs < untilMs && !ending.asked ? stock.requests[stock.next] : undefined
       if (request === undefined) {
         if (busy === 0) resolve()
         return

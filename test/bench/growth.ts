@@ -23,6 +23,7 @@ import { type MemoryByPart, memoryByPart } from './part-memory.ts'
 import { measureQueries, type QueriesMeasured, type Query } from './queries.ts'
 import { renderGrowth } from './report.ts'
 import { writeReport } from './report-json.ts'
+import { measureTakeover, type TakeoverMeasured } from './takeover.ts'
 
 export interface GrowthMeasured extends GrowthSize {
   /** In the ledger before the measurements. */
@@ -46,6 +47,8 @@ export interface GrowthMeasured extends GrowthSize {
   readonly queries: QueriesMeasured
   /** After submissions. */
   readonly disk: DiskUse
+  /** null: it failed. */
+  readonly takeover: TakeoverMeasured | null
   /** Failed measurements and their reasons: a failed query is omitted. */
   readonly failures: readonly { readonly what: string; readonly message: string }[]
 }
@@ -137,6 +140,11 @@ async function measureLoaded(
   }
   const queries = await measureQueries(bench, { others: otherLists(admin), toTheEnd: false, onFailure })
   const [memoryAfter, disk] = [memoryByPart(cluster), await diskUse(cluster.databaseUrl())]
+  const takeover = await measureTakeover(bench).catch((cause: unknown) => {
+    begun.interrupted.throwIfAborted()
+    onFailure('takeover', cause)
+    return null
+  })
   const { readyMs } = cluster
   return {
     ...size,
@@ -150,6 +158,7 @@ async function measureLoaded(
     toFew,
     queries,
     disk,
+    takeover,
     failures,
   }
 }

@@ -5,6 +5,7 @@ import type {
   LoadedAccounts,
   LoadOrder,
   LoadReply,
+  LoadSignal,
   RunPlan,
   RunResult,
   Scenario,
@@ -19,6 +20,8 @@ export interface LoadGenerator {
   readonly locate: (shards: ShardByAccount) => Promise<void>
   readonly prepare: (scenario: Scenario, count: number) => Promise<void>
   readonly run: (plan: RunPlan) => Promise<RunResult>
+  /** Ends the current run: sent requests are still answered. */
+  readonly finish: () => void
   readonly stop: () => void
 }
 
@@ -67,6 +70,8 @@ export function startLoadGenerator(): LoadGenerator {
     locate: async (shards) => void (await ask({ kind: 'locate', shards })),
     prepare: async (scenario, count) => void (await ask({ kind: 'prepare', scenario, count })),
     run: (plan) => askRun({ kind: 'run', plan }),
+    // The process may have ended already.
+    finish: () => void child.send({ kind: 'finish' } satisfies LoadSignal, () => undefined),
     stop: () => void child.kill('SIGKILL'),
   }
 }

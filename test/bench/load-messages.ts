@@ -2,12 +2,22 @@
 import type { Latency } from './statistics.ts'
 
 /**
- * The receivers of submissions. `random`: any account. `hot`: one.
- * `each`: all by turns. `batch`: any, a hundred in a request. `fund`: all by turns, one large
+ * The receivers of submissions. `random`: any account. `ten`: any of ten. `pair`: two by turns. `hot`: one. `spread`:
+ * some tens by turns. `each`: all by turns. `batch`: any, a hundred in a request. `fund`: all by turns, one large
  * credit each. `transfer`: from any to any on another shard. `plain-order`, `plain-transfer`: unsigned, for the plain
  * ledger.
  */
-export type Scenario = 'random' | 'hot' | 'each' | 'batch' | 'fund' | 'transfer' | PlainScenario
+export type Scenario =
+  | 'random'
+  | 'ten'
+  | 'pair'
+  | 'hot'
+  | 'spread'
+  | 'each'
+  | 'batch'
+  | 'fund'
+  | 'transfer'
+  | PlainScenario
 export type PlainScenario = 'plain-order' | 'plain-transfer'
 
 /** Accounts that exist already, as `npm run load` creates them: their keys are derived from these. */
@@ -18,6 +28,9 @@ export interface LoadedAccounts {
 
 /** Submissions in one request of the scenario `batch`. */
 export const BATCH_SIZE = 100
+
+/** Accounts of the scenario `spread`: few enough that each is used often, enough to lie on many shards. */
+export const SPREAD_ACCOUNTS = 64
 
 /** The shard of each account that can take part in transfers. */
 export type ShardByAccount = Readonly<Record<string, number>>
@@ -42,9 +55,12 @@ export interface FollowPlan {
 
 export interface RunPlan {
   readonly loop: Loop
+  /** Upper bound: `finish` ends it earlier. */
   readonly seconds: number
   /** Default: none is followed. */
   readonly followed?: FollowPlan
+  /** Whether to measure how long each account went without an acceptance. */
+  readonly gapsByAccount?: boolean
 }
 
 export type LoadOrder =
@@ -64,6 +80,11 @@ export type LoadOrder =
   /** Sends prepared requests for at most this time. */
   | { readonly kind: 'run'; readonly plan: RunPlan }
 
+/** Stops the current run: no more requests are sent. Has no reply of its own. */
+export interface LoadSignal {
+  readonly kind: 'finish'
+}
+
 export interface RunResult {
   /** From the first request to the last reply; followed submissions may become final later. */
   readonly durationMs: number
@@ -79,6 +100,8 @@ export interface RunResult {
   readonly latency: Latency
   /** Longest time without a reply of the expected status, milliseconds. */
   readonly longestGapMs: number
+  /** The longest gap of each account; null if not measured. */
+  readonly gapsByAccount: Latency | null
   /** From the request of a submission to the reply that showed it final, of a sample. */
   readonly toFinal: Latency
   /** How late requests with a due time were sent; null in a closed loop. */

@@ -3,8 +3,8 @@
  * a time.
  */
 import type { FollowTarget } from './follower.ts'
-import type { LoadOrder, LoadReply, Scenario } from './load-messages.ts'
-import { runLoad } from './load-run.ts'
+import type { LoadOrder, LoadReply, LoadSignal, Scenario } from './load-messages.ts'
+import { type Ending, runLoad } from './load-run.ts'
 import { createSigningPool, type SigningPool } from './signing-pool.ts'
 import type { Stock } from './stock.ts'
 
@@ -19,8 +19,13 @@ interface Target {
 const REGISTRATION_TIME_LIMIT_S = 600
 
 let target: Target | undefined
+let ending: Ending = { asked: false }
 
-process.on('message', (order: LoadOrder) => {
+process.on('message', (order: LoadOrder | LoadSignal) => {
+  if (order.kind === 'finish') {
+    ending.asked = true
+    return
+  }
   carryOut(order).then(answer, (error: unknown) => {
     answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
   })
@@ -57,9 +62,10 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
   switch (order.kind) {
     case 'register': {
       const stock = { requests: await pool.registrations(), next: 0 }
+      ending = { asked: false }
       const loop = { kind: 'closed', connections: order.connections } as const
       const plan = { loop, seconds: REGISTRATION_TIME_LIMIT_S }
-      return { kind: 'ran', result: await runLoad({ ...plan, target: followed, stock, expects: 'created' }) }
+      return { kind: 'ran', result: await runLoad({ ...plan, target: followed, stock, ending, expects: 'created' }) }
     }
     case 'locate':
       pool.locate(order.shards)
@@ -73,9 +79,10 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       return { kind: 'done' }
     }
     case 'run': {
+      ending = { asked: false }
       const { stock } = target
       const expects = target.stockOf === undefined ? 'accepted' : expectedOf(target.stockOf)
-      return { kind: 'ran', result: await runLoad({ ...order.plan, target: followed, stock, expects }) }
+      return { kind: 'ran', result: await runLoad({ ...order.plan, target: followed, stock, ending, expects }) }
     }
   }
 }

@@ -8,9 +8,15 @@ import { type Latency, latencyOf } from './statistics.ts'
 import type { Stock } from './stock.ts'
 import { Tally } from './tally.ts'
 
+/** Set during the run: sent requests are still answered, and no more are sent. */
+export interface Ending {
+  asked: boolean
+}
+
 export interface Load extends RunPlan {
   readonly target: FollowTarget
   readonly stock: Stock
+  readonly ending: Ending
   readonly expects: keyof typeof EXPECTED_STATUS
 }
 
@@ -39,7 +45,7 @@ export async function runLoad(load: Load): Promise<RunResult> {
 }
 
 async function measured(
-  { loop, seconds, stock, expects }: Load,
+  { loop, seconds, stock, ending, expects, gapsByAccount = false }: Load,
   connections: readonly RawConnection[],
   follower: Follower | undefined,
   fail: (cause: Error) => void,
@@ -49,16 +55,17 @@ async function measured(
     batches: expects === 'batches',
     most: stock.requests.length - stock.next,
     follower,
+    gapsByAccount,
     seconds,
   })
   const watch = watchSilence(tally, fail)
   const startedMs = performance.now()
   let lateness: Latency | null = null
   try {
-    if (loop.kind === 'closed') await closedLoop(connections, stock, seconds, tally)
+    if (loop.kind === 'closed') await closedLoop(connections, stock, { seconds, ending }, tally)
     else {
       const atMs = randomArrivals(seconds, loop.perSecond)
-      lateness = await openLoop(connections, stock, atMs, tally)
+      lateness = await openLoop(connections, stock, { atMs, ending }, tally)
     }
   } finally {
     clearInterval(watch)
@@ -72,7 +79,8 @@ async function measured(
     accepted,
     answeredInTime,
     latency: tally.latency(),
-    longestGapMs: tally.longestGapMs,
+    longestGapMs: tally.longestGap(),
+    gapsByAccount: tally.gapsByAccount(),
     toFinal: (await follower?.end()) ?? NOTHING,
     lateness,
     ranDry: stock.next >= stock.requests.length,

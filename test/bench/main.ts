@@ -7,6 +7,8 @@ import { startFresh } from './bench-cluster.ts'
 import { compare, conditionsOf, keepLast, readEarlier } from './comparison.ts'
 import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { measureGrowth } from './growth.ts'
+import { measureHandOff } from './hand-off.ts'
+import { measureHostile } from './hostile.ts'
 import { measureIdle } from './idle.ts'
 import { EXIT_INTERRUPTED, Interrupted, interruptible } from './interruptible.ts'
 import { createClosedLoopRate, type LedgerBench } from './ledger-bench.ts'
@@ -14,6 +16,7 @@ import { startLoadGenerator } from './load-generator.ts'
 import { thisMachine } from './machine.ts'
 import { measureLowLoad } from './open-submissions.ts'
 import { type BenchOptions, HELP, type MeasurementName, readOptions } from './options.ts'
+import { measurePgbench } from './pgbench.ts'
 import { measurePlain } from './plain.ts'
 import { measureQueries } from './queries.ts'
 import { shareOfOthers } from './quiet.ts'
@@ -23,7 +26,8 @@ import { measureRestart } from './restart.ts'
 import { rowsOf } from './rows.ts'
 import { measureScaling } from './scaling.ts'
 import { measureSoak } from './soak.ts'
-import { measureBatches, measureSubmissions } from './submit.ts'
+import { measureSteps } from './steps.ts'
+import { measureBatches, measureFew, measureSubmissions } from './submit.ts'
 import { measureTransfers } from './transfers.ts'
 
 /** The exit code. */
@@ -34,6 +38,7 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(HELP)
       return 0
     }
+    if (options.steps) return measureSteps(options)
     if (options.scaling) return await measureScaling(options)
     if (options.growth.length > 0) return await measureGrowth(options)
     if (options.soakMinutes !== undefined) return await measureSoak(options, options.soakMinutes)
@@ -91,8 +96,12 @@ async function measureAll(bench: LedgerBench, othersBefore: number): Promise<Ben
     batches: await run('batches', measureBatches),
     transfers: await run('transfers', measureTransfers),
     lowLoad: await run('low-load', measureLowLoad),
+    few: await run('few', measureFew),
     queries: await run('queries', measureQueries),
+    handOff: await run('hand-off', measureHandOff),
+    hostile: await run('hostile', measureHostile),
     restart: await run('restart', measureRestart),
+    pgbench: await run('pgbench', measurePgbench),
     plain: await run('plain', measurePlain),
   }
   const durationMs = performance.now() - beganMs

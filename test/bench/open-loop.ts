@@ -9,17 +9,26 @@ import { type Latency, latencyOf } from './statistics.ts'
 import type { Tally } from './tally.ts'
 
 const LEAST_PAUSE_MS = 1
+/** Delay until a request to end is noticed. */
+const LONGEST_PAUSE_MS = 50
+
+export interface Arrivals {
+  /** From the start, milliseconds, in order. */
+  readonly atMs: Float64Array
+  /** No more arrivals once it returns true. */
+  readonly ending: { readonly asked: boolean }
+}
 
 /** Given their number, arrivals of a Poisson process are independent and uniform over the time. */
 export function randomArrivals(seconds: number, perSecond: number): Float64Array {
   return Float64Array.from({ length: Math.floor(seconds * perSecond) }, () => Math.random() * seconds * 1000).sort()
 }
 
-/** Resolves with the last reply, to the delays of the requests. `atMs`: arrivals from the start, in order. */
+/** Resolves with the last reply, to the delays of the requests. */
 export function openLoop(
   connections: readonly RawConnection[],
   stock: Stock,
-  atMs: Float64Array,
+  { atMs, ending }: Arrivals,
   tally: Tally,
 ): Promise<Latency> {
   return new Promise((resolve, reject) => {
@@ -29,7 +38,7 @@ export function openLoop(
     const startMs = performance.now()
     let sent = 0
     let busy = 0
-    const allSent = (): boolean => sent === count
+    const allSent = (): boolean => sent === count || ending.asked
     const dueMs = (): number => startMs + (atMs[sent] ?? Infinity)
     /** False if none is due, or no connection is free. */
     const sendDue = (): boolean => {
@@ -66,7 +75,7 @@ export function openLoop(
       if (allSent()) return
       // A reply frees its connection for a waiting request.
       const untilDueMs = dueMs() - performance.now()
-      setTimeout(tick, Math.max(LEAST_PAUSE_MS, untilDueMs))
+      setTimeout(tick, Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, untilDueMs)))
     }
     tick()
   })

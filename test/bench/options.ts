@@ -3,8 +3,10 @@ import { type GrowthSize, readSizes } from './growth-sizes.ts'
 
 /** The write path: measured unless `--only` selects others. */
 const WRITE_PATH = ['idle', 'submit', 'batches', 'transfers', 'low-load'] as const
+/** Other systems under the same load, after the ledger. */
+const PEERS = ['pgbench', 'plain'] as const
 /** All measurements, in their order. */
-export const MEASUREMENTS = [...WRITE_PATH, 'queries', 'restart', 'plain'] as const
+export const MEASUREMENTS = [...WRITE_PATH, 'few', 'queries', 'hand-off', 'hostile', 'restart', ...PEERS] as const
 export type MeasurementName = (typeof MEASUREMENTS)[number]
 
 export interface BenchOptions {
@@ -22,6 +24,8 @@ export interface BenchOptions {
   readonly scaling: boolean
   /** Only the performance at each of these sizes; empty: not measured. */
   readonly growth: readonly GrowthSize[]
+  /** Only the cost of steps and statements by the size of the account, in this process. */
+  readonly steps: boolean
   /** Directory of loaded ledgers; undefined: none. */
   readonly growthDir: string | undefined
   /** Only half of the maximal load, for this number of minutes; undefined: not measured. */
@@ -54,12 +58,16 @@ processor time and WAL. It measures the write path:
 
 With --only also:
 
+  few         as many orders as get through, to ten accounts, to two by turns
   queries     lists of what was written: by account, time and amount, deep pages, counts
+  hand-off    a constant rate of submissions while a node joins, is drained and leaves
+  hostile     200 submissions a second beside 1,000 requests without a token: pages, logins, forged tokens, malformed ones
   restart     time until ready, and submissions to accounts that are not in memory yet
+  pgbench     TPC-B on the same PostgreSQL, where there is a pgbench
   plain       a double-entry ledger in SQL functions behind HTTP, without signatures and chains, on the same PostgreSQL
 
   --only NAME[,NAME]     of these; the order stays
-  --peers           also plain, and the ratios of the ledger to plain
+  --peers           also pgbench and plain, and the ratios of the ledger to plain
   --rate N[,N]      orders a second of low-load (default ${DEFAULT_RATES}); without --only it measures low-load alone
   --against FILE    compares with a file that --json wrote (default: the last run of each row, kept in dist/)
   --seconds N       of each measured run (default 10)
@@ -68,6 +76,8 @@ With --only also:
   --nodes N, --edges N   processes of the ledger (default 1 each)
   --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
                     nodes are what bounds the rate (needs the right to make control groups)
+  --steps           instead of all that: what an order costs a node's thread, in this process and without a ledger, on
+                    accounts with up to 10,000 assets and with up to 4,000 holds
   --growth SIZE[,SIZE]   instead of all that: ledgers of so many accounts each are loaded, started, measured, and set
                     against the first; 1000000:10000000 is a million accounts with ten million transactions
   --soak [MINUTES]  instead of all that: half of what gets through, at a constant rate, to more accounts than fit in memory
@@ -92,6 +102,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       rate: { type: 'string' },
       against: { type: 'string' },
       scaling: { type: 'boolean', default: false },
+      steps: { type: 'boolean', default: false },
       growth: { type: 'string' },
       'growth-dir': { type: 'string' },
       soak: { type: 'string' },
@@ -109,9 +120,10 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     nodes: wholeNumber(values.nodes, 'nodes', 64),
     edges: wholeNumber(values.edges, 'edges', 64),
     accounts: wholeNumber(values.accounts, 'accounts', 1_000_000),
-    only: measurements(values.peers ? [...chosen, 'plain'] : chosen),
+    only: measurements(values.peers ? [...chosen, ...PEERS] : chosen),
     rates: rates.map((rate) => wholeNumber(rate.trim(), 'rate', MOST_PER_SECOND, LEAST_PER_SECOND)),
     scaling: values.scaling,
+    steps: values.steps,
     growth: values.growth === undefined ? [] : readSizes(values.growth),
     growthDir: values['growth-dir'],
     soakMinutes: values.soak === undefined ? undefined : minutes(values.soak),

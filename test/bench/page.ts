@@ -64,7 +64,7 @@ export function pageSections(report: BenchReport, summary: Summary): readonly (r
     gridOf('RATES AND LATENCIES', RATES, rows),
     gridOf('PROCESSOR TIME, µs', COSTS, rows),
     floorOf(report),
-    peersOf(rows),
+    peersOf(report, rows),
     comparisonOf(summary),
     NOTES,
     warningsOf(report),
@@ -101,9 +101,10 @@ function cellsOf(shown: readonly Shown[], figures: Figures): readonly string[] {
 }
 
 function floorOf(report: BenchReport): readonly string[] {
-  const { submit, batches, transfers, lowLoad } = report
+  const { submit, few, batches, transfers, lowLoad } = report
   const floors = [
     ...(submit ?? []),
+    ...(few ?? []),
     ...(batches === null ? [] : [batches]),
     ...(transfers ?? []),
     ...(lowLoad === null ? [] : [lowLoad.lone, ...lowLoad.open]),
@@ -113,7 +114,7 @@ function floorOf(report: BenchReport): readonly string[] {
   return [`FLOOR: one P-256 verification ${decimal(verifyUs)} µs, one signature ${decimal(signUs)} µs`]
 }
 
-function peersOf(rows: readonly Row[]): readonly string[] {
+function peersOf({ pgbench }: BenchReport, rows: readonly Row[]): readonly string[] {
   const figuresOf = (name: string): Figures | undefined => rows.find((row) => row.name === name)?.figures
   const pairs = PLAIN_PAIRS.flatMap(([ours, plain]) => {
     const [own, other] = [figuresOf(ours), figuresOf(plain)]
@@ -121,7 +122,10 @@ function peersOf(rows: readonly Row[]): readonly string[] {
       ? []
       : [{ name: `${ours} / ${plain}`, figures: ratiosOf(own, other) }]
   })
-  return [...(pairs.length === 0 ? [] : gridOf('OURS / PLAIN', RATIOS, pairs))]
+  return [
+    ...(pairs.length === 0 ? [] : gridOf('OURS / PLAIN', RATIOS, pairs)),
+    ...(pgbench === null || pgbench.skipped === null ? [] : [pgbench.skipped]),
+  ]
 }
 
 function comparisonOf({ against, compared }: Summary): readonly string[] {

@@ -5,20 +5,24 @@
  */
 import { writeFileSync } from 'node:fs'
 import type { GrowthMeasured } from './growth.ts'
+import type { HandOffMeasured } from './hand-off.ts'
+import type { HostileMeasured } from './hostile.ts'
 import type { ComparedRow, KeptRow } from './comparison.ts'
 import type { IdleMeasured } from './idle.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
 import type { LowLoadMeasured } from './open-submissions.ts'
 import type { BenchOptions, MeasurementName } from './options.ts'
+import type { PgbenchMeasured } from './pgbench.ts'
 import type { PlainMeasured } from './plain.ts'
 import type { QueriesMeasured } from './queries.ts'
 import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
+import type { StepsReport } from './steps.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
 /** Raised when a member changes its meaning or is removed, not for new members. */
-export const REPORT_FORMAT = 3
+export const REPORT_FORMAT = 2
 
 /** Of one ledger. */
 export interface BenchReport {
@@ -31,11 +35,15 @@ export interface BenchReport {
   readonly othersBefore: number
   readonly idle: IdleMeasured | null
   readonly submit: readonly Measured[] | null
+  readonly few: readonly Measured[] | null
   readonly batches: Measured | null
   readonly transfers: readonly TransfersMeasured[] | null
   readonly lowLoad: LowLoadMeasured | null
   readonly queries: QueriesMeasured | null
+  readonly handOff: readonly HandOffMeasured[] | null
+  readonly hostile: readonly HostileMeasured[] | null
   readonly restart: RestartMeasured | null
+  readonly pgbench: PgbenchMeasured | null
   readonly plain: readonly PlainMeasured[] | null
   readonly failures: readonly { readonly measurement: MeasurementName; readonly message: string }[]
 }
@@ -67,6 +75,7 @@ export interface GrowthReport {
 export type JsonReport =
   | ({ readonly kind: 'ledger' } & BenchReport & Summary)
   | { readonly kind: 'scaling'; readonly machine: Machine; readonly scaling: readonly ScalingMeasured[] }
+  | ({ readonly kind: 'steps'; readonly machine: Machine } & StepsReport)
   | ({ readonly kind: 'growth'; readonly machine: Machine } & GrowthReport)
   | ({ readonly kind: 'soak'; readonly machine: Machine } & SoakReport)
 

@@ -28,6 +28,7 @@ const NAMES: Readonly<Record<string, string>> = {
   lateness: 'sent late',
   p999Ms: 'p99.9',
   longestGapMs: 'longest without an acceptance',
+  gapsByAccount: 'longest without, by account',
   cpuUs: 'CPU',
   ledgerCpuUs: 'CPU, edge + node + nats-server + postgresql',
   floorRatio: 'CPU / floor',

@@ -5,15 +5,28 @@ import type { BenchReport, ScalingMeasured, Summary } from './report-json.ts'
 import { type Column, list, percent, table } from './report-table.ts'
 import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
+import type { StepsReport } from './steps.ts'
 
 /** Samples of a soak to show: all are in the JSON. */
 const LOOKS_SHOWN = 12
 
 export function renderReport(report: BenchReport, summary: Summary): string {
-  const { queries, restart } = report
+  const { queries, handOff, hostile, restart } = report
   return pageOf([
     ...pageSections(report, summary),
     queries === null ? [] : list(`QUERIES on ${queries.transactions} transactions`, named(queries.queries)),
+    handOff === null
+      ? []
+      : table(
+          'HAND-OFF under submissions',
+          columns(handOff, ({ event }) => event),
+        ),
+    hostile === null
+      ? []
+      : table(
+          'SUBMISSIONS beside requests without a token',
+          columns(hostile, ({ kind }) => kind),
+        ),
     restart === null ? [] : table('RESTART of everything', restartColumns(restart)),
     report.failures.map(({ measurement, message }) => `${measurement} FAILED: ${message}`),
   ])
@@ -25,6 +38,19 @@ export function renderScaling(measured: readonly ScalingMeasured[], share: numbe
     table(
       title,
       columns(measured, ({ nodes }) => `${nodes} nodes`),
+    ),
+  ])
+}
+
+export function renderSteps({ byAssets, byHolds }: StepsReport): string {
+  return pageOf([
+    table(
+      'ORDERS by assets of the account',
+      byAssets.map(({ assets, holds: _holds, ...of }) => ({ name: String(assets), of })),
+    ),
+    table(
+      'ORDERS by holds of the account',
+      byHolds.map(({ assets: _assets, holds, ...of }) => ({ name: String(holds), of })),
     ),
   ])
 }

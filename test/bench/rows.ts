@@ -40,7 +40,10 @@ export interface Row {
   readonly boundBy?: string
 }
 
-export type MeasuredParts = Pick<BenchReport, 'idle' | 'submit' | 'batches' | 'transfers' | 'lowLoad' | 'plain'>
+export type MeasuredParts = Pick<
+  BenchReport,
+  'idle' | 'submit' | 'few' | 'batches' | 'transfers' | 'lowLoad' | 'plain' | 'pgbench'
+>
 
 export const PLAIN_PAIRS = [
   ['random accounts', 'plain: orders'],
@@ -48,14 +51,28 @@ export const PLAIN_PAIRS = [
 ] as const
 
 export function rowsOf(report: MeasuredParts): readonly Row[] {
-  const { idle, submit, batches, transfers, lowLoad, plain } = report
+  const { idle, submit, few, batches, transfers, lowLoad, plain, pgbench } = report
   return [
     ...(submit ?? []).map(closedRow),
+    ...(few ?? []).map(closedRow),
     ...(batches === null ? [] : [closedRow(batches)]),
     ...(transfers ?? []).map(transfersRow),
     ...(lowLoad === null ? [] : [closedRow(lowLoad.lone), ...lowLoad.open.map(openRow)]),
     ...(idle === null ? [] : [{ name: 'idle', figures: { ...machineFigures(idle), ...cpuFigures(idle.cpuUs) } }]),
     ...(plain ?? []).map(plainRow),
+    ...(pgbench === null || pgbench.skipped !== null
+      ? []
+      : [
+          {
+            name: 'pgbench: TPC-B',
+            figures: {
+              perSecond: pgbench.perSecond,
+              ...answered(pgbench.latency),
+              postgresqlUs: pgbench.postgresqlCpuUs,
+              walBytes: pgbench.walBytes,
+            },
+          },
+        ]),
   ]
 }
 
@@ -118,9 +135,10 @@ function final(latency: Latency): Figures {
 }
 
 /** Every run over HTTP, by the name of its row. */
-export function runsOf({ submit, batches, transfers, lowLoad, plain }: MeasuredParts) {
+export function runsOf({ submit, few, batches, transfers, lowLoad, plain }: MeasuredParts) {
   const named: readonly { readonly name: string; readonly run: RunResult; readonly othersShare: number }[] = [
     ...(submit ?? []),
+    ...(few ?? []),
     ...(batches === null ? [] : [batches]),
     ...(transfers ?? []),
     ...(lowLoad === null ? [] : [lowLoad.lone, ...lowLoad.open]),

@@ -14,6 +14,7 @@ import { measure, type Measured } from './measure.ts'
 import type { BenchOptions } from './options.ts'
 import { type ScalingMeasured, writeReport } from './report-json.ts'
 import { renderScaling } from './report.ts'
+import { shardOwners } from './shard-owners.ts'
 
 const NODE_SHARE = 0.4
 const NODES = [1, 2] as const
@@ -55,8 +56,7 @@ function measureWith(options: BenchOptions): Promise<Measured> {
 }
 
 async function areShared(client: LedgerClient, nodes: number): Promise<boolean> {
-  const counts = new Map<unknown, number>()
-  const shards = await client.readAll('/v1/shards', 'shards')
-  for (const { owner } of shards) counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  return counts.size === nodes && [...counts.values()].every((count) => count > shards.length / nodes / 2)
+  const counts = [...(await shardOwners(client)).values()]
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  return counts.length === nodes && counts.every((count) => count > all / nodes / 2)
 }

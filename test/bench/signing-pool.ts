@@ -17,7 +17,7 @@ export interface SigningPool {
 }
 
 /** Accounts that every worker submits to: the first alone, the first two, or all. */
-const SHARED_ACCOUNTS = 1
+const SHARED_ACCOUNTS = 10
 const RUN_BYTES = 4
 
 export interface SigningPoolOptions {

@@ -11,6 +11,7 @@ import {
   type PlainScenario,
   type Scenario,
   type ShardByAccount,
+  SPREAD_ACCOUNTS,
 } from './load-messages.ts'
 
 export interface WorkerSetup {
@@ -137,6 +138,12 @@ function submitter(scenario: SignedScenario, number: number): Account | undefine
   switch (scenario) {
     case 'hot':
       return shared[0]
+    case 'pair':
+      return shared[(number * setup.workers + setup.index) % 2]
+    case 'ten':
+      return shared[anyOf(shared)]
+    case 'spread':
+      return accountAt(number % Math.min(setup.accounts, Math.ceil(SPREAD_ACCOUNTS / setup.workers)))
     case 'each':
     case 'fund':
       return accountAt(number % setup.accounts)

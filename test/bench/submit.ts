@@ -12,6 +12,10 @@ export async function measureSubmissions(bench: LedgerBench): Promise<readonly M
   return [random, await measure(bench, 'hot', 'one account')]
 }
 
+export async function measureFew(bench: LedgerBench): Promise<readonly Measured[]> {
+  return [await measure(bench, 'ten', 'ten accounts'), await measure(bench, 'pair', 'two by turns')]
+}
+
 export function measureBatches(bench: LedgerBench): Promise<Measured> {
   return measure(bench, 'batch', `batches of ${BATCH_SIZE}`, {
     connections: BATCH_CONNECTIONS,

@@ -1,8 +1,10 @@
 /** The replies of a run. */
 import type { Follower } from './follower.ts'
+import { Gaps } from './gaps.ts'
 import { type Latency, latencyOf } from './statistics.ts'
 
 const MAX_SURPRISES = 5
+const ACCOUNT = /"account_id":"([^"]*)"/
 const ACCEPTED_OF_BATCH = '"status":202'
 
 export interface TallyOptions {
@@ -13,6 +15,7 @@ export interface TallyOptions {
   /** The number of expected replies. */
   readonly most: number
   readonly follower: Follower | undefined
+  readonly gapsByAccount: boolean
   /** Later replies do not count as in time. */
   readonly seconds: number
 }
@@ -23,12 +26,11 @@ export class Tally {
   replies = 0
   accepted = 0
   answeredInTime = 0
-  /** Between two replies of the expected status, and from the start. */
-  longestGapMs = 0
   private readonly options: TallyOptions
   private readonly durationsMs: Float64Array
   private readonly untilMs: number
-  private lastMs: number
+  private readonly gaps: Gaps
+  private readonly accountGaps: Gaps
   private answered = 0
 
   constructor(options: TallyOptions) {
@@ -36,12 +38,13 @@ export class Tally {
     this.options = options
     this.durationsMs = new Float64Array(options.most)
     this.untilMs = startMs + options.seconds * 1000
-    this.lastMs = startMs
+    this.gaps = new Gaps(startMs)
+    this.accountGaps = new Gaps(startMs)
   }
 
   /** `body` must be read during the call. */
   take(status: number, body: () => string, sinceMs: number): void {
-    const { expectedStatus, batches, follower } = this.options
+    const { expectedStatus, batches, follower, gapsByAccount } = this.options
     this.replies += 1
     this.statuses[status] = (this.statuses[status] ?? 0) + 1
     if (status !== expectedStatus) {
@@ -53,13 +56,22 @@ export class Tally {
     this.answered += 1
     this.accepted += batches ? this.acceptedOf(body()) : 1
     if (nowMs <= this.untilMs) this.answeredInTime += 1
-    this.longestGapMs = Math.max(this.longestGapMs, nowMs - this.lastMs)
-    this.lastMs = nowMs
+    this.gaps.note('', nowMs)
+    if (gapsByAccount) this.accountGaps.note(ACCOUNT.exec(body())?.[1] ?? '', nowMs)
     follower?.consider(body, sinceMs)
   }
 
   latency(): Latency {
     return latencyOf(this.durationsMs.subarray(0, this.answered))
+  }
+
+  /** Milliseconds. */
+  longestGap(): number {
+    return latencyOf(this.gaps.longest()).maxMs
+  }
+
+  gapsByAccount(): Latency | null {
+    return this.options.gapsByAccount ? latencyOf(this.accountGaps.longest()) : null
   }
 
   private acceptedOf(body: string): number {

@@ -1,8 +1,9 @@
-/** Goal: latencies of an open loop count a stall for all that arrive in it; percentiles are those of all values. */
+/** Goal: latencies of an open loop count a stall for all that arrive in it; percentiles and the output of pgbench are read correctly. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openLoop, randomArrivals } from '../../bench/open-loop.ts'
+import { readDurations, readSummary } from '../../bench/pgbench.ts'
 import { RawConnection } from '../../bench/raw-connection.ts'
 import { latencyOf } from '../../bench/statistics.ts'
 import { Tally } from '../../bench/tally.ts'
@@ -31,11 +32,11 @@ describe('an open loop', () => {
     const { server, port } = await stallingServer()
     const connection = await RawConnection.open('127.0.0.1', port)
     const stock = { requests: Array.from({ length: 3 }, () => Buffer.from('GET / HTTP/1.1\r\n\r\n')), next: 0 }
-    const options = { expectedStatus: 202, batches: false, most: 3, seconds: 60 }
+    const options = { expectedStatus: 202, batches: false, most: 3, gapsByAccount: false, seconds: 60 }
     const tally = new Tally({ ...options, follower: undefined })
     const atMs = Float64Array.of(0, 1, LAST_ARRIVAL_MS)
     try {
-      const lateness = await openLoop([connection], stock, atMs, tally)
+      const lateness = await openLoop([connection], stock, { atMs, ending: { asked: false } }, tally)
       // Timers may fire a millisecond early.
       const leastMs = STALL_MS - LAST_ARRIVAL_MS - 1
       const { count, p50Ms } = tally.latency()
@@ -65,5 +66,32 @@ describe('latencies summed up', () => {
 
   test('nothing measured is zero of zero', () => {
     expect(latencyOf(new Float64Array(0))).toEqual({ count: 0, p50Ms: 0, p99Ms: 0, p999Ms: 0, maxMs: 0 })
+  })
+})
+
+describe("pgbench's output", () => {
+  const printed = [
+    'pgbench (15.18 (Debian 15.18-0+deb12u1))',
+    'transaction type: <builtin: TPC-B (sort of)>',
+    'number of transactions actually processed: 4316',
+    'number of failed transactions: 2 (0.046%)',
+    'latency average = 4.489 ms',
+    'initial connection time = 23.456 ms',
+    'tps = 2225.437 (without initial connection time)',
+  ]
+
+  test('has the rate without connecting; before version 15 no failures', () => {
+    expect(readSummary(printed.join('\n'))).toEqual({ transactions: 4316, failed: 2, perSecond: 2225.437 })
+    const older = printed.filter((line) => !line.includes('failed'))
+    expect(readSummary(older.join('\n'))).toEqual({ transactions: 4316, failed: 0, perSecond: 2225.437 })
+  })
+
+  test('without a rate is an error', () => {
+    expect(() => readSummary('pgbench: error: client 0 aborted')).toThrow('pgbench said no rate')
+  })
+
+  test('in its log has microseconds of each transaction, or a word for a failure', () => {
+    const log = '0 1 4489 0 1700000000 123456\n1 1 failed 0 1700000000 123457\n0 2 250 0 1700000000 123458\n'
+    expect(readDurations(log)).toEqual([4.489, 0.25])
   })
 })
