@@ -38,7 +38,7 @@ export default defineConfig(({ mode }) => {
     test: {
       testTimeout: 900_000,
       hookTimeout: 900_000,
-      // What is waited for comes when the machine gets to it.
+      // A condition is met when the machine gets to it.
       expect: { poll: { timeout: 180_000 } },
       retry: 0,
       // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at

@@ -127,7 +127,7 @@ export class Checkpointer {
     if (refusalOf(await readServer(sql)) !== undefined) return 'not due'
     const now = await feedNow(sql)
     if (now.foreign) {
-      log.warn('checkpoints_wait', { because: 'the database was brought in from another PostgreSQL cluster' })
+      log.warn('checkpoints_paused', { because: 'the database was brought in from another PostgreSQL cluster' })
       return 'not due'
     }
     const progress = await this.catchUp(sql, await this.progressOf(sql, newest, now.server))
@@ -142,7 +142,7 @@ export class Checkpointer {
     const { newestSeen } = this
     const differs = link?.number === newestSeen?.number && link?.hash !== newestSeen?.hash
     if (newestSeen !== undefined && (link === undefined || link.number < newestSeen.number || differs)) {
-      this.options.log.error('checkpoints_went_back', { known: newestSeen.number, found: link?.number ?? null })
+      this.options.log.error('checkpoints_lost', { known: newestSeen.number, found: link?.number ?? null })
     }
     this.newestSeen = link
   }

@@ -267,7 +267,7 @@ describe('the checkpoints of the database', () => {
           expect(await second.write()).toBe('written')
           first.pass(2 * MINUTE_MS)
           expect(await first.write()).toBe('written')
-          expect([...first.logged, ...second.logged]).not.toContain('checkpoints_went_back')
+          expect([...first.logged, ...second.logged]).not.toContain('checkpoints_lost')
         })
       })
       const stored = await allCheckpoints(sql)
@@ -290,7 +290,7 @@ describe('the checkpoints of the database', () => {
         await sql`DELETE FROM checkpoints WHERE number = 2`
         pass(MINUTE_MS)
         await write()
-        expect(logged).toContain('checkpoints_went_back')
+        expect(logged).toContain('checkpoints_lost')
         const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
         expect(code).toBe(1)
         expect(out).toContain('WENT BACK: checkpoint 2 has changed, but the file links to it')
@@ -308,7 +308,7 @@ describe('the checkpoints of the database', () => {
           pass(MINUTE_MS)
           expect(await write()).toBe('written')
         }
-        expect(logged.filter((event) => event === 'checkpoints_went_back')).toHaveLength(1)
+        expect(logged.filter((event) => event === 'checkpoints_lost')).toHaveLength(1)
         const stored = await allCheckpoints(sql)
         expect(stored.map(({ statement }) => statement.number)).toEqual([1, 2])
         const good = { code: 0, out: expect.stringContaining('ok: 2 checkpoints in the database, 2 recomputed') }
@@ -414,7 +414,7 @@ describe('the checkpoints of the database', () => {
                  WHERE commit_xid = (SELECT max(commit_xid::text::bigint)::text::xid8 FROM ${sql(table)})`
         await onWriter(url, async ({ write, logged }) => {
           expect(await write()).toBe('not due')
-          expect(logged).toEqual(['checkpoints_wait'])
+          expect(logged).toEqual(['checkpoints_paused'])
         })
       })
     },

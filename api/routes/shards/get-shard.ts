@@ -1,4 +1,4 @@
-/** GET /v1/shards/{id}: who owns a shard, how it fares, how much it has processed (D15). */
+/** GET /v1/shards/{id}: the owner of a shard, its health and what it has processed (D15). */
 import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'

@@ -1,4 +1,4 @@
-/** Amounts of transactions, as searches ask for them: remembered, or read and opened, and nothing else of the row. */
+/** Amounts of transactions for searches: from memory, or read and opened without the rest of the row. */
 import { accountKeyName } from '../../vault/key-name.ts'
 import { erasedAmong } from '../rows/erased-accounts.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'

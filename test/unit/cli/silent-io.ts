@@ -1,6 +1,6 @@
 import type { CommandIo } from '../../../infra/cli/common/command.ts'
 
-/** What a command is run with, where it reads and prints nothing. */
+/** Surroundings of a command that reads and prints nothing. */
 export function silentIo(parts: Partial<CommandIo> = {}): CommandIo {
   return {
     env: {},
