@@ -10,7 +10,12 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { signAssertion, signatureProblem, type SignatureProblem, timeMsIn } from './service-signature.ts'
 import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
 import type { EdgeDependencies } from '../http/dependencies.ts'
-import { ASSERTION_TYPES, type AssertionType, type GivenAssertion, RESULT_SCHEMAS } from '../schemas/assertion.ts'
+import {
+  ASSERTION_TYPES,
+  type AssertionType,
+  type GivenAssertion,
+  RESULT_SCHEMAS,
+} from '../schemas/requests/assertion.ts'
 
 /** As the interface shows it. */
 export interface SignedAssertion {

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from './paging.ts'
 import { PROBLEM_TYPES } from '../http/problem.ts'
 import { accountIdField, groupIdField, idempotencyKeyField } from '../schemas/fields.ts'
-import { pageToken, text } from '../schemas/responses/values.ts'
+import { pageToken, text } from '../schemas/values.ts'
 import type { Parameter } from './operation.ts'
 
 /** Path parameters by name. An unknown value is a 404 whatever its shape, so most take any text. */

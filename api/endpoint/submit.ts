@@ -7,7 +7,7 @@ import type { EdgeDependencies } from '../http/dependencies.ts'
 import { invalidProblem, type Problem } from '../http/problem.ts'
 import { noSuchAccount, signedRefusal, unavailableProblem } from './refusals.ts'
 import type { GuardedCall } from './route.ts'
-import { submissionErrors } from '../schemas/submission.ts'
+import { submissionErrors } from '../schemas/requests/submission.ts'
 import { carriedSignature, signedPayload } from '../http/signed-body.ts'
 import { unexpectedAnswer } from './ask.ts'
 

@@ -1,7 +1,7 @@
 /** `ledger verify`. Does not load the PostgreSQL driver unless it verifies a checkpoint against the database. */
 import { InvalidArgumentError } from 'commander'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import type { GivenAssertion } from '../../api/schemas/assertion.ts'
+import type { GivenAssertion } from '../../api/schemas/requests/assertion.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { readGivenText } from './common/given-file.ts'
 import { type Exported, readExport, readJwks, type ExportedPage } from './verify/export-file.ts'

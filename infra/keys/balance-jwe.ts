@@ -19,7 +19,7 @@ import {
 } from 'node:crypto'
 import * as v from 'valibot'
 import { formatQuantity, isDecimalString, parseQuantity } from '../../actors/money.ts'
-import { balanceText } from '../../api/schemas/export-records.ts'
+import { balanceText } from '../../api/schemas/requests/export-records.ts'
 import type { PublicKey } from './public-key.ts'
 
 /** Identifies a balance. */

@@ -18,7 +18,7 @@ import {
   RANKS,
   RECORD_KINDS,
   type RecordKind,
-} from '../../api/schemas/export-records.ts'
+} from '../../api/schemas/requests/export-records.ts'
 import { signatureProblem, type SignatureProblem, timeMsIn } from '../../api/endpoint/service-signature.ts'
 import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
 import { signedProof } from './export-lines.ts'

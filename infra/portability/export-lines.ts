@@ -7,7 +7,7 @@ import {
   NO_LINE,
   PROOF_SYSTEM,
   type ProofRecord,
-} from '../../api/schemas/export-records.ts'
+} from '../../api/schemas/requests/export-records.ts'
 import { signAssertion } from '../../api/endpoint/service-signature.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'

@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto'
 import { usedKeyHash } from '../../actors/account/used-key.ts'
 import { MAX_USED_KEYS } from '../../actors/arrival.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
-import { EXPORT_FORMAT } from '../../api/schemas/export-records.ts'
+import { EXPORT_FORMAT } from '../../api/schemas/requests/export-records.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import {
   type BegunExport,

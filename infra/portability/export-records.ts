@@ -8,7 +8,7 @@ import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import { attestationMembers } from '../../api/views/attestation-views.ts'
-import type { AccountRecord, EventRecord, ExportedAttestation } from '../../api/schemas/export-records.ts'
+import type { AccountRecord, EventRecord, ExportedAttestation } from '../../api/schemas/requests/export-records.ts'
 import type { Attestation } from '../../runtime/ports/attestation-store.ts'
 import { jwkOf, type PublicKey } from '../keys/public-key.ts'
 import type { AccountDocument } from '../postgres/rows/account-document.ts'

@@ -4,7 +4,7 @@
  *   A2. Clients of the other ledger do not exist here. An imported attestation belongs to no client.
  */
 import { canonicalJson } from '../../actors/canonical-json.ts'
-import type { ExportedAttestation } from '../../api/schemas/export-records.ts'
+import type { ExportedAttestation } from '../../api/schemas/requests/export-records.ts'
 import { attestationMembers, type Revoked, sealAttestation, type Stated } from '../../api/views/attestation-views.ts'
 import { type Attestation, type AttestationStore, importedBy } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'

@@ -10,7 +10,7 @@ import type {
   ExportRecord,
   InstanceRecord,
   UsedKeysRecord,
-} from '../../api/schemas/export-records.ts'
+} from '../../api/schemas/requests/export-records.ts'
 import { readPublicKey } from '../keys/public-key.ts'
 import type { ImportSource, OpenedBalances, StagedPart } from './import-documents.ts'
 import { eventsOf, hashOf, timeMsOf } from './import-history.ts'

@@ -9,7 +9,7 @@
  *   E5. All imports of a ledger together bring no more of a token than that ledger's stated supply.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { RecordKind, UsedKeysRecord } from '../../api/schemas/export-records.ts'
+import type { RecordKind, UsedKeysRecord } from '../../api/schemas/requests/export-records.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import { type PartWork, workOf } from './import-commands.ts'

@@ -8,7 +8,7 @@ import { ProvenanceWalk, type WalkedEvent } from '../../runtime/audit/provenance
 import { nftId } from '../../actors/nft-id.ts'
 import type { NftEvent, NftEventType } from '../../actors/nft-instance/state.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { EventRecord, InstanceRecord } from '../../api/schemas/export-records.ts'
+import type { EventRecord, InstanceRecord } from '../../api/schemas/requests/export-records.ts'
 
 const HASH_PREFIX = 'sha256:'
 

@@ -8,7 +8,7 @@
 import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import type { ArrivalState } from '../../actors/arrival.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { AttestationRecord, UsedKeysRecord } from '../../api/schemas/export-records.ts'
+import type { AttestationRecord, UsedKeysRecord } from '../../api/schemas/requests/export-records.ts'
 import { untilFailure } from '../../runtime/common/in-parallel.ts'
 import type { Operation } from '../../runtime/protocol/messages.ts'
 import { type Clock, delay } from '../../runtime/ports/clock.ts'

@@ -19,7 +19,7 @@ import {
   RANKS,
   recordKindOf,
   type RecordKind,
-} from '../../api/schemas/export-records.ts'
+} from '../../api/schemas/requests/export-records.ts'
 import { signatureProblem, type SignatureProblem, timeMsIn } from '../../api/endpoint/service-signature.ts'
 import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'

@@ -16,9 +16,9 @@ import type {
   InstanceRecord,
   ProofRecord,
   TokenRecord,
-} from '../../api/schemas/export-records.ts'
+} from '../../api/schemas/requests/export-records.ts'
 import { MAX_ERRORS } from '../../api/http/problem.ts'
-import type { RecordKind } from '../../api/schemas/export-records.ts'
+import type { RecordKind } from '../../api/schemas/requests/export-records.ts'
 import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
 import type { OpenedBalances, StagedPart } from './import-documents.ts'
 import { SeenHashes } from './seen-hashes.ts'

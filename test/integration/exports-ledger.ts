@@ -1,7 +1,7 @@
 /** A ledger in which everything happened, what exports it, and what the receiver of an export makes of it. */
 import { text } from 'node:stream/consumers'
 import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
-import type { ExportRecord } from '../../api/schemas/export-records.ts'
+import type { ExportRecord } from '../../api/schemas/requests/export-records.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
 import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../infra/keys/balance-jwe.ts'
 import { checkExport } from '../../infra/portability/export-check.ts'

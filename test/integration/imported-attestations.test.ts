@@ -1,6 +1,6 @@
 /** Goal: A1 and A2 of attestations that come from another ledger, over PostgreSQL. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ExportedAttestation } from '../../api/schemas/export-records.ts'
+import type { ExportedAttestation } from '../../api/schemas/requests/export-records.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import { attestationMembers, sealAttestation } from '../../api/views/attestation-views.ts'
 import type { PinnedKey } from '../../infra/config/trusted-ledgers.ts'

@@ -5,7 +5,7 @@
 import { ADMINS, type EdgeContext, type Endpoint, type GuardedCall, pathValue } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { pauseSchema, readReason } from '../../schemas/account.ts'
+import { pauseSchema, readReason } from '../../schemas/requests/account.ts'
 import { accountActorResponse } from '../../schemas/responses/account.ts'
 import { accountRead } from '../../endpoint/path-values.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'

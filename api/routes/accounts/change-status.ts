@@ -2,7 +2,7 @@
 import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { readStatusChange, statusSchema } from '../../schemas/account.ts'
+import { readStatusChange, statusSchema } from '../../schemas/requests/account.ts'
 import { accountMembers } from '../../views/views.ts'
 import { accountResponse } from '../../schemas/responses/account.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'

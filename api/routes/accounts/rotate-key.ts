@@ -2,7 +2,7 @@
 import { type Endpoint, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { readRotation, rotationSchema } from '../../schemas/account.ts'
+import { readRotation, rotationSchema } from '../../schemas/requests/account.ts'
 import { carriedSignature, repeatHeaders, signedPayload } from '../../http/signed-body.ts'
 import { accountMembers } from '../../views/views.ts'
 import { accountResponse } from '../../schemas/responses/account.ts'

@@ -14,7 +14,7 @@ import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { liabilitiesMembers } from './prove-liabilities.ts'
 import { liabilityProofResponse } from '../../schemas/responses/assertion.ts'
-import { sha256 } from '../../schemas/responses/values.ts'
+import { sha256 } from '../../schemas/values.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
 export const getLiabilityProof: Endpoint = {

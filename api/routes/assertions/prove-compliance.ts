@@ -3,7 +3,7 @@ import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { proof } from '../../endpoint/prove.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { timeOrNull } from '../../views/views.ts'
-import { assertionRequestSchema } from '../../schemas/assertion.ts'
+import { assertionRequestSchema } from '../../schemas/requests/assertion.ts'
 import { complianceAssertionResponse } from '../../schemas/responses/assertion.ts'
 
 export const proveCompliance: Endpoint = {

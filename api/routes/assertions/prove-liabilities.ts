@@ -6,7 +6,7 @@ import type { ExceededLimit, Liabilities } from '../../../runtime/ports/assertio
 import { problem, type Problem } from '../../http/problem.ts'
 import { proof } from '../../endpoint/prove.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
-import { assertionRequestSchema } from '../../schemas/assertion.ts'
+import { assertionRequestSchema } from '../../schemas/requests/assertion.ts'
 import { liabilitiesAssertionResponse } from '../../schemas/responses/assertion.ts'
 
 export const proveLiabilities: Endpoint = {

@@ -5,7 +5,7 @@ import { problemOfAssertion } from '../../endpoint/assertion.ts'
 import { readAnyJsonBody } from '../../http/body.ts'
 import { invalidProblem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { assertionCheckSchema, readAssertionCheck } from '../../schemas/assertion.ts'
+import { assertionCheckSchema, readAssertionCheck } from '../../schemas/requests/assertion.ts'
 import { fieldPath } from '../../http/invalid.ts'
 import { verificationResponse } from '../../schemas/responses/assertion.ts'
 

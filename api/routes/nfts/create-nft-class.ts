@@ -6,7 +6,7 @@ import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts
 import { invalidProblem, type Problem } from '../../http/problem.ts'
 import { noSuchAccount, unavailableProblem } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { classSchema, readClassRegistration } from '../../schemas/nft-class.ts'
+import { classSchema, readClassRegistration } from '../../schemas/requests/nft-class.ts'
 import { carriedSignature, repeatHeaders } from '../../http/signed-body.ts'
 import { classMembers } from '../../views/nft-views.ts'
 import { nftClassResponse } from '../../schemas/responses/nft.ts'

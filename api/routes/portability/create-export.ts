@@ -5,7 +5,7 @@ import { admittedStream, sameAdmission } from '../../endpoint/admitted-stream.ts
 import { notFound, type Problem, problem } from '../../http/problem.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
 import { streamReply } from '../../http/reply.ts'
-import { exportRequestSchema, readExportRequest } from '../../schemas/export.ts'
+import { exportRequestSchema, readExportRequest } from '../../schemas/requests/export.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 

@@ -8,8 +8,8 @@ import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts
 import { ADMINS, type Endpoint } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { type Invalid, invalidProblem, MAX_ERRORS, notFound, type Problem } from '../../http/problem.ts'
-import { importPartSchema, readImportPart } from '../../schemas/import-part.ts'
-import { recordErrors, recordKindOf } from '../../schemas/export-records.ts'
+import { importPartSchema, readImportPart } from '../../schemas/requests/import-part.ts'
+import { recordErrors, recordKindOf } from '../../schemas/requests/export-records.ts'
 import { isRecord } from '../../../actors/shapes.ts'
 import { importDoneResponse, importUnderWayResponse } from '../../schemas/responses/import.ts'
 

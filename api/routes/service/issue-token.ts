@@ -3,7 +3,7 @@ import type { EdgeContext, PublicCall, PublicEndpoint } from '../../endpoint/rou
 import { readAnyJsonBody } from '../../http/body.ts'
 import { downstreamFailure, invalidProblem, type Problem, problem, unauthorized } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { readTokenRequest, tokenRequestSchema, tokenResponse } from '../../schemas/token-request.ts'
+import { readTokenRequest, tokenRequestSchema, tokenResponse } from '../../schemas/requests/token-request.ts'
 
 export const issueToken: PublicEndpoint<EdgeContext> = {
   id: 'issueToken',

@@ -2,7 +2,7 @@
 import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
-import { shardResponse } from '../../schemas/shard.ts'
+import { shardResponse } from '../../schemas/requests/shard.ts'
 
 export const getShard: Endpoint = {
   id: 'getShard',

@@ -2,7 +2,7 @@
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { listReply, numberAfter } from '../../endpoint/paging.ts'
 import { shardMembers } from '../../endpoint/shard-resource.ts'
-import { shardListResponse } from '../../schemas/shard.ts'
+import { shardListResponse } from '../../schemas/requests/shard.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 
 export const listShards: Endpoint = {

@@ -2,7 +2,7 @@
 import { ADMINS, type Endpoint, pathValue } from '../../endpoint/route.ts'
 import { problem } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { readShardHealth, shardHealthSchema, shardResponse } from '../../schemas/shard.ts'
+import { readShardHealth, shardHealthSchema, shardResponse } from '../../schemas/requests/shard.ts'
 import { noSuchShard, parseShardId, shardMembers } from '../../endpoint/shard-resource.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 

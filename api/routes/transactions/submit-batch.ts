@@ -11,7 +11,7 @@ import {
   type ProblemRequest,
 } from '../../http/problem.ts'
 import { jsonReply } from '../../http/reply.ts'
-import { BATCH_RULE, batchSchema, MAX_BATCH } from '../../schemas/submission.ts'
+import { BATCH_RULE, batchSchema, MAX_BATCH } from '../../schemas/requests/submission.ts'
 import { type AcceptedSubmission, receiptMembers, submit } from '../../endpoint/submit.ts'
 import { batchResponse } from '../../schemas/responses/transaction.ts'
 

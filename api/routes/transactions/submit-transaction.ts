@@ -10,7 +10,7 @@ import { repeatHeaders } from '../../http/signed-body.ts'
 import { receiptMembers, submit } from '../../endpoint/submit.ts'
 import { transactionDetailMembers } from '../../views/views.ts'
 import { submissionReceiptResponse, transactionResponse } from '../../schemas/responses/transaction.ts'
-import { submissionSchema } from '../../schemas/submission.ts'
+import { submissionSchema } from '../../schemas/requests/submission.ts'
 import { PREFER_WAIT } from '../../endpoint/parameters.ts'
 
 export const submitTransaction: Endpoint = {

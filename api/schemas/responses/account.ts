@@ -13,7 +13,7 @@ import {
   shardId,
   timestamp,
   transactionId,
-} from './values.ts'
+} from '../values.ts'
 import { define } from '../named-schema.ts'
 
 export const accountResponse = define('Account', 'An account.', {

@@ -12,7 +12,7 @@ import {
   sha256,
   text,
   timestamp,
-} from './values.ts'
+} from '../values.ts'
 import { define, withRule } from '../named-schema.ts'
 
 const requester = [text, 'The requester that the client named.'] as const

@@ -1,7 +1,7 @@
 /** Responses about attestations (D13). */
 import * as v from 'valibot'
 import { attesterField } from '../fields.ts'
-import { attestationId, classId, derSignature, instanceId, keyId, pageToken, text, timestamp } from './values.ts'
+import { attestationId, classId, derSignature, instanceId, keyId, pageToken, text, timestamp } from '../values.ts'
 import { define, withRule } from '../named-schema.ts'
 
 const statedFields = {

@@ -1,7 +1,7 @@
 /** Responses about fungible tokens (D1, D5). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
-import { countedPage, decimals, minimalDecimal, timestamp } from './values.ts'
+import { countedPage, decimals, minimalDecimal, timestamp } from '../values.ts'
 import { define } from '../named-schema.ts'
 
 export const fungibleTokenResponse = define('FungibleToken', 'A fungible token.', {

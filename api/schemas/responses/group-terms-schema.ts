@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { DEFAULT_TIMEOUT_SECONDS, MAX_LEGS, MAX_TIMEOUT_SECONDS, MIN_LEGS } from '../../../actors/group/terms.ts'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { accountIdField, amountField, groupIdField, tokenIdField, unsignedOptional } from '../fields.ts'
-import { classId, instanceId } from './values.ts'
+import { classId, instanceId } from '../values.ts'
 import { define } from '../named-schema.ts'
 
 export const groupLegSchema = define(

@@ -1,6 +1,6 @@
 /** Responses about imports (D20). */
 import * as v from 'valibot'
-import { count, keyId, publicJwk, text } from './values.ts'
+import { count, keyId, publicJwk, text } from '../values.ts'
 import { define } from '../named-schema.ts'
 
 const importId = v.pipe(

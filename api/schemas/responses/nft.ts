@@ -12,7 +12,7 @@ import {
   text,
   timestamp,
   transactionId,
-} from './values.ts'
+} from '../values.ts'
 import { define, withRule } from '../named-schema.ts'
 
 export const nftClassResponse = define('NftClass', 'An NFT class.', {

@@ -1,6 +1,6 @@
 /** Responses of the endpoints outside /v1 (D9, D18). */
 import * as v from 'valibot'
-import { keyId, publicJwk, text } from './values.ts'
+import { keyId, publicJwk, text } from '../values.ts'
 import { define } from '../named-schema.ts'
 
 export const healthResponse = define('Health', 'The process answers.', {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { ERROR_CODES } from '../../http/error-codes.ts'
 import { type ErrorCode, PROBLEM_TYPES } from '../../http/problem.ts'
-import { keyId, sha256, text } from './values.ts'
+import { keyId, sha256, text } from '../values.ts'
 import { define } from '../named-schema.ts'
 
 const codes = Object.keys(ERROR_CODES) as readonly ErrorCode[]

@@ -13,7 +13,7 @@ import {
   text,
   timestamp,
   transactionId,
-} from './values.ts'
+} from '../values.ts'
 import { define } from '../named-schema.ts'
 
 /** The net amount in minimal form: negative if more value left than came in. */

@@ -19,7 +19,7 @@ import {
   timestamp,
   transactionId,
   transactionMetadata,
-} from './values.ts'
+} from '../values.ts'
 import { define, named, withRule } from '../named-schema.ts'
 
 /** Codes with which a submission can be refused. */

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../../api/http/json-text.ts'
-import type { GivenAssertion } from '../../../api/schemas/assertion.ts'
+import type { GivenAssertion } from '../../../api/schemas/requests/assertion.ts'
 import { jwksSchema } from '../../keys/jwks.ts'
 import { CommandFailed } from '../common/command.ts'
 import type { GivenEntry } from './verify-chain.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../../runtime/liabilities/inclusion.ts'
 import { decimalOf, unitsOf } from '../../../runtime/liabilities/sums.ts'
 import { problemOfAssertion } from '../../../api/endpoint/assertion.ts'
-import type { GivenAssertion } from '../../../api/schemas/assertion.ts'
+import type { GivenAssertion } from '../../../api/schemas/requests/assertion.ts'
 import type { ReceiptKeys } from './verify-receipt.ts'
 
 export interface GivenLiabilityProof {

@@ -1,8 +1,8 @@
 /** Goal: the shape of each record of an export is judged whole: every field that is wrong, under its code, at once. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { NO_LINE } from '../../../api/schemas/export-records.ts'
-import { RECORD_KINDS, recordErrors } from '../../../api/schemas/export-records.ts'
+import { NO_LINE } from '../../../api/schemas/requests/export-records.ts'
+import { RECORD_KINDS, recordErrors } from '../../../api/schemas/requests/export-records.ts'
 import { readPublicKey } from '../../../infra/keys/public-key.ts'
 import { newAccountKeys } from '../../support/client-keys.ts'
 import { fileOf } from '../portability/import-scene.ts'

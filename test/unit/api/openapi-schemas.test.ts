@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
-import { submissionErrors } from '../../../api/schemas/submission.ts'
-import { readTokenRequest, tokenRequestSchema } from '../../../api/schemas/token-request.ts'
+import { submissionErrors } from '../../../api/schemas/requests/submission.ts'
+import { readTokenRequest, tokenRequestSchema } from '../../../api/schemas/requests/token-request.ts'
 import { DocumentedInterface } from '../../support/documented-interface.ts'
 
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { type Invalid, invalidProblem } from '../../../api/http/problem.ts'
-import { submissionErrors } from '../../../api/schemas/submission.ts'
+import { submissionErrors } from '../../../api/schemas/requests/submission.ts'
 
 const GOOD: JsonObject = {
   account_id: 'alice@bank',

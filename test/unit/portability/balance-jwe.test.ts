@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { balanceText } from '../../../api/schemas/export-records.ts'
+import { balanceText } from '../../../api/schemas/requests/export-records.ts'
 import { keyObjectOf } from '../../../infra/keys/public-key.ts'
 import { decryptBalance, decryptKeySalt, encryptBalance, encryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import { createRecipient } from './export-scene.ts'

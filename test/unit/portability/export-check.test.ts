@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import type { ProofRecord } from '../../../api/schemas/export-records.ts'
+import type { ProofRecord } from '../../../api/schemas/requests/export-records.ts'
 import { ExportLines, LONGEST_RECORD, RecordTooLong } from '../../../infra/portability/export-lines.ts'
 import {
   anAccount,

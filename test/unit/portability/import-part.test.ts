@@ -1,7 +1,7 @@
 /** Tests P1 to P3 of import-part.ts. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import { lineHash } from '../../../api/schemas/export-records.ts'
+import { lineHash } from '../../../api/schemas/requests/export-records.ts'
 import { checkPart, type Before, type PartContext, type PartVerdict } from '../../../infra/portability/import-part.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import type { FakeServiceKeys } from '../api/fake-service-keys.ts'

@@ -3,7 +3,7 @@ import { chainHash, ENTRY_FORMAT, GENESIS, showHash } from '../../../actors/audi
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { Caller } from '../../../actors/account/commands.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import type { EventRecord, ExportedAttestation } from '../../../api/schemas/export-records.ts'
+import type { EventRecord, ExportedAttestation } from '../../../api/schemas/requests/export-records.ts'
 import type { PinnedKey, TrustedLedgers } from '../../../infra/config/trusted-ledgers.ts'
 import { decryptBalance, decryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'

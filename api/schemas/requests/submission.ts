@@ -3,11 +3,11 @@
  * is told at once. The rules look at the body as it came: what they pass is signed, hashed and sent on unchanged.
  */
 import * as v from 'valibot'
-import { TRANSACTION_TYPES, withArticle } from '../../actors/account/commands.ts'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import { BASE_UNIT } from '../../actors/money.ts'
-import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { ErrorCode, Invalid } from '../http/problem.ts'
+import { TRANSACTION_TYPES, withArticle } from '../../../actors/account/commands.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { BASE_UNIT } from '../../../actors/money.ts'
+import { parseTimestamp } from '../../../actors/timestamp.ts'
+import type { ErrorCode, Invalid } from '../../http/problem.ts'
 import {
   ACCOUNT_ID_PATTERN,
   accountIdField,
@@ -21,12 +21,12 @@ import {
   termsHashField,
   textField,
   tokenIdField,
-} from './fields.ts'
-import { unknownFields } from '../http/invalid.ts'
-import { define, defineClosed, named } from './named-schema.ts'
-import { isAccountId } from '../../actors/identifiers.ts'
-import { signedErrors } from './read-body.ts'
-import { isRecord } from '../../actors/shapes.ts'
+} from '../fields.ts'
+import { unknownFields } from '../../http/invalid.ts'
+import { define, defineClosed, named } from '../named-schema.ts'
+import { isAccountId } from '../../../actors/identifiers.ts'
+import { signedErrors } from '../read-body.ts'
+import { isRecord } from '../../../actors/shapes.ts'
 
 const MAX_METADATA_MEMBERS = 16
 const MAX_METADATA_KEY_LENGTH = 64

@@ -1,12 +1,12 @@
 /** The two forms of POST /v1/auth/token, and its response (D17). Fields beyond them are ignored. */
 import * as v from 'valibot'
-import type { JsonObject } from '../../actors/canonical-json.ts'
-import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../http/problem.ts'
-import { unsignedOptional } from './fields.ts'
-import { schemaErrors } from '../http/invalid.ts'
-import { define, named } from './named-schema.ts'
-import { text } from './responses/values.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { ok, refuse, type Result } from '../../../actors/result.ts'
+import type { Invalid } from '../../http/problem.ts'
+import { unsignedOptional } from '../fields.ts'
+import { schemaErrors } from '../../http/invalid.ts'
+import { define, named } from '../named-schema.ts'
+import { text } from '../values.ts'
 
 export type TokenRequest =
   | { readonly kind: 'credentials'; readonly clientId: string; readonly clientSecret: string }

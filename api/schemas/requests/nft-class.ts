@@ -1,10 +1,10 @@
 /** The shape of the registration of an NFT class (D1, D11). The JSON Schema itself is validated elsewhere. */
-import { type JsonObject } from '../../actors/canonical-json.ts'
-import { ok, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../http/problem.ts'
-import { accountIdField, objectField, signatureField, textField, unsignedOptional } from './fields.ts'
-import { define } from './named-schema.ts'
-import { readBody, registeredPayload, signableErrors } from './read-body.ts'
+import { type JsonObject } from '../../../actors/canonical-json.ts'
+import { ok, type Result } from '../../../actors/result.ts'
+import type { Invalid } from '../../http/problem.ts'
+import { accountIdField, objectField, signatureField, textField, unsignedOptional } from '../fields.ts'
+import { define } from '../named-schema.ts'
+import { readBody, registeredPayload, signableErrors } from '../read-body.ts'
 
 export const classSchema = define('NftClassRegistration', 'A new class.', {
   name: [textField(1, 256), 'Its name, unique.'],

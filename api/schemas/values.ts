@@ -3,8 +3,8 @@
  * interface demands. Objects of the responses take further members, because within /v1 fields are added.
  */
 import * as v from 'valibot'
-import { ACCOUNT_ID_PATTERN } from '../fields.ts'
-import { define, named } from '../named-schema.ts'
+import { ACCOUNT_ID_PATTERN } from './fields.ts'
+import { define, named } from './named-schema.ts'
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 const MAX_SHARD_ID = 65_535

@@ -1,11 +1,11 @@
 /** The shape of one part of an import, around its records (export-records.ts). */
 import * as v from 'valibot'
-import type { JsonObject } from '../../actors/canonical-json.ts'
-import { ok, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../http/problem.ts'
-import { define } from './named-schema.ts'
-import { groupIdField, objectField } from './fields.ts'
-import { readBody } from './read-body.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { ok, type Result } from '../../../actors/result.ts'
+import type { Invalid } from '../../http/problem.ts'
+import { define } from '../named-schema.ts'
+import { groupIdField, objectField } from '../fields.ts'
+import { readBody } from '../read-body.ts'
 
 const PART_RULE = 'must be a whole number, from 0'
 const RECORDS_RULE = 'must be a list of at least one record'

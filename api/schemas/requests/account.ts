@@ -1,10 +1,10 @@
 /** The shapes of what is asked of accounts: registration, key rotation, change of status (D2). */
 import * as v from 'valibot'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import type { AccountKey } from '../../actors/account/state.ts'
-import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
-import type { Invalid } from '../http/problem.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import type { AccountKey } from '../../../actors/account/state.ts'
+import { ok, refuse, type Result } from '../../../actors/result.ts'
+import type { ReadPublicKey } from '../../../runtime/ports/public-keys.ts'
+import type { Invalid } from '../../http/problem.ts'
 import {
   accountIdField,
   idempotencyKeyField,
@@ -12,10 +12,10 @@ import {
   signatureField,
   textField,
   unsignedOptional,
-} from './fields.ts'
-import { schemaErrors } from '../http/invalid.ts'
-import { define, defineClosed, named } from './named-schema.ts'
-import { readBody, signedErrors } from './read-body.ts'
+} from '../fields.ts'
+import { schemaErrors } from '../../http/invalid.ts'
+import { define, defineClosed, named } from '../named-schema.ts'
+import { readBody, signedErrors } from '../read-body.ts'
 
 const PUBLIC_KEY_RULE =
   'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'

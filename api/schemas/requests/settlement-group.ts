@@ -1,10 +1,10 @@
 /** The shapes of what is asked of settlement groups: registration and revert (D10). */
 import * as v from 'valibot'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import { DEFAULT_TIMEOUT_SECONDS, readTerms, type TermsRule } from '../../actors/group/terms.ts'
-import { isTransactionId } from '../../actors/identifiers.ts'
-import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { ErrorCode, Invalid } from '../http/problem.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { DEFAULT_TIMEOUT_SECONDS, readTerms, type TermsRule } from '../../../actors/group/terms.ts'
+import { isTransactionId } from '../../../actors/identifiers.ts'
+import { ok, refuse, type Result } from '../../../actors/result.ts'
+import type { ErrorCode, Invalid } from '../../http/problem.ts'
 import {
   accountIdField,
   checkedField,
@@ -14,9 +14,9 @@ import {
   termsHashField,
   textField,
   unsignedOptional,
-} from './fields.ts'
-import { define, defineClosed } from './named-schema.ts'
-import { readBody, signedErrors } from './read-body.ts'
+} from '../fields.ts'
+import { define, defineClosed } from '../named-schema.ts'
+import { readBody, signedErrors } from '../read-body.ts'
 
 /**
  * As canonical JSON. 64 legs with the longest fields have half of it. Legs may have unknown members, which are hashed

@@ -1,7 +1,7 @@
 /** The shape of a mint (D11): a signed body, so what it does not know it refuses. */
 import * as v from 'valibot'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import type { Invalid } from '../http/problem.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import type { Invalid } from '../../http/problem.ts'
 import {
   ACCOUNT_ID_PATTERN,
   ACCOUNT_ID_RULE,
@@ -11,10 +11,10 @@ import {
   ledgerIdField,
   objectField,
   signatureField,
-} from './fields.ts'
-import { defineClosed } from './named-schema.ts'
-import { isAccountId } from '../../actors/identifiers.ts'
-import { signedErrors } from './read-body.ts'
+} from '../fields.ts'
+import { defineClosed } from '../named-schema.ts'
+import { isAccountId } from '../../../actors/identifiers.ts'
+import { signedErrors } from '../read-body.ts'
 
 const MAX_METADATA_BYTES = 65_536
 

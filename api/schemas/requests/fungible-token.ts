@@ -1,9 +1,9 @@
 /** The shape of a token's registration (D1, D5). */
 import * as v from 'valibot'
-import { type JsonObject } from '../../actors/canonical-json.ts'
-import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
-import { ok, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../http/problem.ts'
+import { type JsonObject } from '../../../actors/canonical-json.ts'
+import { fractionalDigits, isDecimalString, parseQuantity } from '../../../actors/money.ts'
+import { ok, type Result } from '../../../actors/result.ts'
+import type { Invalid } from '../../http/problem.ts'
 import {
   accountIdField,
   checkedField,
@@ -12,9 +12,9 @@ import {
   signatureField,
   SYMBOL_PATTERN,
   unsignedOptional,
-} from './fields.ts'
-import { define } from './named-schema.ts'
-import { readBody, registeredPayload, signableErrors } from './read-body.ts'
+} from '../fields.ts'
+import { define } from '../named-schema.ts'
+import { readBody, registeredPayload, signableErrors } from '../read-body.ts'
 
 const MAX_DECIMALS = 18
 

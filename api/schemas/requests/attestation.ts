@@ -1,10 +1,10 @@
 /** The shapes of what is asked of attestations: submission and revocation (D13). */
 import * as v from 'valibot'
-import type { JsonObject } from '../../actors/canonical-json.ts'
-import { isAccountId, isPrintable } from '../../actors/identifiers.ts'
-import { ok, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../http/problem.ts'
-import { signedPayload } from '../http/signed-body.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { isAccountId, isPrintable } from '../../../actors/identifiers.ts'
+import { ok, type Result } from '../../../actors/result.ts'
+import type { Invalid } from '../../http/problem.ts'
+import { signedPayload } from '../../http/signed-body.ts'
 import {
   ACCOUNT_ID_RULE,
   attesterField,
@@ -14,10 +14,10 @@ import {
   signatureField,
   textField,
   unsignedOptional,
-} from './fields.ts'
-import { NULL_RULE } from '../http/invalid.ts'
-import { define } from './named-schema.ts'
-import { readBody, signableErrors } from './read-body.ts'
+} from '../fields.ts'
+import { NULL_RULE } from '../../http/invalid.ts'
+import { define } from '../named-schema.ts'
+import { readBody, signableErrors } from '../read-body.ts'
 
 const MAX_URL_LENGTH = 2_048
 const URL_RULE = 'must be an absolute http, https, ipfs or ar URL of at most 2,048 characters, without credentials'

@@ -1,12 +1,12 @@
 /** The shapes of what is asked of assertions, and of what they say (D12). */
 import * as v from 'valibot'
-import type { JsonObject } from '../../actors/canonical-json.ts'
-import { ok, type Result } from '../../actors/result.ts'
-import type { Invalid } from '../http/problem.ts'
-import { define } from './named-schema.ts'
-import { objectField, textField } from './fields.ts'
-import { readBody } from './read-body.ts'
-import { complianceResult, liabilitiesResult, provenanceResult } from './responses/assertion.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { ok, type Result } from '../../../actors/result.ts'
+import type { Invalid } from '../../http/problem.ts'
+import { define } from '../named-schema.ts'
+import { objectField, textField } from '../fields.ts'
+import { readBody } from '../read-body.ts'
+import { complianceResult, liabilitiesResult, provenanceResult } from '../responses/assertion.ts'
 
 export const ASSERTION_TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const
 export type AssertionType = (typeof ASSERTION_TYPES)[number]

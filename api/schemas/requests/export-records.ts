@@ -5,17 +5,17 @@
  */
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
-import { MAX_USED_KEYS } from '../../actors/arrival.ts'
-import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import { isAccountId, isAttester, isPrintable, isTransactionId } from '../../actors/identifiers.ts'
-import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
-import { isClassId } from '../../actors/nft-id.ts'
-import { parseTimestamp } from '../../actors/timestamp.ts'
-import type { ErrorCode, Invalid } from '../http/problem.ts'
-import { ACCOUNT_ID_RULE, ATTESTER_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from './fields.ts'
-import { FIELD_CODES, objectMessage, schemaErrors } from '../http/invalid.ts'
-import { isRecord } from '../../actors/shapes.ts'
+import type { ReadPublicKey } from '../../../runtime/ports/public-keys.ts'
+import { MAX_USED_KEYS } from '../../../actors/arrival.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { isAccountId, isAttester, isPrintable, isTransactionId } from '../../../actors/identifiers.ts'
+import { fractionalDigits, isDecimalString, parseQuantity } from '../../../actors/money.ts'
+import { isClassId } from '../../../actors/nft-id.ts'
+import { parseTimestamp } from '../../../actors/timestamp.ts'
+import type { ErrorCode, Invalid } from '../../http/problem.ts'
+import { ACCOUNT_ID_RULE, ATTESTER_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from '../fields.ts'
+import { FIELD_CODES, objectMessage, schemaErrors } from '../../http/invalid.ts'
+import { isRecord } from '../../../actors/shapes.ts'
 
 export const EXPORT_FORMAT = 1
 export const PROOF_SYSTEM = 'ecdsa-p256-sha256' as const

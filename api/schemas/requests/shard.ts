@@ -1,11 +1,11 @@
 /** Shards: the body that records the health of one, and responses (D15). */
 import * as v from 'valibot'
-import type { JsonObject } from '../../actors/canonical-json.ts'
-import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
-import { unsignedOptional } from './fields.ts'
-import { define } from './named-schema.ts'
-import { readBody } from './read-body.ts'
-import { count, countedPage, shardId, text, timestamp } from './responses/values.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { RECORDED_STATES } from '../../../runtime/ports/shard-health.ts'
+import { unsignedOptional } from '../fields.ts'
+import { define } from '../named-schema.ts'
+import { readBody } from '../read-body.ts'
+import { count, countedPage, shardId, text, timestamp } from '../values.ts'
 
 const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
 const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
