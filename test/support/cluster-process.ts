@@ -108,7 +108,9 @@ export async function startClusterOn(dataDir: string, options: ClusterOptions): 
     origin: origins[0] ?? '',
     origins,
     dataDir,
-    clients: readClients(dataDir),
+    clients: readClients(
+      options.env?.['LEDGER_BOOTSTRAP_CLIENTS'] ?? readFileSync(join(dataDir, 'clients.json'), 'utf8'),
+    ),
     processes: () => clusterProcesses(pid),
     heads: (kind) => clusterProcesses(pid).filter((found) => found.kind === kind && found.head),
     isReady,
@@ -134,15 +136,15 @@ export function projectRoot(): string {
   return directory
 }
 
-function readClients(dataDir: string): Cluster['clients'] {
-  const read = JSON.parse(readFileSync(join(dataDir, 'clients.json'), 'utf8')) as readonly {
+function readClients(text: string): Cluster['clients'] {
+  const read = JSON.parse(text) as readonly {
     readonly client_id: string
     readonly client_secret: string
     readonly role: string
   }[]
   const of = (role: keyof Cluster['clients']): Credentials => {
     const client = read.find((each) => each.role === role)
-    if (client === undefined) throw new Error(`${dataDir} has no client that is a ${role}`)
+    if (client === undefined) throw new Error(`no client is a ${role}`)
     return { clientId: client.client_id, clientSecret: client.client_secret }
   }
   return { viewer: of('viewer'), transactor: of('transactor'), admin: of('admin') }
