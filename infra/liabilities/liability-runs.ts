@@ -101,12 +101,14 @@ export async function completeRun(
 }
 
 /**
- * Whether the runs of the last day leave room for another one, so that requests in a loop cannot fill the disk. By the age of
- * the runs, not their last use: a run that is requested again and again must not keep its successor from being made.
+ * Whether the runs of the last day leave room for another one, so that requests in a loop cannot fill the disk. A run counts less
+ * the older it is, so a burst delays the next run by hours, not by a day; a day's runs take at most twice the capacity. Age counts,
+ * not the last use: a run that is requested again and again must not keep its successor from being made.
  */
 export async function hasRoom(sql: postgres.Sql, capacityBytes: number): Promise<boolean> {
   const [row] = await sql<{ fits: boolean }[]>`
-    SELECT coalesce(sum(size_bytes), 0) < ${capacityBytes} AS fits
+    SELECT coalesce(sum(size_bytes * (1 - extract(epoch FROM now() - as_of) / ${KEPT_SECONDS})), 0)
+             < ${capacityBytes} AS fits
       FROM liability_runs WHERE as_of > now() - make_interval(secs => ${KEPT_SECONDS})`
   return row?.fits === true
 }

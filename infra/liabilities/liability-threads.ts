@@ -4,7 +4,7 @@ import { failureOf, type ReaderOutcome, type ReaderTask, type StartReader } from
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 
 /** For the wait for other runs, the snapshot and the trees. */
-const DEADLINE_MS = 180_000
+const DEADLINE_MS = 300_000
 /**
  * The heap holds the list of all tokens. Objects of a row are garbage with the next row: a large young generation avoids
  * copying them.

@@ -50,7 +50,14 @@ export function startThread<Task, Result>(
     })
   })
   const end = (): Promise<unknown> => worker.terminate()
-  return { result: result.finally(() => void end()), end }
+  const untilEnded = async (): Promise<Result> => {
+    try {
+      return await result
+    } finally {
+      await end()
+    }
+  }
+  return { result: untilEnded(), end }
 }
 
 export interface Threads<Task, Result> {

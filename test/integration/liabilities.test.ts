@@ -337,7 +337,7 @@ describe('runs', () => {
     expect(await ledger.sql`SELECT FROM liability_runs`).toHaveLength(roots.size)
     expect(found.at(-1)).toEqual(found.at(-2))
     expect(ledger.logged).toContain('info liabilities_given_again')
-    await ledger.sql`UPDATE liability_runs SET as_of = as_of - interval '1 day', used_at = used_at - interval '1 hour'`
+    await ledger.sql`UPDATE liability_runs SET as_of = as_of - interval '12 hours'`
     expect((await source.liabilities()).merkleRoot).not.toBe(found.at(-1)?.merkleRoot)
   })
 
