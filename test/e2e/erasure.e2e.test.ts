@@ -209,6 +209,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect(accounts.map((one) => one['account_id'])).toEqual([bob.accountId])
     expect(await client.read(`/v1/accounts/${ALICE}/balances`)).toMatchObject({ balances: [] })
     expect(outcomeOf(await liabilityProofOfAlice())).toBe('404 ERR_NOT_FOUND')
+    expect((await client.post('/v1/assertions/proof-of-liabilities', REQUEST)).status).toBe(200)
   })
 
   test('others call it by one name that is not its own', async () => {

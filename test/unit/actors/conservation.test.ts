@@ -310,4 +310,19 @@ describe('I4, I9', () => {
     )
     expect(expected.filter((what) => !seen.has(what))).toEqual([])
   })
+
+  test('are found broken when an account has more than came to it', () => {
+    const [ledger, richer] = [new MiniLedger(), new MiniLedger()]
+    for (const [each, amount] of [
+      [ledger, '10'],
+      [richer, '11'],
+    ] as const) {
+      open(each, 'ann', 'bob')
+      fund(each, 'ann', amount)
+    }
+    const ann = richer.accounts().find(({ accountId }) => accountId === 'ann')
+    if (ann === undefined) throw new Error('ann is open')
+    ledger.states.set('ann', ann)
+    expect(() => fund(ledger, 'bob', '1')).toThrow(/^I4: there is 12 BASE, and 11 is due$/)
+  })
 })

@@ -1,7 +1,7 @@
 /** Goal: a group replies correctly in each of its states: to its own client, other clients and late messages. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { groupActor } from '../../../actors/group/machine.ts'
-import type { GroupState, GroupStatus } from '../../../actors/group/state.ts'
+import { type GroupState, type GroupStatus, groupViewOf } from '../../../actors/group/state.ts'
 import { ADMIN, GROUP, open, STRANGER, termsOf } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
 import { registerGroupCommand, revertGroupCommand, SIGNED } from '../../support/accounts.ts'
@@ -47,4 +47,16 @@ describe.for<readonly [GroupStatus, string, string, string]>([
     expect(answerIn(status, revertGroupCommand(GROUP, { caller: ADMIN }))).toBe(reverted)
     expect(answerIn(status, revertGroupCommand(GROUP, { caller: STRANGER }))).toBe(foreign)
   })
+})
+
+test.for<readonly [GroupStatus, string | undefined]>([
+  ['registering', undefined],
+  ['refusing', undefined],
+  ['open', 'open'],
+  ['settling', 'open'],
+  ['settled', 'settled'],
+  ['reverting', 'reverting'],
+  ['reverted', 'reverted'],
+])('a group that is %s is shown as %s: settled only once all its value can be spent', ([status, shown]) => {
+  expect(groupViewOf({ ...registered, status })?.status).toBe(shown)
 })

@@ -170,6 +170,16 @@ describe('POST /v1/attestations/{id}/revoke', () => {
     expect([again.status, await again.text()]).toEqual([200, text])
   })
 
+  test('the first of concurrent revocations stays, and every reply has it', async () => {
+    const { edge, token } = await scene()
+    const tokens = [token, await edge.tokenFor('admin')]
+    const { attestation_id: id } = await stated(edge, token)
+    const all = Array.from({ length: 8 }, (_, n) => revoke(edge, id, tokens[n % 2] ?? '', { reason: `${n}` }))
+    const responses = await Promise.all(all)
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(await Promise.all(responses.map((response) => response.text()))).size).toBe(1)
+  })
+
   test('anybody else is 403, also when it is revoked, and changes nothing', async () => {
     const { edge, stored, token } = await scene()
     const { attestation_id: id } = await stated(edge, token)

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { accountAddress, classAddress, groupAddress, tokenAddress } from '../../../actors/address.ts'
 import { canonical } from '../../support/client-keys.ts'
-import { bodyOf, createEdgeFixture, GROUP_ID, TXN_ID } from './edge-fixture.ts'
+import { bodyOf, clientOf, createEdgeFixture, GROUP_ID, TXN_ID } from './edge-fixture.ts'
 import {
   ACCOUNT_SHOWN,
   ACTOR_SHOWN,
@@ -117,3 +117,13 @@ test.for(DECIDED)(
     expect(edge.gateway.asked).toEqual([{ actor, caller, operation: { kind, ...signed, ...asked } }])
   },
 )
+
+test.for([false, ['USD']])('a client asks with its grant of value from outside the ledger: %o', async (boundary) => {
+  const edge = createEdgeFixture()
+  edge.access.clients.set('client-transactor', { ...clientOf('client-transactor', 'transactor'), boundary })
+  const [request] = DECIDED.filter(({ id }) => id === 'revertSettlementGroup')
+  if (request === undefined) throw new Error('groups can be reverted')
+  edge.gateway.outcome = { kind: 'answered', answer: request.answer }
+  await edge.post(request.path, request.body, await edge.tokenFor('transactor'), { 'idempotency-key': 'once' })
+  expect(edge.gateway.asked.map(({ caller }) => caller.boundary)).toEqual([boundary])
+})

@@ -17,6 +17,7 @@ import { deployedNatsConfig, makeSecrets, natsEnvironment } from '../../support/
 import { commandLine } from '../cli/cli-fixture.ts'
 
 interface Service {
+  readonly image: string
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly secrets?: readonly (string | { readonly source: string; readonly target: string })[]
@@ -24,6 +25,7 @@ interface Service {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly networks: readonly string[]
   readonly ports?: readonly string[]
+  readonly stop_grace_period?: string
   readonly healthcheck?: { readonly disable?: boolean }
   readonly env_file?: readonly string[]
 }
@@ -39,6 +41,8 @@ const DEPLOY = join(projectRoot(), 'infra', 'deploy')
 const BASE_URL = 'https://ledger.example.com'
 const SERVED = /^(?:node|edge)-\d$/
 const PARTS = /^(?:node-\d|edge-\d|auditor|migrate)$/
+/** The longest time that `ledger` takes to stop. */
+const STOP_TIMEOUT_SECONDS = 20
 
 const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8')
 const filled = text.replaceAll(/\$\{BASE_URL:\?[^}]*\}/g, BASE_URL).replaceAll('${TRUSTED_PROXIES:-}', '')
@@ -172,6 +176,17 @@ describe('compose.yaml', () => {
     }
   })
 
+  test('every image is pinned, and every part has enough time to stop in order', () => {
+    for (const [, { image }] of services(/./)) expect(image).toMatch(/^[a-z]+:\d+\.\d+[\w.-]*$/)
+    for (const [, { stop_grace_period: grace = '' }] of services(PARTS)) {
+      expect(Number.parseInt(grace, 10)).toBeGreaterThan(STOP_TIMEOUT_SECONDS)
+    }
+    const { version } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
+      readonly version: string
+    }
+    for (const [, { image }] of services(PARTS)) expect(image).toBe(`ledger:${version}`)
+  })
+
   test.for(services(/^nats-/))('%s advertises an address that its certificate names', ([name, service]) => {
     const { NATS_ROUTE_ADVERTISE: advertised, NATS_CLUSTER_PORT: port } = service.environment
     expect(advertised).toBe(`${name}:${port ?? ''}`)
@@ -180,6 +195,12 @@ describe('compose.yaml', () => {
     expect(readFileSync(deployedNatsConfig(), 'utf8')).toMatch(
       /^cluster \{[^{]*\n {2}advertise: \$NATS_ROUTE_ADVERTISE\n/m,
     )
+  })
+
+  test('example.env has exactly the variables that the operator sets', () => {
+    const asked = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name))
+    const shown = [...readFileSync(join(DEPLOY, 'example.env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name)
+    expect(shown).toEqual([...asked])
   })
 
   test.for(services(/^nats-/))(
@@ -207,6 +228,7 @@ describe('compose.yaml', () => {
 })
 
 describe('Dockerfile', () => {
+  const stages = dockerfile.split(/^FROM /m).slice(1)
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '))
 
   test('copies existing files that .dockerignore does not exclude', () => {
@@ -219,6 +241,23 @@ describe('Dockerfile', () => {
     // The secrets beside it must not be in a layer.
     expect(ignored.indexOf('infra/deploy/*')).toBeGreaterThan(ignored.indexOf('!infra'))
     expect(ignored.filter((line) => /^!.*secrets/.test(line))).toEqual([])
+  })
+
+  test('builds on pinned images, and runs the build as its own user', () => {
+    expect(stages).toHaveLength(2)
+    for (const stage of stages) expect(stage).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim\b/)
+    const [, last = ''] = stages
+    expect(last).toContain('\nUSER node\n')
+    expect(last).toContain('\nSTOPSIGNAL SIGTERM\n')
+    expect(last).toContain('\nHEALTHCHECK ')
+    expect(last).not.toMatch(/^RUN /m)
+    const [, entry = ''] = /^ENTRYPOINT \["node", .*"dist\/(.*)\.js"\]$/m.exec(last) ?? []
+    expect(existsSync(join(projectRoot(), `${entry}.ts`))).toBe(true)
+    const scripts = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
+      readonly scripts: Record<string, string>
+    }
+    expect(dockerfile).toContain('RUN npm run build\n')
+    expect(scripts.scripts['build']).toBe('tsc -p tsconfig.build.json')
   })
 })
 
@@ -278,5 +317,11 @@ describe('make-secrets.mjs', () => {
     expect(statSync(secrets).mode & 0o777).toBe(0o700)
     expect(statSync(join(secrets, 'ca.key')).mode & 0o777).toBe(0o600)
     expect(statSync(join(secrets, 'ledger_node.password')).mode & 0o777).toBe(0o444)
+  })
+
+  test('its files are ignored by git', () => {
+    expect(readFileSync(join(DEPLOY, '.gitignore'), 'utf8').split('\n')).toEqual(
+      expect.arrayContaining(['secrets/', '.env']),
+    )
   })
 })

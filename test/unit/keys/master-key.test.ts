@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   KeyUnusable,
@@ -19,6 +20,13 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'master-key-'))
 })
 afterEach(() => rm(directory, { recursive: true }))
+
+test('M1: the key reveals nothing in logs or JSON', () => {
+  const bytes = Buffer.alloc(32, 0xab)
+  const key = readMasterKey(bytes.toString('base64url'))
+  const shown = inspect(key, { depth: 9, showHidden: true }) + JSON.stringify({ key })
+  expect(shown).not.toMatch(/ab.?ab|q6ur/i)
+})
 
 test('only 32 bytes are a master key, and the error does not quote them', () => {
   expect(() => readMasterKey('')).toThrow(KeyUnusable)

@@ -259,6 +259,18 @@ describe('what is noted in the store', () => {
     await clock.pass(2 * SAVE_MS)
     expect(noted.length).toBe(2)
   })
+
+  test('acknowledgements that could not be stored are stored later, without new messages', async () => {
+    const { clock, sent, noted, control, open, commit } = carrying()
+    commit(open(), messages(1, 1))
+    await clock.pass(1)
+    sent[0]?.answer(taken(1))
+    control.notes = () => Promise.reject(new Error('not now'))
+    await clock.pass(SAVE_MS + 100)
+    control.notes = () => Promise.resolve()
+    await clock.pass(SAVE_MS + 100)
+    expect(noted.map((channels) => channels.map(({ acknowledged }) => acknowledged))).toEqual([[1], [1]])
+  })
 })
 
 describe('what cannot be', () => {
