@@ -9,6 +9,7 @@
  *   E5. All imports of a ledger together bring no more of a token than that ledger's stated supply.
  */
 import { setImmediate } from 'node:timers/promises'
+import { invariant } from '../../actors/result.ts'
 import type { RecordKind, UsedKeysRecord } from '../../api/schemas/requests/export-records.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
@@ -195,6 +196,7 @@ export class ImportDrive {
 
   private async takeStep(head: ImportHead, { pass, part }: Step): Promise<void> {
     const { store } = this.options
+    invariant(pass !== 'hold', 'an import is taken after all of it is held')
     const { homecomings, usedKeys, attestations } = await this.workFor(head, part)
     const homes = this.homes(head)
     if (pass === 'used_keys') {

@@ -16,6 +16,7 @@ import type {
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportKeys, ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
+import { invariant } from '../../actors/result.ts'
 import type { TrustedLedgers } from '../config/trusted-ledgers.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { createImportedAttestations } from './import-attestations.ts'
@@ -210,5 +211,7 @@ function refusalOf(refusal: ImportRefusal | 'ill_formed'): ImportRefusal {
 
 function statusOf({ status, nextPart, end, position, total, summary, refusal }: ImportHead): ImportStatus {
   const shown = status === 'refused' ? refusal : null
+  invariant(status !== 'done' || summary !== null, 'an import has ended without a summary')
+  invariant(status !== 'refused' || shown !== null, 'an import was refused without a reason')
   return { phase: status, nextPart, lines: end.lines, done: position, total, summary, refusal: shown }
 }

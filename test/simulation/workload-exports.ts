@@ -56,7 +56,7 @@ export function drawExport(cast: Cast, name: string): Exported {
   return { ...exported, records: recordsOf(exported, name) }
 }
 
-/** The token of the same ledger alone, as any holder may bring it: its issuer only has to exist. */
+/** The token of the same ledger alone. Each holder may bring it, because its issuer only has to exist. */
 export function tokenOf({ ledgerId, issuer, token, cut }: Exported): Exported | undefined {
   if (token === undefined) return undefined
   const part = { ledgerId, issuer, token, cut, accounts: [], nft: undefined }

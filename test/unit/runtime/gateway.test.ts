@@ -257,6 +257,15 @@ describe('the gateway', () => {
     expect(sent.flatMap(({ items }) => items).length).toBe(4)
   })
 
+  test('an edge keeps a limited number of requests waiting by default', async () => {
+    const { maxWaiting } = GATEWAY_DEFAULTS
+    expect(maxWaiting).toBeLessThan(100_000)
+    const { clock, ask } = await edge(undefined, { maxWaiting })
+    const all = Array.from({ length: maxWaiting + 2 }, () => ask())
+    await clock.pass(1)
+    expect(all.filter(({ outcome }) => outcome !== undefined)).toHaveLength(2)
+  })
+
   test('no shards, no owner at all, and no owner of this one are different errors', async () => {
     const cases = [
       { records: [], reason: 'no_shards' },

@@ -1,6 +1,7 @@
 /** A whole node on a ledger and a lease store that a test can spoil. */
 import { LedgerNode } from '../../../runtime/node/ledger-node.ts'
 import type { ListedSession, ShardHint } from '../../../runtime/ports/lease-store.ts'
+import { delay } from '../../../runtime/ports/clock.ts'
 import type { ShardMove } from '../../../runtime/ports/metrics.ts'
 import { readTestKey } from '../../support/accounts.ts'
 import { createLedger, homeOf, storeOf } from '../../support/shard-hosting.ts'
@@ -17,6 +18,7 @@ export async function startNode(ledger = createLedger([0, 1, 2])) {
   const probes: boolean[] = []
   const world = {
     probe: 'good' as 'good' | 'fails',
+    probeDelayMs: 0,
     renew: 'good' as Renewal,
     skewMs: 0,
     listing: [] as ListedSession[],
@@ -28,11 +30,11 @@ export async function startNode(ledger = createLedger([0, 1, 2])) {
     session: 's',
     store: {
       ...storeOf(ledger, 's'),
-      probe: (isGood = true) => {
+      probe: async (isGood = true) => {
         probes.push(isGood)
-        return world.probe === 'fails'
-          ? Promise.reject(new Error('away'))
-          : Promise.resolve({ nowMs: clock.now() + world.skewMs })
+        if (world.probeDelayMs > 0) await delay(clock, world.probeDelayMs)
+        if (world.probe === 'fails') throw new Error('away')
+        return { nowMs: clock.now() + world.skewMs }
       },
       drains: () => Promise.resolve({ nodes: new Set(), shards: new Map() }),
       sessionHeld: () => Promise.resolve(true),

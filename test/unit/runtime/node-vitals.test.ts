@@ -1,8 +1,9 @@
 /** Goal: what a node says of itself follows what became of its last probe and renewal, and of the word to leave. */
 import { expect, test } from 'vitest'
+import { delay } from '../../../runtime/ports/clock.ts'
 import { sessionSubject } from '../../../runtime/protocol/messages.ts'
-import { itemsBody } from '../../support/bodies.ts'
-import { applied, item, register } from '../../support/shard-hosting.ts'
+import { itemsBody, verdictsIn } from '../../support/bodies.ts'
+import { applied, item, kinds, register } from '../../support/shard-hosting.ts'
 import { RENEW_MS, startNode } from './node-fixture.ts'
 
 test('a node that is well has lately proved it, owns its shards and is not leaving', async () => {
@@ -77,4 +78,25 @@ test('failing commits show at once and in the next heartbeat, and both recover b
   await clock.pass(2 * RENEW_MS)
   expect(node.measures().commitsFail).toBe(false)
   expect(probes.at(-1)).toBe(true)
+})
+
+test('a store that takes half a second for everything moves no shard, and no request is refused', async () => {
+  const { clock, node, moves, world, ledger } = await startNode()
+  world.probeDelayMs = 500
+  ledger.control.commit = async (batch) => {
+    await delay(clock, 500)
+    return applied(batch)
+  }
+  const replies: string[] = []
+  for (let round = 0; round < 60; round += 1) {
+    ledger.handlers.get(sessionSubject('s'))?.(
+      itemsBody([item(0, `a${round}`, register, { deadlineMs: clock.now() + 5_000 })]),
+      (reply) => replies.push(reply),
+    )
+    await clock.pass(5_000)
+    expect(node.measures()).toMatchObject({ probed: true, renewed: true, clockInBounds: true, owned: 3 })
+  }
+  expect(moves).toEqual(['acquired', 'acquired', 'acquired'])
+  expect(new Set(kinds(replies.flatMap(verdictsIn)))).toEqual(new Set(['registered']))
+  expect(replies).toHaveLength(60)
 })
