@@ -8,7 +8,7 @@ const FULL_ONLY = 'test/**/*.full.test.ts'
 /** `npm run test:quick`, which is `--mode quick`, runs these: they need no server. */
 const QUICK = ['test/unit/**/*.test.ts', 'test/model/**/*.test.ts']
 /** It puts another module in the place of one that others import. */
-const REPLACING = 'test/unit/api/openapi-routes.test.ts'
+const REPLACING = 'test/unit/api/openapi/openapi-routes.test.ts'
 
 /** Those that start servers take longest: begun last, they would leave the other processors with nothing to do. */
 const LONGEST_FIRST = [
@@ -57,7 +57,7 @@ export default defineConfig(({ mode }) => {
             name: 'tests',
             include: mode === 'quick' ? QUICK : ['test/**/*.test.ts'],
             exclude: [...configDefaults.exclude, ...BESIDE, REPLACING, ...leftOut],
-            globalSetup: ['test/support/run-setup.ts'],
+            globalSetup: ['test/support/processes/run-setup.ts'],
             // A process runs many files, one after the other: what they import is loaded once, and one PostgreSQL serves
             // them all. No file may change what another imports.
             isolate: false,

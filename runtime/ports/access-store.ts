@@ -1,6 +1,6 @@
 /**
  * Clients and their refresh tokens. Secrets and tokens reach this port hashed: it never sees one in the clear.
- * Contract: test/contract/access-store.contract.ts
+ * Contract: test/contract/access-store/access-store.contract.ts
  *   X1. A refresh token is exchanged at most once, also by concurrent callers.
  *   X2. `findClient`, `findAccess`, `listClients` and `changesSince` show every change committed before the call. A
  *       damaged or tampered client is in no list; a query for it returns `unreadable`, so that it is neither admitted

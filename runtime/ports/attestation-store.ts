@@ -1,7 +1,7 @@
 /**
  * Attestations (D13) about NFT instances, and the provenance of instances. They move no value and have no actor: edges
  * write them, and the database serializes concurrent edges.
- * Contract: test/contract/attestation-store.contract.ts
+ * Contract: test/contract/attestation-store/attestation-store.contract.ts
  *   Y1. A call resolves after its commit: its result is stored.
  *   Y2. One client's submissions under one key make one attestation, also concurrent ones; the others return that one.
  *   Y3. An attestation changes once, from active to revoked; the first revocation stays, and later calls return it.

@@ -1,7 +1,7 @@
 /**
  * Requests with the header `Idempotency-Key` (D7), and their replies. Edges write them; the database serializes edges that
  * write at once.
- * Contract: test/contract/idempotency-store.contract.ts
+ * Contract: test/contract/idempotency-store/idempotency-store.contract.ts
  *   H1. One request is the first under a key; while it is stored, a request with another payload cannot begin.
  *   H2. The first stored reply stays. A call that stores another one returns the first.
  *   H3. A refusal frees the key only if every other attempt at the request has ended: the effect of an open attempt is

@@ -1,7 +1,7 @@
 /**
  * Reads from the ledger of record, without actors. Each call is a snapshot of the data committed when it began. Every
  * failure is a `ReadsUnavailable`.
- * Contract: test/contract/ledger-reads.contract.ts
+ * Contract: test/contract/ledger-reads/ledger-reads.contract.ts
  */
 import type { LegHold } from '../../actors/account/state.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'

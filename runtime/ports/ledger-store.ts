@@ -1,7 +1,7 @@
 /**
  * The ledger of record, as shard owners write it. An acquire, the following loads and the commits are separate calls,
  * not one atomic operation.
- * Contract: test/contract/ledger-store.contract.ts
+ * Contract: test/contract/ledger-store/ledger-store.contract.ts
  *   D1. A shard's part of a batch is applied only if epoch, attempt and session equal the stored ones, checked under a
  *       lock that an acquire must wait for (I1). A part is applied whole.
  *   D2. An account is written only on the version that it was computed from; otherwise nothing of the batch is (I1b).

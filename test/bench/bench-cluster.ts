@@ -2,8 +2,8 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Cluster, type ClusterOptions, removeData, startClusterOn } from '../support/cluster-process.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { type Cluster, type ClusterOptions, removeData, startClusterOn } from '../support/processes/cluster-process.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
 
 export interface BenchCluster extends Cluster {
   /** From the first start until every edge was ready, milliseconds. */

@@ -1,8 +1,8 @@
 /** The context of every measurement. */
-import type { Cluster } from '../support/cluster-process.ts'
-import type { LedgerClient } from '../support/client.ts'
-import type { LoadGenerator } from './load-generator.ts'
-import type { Loop, RunResult } from './load-messages.ts'
+import type { Cluster } from '../support/processes/cluster-process.ts'
+import type { LedgerClient } from '../support/client/client.ts'
+import type { LoadGenerator } from './load/load-generator.ts'
+import type { Loop, RunResult } from './load/load-messages.ts'
 import type { BenchOptions } from './options.ts'
 
 export interface Bench {

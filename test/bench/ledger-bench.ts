@@ -1,8 +1,8 @@
 /** The bench of one ledger, which runs measurements one after another. */
 import type { BenchCluster } from './bench-cluster.ts'
 import { type Bench, say, WARM_UP_RATE, WARM_UP_S } from './context.ts'
-import type { Begun } from './interruptible.ts'
-import type { LoadGenerator } from './load-generator.ts'
+import type { Begun } from './load/interruptible.ts'
+import type { LoadGenerator } from './load/load-generator.ts'
 
 export interface LedgerBench extends Bench, Begun {
   readonly cluster: BenchCluster

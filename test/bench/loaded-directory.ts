@@ -6,11 +6,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { loadFreshLedger } from '../support/loader/fresh-ledger.ts'
-import { removeData } from '../support/cluster-process.ts'
+import { removeData } from '../support/processes/cluster-process.ts'
 import { say } from './context.ts'
-import type { GrowthSize } from './growth-sizes.ts'
-import type { Begun } from './interruptible.ts'
-import type { LoadedAccounts } from './load-messages.ts'
+import type { GrowthSize } from './scenes/growth-sizes.ts'
+import type { Begun } from './load/interruptible.ts'
+import type { LoadedAccounts } from './load/load-messages.ts'
 
 export interface LoadedDirectory {
   readonly dataDir: string

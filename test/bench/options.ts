@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type GrowthSize, readSizes } from './growth-sizes.ts'
+import { type GrowthSize, readSizes } from './scenes/growth-sizes.ts'
 
 /** The write path: measured unless `--only` selects others. */
 const WRITE_PATH = ['idle', 'submit', 'batches', 'transfers', 'low-load'] as const
@@ -84,7 +84,7 @@ With --only also:
                     (half of --accounts do), while memory is watched (default 60); fails if it grows without an end
   --growth-dir DIR  for --growth and --soak: where loaded ledgers are kept; only those that are not there are loaded.
                     What was measured on one stays in it
-  --json FILE       also writes the numbers as JSON, in the form that test/bench/report-json.ts describes
+  --json FILE       also writes the numbers as JSON, in the form that test/bench/report/report-json.ts describes
 `
 
 /** undefined: help was requested. Throws an error with the reason if the arguments are invalid. */

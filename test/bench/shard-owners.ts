@@ -1,5 +1,5 @@
 /** The number of shards of each node, as the interface shows it. */
-import type { LedgerClient } from '../support/client.ts'
+import type { LedgerClient } from '../support/client/client.ts'
 
 export type ShardOwners = ReadonlyMap<string, number>
 

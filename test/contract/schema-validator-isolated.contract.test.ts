@@ -2,7 +2,7 @@
 import { afterAll } from 'vitest'
 import { createIsolatedSchemaValidator } from '../../infra/schema/schema-validator-isolated.ts'
 import { WORKER_LIMITS } from '../../infra/schema/validator-worker.ts'
-import { buildProgram } from '../support/built-program.ts'
+import { buildProgram } from '../support/processes/built-program.ts'
 import { schemaValidatorContract } from './schema-validator.contract.ts'
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }

@@ -14,7 +14,7 @@ import {
 } from '../../infra/postgres/access/service-keys-postgres.ts'
 import { ServiceKeysUnavailable } from '../../infra/postgres/access/service-key-table.ts'
 import { KEY_PURPOSES, SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, type LedgerDatabase } from '../support/postgres/ledger-database.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
 import { verifiesUnder } from './service-keys.contract.ts'
 

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { createServiceKeys } from '../../infra/postgres/access/service-keys-postgres.ts'
-import { createLedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase } from '../support/postgres/ledger-database.ts'
 import { createManualClock } from '../support/manual-clock.ts'
-import { SILENT_LOG } from '../support/nats.ts'
-import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+import { SILENT_LOG } from '../support/nats/nats.ts'
+import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 import { serviceKeysContract } from './service-keys.contract.ts'
 
 const START_MS = 1_790_000_000_000

@@ -1,5 +1,5 @@
 /** Shard health in memory, which other tests rely on, held to the contract of the real one. */
-import { createMemoryShardHealth, createMemoryShardState } from '../support/shard-health-memory.ts'
+import { createMemoryShardHealth, createMemoryShardState } from '../support/memory/shard-health-memory.ts'
 import { CONTRACT_SHARDS, shardHealthContract } from './shard-health.contract.ts'
 
 shardHealthContract('in memory', async () => {

@@ -5,7 +5,7 @@ import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
 import { probeSession } from '../../infra/postgres/store/sessions.ts'
 import { createShardHealth, type PostgresShardHealth } from '../../infra/postgres/reads/shard-health-postgres.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, type LedgerDatabase } from '../support/postgres/ledger-database.ts'
 import { CONTRACT_SHARDS, shardHealthContract, type StagedShard } from './shard-health.contract.ts'
 
 async function stage(sql: postgres.Sql, shard: StagedShard): Promise<void> {

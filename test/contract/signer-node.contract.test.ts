@@ -9,7 +9,7 @@ import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck } from '../../runtime/ports/signer.ts'
-import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 import { verifiesUnder } from './service-keys.contract.ts'
 import { type ClientKey, signerContract } from './signer.contract.ts'
 

@@ -11,9 +11,9 @@ import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
 import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
-import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
-import { until } from '../support/nats-until.ts'
-import { PLAIN_BODIES } from '../support/plain-bodies.ts'
+import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats/nats.ts'
+import { until } from '../support/nats/nats-until.ts'
+import { PLAIN_BODIES } from '../support/nats/plain-bodies.ts'
 
 let nats: TestNats
 beforeAll(async () => {

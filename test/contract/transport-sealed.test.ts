@@ -8,9 +8,9 @@ import type { NatsLink } from '../../infra/nats/connection.ts'
 import { createSealedBodies, type MessageBodies, type MessageDirection } from '../../infra/nats/message-bodies.ts'
 import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
 import type { NotDelivered, Transport } from '../../runtime/ports/transport.ts'
-import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
-import { until } from '../support/nats-until.ts'
-import { PLAIN_BODIES } from '../support/plain-bodies.ts'
+import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats/nats.ts'
+import { until } from '../support/nats/nats-until.ts'
+import { PLAIN_BODIES } from '../support/nats/plain-bodies.ts'
 
 const KEY = randomBytes(32)
 const LEDGER = 'a ledger'

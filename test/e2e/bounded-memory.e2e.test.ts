@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Holder, LedgerClient } from '../support/client.ts'
-import { holdingOf } from '../support/client-moves.ts'
-import { type Cluster, startCluster } from '../support/cluster-process.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { type Holder, LedgerClient } from '../support/client/client.ts'
+import { holdingOf } from '../support/client/client-moves.ts'
+import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
 import { sampleOf } from '../unit/metrics/samples.ts'
 
 const SHARDS = 4

@@ -2,9 +2,9 @@
  * Clients that do not give up: each submission is signed once and sent, with the same key, until it is acknowledged.
  * Requests, replies and immediate reads are recorded, for comparison with the ledger.
  */
-import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
-import { type Members, signed, submissionHash } from '../support/client-keys.ts'
-import { until } from '../support/cluster-process.ts'
+import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'
+import { type Members, signed, submissionHash } from '../support/client/client-keys.ts'
+import { until } from '../support/processes/cluster-process.ts'
 
 export interface Operation {
   readonly accountId: string

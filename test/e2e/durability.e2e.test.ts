@@ -3,9 +3,9 @@
  * Real processes, SIGKILL, under load.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Holder, LedgerClient } from '../support/client.ts'
-import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
-import type { ProcessKind } from '../support/cluster-process-table.ts'
+import { type Holder, LedgerClient } from '../support/client/client.ts'
+import { type Cluster, startCluster, until } from '../support/processes/cluster-process.ts'
+import type { ProcessKind } from '../support/processes/cluster-process-table.ts'
 import { DurabilityAudit, forAll, receiptKeys } from './durability-audit.ts'
 import { DurabilityLoad } from './durability-load.ts'
 

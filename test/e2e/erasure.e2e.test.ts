@@ -3,14 +3,14 @@
  * still verifies, its ID stays taken, and counterparties keep their records (D19).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Holder, LedgerClient, membersOf, textOf } from '../support/client.ts'
-import { agreed, agreementOn, finalGroup, groupOf, legFields, payment } from '../support/client-groups.ts'
-import { type Members, newAccountKeys } from '../support/client-keys.ts'
-import { changeStatus, funded, moved, outcomeOf } from '../support/client-moves.ts'
-import { classOf, historyOf, instanceOf, mintedTo, type Nft } from '../support/client-nfts.ts'
+import { type Holder, LedgerClient, membersOf, textOf } from '../support/client/client.ts'
+import { agreed, agreementOn, finalGroup, groupOf, legFields, payment } from '../support/client/client-groups.ts'
+import { type Members, newAccountKeys } from '../support/client/client-keys.ts'
+import { changeStatus, funded, moved, outcomeOf } from '../support/client/client-moves.ts'
+import { classOf, historyOf, instanceOf, mintedTo, type Nft } from '../support/client/client-nfts.ts'
 import { vaultOfCluster } from '../support/cluster-vault.ts'
-import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
-import { type OpenedText, openedDump } from '../support/opened-dump.ts'
+import { type Cluster, startCluster, until } from '../support/processes/cluster-process.ts'
+import { type OpenedText, openedDump } from '../support/postgres/opened-dump.ts'
 
 const ALICE = 'recognizable-alice-3b90@house'
 const ALIAS = /^erased:[0-9a-f]{12}$/

@@ -5,11 +5,11 @@
  * what it lacks that it is not there. Real servers, real replication.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { LedgerClient, membersOf, textOf } from '../support/client.ts'
-import { type ClusterParts, type Part, startParts } from '../support/cluster-parts.ts'
-import { until } from '../support/cluster-process.ts'
+import { LedgerClient, membersOf, textOf } from '../support/client/client.ts'
+import { type ClusterParts, type Part, startParts } from '../support/processes/cluster-parts.ts'
+import { until } from '../support/processes/cluster-process.ts'
 import { eachNeedsTheOneBefore } from '../support/in-turn.ts'
-import { type ReplicatedPostgres, startReplicatedPostgres, withSql } from '../support/replicated-postgres.ts'
+import { type ReplicatedPostgres, startReplicatedPostgres, withSql } from '../support/postgres/replicated-postgres.ts'
 import { ShardLoad } from './many-nodes/shard-load.ts'
 import { Trial } from './many-nodes/trial.ts'
 

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { Agent, request } from 'undici'
-import type { Members } from '../support/client-keys.ts'
-import { hasPython, hasRequests, runPython } from '../support/python.ts'
+import type { Members } from '../support/client/client-keys.ts'
+import { hasPython, hasRequests, runPython } from '../support/processes/python.ts'
 
 export interface Call {
   readonly method: 'GET' | 'POST'

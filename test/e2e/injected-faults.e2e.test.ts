@@ -1,5 +1,5 @@
 /** One fault of each kind that a client or a log can tell apart; injected-faults.full.test.ts has the others. */
-import { INJECTED_FAULTS } from '../support/injected-faults.ts'
-import { injectedFaultsSuite, kindsOf } from './injected-faults.suite.ts'
+import { INJECTED_FAULTS } from '../support/processes/injected-faults.ts'
+import { injectedFaultsSuite, kindsOf } from './suites/injected-faults.suite.ts'
 
 injectedFaultsSuite(kindsOf(INJECTED_FAULTS).first)

@@ -1,9 +1,9 @@
 /** Goal: a proof of liabilities adds up while value moves, and a revoked key voids it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Holder, type HttpReply, LedgerClient, membersOf, send } from '../support/client.ts'
-import type { Members, Value } from '../support/client-keys.ts'
-import { accepted, ended, issued, moved, WAITING } from '../support/client-moves.ts'
-import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
+import { type Holder, type HttpReply, LedgerClient, membersOf, send } from '../support/client/client.ts'
+import type { Members, Value } from '../support/client/client-keys.ts'
+import { accepted, ended, issued, moved, WAITING } from '../support/client/client-moves.ts'
+import { type Cluster, startCluster, until } from '../support/processes/cluster-process.ts'
 import { verifyOffline } from './offline-check.ts'
 import type { Running } from './running.ts'
 import { runLedger } from './start-harness.ts'

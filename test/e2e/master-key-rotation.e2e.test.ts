@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import { partKeyText } from '../../infra/keys/part-key.ts'
 import type { Part } from '../../infra/keys/wrapping-keys.ts'
-import { LedgerClient, membersOf, send, textOf } from '../support/client.ts'
-import type { Members } from '../support/client-keys.ts'
-import { until } from '../support/cluster-process.ts'
+import { LedgerClient, membersOf, send, textOf } from '../support/client/client.ts'
+import type { Members } from '../support/client/client-keys.ts'
+import { until } from '../support/processes/cluster-process.ts'
 import { Trial } from './many-nodes/trial.ts'
 
 const NODES = ['node-1'] as const

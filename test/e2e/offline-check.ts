@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type LedgerClient, send, textOf } from '../support/client.ts'
+import { type LedgerClient, send, textOf } from '../support/client/client.ts'
 import { type Finished, runLedger } from './start-harness.ts'
 
 export interface OfflineCheck extends Finished {

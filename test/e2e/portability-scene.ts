@@ -1,10 +1,10 @@
 /** Two ledgers with keys of their own; accounts of the one, with what belongs to them; and the way to the other. */
 import { createHash, randomUUID } from 'node:crypto'
-import { type Holder, type HttpReply, LedgerClient, membersOf, textOf } from '../support/client.ts'
-import { type Members, newAccountKeys, signed } from '../support/client-keys.ts'
-import { changeStatus, funded, issued, moved } from '../support/client-moves.ts'
-import { classOf, mintedTo, type Nft } from '../support/client-nfts.ts'
-import { type Cluster, startCluster } from '../support/cluster-process.ts'
+import { type Holder, type HttpReply, LedgerClient, membersOf, textOf } from '../support/client/client.ts'
+import { type Members, newAccountKeys, signed } from '../support/client/client-keys.ts'
+import { changeStatus, funded, issued, moved } from '../support/client/client-moves.ts'
+import { classOf, mintedTo, type Nft } from '../support/client/client-nfts.ts'
+import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
 
 /** A ledger and its clients. */
 export interface Side {

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HttpReply, membersOf, textOf } from '../support/client.ts'
-import type { Members } from '../support/client-keys.ts'
-import { free, holdingOf, moved, outcomeOf } from '../support/client-moves.ts'
-import { historyOf, instanceOf, ownedBy } from '../support/client-nfts.ts'
-import { until } from '../support/cluster-process.ts'
+import { type HttpReply, membersOf, textOf } from '../support/client/client.ts'
+import type { Members } from '../support/client/client-keys.ts'
+import { free, holdingOf, moved, outcomeOf } from '../support/client/client-moves.ts'
+import { historyOf, instanceOf, ownedBy } from '../support/client/client-nfts.ts'
+import { until } from '../support/processes/cluster-process.ts'
 import {
   exported,
   GOLD,

@@ -5,9 +5,9 @@
  */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Holder, type HttpReply, LedgerClient, membersOf } from '../support/client.ts'
-import { ended, funded, holdingOf, keyed } from '../support/client-moves.ts'
-import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
+import { type Holder, type HttpReply, LedgerClient, membersOf } from '../support/client/client.ts'
+import { ended, funded, holdingOf, keyed } from '../support/client/client-moves.ts'
+import { type Cluster, startCluster, until } from '../support/processes/cluster-process.ts'
 
 const DEADLINE_MS = 180_000
 /** The specified limit is 2 s; the machine of a test may be busy. */

@@ -3,14 +3,14 @@
  * suite.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LedgerClient } from '../support/client.ts'
+import { LedgerClient } from '../support/client/client.ts'
 import { exchangePathsSuite } from '../model/exchange-paths.suite.ts'
 import { groupPathsSuite } from '../model/group-paths.suite.ts'
-import { type Cluster, startCluster } from '../support/cluster-process.ts'
-import { httpClientsSuite } from './http-clients.suite.ts'
-import { restartSuite } from './restart.suite.ts'
+import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
+import { httpClientsSuite } from './suites/http-clients.suite.ts'
+import { restartSuite } from './suites/restart.suite.ts'
 import type { Running } from './running.ts'
-import { scopedClientsSuite } from './scoped-clients.suite.ts'
+import { scopedClientsSuite } from './suites/scoped-clients.suite.ts'
 
 let running: Running | undefined
 let started: Cluster | undefined

@@ -1,6 +1,6 @@
 /** The ledger that most end-to-end suites share, started once: two nodes, two edges, real processes. */
-import type { LedgerClient } from '../support/client.ts'
-import type { Cluster } from '../support/cluster-process.ts'
+import type { LedgerClient } from '../support/client/client.ts'
+import type { Cluster } from '../support/processes/cluster-process.ts'
 
 export interface Running {
   readonly cluster: Cluster

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { identityOf } from '../../infra/embedded/process-table.ts'
-import { type Credentials, LedgerClient } from '../support/client.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { type Credentials, LedgerClient } from '../support/client/client.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')

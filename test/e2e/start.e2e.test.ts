@@ -4,10 +4,10 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LedgerClient, send, textOf } from '../support/client.ts'
-import { accepted, ended, holdingOf, moved } from '../support/client-moves.ts'
-import { createLedgerDatabase } from '../support/ledger-database.ts'
-import { freePorts } from '../support/free-ports.ts'
+import { LedgerClient, send, textOf } from '../support/client/client.ts'
+import { accepted, ended, holdingOf, moved } from '../support/client/client-moves.ts'
+import { createLedgerDatabase } from '../support/postgres/ledger-database.ts'
+import { freePorts } from '../support/processes/free-ports.ts'
 import {
   buildOnce,
   freshDirectory,

@@ -4,7 +4,7 @@ import { attackAll } from '../privacy/attacks.ts'
 import { type Dump, readDump, type Row, rowsOf, textIn } from '../privacy/dump.ts'
 import { type Figure, isAtChance } from '../privacy/judge.ts'
 import { live, planOf, SMALL, type Truth } from '../privacy/population.ts'
-import { startCluster } from '../support/cluster-process.ts'
+import { startCluster } from '../support/processes/cluster-process.ts'
 
 /** `chance`: not above the chance level. A number: at most that number. */
 const BOUNDS: Readonly<Record<string, 'chance' | number>> = {

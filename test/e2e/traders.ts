@@ -1,8 +1,8 @@
 /** Two who exchange what each of them has issued. */
 import { randomUUID } from 'node:crypto'
-import type { Holder, LedgerClient } from '../support/client.ts'
-import type { Members } from '../support/client-keys.ts'
-import { issued } from '../support/client-moves.ts'
+import type { Holder, LedgerClient } from '../support/client/client.ts'
+import type { Members } from '../support/client/client-keys.ts'
+import { issued } from '../support/client/client-moves.ts'
 
 export interface Traders {
   /** Has 100 of `gold`. */

@@ -7,8 +7,8 @@ import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access/access-store-postgres.ts'
 import { AccessStoreOverloaded } from '../../runtime/ports/access-store.ts'
-import { aClient, aFamily } from '../contract/access-store.contract.ts'
-import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { aClient, aFamily } from '../contract/access-store/access-store.contract.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/postgres/ledger-database.ts'
 
 let database: LedgerDatabase
 let store: PostgresAccessStore

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addPiece, ENTRIES } from '../../infra/checkpoints/checkpoint-rows.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/connection/plan-settings.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, type LedgerDatabase } from '../support/postgres/ledger-database.ts'
 
 /** More than one look takes in (20,000), of which the first fill most. */
 const OF_FIRST = 19_000

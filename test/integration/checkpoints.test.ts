@@ -16,8 +16,8 @@ import {
   type PostgresServiceKeys,
 } from '../../infra/postgres/access/service-keys-postgres.ts'
 import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
-import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
-import { createTampered, type DatabaseCopy, failedOf, type Tampered } from '../support/tampering.ts'
+import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/postgres/ledger-database.ts'
+import { createTampered, type DatabaseCopy, failedOf, type Tampered } from '../support/postgres/tampering.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

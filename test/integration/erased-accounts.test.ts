@@ -1,13 +1,17 @@
 /** Goal: an attacker who can write the tables but has no keys can neither make an account look erased nor restore an erased one (E1). */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPostgresSubject, type PostgresSubject, shardOf } from '../contract/ledger-reads-postgres-subject.ts'
-import { createBook } from '../contract/ledger-reads-rows.ts'
-import { aQuery, receiptSignatureOf, SEED_START_MS } from '../contract/ledger-reads-scene.ts'
+import {
+  createPostgresSubject,
+  type PostgresSubject,
+  shardOf,
+} from '../contract/ledger-reads/ledger-reads-postgres-subject.ts'
+import { createBook } from '../contract/ledger-reads/ledger-reads-rows.ts'
+import { aQuery, receiptSignatureOf, SEED_START_MS } from '../contract/ledger-reads/ledger-reads-scene.ts'
 import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
-import { createPostgresHarness, type PostgresHarness } from '../support/ledger-store-postgres.ts'
-import { creditAccount, openAccount, partOf, questionOf } from '../support/ledger-rows.ts'
-import { debitAll, eraseAccount } from '../support/ledger-rows-erasure.ts'
+import { createPostgresHarness, type PostgresHarness } from '../support/postgres/ledger-store-postgres.ts'
+import { creditAccount, openAccount, partOf, questionOf } from '../support/postgres/ledger-rows.ts'
+import { debitAll, eraseAccount } from '../support/postgres/ledger-rows-erasure.ts'
 
 describe('an account of which a column alone says that it was erased', () => {
   let subject: PostgresSubject

@@ -27,7 +27,7 @@ import {
   type Told,
 } from '../support/audited-ledger.ts'
 import { Closing } from '../support/closing.ts'
-import { DEFAULT_SHARD_COUNT } from '../support/ledger-database.ts'
+import { DEFAULT_SHARD_COUNT } from '../support/postgres/ledger-database.ts'
 import { AUDIENCE, RECIPIENT } from '../unit/portability/export-scene.ts'
 
 export interface ExportsLedger extends AuditedLedger {

@@ -8,7 +8,7 @@ import { createIdempotencyStore } from '../../infra/postgres/access/idempotency-
 import type { IdempotencyStore } from '../../runtime/ports/idempotency-store.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import { startWiredLedger, type WiredLedger } from '../support/wired-ledger.ts'
-import { createEdgeFixture, newAccountKey } from '../unit/api/edge-fixture.ts'
+import { createEdgeFixture, newAccountKey } from '../unit/api/fakes/edge-fixture.ts'
 
 let ledger: WiredLedger
 const stores: ReturnType<typeof createIdempotencyStore>[] = []

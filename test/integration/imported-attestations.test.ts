@@ -10,8 +10,8 @@ import { createAttestationStore } from '../../infra/postgres/access/attestation-
 import { CLIENT_ID_FORM } from '../../infra/config/bootstrap-client.ts'
 import type { Attestation, AttestationStore } from '../../runtime/ports/attestation-store.ts'
 import { Closing } from '../support/closing.ts'
-import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
-import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+import { createLedgerDatabase, vaultOf } from '../support/postgres/ledger-database.ts'
+import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 import { createKeys, ledgerBody, SOURCE } from '../unit/portability/export-scene.ts'
 import { anAttestation, contextOf, fileOf, given } from '../unit/portability/import-scene.ts'
 

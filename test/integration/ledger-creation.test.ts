@@ -9,8 +9,8 @@ import { findLedger } from '../../infra/ledger/ledger-found.ts'
 import { main } from '../../infra/main/ledger.ts'
 import { openLedgerSecrets } from '../../infra/ledger/ledger-secrets.ts'
 import { migrate, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrations/migrate.ts'
-import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEY_TEXT } from '../support/ledger-database.ts'
-import { SILENT } from '../support/ledger-store-postgres.ts'
+import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEY_TEXT } from '../support/postgres/ledger-database.ts'
+import { SILENT } from '../support/postgres/ledger-store-postgres.ts'
 
 const REFUSED = /not the one that seals the secrets of this ledger/
 

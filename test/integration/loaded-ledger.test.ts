@@ -8,9 +8,9 @@ import {
   secretsOf,
   TEST_MASTER_KEY,
   TEST_MASTER_KEYS,
-} from '../support/ledger-database.ts'
+} from '../support/postgres/ledger-database.ts'
 import { loadLedger } from '../support/loader/ledger-load.ts'
-import { walkLedger } from '../support/tampering.ts'
+import { walkLedger } from '../support/postgres/tampering.ts'
 
 const SHAPE = { accounts: 12, transactions: 30, keys: 3 }
 

@@ -22,7 +22,7 @@ import {
   type LedgerDatabase,
   secretsOf,
   TEST_MASTER_KEY,
-} from '../support/ledger-database.ts'
+} from '../support/postgres/ledger-database.ts'
 
 const FIRST = TEST_MASTER_KEY
 const [SECOND, THIRD] = [newMasterKey(), newMasterKey()]

@@ -8,9 +8,9 @@ import {
   createPostgresLedgerStore,
   type PostgresLedgerStore,
 } from '../../infra/postgres/store/ledger-store-postgres.ts'
-import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
-import { SILENT } from '../support/ledger-store-postgres.ts'
-import { startTestNats, type TestNats } from '../support/nats.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/postgres/ledger-database.ts'
+import { SILENT } from '../support/postgres/ledger-store-postgres.ts'
+import { startTestNats, type TestNats } from '../support/nats/nats.ts'
 
 const never = (): boolean => false
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { eachOwed } from '../../infra/liabilities/liability-accounts.ts'
 import { shardKeyName } from '../../infra/vault/key-name.ts'
-import { DEFAULT_SHARD_COUNT, vaultOf } from '../support/ledger-database.ts'
+import { DEFAULT_SHARD_COUNT, vaultOf } from '../support/postgres/ledger-database.ts'
 import { contentOf, createExportsLedger, type ExportsLedger, Received } from './exports-ledger.ts'
 
 let ledger: ExportsLedger

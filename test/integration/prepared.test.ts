@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect, type Connection } from '../../infra/postgres/connection/connection.ts'
 import { prepared, takeRows } from '../../infra/postgres/connection/prepared.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, type LedgerDatabase } from '../support/postgres/ledger-database.ts'
 
 const TEXT = 'a text of the test'
 

@@ -12,8 +12,8 @@ import { createOrMigrate } from '../../infra/ledger/ledger-creation.ts'
 import { findLedger } from '../../infra/ledger/ledger-found.ts'
 import { ServerReadOnly } from '../../infra/postgres/store/recovery.ts'
 import type { LogFields } from '../../runtime/ports/log.ts'
-import { until } from '../support/cluster-process.ts'
-import { withSql } from '../support/replicated-postgres.ts'
+import { until } from '../support/processes/cluster-process.ts'
+import { withSql } from '../support/postgres/replicated-postgres.ts'
 
 const MASTER_KEYS = { current: readMasterKey(Buffer.alloc(32, 7).toString('base64url')), previous: [] }
 const WITHIN_MS = 180_000

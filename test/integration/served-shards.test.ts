@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
 import { GIVEN_UP_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
-import { createLedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase } from '../support/postgres/ledger-database.ts'
 
 const SESSION = 'a'.repeat(32)
 let sql: postgres.Sql

@@ -3,8 +3,8 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { countedRows, foldCounts } from '../../infra/postgres/rows/shard-counts.ts'
 import { createShardHealth } from '../../infra/postgres/reads/shard-health-postgres.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
-import { until } from '../support/ledger-store-postgres.ts'
+import { createLedgerDatabase, type LedgerDatabase } from '../support/postgres/ledger-database.ts'
+import { until } from '../support/postgres/ledger-store-postgres.ts'
 
 let database: LedgerDatabase
 let sql: postgres.Sql

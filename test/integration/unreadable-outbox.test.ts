@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
-import { createPostgresHarness, type PostgresHarness } from '../support/ledger-store-postgres.ts'
+import { createPostgresHarness, type PostgresHarness } from '../support/postgres/ledger-store-postgres.ts'
 
 let harness: PostgresHarness
 

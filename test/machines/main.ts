@@ -8,8 +8,8 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { failedFile } from '../mutations/workspace.ts'
-import { runCluster } from '../simulation/cluster.ts'
-import { SimulationFailure } from '../simulation/kernel.ts'
+import { runCluster } from '../simulation/cluster/cluster.ts'
+import { SimulationFailure } from '../simulation/kernel/kernel.ts'
 import { planOf } from '../simulation/plan.ts'
 import { brokenStep, type MachineMutation, machineMutations, nameOf } from './mutations.ts'
 
@@ -40,7 +40,7 @@ const CONFIG_TEXT = `import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ${JSON.stringify(TESTS.map((folder) => `${folder}/**/*.test.ts`))},
-    globalSetup: ['test/support/run-setup.ts'],
+    globalSetup: ['test/support/processes/run-setup.ts'],
     setupFiles: ['test/machines/break-machine.ts'],
     isolate: false,
     maxWorkers: 1,

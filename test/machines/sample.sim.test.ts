@@ -3,8 +3,8 @@
  * under a seed that finds it; `npm run test:machines` takes them all.
  */
 import { expect, test } from 'vitest'
-import { runCluster } from '../simulation/cluster.ts'
-import { SimulationFailure } from '../simulation/kernel.ts'
+import { runCluster } from '../simulation/cluster/cluster.ts'
+import { SimulationFailure } from '../simulation/kernel/kernel.ts'
 import { planOf } from '../simulation/plan.ts'
 import { brokenStep, mutationNamed } from './mutations.ts'
 

@@ -1,9 +1,9 @@
 /** Goal: on covering paths exchanges end over HTTP as the model says; that they expire is walked where time is virtual. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type Holder, type LedgerClient, membersOf, textOf } from '../support/client.ts'
-import { holdingOf, issued, newKey } from '../support/client-moves.ts'
-import { type Members, signed } from '../support/client-keys.ts'
+import { type Holder, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'
+import { holdingOf, issued, newKey } from '../support/client/client-moves.ts'
+import { type Members, signed } from '../support/client/client-keys.ts'
 import {
   type Action,
   exchangeFields,

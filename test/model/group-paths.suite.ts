@@ -1,6 +1,6 @@
 /** Goal: on covering paths through its life a group does over HTTP what the model says. */
 import { describe, expect, test } from 'vitest'
-import type { LedgerClient } from '../support/client.ts'
+import type { LedgerClient } from '../support/client/client.ts'
 import { follow } from './group-driver.ts'
 import { SCENES } from './group-model.ts'
 import { allPaths, coveringPaths, type GroupPath } from './group-paths.ts'

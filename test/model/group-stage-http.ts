@@ -1,9 +1,9 @@
 /** The scene at a ledger that runs, by nothing but its interface. */
 import { randomUUID } from 'node:crypto'
-import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
-import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
-import { type Agreement, agreementOn, legFields, registerGroup, revertGroup } from '../support/client-groups.ts'
-import { WAITING } from '../support/client-moves.ts'
+import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'
+import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client/client-keys.ts'
+import { type Agreement, agreementOn, legFields, registerGroup, revertGroup } from '../support/client/client-groups.ts'
+import { WAITING } from '../support/client/client-moves.ts'
 import type { GroupStage, SetStage } from './group-driver.ts'
 import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen, type SeenBalance } from './group-model.ts'
 import { legFieldsOf, nameOf } from './group-scene.ts'

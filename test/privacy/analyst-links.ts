@@ -1,5 +1,5 @@
 /** Attacks that link the two sides of a transfer, and accounts that deal with each other. Their only input is rows. */
-import type { SeededRandom } from '../simulation/sim-random.ts'
+import type { SeededRandom } from '../simulation/kernel/sim-random.ts'
 import { type Dump, groupedBy, isOfTime, lengthIn, type Row, rowsOf, sizeOf, textIn } from './dump.ts'
 import { shuffled } from './shuffled.ts'
 

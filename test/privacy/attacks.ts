@@ -1,5 +1,5 @@
 /** Runs every attack on a copy and judges it by the truth. */
-import { createSeededRandom, type SeededRandom } from '../simulation/sim-random.ts'
+import { createSeededRandom, type SeededRandom } from '../simulation/kernel/sim-random.ts'
 import {
   accountOf,
   balanceLengths,

@@ -1,5 +1,5 @@
 /** Judges guesses by the truth. The chance level is the mean of the same figure over random permutations of the truth. */
-import type { SeededRandom } from '../simulation/sim-random.ts'
+import type { SeededRandom } from '../simulation/kernel/sim-random.ts'
 import { groupedBy } from './dump.ts'
 import { shuffled } from './shuffled.ts'
 

@@ -1,5 +1,5 @@
 /** `npm run test:privacy`: prints how far an analyst gets with a stolen copy of the database, for two populations. */
-import { startCluster } from '../support/cluster-process.ts'
+import { startCluster } from '../support/processes/cluster-process.ts'
 import { attackAll } from './attacks.ts'
 import { readDump } from './dump.ts'
 import { type Figure, isAtChance } from './judge.ts'

@@ -2,11 +2,11 @@
  * A population drawn from a seed: an employer that pays monthly salaries, shops, and people who buy and pay each other. It
  * submits its orders to a running ledger. They are the ground truth that judges the analyst.
  */
-import { type Holder, LedgerClient, textOf } from '../support/client.ts'
-import type { Members } from '../support/client-keys.ts'
-import { accepted, moved } from '../support/client-moves.ts'
-import { type Cluster, until } from '../support/cluster-process.ts'
-import { createSeededRandom, type SeededRandom } from '../simulation/sim-random.ts'
+import { type Holder, LedgerClient, textOf } from '../support/client/client.ts'
+import type { Members } from '../support/client/client-keys.ts'
+import { accepted, moved } from '../support/client/client-moves.ts'
+import { type Cluster, until } from '../support/processes/cluster-process.ts'
+import { createSeededRandom, type SeededRandom } from '../simulation/kernel/sim-random.ts'
 import { shuffled } from './shuffled.ts'
 
 export interface PopulationShape {

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../simulation/sim-random.ts'
+import type { SeededRandom } from '../simulation/kernel/sim-random.ts'
 
 /** Fisher and Yates. */
 export function shuffled<T>(values: readonly T[], random: SeededRandom): T[] {

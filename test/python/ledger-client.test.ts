@@ -10,8 +10,8 @@ import { canonicalJson, type Json, type JsonObject } from '../../actors/canonica
 import { EXAMPLES } from '../../api/openapi/examples.ts'
 import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
-import { callClient, hasPython } from '../support/python.ts'
-import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+import { callClient, hasPython } from '../support/processes/python.ts'
+import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 
 type Fields = Record<string, Json>
 

@@ -20,8 +20,8 @@ import {
   verdictsBody,
   verdictsIn,
 } from '../support/bodies.ts'
-import type { SimProcess } from './kernel-process.ts'
-import { controlCall } from './ownership-witness.ts'
+import type { SimProcess } from './kernel/kernel-process.ts'
+import { controlCall } from './cluster/ownership-witness.ts'
 import { isDelivery, subjectKind } from './subjects.ts'
 
 export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo(), oldestAgeMs: () => 0 }

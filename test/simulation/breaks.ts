@@ -8,8 +8,8 @@ import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import type { Routes } from '../../runtime/routing/routes.ts'
-import type { SimProcess } from './kernel-process.ts'
-import type { StoreRule } from './sim-ledger-store-faults.ts'
+import type { SimProcess } from './kernel/kernel-process.ts'
+import type { StoreRule } from './store/faults.ts'
 
 export interface Breaks {
   /** The rule that the database breaks. */

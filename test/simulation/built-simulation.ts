@@ -1,6 +1,6 @@
 /** The simulation as a separate process beside other tests. */
-import { buildProgram } from '../support/built-program.ts'
-import { type ProgramRun, runProgram } from '../support/program-run.ts'
+import { buildProgram } from '../support/processes/built-program.ts'
+import { type ProgramRun, runProgram } from '../support/processes/program-run.ts'
 
 /** Only ends a hanging run: 500 seeds alone take four minutes on two processors, and longer beside other tests. */
 export const TIMEOUT_MS = 3_600_000

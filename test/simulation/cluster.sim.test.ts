@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ALL_HELD, type BuiltSimulation, buildSimulation, TIMEOUT_MS } from './built-simulation.ts'
-import { runCluster } from './cluster.ts'
+import { runCluster } from './cluster/cluster.ts'
 import { planOf } from './plan.ts'
 
 const FIXED_SEEDS = 60

@@ -2,10 +2,10 @@
  * Events that a search over many seeds must have shown at least once: without them it proves nothing about these
  * events.
  */
-import { FAULT_KINDS } from './faults.ts'
-import { OWNERSHIP_COUNTERS } from './ownership-witness.ts'
-import { STORE_FAULT_COUNTERS } from './sim-ledger-store-faults.ts'
-import { RARE_COUNTERS } from './sim-rare-paths.ts'
+import { FAULT_KINDS } from './cluster/faults.ts'
+import { OWNERSHIP_COUNTERS } from './cluster/ownership-witness.ts'
+import { STORE_FAULT_COUNTERS } from './store/faults.ts'
+import { RARE_COUNTERS } from './cluster/sim-rare-paths.ts'
 
 /** Fewer seeds need not show everything. */
 export const DEMANDED_FROM_SEEDS = 200

@@ -4,13 +4,13 @@
  * node that has seen later commits serves a restored database, even if all epochs are equal.
  */
 import { describe, expect, test } from 'vitest'
-import { createCluster } from './cluster.ts'
-import { FAULT_KINDS } from './faults.ts'
-import { createKernel } from './kernel.ts'
+import { createCluster } from './cluster/cluster.ts'
+import { FAULT_KINDS } from './cluster/faults.ts'
+import { createKernel } from './kernel/kernel.ts'
 import { planOf } from './plan.ts'
-import type { AppliedCommit } from './sim-ledger-store-database.ts'
+import type { AppliedCommit } from './store/database.ts'
 import type { Breaks } from './breaks.ts'
-import { EPOCH_LEAP } from './sim-ledger-store-servers.ts'
+import { EPOCH_LEAP } from './store/servers.ts'
 
 /** Few enough that each node owns a shard. */
 const NODES = 2

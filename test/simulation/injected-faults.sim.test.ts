@@ -3,9 +3,9 @@
  * and duplicates nothing, stops no client for good, and logs one line at the level `error`.
  */
 import { expect, test } from 'vitest'
-import { INJECTED_FAULTS } from '../support/injected-faults.ts'
-import { runCluster } from './cluster.ts'
-import { FaultyParts } from './cluster-faulty.ts'
+import { INJECTED_FAULTS } from '../support/processes/injected-faults.ts'
+import { runCluster } from './cluster/cluster.ts'
+import { FaultyParts } from './cluster/cluster-faulty.ts'
 import { planOf } from './plan.ts'
 
 const SEEDS = Array.from({ length: 8 }, (_, index) => index + 1)

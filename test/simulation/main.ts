@@ -3,10 +3,10 @@
  * replays one seed. Exit code 1: a run failed, or a demanded event was never seen; 2: invalid arguments.
  */
 import { type Plan, planOf } from './plan.ts'
-import { type RunArguments, readArguments, USAGE } from './runner-arguments.ts'
-import { attempt, shortest, storyOf } from './runner-attempt.ts'
-import { runPool } from './runner-pool.ts'
-import { type Failed, hasFailed, summaryText, Sums } from './runner-summary.ts'
+import { type RunArguments, readArguments, USAGE } from './runner/runner-arguments.ts'
+import { attempt, shortest, storyOf } from './runner/runner-attempt.ts'
+import { runPool } from './runner/runner-pool.ts'
+import { type Failed, hasFailed, summaryText, Sums } from './runner/runner-summary.ts'
 
 /** The number of ways to fail whose story is printed. */
 const SHOWN_FAILURES = 2

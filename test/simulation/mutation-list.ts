@@ -2,7 +2,7 @@
 import type { Breaks } from './breaks.ts'
 import { DOMAIN_BREAKS } from './breaks-domain.ts'
 import * as runtime from './breaks-runtime.ts'
-import { FAULT_KINDS } from './faults.ts'
+import { FAULT_KINDS } from './cluster/faults.ts'
 import { type Plan, planOf } from './plan.ts'
 
 export interface Mutation {

@@ -3,8 +3,8 @@
  * actor; the simulation must find it within a number of seeds in which the unbroken run holds.
  */
 import { afterAll, expect, test } from 'vitest'
-import { runCluster } from './cluster.ts'
-import { SimulationFailure } from './kernel.ts'
+import { runCluster } from './cluster/cluster.ts'
+import { SimulationFailure } from './kernel/kernel.ts'
 import { type Mutation, MUTATIONS } from './mutation-list.ts'
 import { planOf } from './plan.ts'
 

@@ -2,7 +2,7 @@
  * The plan of a run: drawn from its seed, or reduced to find out how little of it still fails. A run depends on its
  * plan alone: the same plan gives the same trace.
  */
-import { createSeededRandom } from './sim-random.ts'
+import { createSeededRandom } from './kernel/sim-random.ts'
 
 export interface Plan {
   readonly seed: number

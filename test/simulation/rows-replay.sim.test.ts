@@ -1,6 +1,6 @@
 /**
  * The rows alone show the commits: a ledger that steps the same commands one at a time must reach the same rows
- * (invariants-rows.ts, W1 to W5). Each test breaks a rule that no other checker can see.
+ * (invariants/rows.ts, W1 to W5). Each test breaks a rule that no other checker can see.
  */
 import { describe, expect, test } from 'vitest'
 import { Balances } from '../../actors/account/balances.ts'
@@ -8,9 +8,9 @@ import type { AccountState } from '../../actors/account/state.ts'
 import { type AnyState, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
 import type { LookUpAnswer, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { Breaks } from './breaks.ts'
-import { runCluster } from './cluster.ts'
-import { sealed } from './sealed.ts'
-import { SimulationFailure } from './kernel.ts'
+import { runCluster } from './cluster/cluster.ts'
+import { sealed } from './cluster/sealed.ts'
+import { SimulationFailure } from './kernel/kernel.ts'
 import { busy } from './mutation-list.ts'
 import { type Plan, planOf } from './plan.ts'
 

@@ -1,9 +1,9 @@
 /** A story names actors, actions, times and the violation; the run does not depend on it. */
 import { expect, test } from 'vitest'
-import { FAULT_KINDS } from './faults.ts'
+import { FAULT_KINDS } from './cluster/faults.ts'
 import { busy } from './mutation-list.ts'
 import { ATTACKER, planOf } from './plan.ts'
-import { attempt, storyOf } from './runner-attempt.ts'
+import { attempt, storyOf } from './runner/runner-attempt.ts'
 import { shownLines, type StoryLine } from './story.ts'
 
 test('S1: a run with a story is the same run, and shows commits, messages, owners and faults', async () => {

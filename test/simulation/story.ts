@@ -9,9 +9,9 @@ import type { GatewayOutcome, GatewayRequest } from '../../runtime/edge/ledger-g
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import { deliveriesIn, deliveryAnswersIn, itemsIn, verdictsIn } from '../support/bodies.ts'
 import { actorKey } from '../support/reference-encoding.ts'
-import type { KernelWitness, RunEnd } from './kernel.ts'
+import type { KernelWitness, RunEnd } from './kernel/kernel.ts'
 import { type Plan, writePlan } from './plan.ts'
-import type { AppliedCommit, ShardChange, SimDatabase } from './sim-ledger-store-database.ts'
+import type { AppliedCommit, ShardChange, SimDatabase } from './store/database.ts'
 import { isDelivery, subjectKind } from './subjects.ts'
 import { meaningOf, type Violation } from './violations.ts'
 

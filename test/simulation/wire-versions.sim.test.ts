@@ -4,7 +4,7 @@
  * refuse nothing (cluster-wires.ts).
  */
 import { expect, test } from 'vitest'
-import { runCluster } from './cluster.ts'
+import { runCluster } from './cluster/cluster.ts'
 import { planOf } from './plan.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1)

@@ -5,11 +5,11 @@ import { accountAddress, classAddress, groupAddress, tokenAddress } from '../../
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { readPublicKey } from '../../infra/keys/public-key.ts'
-import { type AccountKeys, canonical, type Members, newAccountKeys, signatureBytes } from './client-keys.ts'
-import { agreementOn } from './client-groups.ts'
+import { type AccountKeys, canonical, type Members, newAccountKeys, signatureBytes } from './client/client-keys.ts'
+import { agreementOn } from './client/client-groups.ts'
 import type { AmountIndex, RowVault } from '../../infra/vault/row-vault.ts'
-import { createLedgerDatabase, type LedgerDatabase, vaultOf } from './ledger-database.ts'
-import { until } from './ledger-store-postgres.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from './postgres/ledger-database.ts'
+import { until } from './postgres/ledger-store-postgres.ts'
 import { type LoneNode, startLoneNode } from './lone-node.ts'
 
 export interface Party {

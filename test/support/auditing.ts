@@ -4,7 +4,7 @@ import type { AuditProgress } from '../../infra/audit/progress.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
 import type { AuditedLedger } from './audited-ledger.ts'
-import { until } from './ledger-store-postgres.ts'
+import { until } from './postgres/ledger-store-postgres.ts'
 
 export interface Logged {
   readonly event: string

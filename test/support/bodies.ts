@@ -11,7 +11,7 @@ import {
   VERDICTS,
   WIRE,
 } from '../../runtime/protocol/wire.ts'
-import { NEXT_VERSION } from './next-wire.ts'
+import { NEXT_VERSION } from './nats/next-wire.ts'
 
 const ANY_VERSION = { reads: [...WIRE.reads, NEXT_VERSION] }
 

@@ -1,6 +1,6 @@
 /** Certificates by the authority of a deployment, for other hosts than `make-secrets.mjs` makes them for. */
 import { spawnSync } from 'node:child_process'
-import { projectRoot } from './cluster-process.ts'
+import { projectRoot } from './processes/cluster-process.ts'
 
 /** Made by a program of the deployment, which has no types. Arguments: the directory, the server, the hosts. */
 const CERTIFY = `

@@ -5,7 +5,7 @@ import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgre
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import { secretsOf } from './ledger-database.ts'
+import { secretsOf } from './postgres/ledger-database.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

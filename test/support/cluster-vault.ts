@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
 import type { LedgerSecrets } from '../../infra/ledger/ledger-secrets.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
-import type { Cluster } from './cluster-process.ts'
-import { secretsOf } from './ledger-database.ts'
+import type { Cluster } from './processes/cluster-process.ts'
+import { secretsOf } from './postgres/ledger-database.ts'
 
 type ClusterPlace = Pick<Cluster, 'dataDir' | 'databaseUrl'>
 

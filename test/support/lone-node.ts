@@ -18,8 +18,8 @@ import type { LeaseStore, SessionRecord } from '../../runtime/ports/lease-store.
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 import { Routes } from '../../runtime/routing/routes.ts'
-import { DEFAULT_SHARD_COUNT, secretsOf, TEST_MASTER_KEYS } from './ledger-database.ts'
-import { SILENT, until } from './ledger-store-postgres.ts'
+import { DEFAULT_SHARD_COUNT, secretsOf, TEST_MASTER_KEYS } from './postgres/ledger-database.ts'
+import { SILENT, until } from './postgres/ledger-store-postgres.ts'
 
 export interface LoneNode {
   readonly ledgerId: string

@@ -1,6 +1,6 @@
 /** Checks the guarantees of every problem (D14), for many replies at once. */
-import { type HttpReply, membersOf } from './client.ts'
-import type { Members } from './client-keys.ts'
+import { type HttpReply, membersOf } from './client/client.ts'
+import type { Members } from './client/client-keys.ts'
 
 export interface ExpectedProblem {
   readonly status: number

@@ -32,9 +32,9 @@ import { Routes } from '../../runtime/routing/routes.ts'
 import { listShards } from '../../infra/postgres/store/ownership.ts'
 import type { PartiesLedger } from './audited-ledger.ts'
 import { Closing } from './closing.ts'
-import { createLedgerDatabase, secretsOf } from './ledger-database.ts'
-import { startTestNats } from './nats.ts'
-import { until } from './ledger-store-postgres.ts'
+import { createLedgerDatabase, secretsOf } from './postgres/ledger-database.ts'
+import { startTestNats } from './nats/nats.ts'
+import { until } from './postgres/ledger-store-postgres.ts'
 
 export interface WiredLedger extends PartiesLedger {
   readonly url: string

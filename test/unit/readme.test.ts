@@ -10,7 +10,7 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { INVARIANTS } from '../support/invariant-names.ts'
 import { VARIABLE_NAMES } from '../../infra/config/variables.ts'
 import { readPublicKey } from '../../infra/keys/public-key.ts'
-import { hasPython } from '../support/python.ts'
+import { hasPython } from '../support/processes/python.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')

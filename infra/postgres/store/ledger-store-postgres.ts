@@ -7,7 +7,7 @@
  *   R3. No connection is used on which an answered commit could be lost (durability.ts).
  *   R4. A server that lacks a confirmed commit is another database, even under the same identity (evidence.ts,
  *       store-position.ts). The store withdraws its acceptance, so that no other part runs on it.
- * Contract: test/contract/ledger-store.contract.ts
+ * Contract: test/contract/ledger-store/ledger-store.contract.ts
  */
 import { BrokenInvariant } from '../../../actors/result.ts'
 import {

@@ -4,10 +4,10 @@
  */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Holder, type HttpReply, membersOf } from '../../support/client.ts'
-import type { Members } from '../../support/client-keys.ts'
-import { ended, keyed, outcomeOf } from '../../support/client-moves.ts'
-import { type Cluster, until } from '../../support/cluster-process.ts'
+import { type Holder, type HttpReply, membersOf } from '../../support/client/client.ts'
+import type { Members } from '../../support/client/client-keys.ts'
+import { ended, keyed, outcomeOf } from '../../support/client/client-moves.ts'
+import { type Cluster, until } from '../../support/processes/cluster-process.ts'
 import type { Service } from './service.ts'
 
 const DEADLINE_MS = 180_000

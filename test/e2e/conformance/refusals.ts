@@ -1,6 +1,6 @@
 /** Requests that an operation must refuse, made from the OpenAPI document, each with the outcome that it must get. */
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import type { HttpRequest } from '../../support/client.ts'
+import type { HttpRequest } from '../../support/client/client.ts'
 import type { DocumentedOperation } from '../../support/documented-interface.ts'
 import type { Service } from './service.ts'
 

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import { type HttpReply, type HttpRequest, LedgerClient, membersOf, send } from '../../support/client.ts'
-import { type Cluster, startCluster } from '../../support/cluster-process.ts'
+import { type HttpReply, type HttpRequest, LedgerClient, membersOf, send } from '../../support/client/client.ts'
+import { type Cluster, startCluster } from '../../support/processes/cluster-process.ts'
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
 import { ExampleWalk } from './walk.ts'
 

@@ -1,7 +1,7 @@
 /** Accounts on many shards that send each other value all the time: their total must stay the same (I4). */
-import { type Holder, type LedgerClient, membersOf, textOf } from '../../support/client.ts'
-import type { Members } from '../../support/client-keys.ts'
-import { until } from '../../support/cluster-process.ts'
+import { type Holder, type LedgerClient, membersOf, textOf } from '../../support/client/client.ts'
+import type { Members } from '../../support/client/client-keys.ts'
+import { until } from '../../support/processes/cluster-process.ts'
 import { nameOf } from './shard-load.ts'
 
 const EACH_HAS = 1_000

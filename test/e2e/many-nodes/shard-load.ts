@@ -3,9 +3,9 @@
  * same key until it is acknowledged. It measures how long each shard was unavailable to its client. Clients send fast
  * during a fault, so that it meets many requests in flight, and slowly while its end is awaited.
  */
-import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
-import { type Members, signed, submissionHash } from '../../support/client-keys.ts'
-import { until } from '../../support/cluster-process.ts'
+import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client/client.ts'
+import { type Members, signed, submissionHash } from '../../support/client/client-keys.ts'
+import { until } from '../../support/processes/cluster-process.ts'
 import type { Operation } from '../durability-load.ts'
 
 export interface ShardClient {

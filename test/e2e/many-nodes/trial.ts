@@ -1,7 +1,7 @@
 /** A cluster under steady load with many faults. A table shows the effect of each on the clients. */
-import { LedgerClient, send } from '../../support/client.ts'
-import { type ClusterParts, type Part, type PartsOptions, startParts } from '../../support/cluster-parts.ts'
-import { until } from '../../support/cluster-process.ts'
+import { LedgerClient, send } from '../../support/client/client.ts'
+import { type ClusterParts, type Part, type PartsOptions, startParts } from '../../support/processes/cluster-parts.ts'
+import { until } from '../../support/processes/cluster-process.ts'
 import { DurabilityAudit, forAll } from '../durability-audit.ts'
 import { Movers } from './movers.ts'
 import { type Outage, ShardLoad } from './shard-load.ts'

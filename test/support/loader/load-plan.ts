@@ -4,7 +4,7 @@
  * rest of it.
  */
 import { BASE_DECIMALS, formatQuantity, parseQuantity, type Quantity } from '../../../actors/money.ts'
-import { createSeededRandom, type SeededRandom } from '../../simulation/sim-random.ts'
+import { createSeededRandom, type SeededRandom } from '../../simulation/kernel/sim-random.ts'
 
 export interface LoadShape {
   readonly accounts: number

@@ -2,7 +2,7 @@
 import { createECDH, createHash, createPrivateKey } from 'node:crypto'
 import type { AccountKey } from '../../../actors/account/state.ts'
 import { readPublicKey } from '../../../infra/keys/public-key.ts'
-import type { AccountKeys } from '../client-keys.ts'
+import type { AccountKeys } from '../client/client-keys.ts'
 
 export interface SharedKey {
   /** As clients of the tests sign with. */

@@ -8,7 +8,7 @@ import { type EntryPlace, newEntryFindings } from '../../../runtime/audit/new-en
 import { type AuditEntry, chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { SALT } from '../../support/accounts.ts'
-import { legHold } from '../../support/ledger-rows-values.ts'
+import { legHold } from '../../support/postgres/ledger-rows-values.ts'
 
 const ALICE = 'alice'
 

@@ -5,8 +5,8 @@ import type { Envelope } from '../../../actors/message.ts'
 import { readUndelivered } from '../../../infra/audit/value-outside-accounts.ts'
 import { PLACES } from '../../../infra/postgres/rows/row-sealer.ts'
 import { shardKeyName } from '../../../infra/vault/key-name.ts'
-import { WRITES_NEXT } from '../../support/next-wire.ts'
-import { sealingVault } from '../../support/row-vaults.ts'
+import { WRITES_NEXT } from '../../support/nats/next-wire.ts'
+import { sealingVault } from '../../support/postgres/row-vaults.ts'
 
 const vault = sealingVault([shardKeyName(1)])
 const envelope: Envelope = {

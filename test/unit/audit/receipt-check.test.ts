@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { loadReceiptCheck } from '../../../infra/audit/receipt-check.ts'
 import { thumbprintOf } from '../../../infra/keys/public-key.ts'
-import { newAccountKeys } from '../../support/client-keys.ts'
+import { newAccountKeys } from '../../support/client/client-keys.ts'
 import { EXAMPLE_KEYS } from '../../support/example-keys.ts'
 import { COMPLETED_EXCHANGE, GOLDEN_KEY_ID, GOLDEN_LEDGER_ID } from '../../support/golden-receipts.ts'
 

@@ -16,7 +16,7 @@ import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { EntryDetails, Transaction } from '../../../actors/account/transaction.ts'
 import { SALT, START_MS } from '../../support/accounts.ts'
 import { chained } from '../../support/chain.ts'
-import { instanceState } from '../../support/ledger-rows-nfts.ts'
+import { instanceState } from '../../support/postgres/ledger-rows-nfts.ts'
 
 const ALICE = 'alice'
 const HASHED = 'its audit_hash does not follow from what it says'

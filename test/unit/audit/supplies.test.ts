@@ -7,7 +7,7 @@ import { heldValue } from '../../../runtime/audit/held-value.ts'
 import { type SupplyMoves, supplyProblem } from '../../../runtime/audit/supply-check.ts'
 import { type JsonObject } from '../../../actors/canonical-json.ts'
 import { formatQuantity, parseQuantity, ZERO } from '../../../actors/money.ts'
-import { legHold, tokenState } from '../../support/ledger-rows-values.ts'
+import { legHold, tokenState } from '../../support/postgres/ledger-rows-values.ts'
 
 /** The members of an entry that books read. */
 function entry(type: string, amount: string, balance: string, others: JsonObject = {}): JsonObject {

@@ -2,11 +2,11 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { openLoop, randomArrivals } from '../../bench/open-loop.ts'
-import { readDurations, readSummary } from '../../bench/pgbench.ts'
-import { RawConnection } from '../../bench/raw-connection.ts'
-import { latencyOf } from '../../bench/statistics.ts'
-import { Tally } from '../../bench/tally.ts'
+import { openLoop, randomArrivals } from '../../bench/load/open-loop.ts'
+import { readDurations, readSummary } from '../../bench/scenes/pgbench.ts'
+import { RawConnection } from '../../bench/load/raw-connection.ts'
+import { latencyOf } from '../../bench/report/statistics.ts'
+import { Tally } from '../../bench/load/tally.ts'
 
 const STALL_MS = 200
 const LAST_ARRIVAL_MS = 2

@@ -1,7 +1,7 @@
 /** Goal: the bench counts gaps and replies correctly. */
 import { describe, expect, test } from 'vitest'
-import { Gaps } from '../../bench/gaps.ts'
-import { Tally } from '../../bench/tally.ts'
+import { Gaps } from '../../bench/report/gaps.ts'
+import { Tally } from '../../bench/load/tally.ts'
 
 describe('gaps', () => {
   test('the longest gap of each kind counts from the start, and between those of its own kind', () => {

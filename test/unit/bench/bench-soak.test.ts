@@ -1,7 +1,7 @@
 /** Goal: the verdict of a soak finds growth and too many actors, and nothing else. */
 import { describe, expect, test } from 'vitest'
-import type { ProcessSample } from '../../bench/soak-samples.ts'
-import { judge } from '../../bench/soak-verdict.ts'
+import type { ProcessSample } from '../../bench/scenes/soak-samples.ts'
+import { judge } from '../../bench/scenes/soak-verdict.ts'
 
 const MB = 1_000_000
 const ACTORS_PER_SHARD = 100

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
+import type { FakeServiceKeys } from '../api/fakes/fake-service-keys.ts'
 import { AUDIENCE, makeExport, SOURCE } from '../portability/export-scene.ts'
 import { commandLine } from './cli-fixture.ts'
 

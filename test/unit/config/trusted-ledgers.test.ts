@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type Configuration, readConfiguration } from '../../../infra/config/configuration.ts'
 import { thumbprintOf } from '../../../infra/keys/public-key.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../../../infra/ledger/trusted-ledgers-file.ts'
-import { coordinatesOf } from '../../support/client-keys.ts'
+import { coordinatesOf } from '../../support/client/client-keys.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-trusted-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

@@ -11,9 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { missingInProduction, readConfiguration } from '../../../infra/config/configuration.ts'
 import { findNatsServer } from '../../../infra/embedded/nats-server.ts'
-import { projectRoot } from '../../support/cluster-process.ts'
-import { freePort } from '../../support/free-ports.ts'
-import { deployedNatsConfig, makeSecrets, natsEnvironment } from '../../support/secured-nats.ts'
+import { projectRoot } from '../../support/processes/cluster-process.ts'
+import { freePort } from '../../support/processes/free-ports.ts'
+import { deployedNatsConfig, makeSecrets, natsEnvironment } from '../../support/nats/secured-nats.ts'
 import { commandLine } from '../cli/cli-fixture.ts'
 
 interface Service {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
 import { refuseTakenMetricsPorts } from '../../../infra/launcher/ports-free.ts'
-import { freePort, freePorts } from '../../support/free-ports.ts'
+import { freePort, freePorts } from '../../support/processes/free-ports.ts'
 
 let other: Server | undefined
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SECRET_VARIABLES } from '../../../infra/config/variables.ts'
-import { projectRoot } from '../../support/cluster-process.ts'
+import { projectRoot } from '../../support/processes/cluster-process.ts'
 
 const SYSTEM = `${process.platform}-${process.arch}`
 const COMPILER = `@typescript/typescript-${SYSTEM}`

@@ -5,7 +5,7 @@ import { type PublicKey, readPublicKey } from '../../../infra/keys/public-key.ts
 import { encryptBalance, encryptKeySalt } from '../../../infra/keys/balance-jwe.ts'
 import { type ExportKeys, checkExport, type ExportVerdict } from '../../../infra/portability/export-check.ts'
 import { ExportLines, proofLine, type RecordBody } from '../../../infra/portability/export-lines.ts'
-import { createFakeServiceKeys, type FakeServiceKeys } from '../api/fake-service-keys.ts'
+import { createFakeServiceKeys, type FakeServiceKeys } from '../api/fakes/fake-service-keys.ts'
 
 export const SOURCE = '5a0c0d5e-54a5-4f0e-8f63-0c8e5a7d1b11'
 export const AUDIENCE = '0b8b7c62-5a0c-4f0e-9c3f-6d2b1a7e4c55'

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_STAGED } from '../../../infra/portability/import-store.ts'
 import type { ImportPart, LedgerImports } from '../../../runtime/ports/ledger-imports.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
-import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
+import { createMemoryImportStore, type MemoryImportStore } from '../../support/memory/import-store-memory.ts'
 import { fileOf, given, IMPORT_ID, intakeOf, partsOf } from './import-scene.ts'
 
 const file = await fileOf()

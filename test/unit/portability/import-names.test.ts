@@ -12,7 +12,7 @@ import { checkPart } from '../../../infra/portability/import-part.ts'
 import { ImportSurvey } from '../../../infra/portability/import-survey.ts'
 import { LEDGER_KEY_NAME } from '../../../infra/vault/key-name.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
-import { sealingVault } from '../../support/row-vaults.ts'
+import { sealingVault } from '../../support/postgres/row-vaults.ts'
 import { anAccount, ledgerBody, TOKEN_BODY } from './export-scene.ts'
 import { contextOf, fileOf, given, IMPORT_ID } from './import-scene.ts'
 

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.t
 import { lineHash } from '../../../api/schemas/requests/export-records.ts'
 import { checkPart, type Before, type PartContext, type PartVerdict } from '../../../infra/portability/import-part.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
-import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
+import type { FakeServiceKeys } from '../api/fakes/fake-service-keys.ts'
 import { anAccount, AUDIENCE, ledgerBody, SOURCE, TOKEN_BODY } from './export-scene.ts'
 import {
   aClass,

@@ -20,7 +20,7 @@ import {
   SOURCE,
   TOKEN_BODY,
 } from './export-scene.ts'
-import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
+import type { FakeServiceKeys } from '../api/fakes/fake-service-keys.ts'
 
 export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
 type IntakeOptions = Parameters<typeof createImportIntake>[0]

@@ -5,7 +5,7 @@ import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.t
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import { checkPart } from '../../../infra/portability/import-part.ts'
 import { ImportSurvey } from '../../../infra/portability/import-survey.ts'
-import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
+import type { FakeServiceKeys } from '../api/fakes/fake-service-keys.ts'
 import { anAccount, createKeys, ledgerBody, TOKEN_BODY } from './export-scene.ts'
 import { aClass, anAttestation, anInstance, CLASS_ID, contextOf, fileOf, given, wholeFile } from './import-scene.ts'
 

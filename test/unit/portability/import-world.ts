@@ -10,7 +10,7 @@ import type { Clock } from '../../../runtime/ports/clock.ts'
 import type { GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import type { ImportOutcome, ImportPart } from '../../../runtime/ports/ledger-imports.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
-import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
+import { createMemoryImportStore, type MemoryImportStore } from '../../support/memory/import-store-memory.ts'
 import { createFakeHomes, type FakeHomes } from './fake-homes.ts'
 import { IMPORT_ID, intakeOf, partsOf, type SentFile } from './import-scene.ts'
 

@@ -13,7 +13,7 @@ import {
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
-import { sealingVault } from '../../support/row-vaults.ts'
+import { sealingVault } from '../../support/postgres/row-vaults.ts'
 
 const PAYLOAD = '{"account_id":"ann","amount":"1.5","idempotency_key":"key-1","metadata":{"note":"a \\"quoted\\" one"}}'
 

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { afterEach, expect, test, vi } from 'vitest'
 import { streamBody } from '../../../api/http/stream-body.ts'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
-import { freePort } from '../../support/free-ports.ts'
+import { freePort } from '../../support/processes/free-ports.ts'
 
 let server: HttpServer | undefined
 

@@ -2,10 +2,10 @@
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
 import { ProblemCheck } from '../../support/problem-check.ts'
-import type { HttpReply } from '../../support/client.ts'
-import { sendRaw } from '../../support/client-raw.ts'
-import { freePort } from '../../support/free-ports.ts'
-import { createEdgeFixture } from '../api/edge-fixture.ts'
+import type { HttpReply } from '../../support/client/client.ts'
+import { sendRaw } from '../../support/client/client-raw.ts'
+import { freePort } from '../../support/processes/free-ports.ts'
+import { createEdgeFixture } from '../api/fakes/edge-fixture.ts'
 
 const INVALID_ACCOUNT = { status: 400, slug: 'invalid-request', code: 'ERR_INVALID_ACCOUNT_ID' }
 const INVALID_GROUP = { status: 400, slug: 'invalid-request', code: 'ERR_INVALID_GROUP_ID' }

@@ -2,8 +2,8 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
-import { freePort } from '../../support/free-ports.ts'
-import { createEdgeFixture } from '../api/edge-fixture.ts'
+import { freePort } from '../../support/processes/free-ports.ts'
+import { createEdgeFixture } from '../api/fakes/edge-fixture.ts'
 
 let server: HttpServer | undefined
 

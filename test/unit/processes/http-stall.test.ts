@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from '../../../infra/processes/http-server.ts'
-import { freePort } from '../../support/free-ports.ts'
+import { freePort } from '../../support/processes/free-ports.ts'
 
 const STALL_MS = 3_000
 const PART = Buffer.alloc(65_536, 'x')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
-import { freePort } from '../../support/free-ports.ts'
+import { freePort } from '../../support/processes/free-ports.ts'
 
 /** Less than the time after which remaining connections are closed. */
 const BEFORE_THE_CUT_MS = 9_500

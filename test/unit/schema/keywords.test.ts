@@ -1,7 +1,7 @@
 /** Cases that the official suite lacks: JavaScript's names, negative zero, decimals, and keywords of other dialects. */
 import { expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
+import { createSchemaValidatorInPlace } from '../../support/memory/schema-validator-in-place.ts'
 
 type Row = readonly [schema: JsonObject, valid: readonly Json[], invalid: readonly Json[]]
 

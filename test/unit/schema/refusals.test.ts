@@ -8,7 +8,7 @@ import {
   MAX_SCHEMA_BYTES,
   MAX_SUBSCHEMAS,
 } from '../../../infra/schema/limits.ts'
-import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
+import { createSchemaValidatorInPlace } from '../../support/memory/schema-validator-in-place.ts'
 
 const validator = createSchemaValidatorInPlace()
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' }

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { formatTest } from '../../../infra/schema/formats.ts'
 import { MAX_STEPS } from '../../../infra/schema/limits.ts'
 import { Steps, StepsExhausted } from '../../../infra/schema/steps.ts'
-import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
+import { createSchemaValidatorInPlace } from '../../support/memory/schema-validator-in-place.ts'
 
 interface SuiteGroup {
   readonly draft: string

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { TOO_MUCH_WORK_FOR_VALUE } from '../../../infra/schema/question.ts'
-import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
+import { createSchemaValidatorInPlace } from '../../support/memory/schema-validator-in-place.ts'
 
 const validator = createSchemaValidatorInPlace()
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' }

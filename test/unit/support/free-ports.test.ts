@@ -16,7 +16,7 @@ afterEach(() => {
 function anotherAsker(worker: number) {
   vi.stubEnv('VITEST_POOL_ID', String(worker))
   vi.resetModules()
-  return import('../../support/free-ports.ts')
+  return import('../../support/processes/free-ports.ts')
 }
 
 test('P1, P3: they are in a row, free, and below what outgoing connections take', async () => {

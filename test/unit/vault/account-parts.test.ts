@@ -6,7 +6,7 @@ import { parseQuantity, ZERO } from '../../../actors/money.ts'
 import { balanceFrom, balanceText, digestOfTexts, partsDigest } from '../../../infra/postgres/rows/account-parts.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import { afterSteps, registerCommand } from '../../support/accounts.ts'
-import { sealingVault } from '../../support/row-vaults.ts'
+import { sealingVault } from '../../support/postgres/row-vaults.ts'
 
 const NAME = accountKeyName('alice')
 const VAULT = sealingVault([NAME])

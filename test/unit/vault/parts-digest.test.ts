@@ -27,8 +27,8 @@ import type { AccountWrite } from '../../../runtime/ports/ledger-store.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import { WIRE } from '../../../runtime/protocol/wire.ts'
 import { ACCOUNT, CALLER, KEY, SALT, START_MS, submitCommand } from '../../support/accounts.ts'
-import { RECEIPT } from '../../support/ledger-rows.ts'
-import { sealingVault, testWrapping } from '../../support/row-vaults.ts'
+import { RECEIPT } from '../../support/postgres/ledger-rows.ts'
+import { sealingVault, testWrapping } from '../../support/postgres/row-vaults.ts'
 
 const SHARD = 7
 const NAME = accountKeyName('alice')

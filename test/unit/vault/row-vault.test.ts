@@ -6,7 +6,7 @@ import { placeOf } from '../../../infra/vault/place.ts'
 import { createDataKeys } from '../../../infra/vault/data-keys.ts'
 import { createRowVault, DataKeyMissing } from '../../../infra/vault/row-vault.ts'
 import { UnreadableRow } from '../../../infra/vault/unreadable-row.ts'
-import { sealingVault, testWrapping } from '../../support/row-vaults.ts'
+import { sealingVault, testWrapping } from '../../support/postgres/row-vaults.ts'
 
 const NAME = accountKeyName('ref')
 const PLACE = placeOf('balances', 3, 'ref', 'EUR')

@@ -1,0 +1,8 @@
+/** The access store in memory, which other tests use, under the contract of the real one. */
+import { createMemoryAccessStore } from '../../support/memory/access-store-memory.ts'
+import { accessStoreContract } from './access-store.contract.ts'
+
+accessStoreContract('in memory', async () => {
+  const { store, other } = createMemoryAccessStore()
+  return { store, other, close: async () => undefined }
+})

@@ -1,0 +1,204 @@
+/**
+ * Goal: on the servers as they are deployed each role can do what it is there for, and the server refuses it the rest.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Events } from 'nats'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectNats, type NatsLink } from '../../../infra/nats/connection.ts'
+import type { BucketOptions } from '../../../infra/nats/bucket.ts'
+import { createNatsHints, createNatsLeaseStore } from '../../../infra/nats/lease-store-nats.ts'
+import { createNatsTransport } from '../../../infra/nats/transport-nats.ts'
+import type { ShardHint } from '../../../runtime/ports/lease-store.ts'
+import type { Log, LogFields } from '../../../runtime/ports/log.ts'
+import { NOT_DELIVERED, type NotDelivered } from '../../../runtime/ports/transport.ts'
+import { controlSubject, deliverySubject, sessionSubject } from '../../../runtime/protocol/messages.ts'
+import { SILENT_LOG } from '../../support/nats/nats.ts'
+import { until } from '../../support/nats/nats-until.ts'
+import { PLAIN_BODIES } from '../../support/nats/plain-bodies.ts'
+import { type NatsRole, type SecuredNats, startSecuredNats } from '../../support/nats/secured-nats.ts'
+
+const SESSION = 'a'.repeat(32)
+const LEDGER: BucketOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
+const NODES_BUCKET = 'ledger_contract_nodes'
+const SHARDS_BUCKET = 'ledger_contract_shards'
+const HINT: ShardHint = { shardId: 3, nodeId: 'node-1', session: SESSION, epoch: 7 }
+
+let nats: SecuredNats
+beforeAll(async () => {
+  nats = await startSecuredNats(1)
+})
+afterAll(() => nats.close())
+
+function theServer() {
+  const [server] = nats.servers
+  if (server === undefined) throw new Error('no server was started')
+  return server
+}
+
+/** The server's messages to a client go to its log. */
+function recordingLog(): Log & { readonly lines: string[] } {
+  const lines: string[] = []
+  const write = (event: string, fields?: LogFields): void => void lines.push(`${event} ${JSON.stringify(fields ?? {})}`)
+  return { lines, info: write, warn: write, error: write }
+}
+
+const REFUSED = 'PERMISSIONS_VIOLATION'
+
+/** The server's refusals of the act, in its words; none if it accepts. */
+async function refusals(role: NatsRole, act: (link: NatsLink) => void): Promise<readonly string[]> {
+  const said: string[] = []
+  const link = await nats.connect(role, SILENT_LOG)
+  const follow = async (): Promise<void> => {
+    for await (const { type, data } of link.connection.status()) {
+      if (type === Events.Error) said.push(String(data))
+    }
+  }
+  void follow()
+  act(link)
+  // The server answers in order: behind the answer to a ping there is none to what came before.
+  await link.connection.flush()
+  await link.close()
+  return said
+}
+
+function publishing(subject: string, reply?: string): (link: NatsLink) => void {
+  return ({ connection }) => connection.publish(subject, Buffer.from('{}'), reply === undefined ? {} : { reply })
+}
+
+function listening(subject: string): (link: NatsLink) => void {
+  return ({ connection }) => void connection.subscribe(subject, { callback: () => undefined })
+}
+
+const EDGE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
+  ['write a lease', publishing(`$KV.${NODES_BUCKET}.node-1`)],
+  ['write a hint', publishing(`$KV.${SHARDS_BUCKET}.3`)],
+  ['send a node deliveries', publishing(deliverySubject(SESSION))],
+  ['tell a node about shards', publishing(controlSubject(SESSION))],
+  ['answer in place of a node', publishing('_INBOX_EDGE.somebody.1')],
+  ['answer a node', publishing('_INBOX_NODE.somebody.1')],
+  ['make a bucket', publishing(`$JS.API.STREAM.CREATE.KV_${SHARDS_BUCKET}`)],
+  ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
+  ['remove a bucket', publishing(`$JS.API.STREAM.DELETE.KV_${SHARDS_BUCKET}`)],
+  ['empty a bucket', publishing(`$JS.API.STREAM.PURGE.KV_${SHARDS_BUCKET}`)],
+  [
+    'have JetStream write where it wants',
+    publishing(`$JS.API.STREAM.MSG.GET.KV_${SHARDS_BUCKET}`, deliverySubject(SESSION)),
+  ],
+  ['make a consumer', publishing(`$JS.API.CONSUMER.CREATE.KV_${SHARDS_BUCKET}`)],
+  ['publish elsewhere', publishing('anything.else')],
+  ['hear what all nodes are sent', listening('ledger.node.>')],
+  ['hear what one node is sent', listening(sessionSubject(SESSION))],
+  ['hear deliveries', listening(deliverySubject(SESSION))],
+  ['hear replies to nodes', listening('_INBOX_NODE.>')],
+  ['hear every inbox', listening('*.>')],
+  ['hear everything', listening('>')],
+  ['hear questions to JetStream', listening('$JS.API.>')],
+  ['hear the system account', listening('$SYS.>')],
+]
+
+const NODE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
+  ['send a node items, as edges do', publishing(sessionSubject(SESSION))],
+  ['hear replies to edges', listening('_INBOX_EDGE.>')],
+  ['hear everything', listening('>')],
+  ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
+  ['remove a bucket', publishing(`$JS.API.STREAM.DELETE.KV_${SHARDS_BUCKET}`)],
+  ['empty a bucket', publishing(`$JS.API.STREAM.PURGE.KV_${SHARDS_BUCKET}`)],
+  ['make a consumer', publishing(`$JS.API.CONSUMER.CREATE.KV_${SHARDS_BUCKET}`)],
+  ['publish elsewhere', publishing('anything.else')],
+]
+
+const MAY: readonly (readonly [NatsRole, string, (link: NatsLink) => void])[] = [
+  ['edge', 'send a node items', publishing(sessionSubject(SESSION))],
+  ['edge', 'hear its replies', listening('_INBOX_EDGE.mine.*')],
+  ['edge', 'hear hints', listening(`$KV.${SHARDS_BUCKET}.*`)],
+  ['node', 'send deliveries', publishing(deliverySubject(SESSION))],
+  ['node', 'tell another node about shards', publishing(controlSubject(SESSION))],
+  ['node', 'hear what it is sent', listening(sessionSubject(SESSION))],
+]
+
+describe('the server refuses', () => {
+  test.for(EDGE_MAY_NOT)('an edge to %s', async ([, act]) => {
+    expect(await refusals('edge', act)).toEqual([REFUSED])
+  })
+
+  test.for(NODE_MAY_NOT)('a node to %s', async ([, act]) => {
+    expect(await refusals('node', act)).toEqual([REFUSED])
+  })
+
+  test.for(MAY)('no %s to %s', async ([role, , act]) => {
+    expect(await refusals(role, act)).toEqual([])
+  })
+
+  test('a client without credentials, with unknown ones, or with a password', async () => {
+    const caFile = join(nats.secrets, 'ca.pem')
+    const { port } = theServer()
+    for (const address of [`tls://127.0.0.1:${port}`, `tls://ledger:password@127.0.0.1:${port}`]) {
+      const refused = connectNats({
+        urls: [address],
+        tls: { caFile },
+        name: 'x',
+        inboxPrefix: '_INBOX_X',
+        log: SILENT_LOG,
+      })
+      await expect(refused).rejects.toThrow('AUTHORIZATION_VIOLATION')
+    }
+  })
+})
+
+describe('with their own credentials', () => {
+  test('an edge hears the hints that nodes write, and stops when it is told to', async () => {
+    const log = recordingLog()
+    const [edge, node] = await Promise.all([nats.connect('edge', log), nats.connect('node', SILENT_LOG)])
+    const heard: ShardHint[] = []
+    const watch = createNatsHints(edge, log, LEDGER.ledgerId).watchHints((hint) => heard.push(hint))
+    await edge.connection.flush()
+    const leases = createNatsLeaseStore(node, SILENT_LOG, LEDGER)
+    await leases.hint(HINT)
+    await until(() => heard.length > 0)
+    watch.stop()
+    await leases.hint({ ...HINT, epoch: 8 })
+    for (const link of [node, edge, edge]) await link.connection.flush()
+    expect(heard).toEqual([HINT])
+    expect(log.lines).toEqual([])
+  })
+
+  test('T3: a node does not answer where an edge wants it to write', async () => {
+    const [edge, node, watcher] = await Promise.all(
+      (['edge', 'node', 'node'] as const).map((role) => nats.connect(role, SILENT_LOG)),
+    )
+    if (edge === undefined || node === undefined || watcher === undefined) throw new Error('not connected')
+    const wrong: string[] = []
+    for (const subject of [`$KV.${SHARDS_BUCKET}.*`, controlSubject('b'.repeat(32))]) {
+      watcher.connection.subscribe(subject, { callback: (_error, { subject: at }) => void wrong.push(at) })
+    }
+    const asked: string[] = []
+    createNatsTransport(node, SILENT_LOG, { bodies: PLAIN_BODIES }).serve(sessionSubject(SESSION), (message, reply) => {
+      asked.push(message)
+      reply('an answer')
+    })
+    for (const link of [watcher, node]) await link.connection.flush()
+    for (const reply of [`$KV.${SHARDS_BUCKET}.3`, controlSubject('b'.repeat(32))])
+      publishing(sessionSubject(SESSION), reply)(edge)
+    const replies: (string | NotDelivered)[] = []
+    createNatsTransport(edge, SILENT_LOG, { bodies: PLAIN_BODIES }).request(
+      sessionSubject(SESSION),
+      'last',
+      180_000,
+      (reply) => replies.push(reply),
+    )
+    await until(() => replies.length > 0)
+    await watcher.connection.flush()
+    expect(asked).toEqual(['{}', '{}', 'last'])
+    expect(replies).toEqual(['an answer'])
+    expect(replies).not.toContain(NOT_DELIVERED)
+    expect(wrong).toEqual([])
+  })
+
+  test('nothing that is logged holds a seed', () => {
+    const seeds = ['node', 'edge'].map((role) => readFileSync(join(nats.secrets, `nats-${role}.nk`), 'utf8').trim())
+    const logged = theServer().logLines().join('\n')
+    expect(logged).not.toBe('')
+    for (const seed of seeds) expect(logged).not.toContain(seed)
+  })
+})

@@ -1,0 +1,139 @@
+/** Goal: an account that goes to another ledger leaves with all that it has, to one ledger, and is closed for good. */
+import { expect, test } from 'vitest'
+import { Balances } from '../../../../actors/account/balances.ts'
+import type { AccountCommand, DepartCommand } from '../../../../actors/account/commands.ts'
+import type { Effect } from '../../../../actors/account/outcome.ts'
+import { type AccountState, NOTHING_HELD } from '../../../../actors/account/state.ts'
+import { BASE_UNIT, formatQuantity, parseQuantity } from '../../../../actors/money.ts'
+import {
+  ACCOUNT,
+  CALLER,
+  registerCommand,
+  SALT,
+  SIGNED,
+  START_MS,
+  statusCommand,
+  submitCommand,
+  afterSteps,
+  stateAfter,
+  stepAccount,
+} from '../../../support/accounts.ts'
+
+const GROUP = '0b2f8f0e-7f1c-4c5e-9d5e-0a1b2c3d4e5f'
+
+let serial = 0
+function departCommand(tokenId: string | null, changes: Partial<DepartCommand> = {}): DepartCommand {
+  serial += 1
+  return {
+    type: 'depart',
+    caller: { ...CALLER, role: 'admin' },
+    atMs: START_MS + 1_000,
+    salt: SALT,
+    newTxnId: `txn_${serial}`,
+    accountId: ACCOUNT,
+    audience: 'there',
+    tokenId,
+    ...changes,
+  }
+}
+
+function frozen(): AccountState {
+  return afterSteps(
+    registerCommand(),
+    submitCommand({ type: 'credit', amount: '10.5', tokenId: BASE_UNIT }),
+    statusCommand({ status: 'frozen' }),
+  )
+}
+
+function ask(snapshot: AccountState, command: DepartCommand): string {
+  const { kind, ...result } = stepAccount(snapshot, command, SIGNED)
+  const answer = 'answer' in result ? result.answer : null
+  if (answer === null || answer === 'deferred') return `${kind} ${String(answer)}`
+  return `${kind} ${answer.kind === 'refused' ? answer.code : answer.kind}`
+}
+
+function after(snapshot: AccountState, ...commands: AccountCommand[]) {
+  const effects: Effect[] = []
+  let at = snapshot
+  for (const command of commands) {
+    const result = stepAccount(at, command, SIGNED)
+    if (result.kind !== 'stepped') throw new Error(`${command.type} changed nothing`)
+    at = stateAfter(result)
+    effects.push(...result.effects)
+  }
+  return { at, effects }
+}
+
+test('what it has of a token leaves the ledger by a debit of the ledger’s own, and is kept with it', () => {
+  const { at, effects } = after(frozen(), departCommand(BASE_UNIT))
+  const account = at
+  expect(account.balances.get(BASE_UNIT)?.balance === 0n).toBe(true)
+  expect(account.moved).toEqual({ audience: 'there', balances: { [BASE_UNIT]: '10.5' } })
+  expect(effects).toContainEqual(
+    expect.objectContaining({
+      kind: 'transaction_entered',
+      transaction: expect.objectContaining({
+        type: 'debit',
+        amount: '10.5',
+        status: 'completed',
+        origin: 'ledger',
+        metadata: { ledger_id: 'there', reason: 'moved' },
+      }),
+    }),
+  )
+  const crossed = effects.flatMap((effect) =>
+    effect.kind === 'boundary_crossed' ? [formatQuantity(effect.quantity)] : [],
+  )
+  expect(crossed).toEqual(['-10.5'])
+})
+
+test('a token may be called as what every object has', () => {
+  const issuer = afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))
+  const balance = { ...NOTHING_HELD, balance: parseQuantity('2'), updatedAtMs: START_MS }
+  const holder = { ...issuer, balances: Balances.of([['constructor', balance]]) }
+  expect(after(holder, departCommand('constructor')).at.moved?.balances).toEqual({ constructor: '2' })
+})
+
+test('it closes when it has nothing more, and says so again when it is asked again', () => {
+  expect(ask(frozen(), departCommand(null))).toBe('answered account_not_empty')
+  const { at } = after(frozen(), departCommand(BASE_UNIT), departCommand(null))
+  expect(at.status).toBe('closed')
+  expect(ask(at, departCommand(null))).toBe('answered departed')
+  expect(ask(at, departCommand(BASE_UNIT))).toBe('answered departed')
+})
+
+test('what comes in before it closes leaves, too, and is added up', () => {
+  const { at } = after(
+    frozen(),
+    departCommand(BASE_UNIT),
+    submitCommand({ type: 'credit', amount: '0.5', tokenId: BASE_UNIT }),
+    departCommand(BASE_UNIT),
+    departCommand(null),
+  )
+  expect(at.moved?.balances).toEqual({ [BASE_UNIT]: '11' })
+})
+
+test('an empty account is closed as well, and says where it went', () => {
+  const { at } = after(afterSteps(registerCommand(), statusCommand({ status: 'frozen' })), departCommand(null))
+  expect(at).toMatchObject({ status: 'closed', moved: { audience: 'there', balances: {} } })
+})
+
+test('only a frozen account goes, to one ledger, for an administrator', () => {
+  expect(ask(afterSteps(registerCommand()), departCommand(null))).toBe('answered account_not_frozen')
+  const closed = afterSteps(registerCommand(), statusCommand({ status: 'closed' }))
+  expect(ask(closed, departCommand(null))).toBe('answered account_not_frozen')
+  const { at } = after(frozen(), departCommand(BASE_UNIT))
+  expect(ask(at, departCommand(null, { audience: 'elsewhere' }))).toBe('answered account_departing')
+  expect(ask(frozen(), departCommand(BASE_UNIT, { caller: CALLER }))).toBe('answered not_allowed')
+})
+
+test('it does not go while something of it is under way, or while it has an NFT', () => {
+  const funded = afterSteps(registerCommand(), submitCommand({ type: 'credit', amount: '10', tokenId: BASE_UNIT }))
+  const transfer = submitCommand({ type: 'transfer', amount: '1', toAccountId: 'bob', groupId: GROUP })
+  const sending = stepAccount(funded, transfer, { ...SIGNED, exists: () => true })
+  const { at } = after(stateAfter(sending), statusCommand({ status: 'frozen' }))
+  expect(ask(at, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
+  const owner = { ...frozen(), nftCount: 1 }
+  expect(ask(owner, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
+  expect(ask({ ...frozen(), nftRoom: 1 }, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
+})

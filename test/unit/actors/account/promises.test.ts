@@ -1,0 +1,231 @@
+/** Goal: what was promised is kept: room for what may come back, whatever the account's status has become (A2, L3). */
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Balances } from '../../../../actors/account/balances.ts'
+import { MAX_PENDING } from '../../../../actors/account/submission.ts'
+import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
+import { ZERO } from '../../../../actors/money.ts'
+import {
+  agree,
+  balance,
+  change,
+  codeOf,
+  free,
+  fund,
+  GROUP,
+  issue,
+  legOf,
+  open,
+  revert,
+  settled,
+  submission,
+  submit,
+  termsOf,
+} from '../../../model/mini-clients.ts'
+import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { IN, OUT } from '../group/agreed-groups.ts'
+
+const FULL = '999999999999999999'
+const TRANSFER = { accountId: 'ann', type: 'transfer', amount: '4', toAccountId: 'bob' } as const
+
+let ledger: MiniLedger
+
+beforeEach(() => {
+  ledger = new MiniLedger()
+  open(ledger, 'ann', 'bob')
+})
+
+describe('room', () => {
+  test('is kept for what a transfer may give back', () => {
+    fund(ledger, 'ann', FULL)
+    change(ledger, 'bob', { incoming: 'refuse' })
+    const sent = submit(ledger, TRANSFER)
+    expect(ledger.transaction(fund(ledger, 'ann', '1')).failure?.code).toBe('balance_limit')
+    ledger.drain()
+    expect(ledger.transaction(sent).failure?.code).toBe('incoming_refused')
+    expect(balance(ledger, 'ann')).toEqual(free(FULL))
+  })
+
+  test('is kept for what a reverted leg gives back, though it has left the balance', () => {
+    const terms = termsOf([OUT, IN])
+    fund(ledger, 'ann', FULL)
+    agree(ledger, terms)
+    submit(ledger, legOf(terms, 0))
+    ledger.drain()
+    expect(balance(ledger, 'ann')).toEqual(free('999999999999999995'))
+    expect(ledger.transaction(fund(ledger, 'ann', '1')).failure?.code).toBe('balance_limit')
+    revert(ledger, GROUP)
+    expect(balance(ledger, 'ann')).toEqual(free(FULL))
+  })
+
+  test('is reserved for an incoming leg once its account has signed it, and not before', () => {
+    const terms = termsOf([OUT, IN])
+    agree(ledger, terms)
+    fund(ledger, 'bob', '999999999999999994')
+    expect(ledger.transaction(fund(ledger, 'bob', '1')).status).toBe('completed')
+    expect(settled(ledger, legOf(terms, 1)).status).toBe('completed')
+    expect(ledger.transaction(fund(ledger, 'bob', '1')).failure?.code).toBe('balance_limit')
+    revert(ledger, GROUP)
+    expect(ledger.transaction(fund(ledger, 'bob', '4')).status).toBe('completed')
+  })
+
+  test('missing for a leg fails it, on its own side or as a receiver, and its group reverts', () => {
+    fund(ledger, 'ann', '10')
+    fund(ledger, 'bob', '999999999999999996')
+    for (const legs of [
+      [OUT, IN],
+      [
+        { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' },
+        { account_id: 'bob', type: 'debit', amount: '1', boundary: true },
+      ],
+    ]) {
+      const terms = termsOf(legs, { groupId: randomUUID() })
+      agree(ledger, terms)
+      const last = settled(ledger, legOf(terms, legs[0]?.type === 'debit' ? 1 : 0))
+      expect(ledger.group(terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'balance_limit' } })
+      expect(last.compensatedBy === null).toBe(last.status === 'failed')
+      expect([balance(ledger, 'ann'), balance(ledger, 'bob')]).toEqual([free('10'), free('999999999999999996')])
+    }
+  })
+
+  test('for what an exchange and a mint bring counts as well', () => {
+    issue(ledger, { issuer: 'ann', totalSupply: '0', decimals: 0 })
+    const receive = { tokenId: 'GOLD', amount: '999999999999999998' }
+    fund(ledger, 'ann', '1')
+    submit(ledger, { accountId: 'ann', type: 'exchange', amount: '1', toAccountId: 'bob', receive, groupId: GROUP })
+    const mint = { accountId: 'ann', type: 'mint', tokenId: 'GOLD' } as const
+    submit(ledger, { ...mint, amount: '1' })
+    expect(ledger.transaction(submit(ledger, { ...mint, amount: '1' })).failure?.code).toBe('balance_limit')
+  })
+})
+
+describe(`${MAX_ASSETS} assets`, () => {
+  /** An account with so many, that its chain does not tell of. */
+  function rich(assets: number): void {
+    const held = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 1 }
+    const balances = Balances.of(Array.from({ length: assets }, (_, index) => [`OLD-${index}`, held] as const))
+    open(ledger, 'rich')
+    ledger.put({ ...ledger.account('rich'), balances })
+  }
+
+  test('include incoming ones, before and after settlement', () => {
+    rich(MAX_ASSETS - 1)
+    const terms = termsOf([
+      { account_id: 'ann', type: 'debit', amount: '4' },
+      { account_id: 'rich', type: 'credit', amount: '4' },
+    ])
+    agree(ledger, terms)
+    settled(ledger, legOf(terms, 1))
+    issue(ledger, { tokenId: 'TIN', issuer: 'ann', totalSupply: '100' })
+    const send = { ...TRANSFER, toAccountId: 'rich', amount: '1', tokenId: 'TIN' }
+    expect(settled(ledger, send).failure?.code).toBe('asset_limit')
+    revert(ledger, GROUP)
+    expect(settled(ledger, send).failure?.code).toBe('asset_limit')
+    expect(balance(ledger, 'rich')).toEqual(free('0'))
+  })
+})
+
+describe('a frozen account', () => {
+  beforeEach(() => {
+    fund(ledger, 'ann', '10')
+    issue(ledger, { issuer: 'ann', totalSupply: '10' })
+  })
+
+  test.for(['debit', 'transfer', 'exchange', 'mint', 'burn'] as const)('fails its own %s, and receives', (type) => {
+    change(ledger, 'ann', { status: 'frozen' })
+    const fields = { accountId: 'ann', type, tokenId: 'GOLD', amount: '1', groupId: GROUP } as const
+    const txnId = submit(ledger, fields)
+    expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'account_frozen' } })
+    expect(ledger.transaction(fund(ledger, 'ann', '1')).status).toBe('completed')
+    fund(ledger, 'bob', '1')
+    expect(settled(ledger, { ...TRANSFER, accountId: 'bob', toAccountId: 'ann', amount: '1' }).status).toBe('completed')
+  })
+
+  test('completes or takes back what it entered before', () => {
+    const good = submit(ledger, TRANSFER)
+    const bad = submit(ledger, { ...TRANSFER, expiresAtMs: ledger.nowMs + 100 })
+    const mint = submit(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
+    change(ledger, 'ann', { status: 'frozen' })
+    ledger.deliver()
+    ledger.pass(100)
+    ledger.drain()
+    expect([good, bad, mint].map((txnId) => ledger.transaction(txnId).status)).toEqual([
+      'completed',
+      'failed',
+      'completed',
+    ])
+    expect(balance(ledger, 'ann')).toEqual(free('6'))
+  })
+
+  test('settles or reverts the legs that it completed before, and fails those it takes now', () => {
+    const legs = [OUT, IN]
+    const first = termsOf(legs)
+    const second = termsOf(legs, { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' })
+    agree(ledger, first)
+    agree(ledger, second)
+    settled(ledger, legOf(first, 0))
+    change(ledger, 'ann', { status: 'frozen' })
+    settled(ledger, legOf(first, 1))
+    expect(balance(ledger, 'bob')).toEqual(free('4'))
+    const late = settled(ledger, legOf(second, 0))
+    expect(late.failure?.code).toBe('account_frozen')
+    expect(ledger.group(second.groupId)?.status).toBe('reverted')
+    expect(balance(ledger, 'ann')).toEqual(free('6'))
+  })
+})
+
+describe('closing is refused', () => {
+  const closed = (accountId: string) => codeOf(change(ledger, accountId, { status: 'closed' }))
+
+  test('with a balance, and granted when it is back to nothing', () => {
+    fund(ledger, 'ann', '10')
+    expect(closed('ann')).toBe('account_not_empty')
+    submit(ledger, { accountId: 'ann', type: 'debit', amount: '10' })
+    expect(closed('ann')).toBe(undefined)
+    expect(ledger.account('ann').status).toBe('closed')
+  })
+
+  test('with a leg expected, completed on either side, or failed and not yet told so', () => {
+    const terms = termsOf([OUT, IN])
+    agree(ledger, terms)
+    expect([closed('ann'), closed('bob')]).toEqual(['account_not_empty', 'account_not_empty'])
+    submit(ledger, legOf(terms, 0))
+    expect(closed('ann')).toBe('account_not_empty')
+    ledger.drain()
+    expect([closed('ann'), closed('bob')]).toEqual([undefined, undefined])
+  })
+
+  test('with all its value in a leg', () => {
+    const terms = termsOf([OUT, IN])
+    fund(ledger, 'ann', '4')
+    agree(ledger, terms)
+    settled(ledger, legOf(terms, 0))
+    expect([balance(ledger, 'ann'), closed('ann')]).toEqual([free('0'), 'account_not_empty'])
+    submit(ledger, legOf(terms, 1))
+    expect([balance(ledger, 'bob').incoming, closed('bob')]).toEqual(['4', 'account_not_empty'])
+  })
+
+  test('with something pending', () => {
+    issue(ledger, { issuer: 'ann', totalSupply: '0' })
+    submit(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
+    expect(closed('ann')).toBe('account_not_empty')
+  })
+})
+
+test(`at most ${MAX_PENDING} things of an account are undecided: one more is refused, and accepted when there are less`, () => {
+  fund(ledger, 'ann', '10')
+  submit(ledger, TRANSFER)
+  const { holds } = ledger.account('ann')
+  const [hold] = holds.values()
+  if (hold?.kind !== 'pending') throw new Error('Not pending.')
+  const { transaction } = hold
+  let many = holds
+  for (let index = 1; index < MAX_PENDING; index += 1) {
+    const txnId = `txn_${index}`
+    many = many.with(txnId, { ...hold, transaction: { ...transaction, txnId }, reserves: false })
+  }
+  ledger.states.set('ann', { ...ledger.account('ann'), holds: many })
+  expect(codeOf(submission(ledger, { ...TRANSFER, amount: '1' }))).toBe('pending_limit')
+  ledger.drain()
+  expect(codeOf(submission(ledger, { ...TRANSFER, amount: '1' }))).toBe(undefined)
+})

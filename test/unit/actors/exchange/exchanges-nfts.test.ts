@@ -1,0 +1,272 @@
+/** Goal: an NFT is exchanged with what comes for it or not at all: it is held before it is offered, free before a failure is said (F3, X1, X3). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Submission } from '../../../../actors/account/commands.ts'
+import type { ExchangeState } from '../../../../actors/exchange/state.ts'
+import { MAX_OFFERS } from '../../../../actors/exchange/pairing.ts'
+import {
+  balance,
+  change,
+  codeOf,
+  counts,
+  free,
+  fund,
+  GROUP,
+  handing,
+  lastEntry,
+  nftSeen,
+  settled,
+  submission,
+  submit,
+} from '../../../model/mini-clients.ts'
+import type { MiniLedger } from '../../../model/mini-ledger.ts'
+import { deliver } from '../group/agreed-groups.ts'
+import { expectAtRest, Gems } from '../nft/gems.ts'
+
+type Fields = Partial<Submission> & Pick<Submission, 'accountId'>
+
+const MONEY = { tokenId: 'BASE', amount: '30' }
+const HOME = `exchange ${GROUP}`
+
+let gems: Gems
+let ledger: MiniLedger
+let ruby: string
+let opal: string
+
+beforeEach(() => {
+  gems = new Gems()
+  ;({ ledger, ruby, opal } = gems)
+})
+
+function swap(accountId: string, toAccountId: string, gives: typeof MONEY, receive: typeof MONEY): Fields {
+  return { ...gives, accountId, toAccountId, type: 'exchange', groupId: GROUP, receive }
+}
+
+function one(tokenId: string) {
+  return { tokenId, amount: '1' }
+}
+
+/** The ruby for 30, and its mirror. */
+function sells(): Fields {
+  return swap('ann', 'bob', one(ruby), MONEY)
+}
+function buys(accountId = 'bob'): Fields {
+  return swap(accountId, 'ann', { ...MONEY, amount: '30.0' }, one(ruby))
+}
+
+/** The ruby for the opal, and its mirror. */
+function trades(): readonly [Fields, Fields] {
+  return [swap('ann', 'bob', one(ruby), one(opal)), swap('bob', 'ann', one(opal), one(ruby))]
+}
+
+/** Submits these and delivers until they are a pair. */
+function paired(...offers: readonly Fields[]): readonly string[] {
+  const txnIds = offers.map((fields) => submit(ledger, fields))
+  while (exchange()?.pairs?.length !== 1) ledger.deliver()
+  return txnIds
+}
+
+function exchange(): ExchangeState | undefined {
+  return ledger.states.get(HOME) as ExchangeState | undefined
+}
+
+function at(id: string): string {
+  return `instance ${id}`
+}
+
+function statusOf(txnId: string): string {
+  const { status, failure } = ledger.transaction(txnId)
+  return failure?.code ?? status
+}
+
+/** The status of the exchange and of the ruby. */
+function seen(txnId: string, id = ruby): readonly unknown[] {
+  return [statusOf(txnId), nftSeen(ledger, id)?.status]
+}
+
+function expectOwners(rubys: string, opals: string): void {
+  expect([exchange()?.offers ?? [], exchange()?.pairs ?? []]).toEqual([[], []])
+  expectAtRest(gems, rubys, opals)
+}
+
+describe('an NFT for a token', () => {
+  test('is exchanged though its owner is frozen after it was offered', () => {
+    const waiting = submit(ledger, sells())
+    change(ledger, 'ann', { status: 'frozen' })
+    settled(ledger, buys())
+    expect(statusOf(waiting)).toBe('completed')
+    expectOwners('bob', 'bob')
+  })
+
+  test.for([
+    ['the NFT', () => [sells(), buys()]],
+    ['the token', () => [buys(), sells()]],
+  ] as const)(
+    'is exchanged, %s offered first: one entry on each side, and each says what went and what came',
+    ([, both]) => {
+      const [first, second] = both()
+      if (first === undefined || second === undefined) throw new Error('There are two sides.')
+      const waiting = submit(ledger, first)
+      ledger.drain()
+      expect(statusOf(waiting)).toBe('pending')
+      const { txnId } = settled(ledger, second)
+      expect([statusOf(waiting), statusOf(txnId)]).toEqual(['completed', 'completed'])
+      expect(ledger.transaction(waiting).counterTxnId).toBe(txnId)
+      expect(ledger.transaction(txnId).counterTxnId).toBe(waiting)
+      expect([balance(ledger, 'ann'), balance(ledger, 'bob')]).toEqual([free('30'), free('70')])
+      expectOwners('bob', 'bob')
+      const nft = { amount: '1', class_id: gems.classId, instance_id: 'ruby' }
+      const [anns, bobs] = [lastEntry(ledger, 'ann'), lastEntry(ledger, 'bob')]
+      expect(anns).toMatchObject({ ...nft, receive: { token_id: 'BASE', amount: '30' }, received_balance: '30' })
+      expect(anns).not.toHaveProperty('token_id')
+      expect(bobs).toMatchObject({ token_id: 'BASE', balance: '70', receive: nft })
+      expect(bobs).not.toHaveProperty('received_balance')
+      const sale = [waiting, txnId].find((id) => ledger.transaction(id).accountId === 'ann')
+      const last = { type: 'transfer', from: 'ann', to: 'bob', txnId: sale }
+      expect(ledger.nftEvents.get(ruby)?.at(-1)).toMatchObject(last)
+    },
+  )
+
+  test('F3: is offered only once its home holds it', () => {
+    submit(ledger, sells())
+    const asked = () => ledger.undelivered().map(({ to }) => to.kind)
+    expect(asked()).toEqual(['instance'])
+    deliver(ledger, ['ann', at(ruby)])
+    expect([nftSeen(ledger, ruby)?.status, asked()]).toEqual(['held', ['account']])
+    deliver(ledger, [at(ruby), 'ann'])
+    expect(asked()).toEqual(['exchange'])
+  })
+
+  test('X3: changes hands before either side is notified, and each side is notified once', () => {
+    const both = paired(sells(), buys())
+    expect(exchange()).toMatchObject({ offers: [], dueAtMs: null, pairs: [{ delivering: [both[0]] }] })
+    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: 'held' })
+    deliver(ledger, [HOME, at(ruby)])
+    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
+    expect(both.map(statusOf)).toEqual(['pending', 'pending'])
+    expect(ledger.undelivered()).toHaveLength(1)
+    deliver(ledger, [at(ruby), HOME])
+    expect(exchange()).toBe(undefined)
+    ledger.drain()
+    expectOwners('bob', 'bob')
+  })
+
+  test('keeps both its sides from being closed', () => {
+    submit(ledger, sells())
+    ledger.drain()
+    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
+    fund(ledger, 'cid', '30')
+    submit(ledger, buys('cid'))
+    submit(ledger, { accountId: 'cid', type: 'debit', amount: '0.0001' })
+    expect(counts(ledger, 'cid')).toEqual({ owned: 0, promised: 1 })
+    expect(codeOf(change(ledger, 'cid', { status: 'closed' }))).toBe('account_not_empty')
+  })
+})
+
+describe('an NFT for an NFT', () => {
+  test.for([
+    ['the ruby', () => [ruby, opal]],
+    ['the opal', () => [opal, ruby]],
+  ] as const)('is exchanged, %s delivered first; both sides are told when both have changed hands', ([, order]) => {
+    const both = paired(...trades())
+    const [first = '', second = ''] = order()
+    deliver(ledger, [HOME, at(first)], [at(first), HOME])
+    expect(exchange()?.pairs).toMatchObject([{ delivering: [both[first === ruby ? 1 : 0]] }])
+    expect(both.map(statusOf)).toEqual(['pending', 'pending'])
+    deliver(ledger, [HOME, at(second)], [at(second), HOME])
+    ledger.drain()
+    expect(both.map(statusOf)).toEqual(['completed', 'completed'])
+    expectOwners('bob', 'ann')
+    expect(lastEntry(ledger, 'ann')).toMatchObject({
+      instance_id: 'ruby',
+      receive: { instance_id: 'opal', amount: '1' },
+    })
+    expect(ledger.nftEvents.get(ruby)?.at(-1)).toMatchObject({ to: 'bob', txnId: both[0] })
+    expect(ledger.nftEvents.get(opal)?.at(-1)).toMatchObject({ to: 'ann', txnId: both[1] })
+  })
+})
+
+// Why it fails whatever is ordered of an NFT: nft-failures.test.ts.
+describe('an exchange of an NFT', () => {
+  test.for<[string, () => unknown, () => Fields]>([
+    ['incoming_refused', () => change(ledger, 'bob', { incoming: 'refuse' }), () => trades()[1]],
+    ['balance_limit', () => fund(ledger, 'ann', '999999999999999980'), sells],
+    ['account_frozen', () => change(ledger, 'ann', { status: 'frozen' }), sells],
+  ])('fails with %s at once, without a message', ([code, spoil, fields]) => {
+    spoil()
+    const refused = submit(ledger, fields())
+    expect([statusOf(refused), ledger.undelivered()]).toEqual([code, []])
+    expectOwners('ann', 'bob')
+  })
+
+  test('is refused where there is no such NFT, given or to be brought', () => {
+    const jade = one(`${gems.classId}/jade`)
+    for (const [fields, code, field] of [
+      [swap('ann', 'bob', jade, MONEY), 'instance_not_found', 'instance_id'],
+      [swap('bob', 'ann', MONEY, jade), 'instance_not_found', 'receive.instance_id'],
+      [swap('bob', 'ann', MONEY, one('cls_none/x')), 'class_not_found', 'receive.class_id'],
+    ] as const) {
+      expect(submission(ledger, fields)).toMatchObject({ code, field })
+    }
+  })
+
+  test('exchange_expired, while its home is asked: it is held, offered too late, and free before that is said', () => {
+    const txnId = submit(ledger, { ...sells(), expiresAtMs: ledger.nowMs + 500 })
+    ledger.nowMs += 1_000
+    deliver(ledger, ['ann', at(ruby)], [at(ruby), 'ann'], ['ann', HOME])
+    expect(exchange()?.offers).toEqual([])
+    deliver(ledger, [HOME, 'ann'])
+    expect(seen(txnId)).toEqual(['pending', 'held'])
+    deliver(ledger, ['ann', at(ruby)])
+    expect(seen(txnId)).toEqual(['pending', 'active'])
+    deliver(ledger, [at(ruby), 'ann'])
+    expect(statusOf(txnId)).toBe('exchange_expired')
+    expectOwners('ann', 'bob')
+  })
+
+  test('exchange_expired, while it waits: it is free before that is said, and may be given on at once', () => {
+    const txnId = submit(ledger, sells())
+    ledger.drain()
+    ledger.pass(900_000)
+    deliver(ledger, [HOME, 'ann'])
+    expect(nftSeen(ledger, ruby)?.status).toBe('held')
+    const on = submit(ledger, handing(ruby, 'ann', 'cid'))
+    deliver(ledger, ['ann', at(ruby)])
+    expect(statusOf(txnId)).toBe('pending')
+    ledger.drain()
+    expect([statusOf(txnId), statusOf(on)]).toEqual(['exchange_expired', 'completed'])
+    expectOwners('cid', 'bob')
+  })
+
+  test('does not expire once it is paired, however long its NFTs take; one that waits beside it does', () => {
+    const both = paired(...trades().map((fields) => ({ ...fields, expiresAtMs: ledger.nowMs + 5_000 })))
+    const late = submit(ledger, swap('bob', 'cid', MONEY, one(ruby)))
+    deliver(ledger, ['bob', HOME])
+    expect(exchange()).toMatchObject({ offers: [{ txnId: late }], pairs: [{}] })
+    ledger.pass(900_000)
+    expect(exchange()).toMatchObject({ offers: [], pairs: [{}], expired: [{ txnId: late }] })
+    deliver(ledger, [HOME, at(opal)], [at(opal), HOME])
+    ledger.pass(3_600_000)
+    ledger.drain()
+    expect([...both, late].map(statusOf)).toEqual(['completed', 'completed', 'exchange_expired'])
+    expectOwners('bob', 'ann')
+  })
+
+  test(`waits under one group ID with ${MAX_OFFERS} at most, pairs among them; what does not fit is let go before that is said`, () => {
+    const jade = gems.minted('jade')
+    const both = paired(...trades())
+    // The pair stays as it is: what its home sends waits.
+    for (let index = 0; index < MAX_OFFERS - 1; index += 1) {
+      submit(ledger, swap('bob', 'ann', { tokenId: 'BASE', amount: `0.${100 + index}` }, one(ruby)))
+      deliver(ledger, ['bob', HOME])
+    }
+    expect(exchange()).toMatchObject({ pairs: [{}] })
+    expect(exchange()?.offers).toHaveLength(MAX_OFFERS - 1)
+    const tooMany = submit(ledger, swap('ann', 'bob', one(jade), { tokenId: 'BASE', amount: '7' }))
+    deliver(ledger, ['ann', at(jade)], [at(jade), 'ann'], ['ann', HOME], [HOME, 'ann'])
+    expect(seen(tooMany, jade)).toEqual(['pending', 'held'])
+    deliver(ledger, ['ann', at(jade)], [at(jade), 'ann'])
+    expect(seen(tooMany, jade)).toEqual(['exchange_limit', 'active'])
+    ledger.drain()
+    expect(both.map(statusOf)).toEqual(['completed', 'completed'])
+  })
+})

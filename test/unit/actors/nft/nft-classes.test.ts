@@ -1,0 +1,57 @@
+/** Goal: a class has one name, also among concurrent registrations, and exists only with its issuer's consent (D2, D11). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { classAddress } from '../../../../actors/address.ts'
+import { classFactsOf } from '../../../../actors/nft-class/state.ts'
+import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { classOf, codeOf, issue, mint, minted, open } from '../../../model/mini-clients.ts'
+import { registerClassCommand } from '../../../support/accounts.ts'
+
+const GEMS = classAddress('Gems')
+const AT_HOME = 'class gems'
+
+let ledger: MiniLedger
+
+beforeEach(() => {
+  ledger = new MiniLedger()
+  open(ledger, 'ann', 'bob')
+})
+
+describe('a class', () => {
+  test('is registered once its issuer has agreed, and is shown as it was asked for', () => {
+    const command = registerClassCommand({ issuer: 'ann', metadataSchema: { type: 'object' } })
+    expect(ledger.ask(GEMS, command)).toBe('deferred')
+    const [preparing] = ledger.classes()
+    expect(preparing?.status).toBe('preparing')
+    expect(preparing && classFactsOf(preparing)).toBe(undefined)
+    expect(codeOf(mint(ledger, { accountId: 'ann', classId: command.newClassId, instanceId: 'ruby' }))).toBe(
+      'class_not_found',
+    )
+    ledger.drain()
+    const { newClassId: classId, name, description, issuer, metadataSchema } = command
+    const nftClass = { classId, name, description, issuer, metadataSchema, createdAtMs: expect.any(Number) as number }
+    expect(ledger.concluded.get(AT_HOME)).toEqual({
+      kind: 'class_registered',
+      nftClass,
+      replayed: false,
+      mismatch: false,
+    })
+    expect(ledger.classes()).toMatchObject([{ status: 'active', version: 2 }])
+    expect(minted(ledger, { accountId: 'ann', classId, instanceId: 'ruby' })).toBe(`${classId}/ruby`)
+  })
+
+  test('brings nothing to its issuer and takes nothing: no entry, no hold, no room', () => {
+    const before = ledger.account('ann')
+    classOf(ledger, 'ann')
+    const { version: _, lastTimeMs: __, ...after } = ledger.account('ann')
+    expect({ ...before, issues: true }).toMatchObject(after)
+    expect(ledger.entries.get('ann')).toHaveLength(1)
+  })
+})
+
+describe('a name', () => {
+  test('is no token’s: a class and a token may be called the same', () => {
+    classOf(ledger, 'ann', { name: 'GOLD' })
+    expect(issue(ledger, { issuer: 'ann' }).kind).toBe('token_registered')
+    expect(ledger.classes()).toMatchObject([{ name: 'GOLD' }])
+  })
+})

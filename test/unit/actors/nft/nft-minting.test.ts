@@ -1,0 +1,311 @@
+/** Goal: a mint is an order of its issuer that its instance's home decides: all of it happens, or nothing does (B1, B2, O1). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Holds } from '../../../../actors/account/holds.ts'
+import { type Hold, holdId } from '../../../../actors/account/state.ts'
+import { MAX_MINTS_UNDER_WAY, MAX_PENDING } from '../../../../actors/account/submission.ts'
+import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
+import { accountAddress } from '../../../../actors/address.ts'
+import { GENESIS } from '../../../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
+import { receiptOf } from '../../../../actors/account/receipt.ts'
+import { FORGED, LEDGER_ID, MiniLedger } from '../../../model/mini-ledger.ts'
+import {
+  change,
+  classify,
+  classOf,
+  codeOf,
+  counts,
+  handing,
+  lastEntry,
+  type Mint,
+  mint,
+  minted,
+  nftSeen,
+  open,
+  ownersOf,
+  settled,
+  submit,
+} from '../../../model/mini-clients.ts'
+import { KEY, mintCommand } from '../../../support/accounts.ts'
+import { burning, offering } from './gems.ts'
+
+let ledger: MiniLedger
+let classId: string
+
+/** Ann issues. */
+beforeEach(() => {
+  ledger = new MiniLedger()
+  open(ledger, 'ann', 'bob')
+  classId = classOf(ledger, 'ann')
+})
+
+function ruby(fields: Partial<Mint> = {}): Mint {
+  return { accountId: 'ann', classId, instanceId: 'ruby', ...fields }
+}
+
+function id(instanceId = 'ruby'): string {
+  return `${classId}/${instanceId}`
+}
+
+/** The answer to a mint of which nothing has been delivered. */
+function begun(fields: Partial<Mint> = {}) {
+  return ledger.ask(accountAddress('ann'), mintCommand(ruby(fields)))
+}
+
+function onlyTransactionOf(accountId: string) {
+  const [first, ...others] = [...ledger.transactions.values()].filter((known) => known.accountId === accountId)
+  if (first === undefined || others.length > 0) throw new Error(`${accountId} has not one transaction.`)
+  return first
+}
+
+describe('a mint', () => {
+  test('to the issuer is one entry and one transaction, of which the history tells', () => {
+    const metadata = { color: 'red', weight: 1.5 }
+    const answer = mint(ledger, ruby({ metadata }))
+    const { txnId, payloadHash, ...transaction } = onlyTransactionOf('ann')
+    const instance = { classId, instanceId: 'ruby', owner: 'ann', status: 'active', metadata }
+    expect(nftSeen(ledger, id())).toMatchObject(instance)
+    const shown = { instance: nftSeen(ledger, id()), txnId, payloadHash }
+    expect(answer).toEqual({ kind: 'minted', ...shown, replayed: false, mismatch: false })
+    expect(transaction).toMatchObject({
+      type: 'mint',
+      amount: '1',
+      tokenId: id(),
+      status: 'completed',
+      origin: 'client',
+      groupId: null,
+      metadata: null,
+      toAccountId: null,
+      fromAccountId: null,
+      counterTxnId: null,
+      sequence: 1,
+      keyId: KEY.keyId,
+    })
+    expect(ledger.account('ann')).toMatchObject({ sequence: 1, completedCount: 1, failedCount: 0 })
+    expect(counts(ledger, 'ann')).toEqual({ owned: 1, promised: 0 })
+    expect(ledger.nftEvents.get(id())).toMatchObject([
+      { number: 0, type: 'mint', from: null, to: 'ann', txnId, previousHash: GENESIS },
+    ])
+  })
+
+  test('to another is two entries and two transactions, each naming the other', () => {
+    mint(ledger, ruby({ owner: 'bob', metadata: { color: 'red' } }))
+    const [anns, bobs] = [onlyTransactionOf('ann'), onlyTransactionOf('bob')]
+    expect(anns).toMatchObject({ type: 'mint', toAccountId: 'bob', counterTxnId: bobs.txnId, status: 'completed' })
+    expect(bobs).toMatchObject({
+      type: 'credit',
+      amount: '1',
+      tokenId: id(),
+      fromAccountId: 'ann',
+      counterTxnId: anns.txnId,
+      origin: 'ledger',
+      status: 'completed',
+      metadata: null,
+      groupId: null,
+    })
+    expect([counts(ledger, 'ann'), counts(ledger, 'bob')]).toEqual([
+      { owned: 0, promised: 0 },
+      { owned: 1, promised: 0 },
+    ])
+    expect(ownersOf(ledger, id())).toEqual([['mint', 'bob']])
+    expect(nftSeen(ledger, id())?.owner).toBe('bob')
+  })
+
+  test('has its class and instance in entries and receipts, and no token or balance', () => {
+    mint(ledger, ruby({ owner: 'bob' }))
+    for (const accountId of ['ann', 'bob']) {
+      const entry = lastEntry(ledger, accountId) as JsonObject
+      const receipt = receiptOf(onlyTransactionOf(accountId), LEDGER_ID, 'receipt-key')
+      for (const shown of [entry, receipt]) {
+        expect(shown).toMatchObject({ class_id: classId, instance_id: 'ruby', amount: '1' })
+        for (const member of ['token_id', 'balance', 'incoming']) expect(shown).not.toHaveProperty(member)
+        expect(JSON.stringify(shown)).not.toContain(id())
+      }
+      expect(canonicalJson(entry)).toBe(ledger.entries.get(accountId)?.at(-1)?.payload)
+    }
+  })
+
+  test('B2: is invisible until it is decided', () => {
+    expect(begun({ owner: 'bob' })).toBe('deferred')
+    while (ledger.deliver()) {
+      const done = ledger.undelivered().length === 0
+      expect(nftSeen(ledger, id()) === undefined).toBe(ledger.instance(id())?.status !== 'active')
+      expect([...ledger.transactions.values()].some(({ accountId }) => accountId === 'ann')).toBe(done)
+      expect(ledger.account('ann')).toMatchObject({ sequence: done ? 1 : 0, completedCount: done ? 1 : 0 })
+    }
+    expect(nftSeen(ledger, id())).toBeDefined()
+  })
+
+  test('cannot be moved, burned or exchanged before it is decided', () => {
+    begun()
+    ledger.deliver()
+    for (const fields of [handing(id(), 'ann', 'bob'), burning(id(), 'ann'), offering(id(), 'ann', 'bob')]) {
+      expect(() => submit(ledger, fields)).toThrow('instance_not_found')
+    }
+    expect(ledger.instance(id())?.status).toBe('minting')
+  })
+
+  test('is completed if its account was frozen after its order', () => {
+    begun()
+    change(ledger, 'ann', { status: 'frozen' })
+    ledger.drain()
+    expect(nftSeen(ledger, id())?.owner).toBe('ann')
+  })
+
+  test('keeps its account from being closed while it is under way, and so does what it brings', () => {
+    begun({ owner: 'bob' })
+    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
+    ledger.drain()
+    expect(codeOf(change(ledger, 'bob', { status: 'closed' }))).toBe('account_not_empty')
+    expect(change(ledger, 'ann', { status: 'closed' }).kind).toBe('status_changed')
+  })
+
+  test('is listed under the time of its order; it was minted when its owner had accepted it, as its history says', () => {
+    const before = ledger.nowMs
+    begun({ owner: 'bob' })
+    ledger.nowMs += 5_000
+    ledger.drain()
+    const { createdAtMs, processedAtMs } = onlyTransactionOf('ann')
+    expect(createdAtMs).toBe(before + 1)
+    expect(processedAtMs).toBeGreaterThan(before + 5_000)
+    const { atMs } = ledger.nftEvents.get(id())?.[0] ?? {}
+    expect(atMs).toBeGreaterThan(before + 5_000)
+    expect(ledger.instance(id())).toMatchObject({ mintedAtMs: atMs, acquiredAtMs: atMs })
+  })
+})
+
+describe('a mint is refused', () => {
+  /** Everything is wrong; each change puts the first thing right that is wrong still. */
+  const REMEDIES: readonly (readonly [string, string | null, (fields: Mint) => Mint])[] = [
+    ['account_not_found', null, (fields) => ({ ...fields, accountId: 'new' })],
+    ['account_keyless', null, (fields) => ({ ...fields, accountId: 'bob' })],
+    ['signature_mismatch', null, (fields) => ({ ...fields, signature: 'signature' })],
+    ['wrong_ledger', 'ledger_id', (fields) => ({ ...fields, ledgerId: LEDGER_ID })],
+    ['class_not_found', 'class_id', (fields) => ({ ...fields, classId, metadataVerdict: 'unchecked' })],
+    ['not_issuer', null, (fields) => ({ ...fields, accountId: 'ann' })],
+    ['metadata_unchecked', null, (fields) => ({ ...fields, metadataVerdict: 'invalid' })],
+    ['metadata_invalid', 'metadata', (fields) => ({ ...fields, metadataVerdict: 'valid' })],
+    ['owner_not_found', 'owner', (fields) => ({ ...fields, owner: 'ann' })],
+    ['account_not_active', null, (fields) => (change(ledger, 'ann', { status: 'active' }), fields)],
+  ]
+
+  test('in the order of D7, for one thing at a time, naming its field, and each time nothing has happened', () => {
+    classify(ledger, { name: 'Deeds', issuer: 'new' })
+    change(ledger, 'ann', { status: 'frozen' })
+    let fields: Mint = {
+      accountId: 'unknown',
+      classId: 'cls_00000000000000000000000000',
+      instanceId: 'ruby',
+      owner: 'ghost',
+      ledgerId: 'another',
+      signature: FORGED,
+      metadataVerdict: 'invalid',
+      idempotencyKey: 'once',
+    }
+    for (const [code, field, remedy] of REMEDIES) {
+      const before = [...ledger.states]
+      expect(mint(ledger, fields)).toMatchObject({ code, ...(field === null ? undefined : { field }) })
+      expect([code, [...ledger.states], ledger.undelivered()]).toEqual([code, before, []])
+      fields = remedy(fields)
+    }
+    expect(ledger.transactions.size).toBe(0)
+    expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false })
+  })
+
+  test('in production where it does not say for which ledger it is', () => {
+    ledger = new MiniLedger({ production: true })
+    open(ledger, 'ann')
+    classId = classOf(ledger, 'ann')
+    expect(codeOf(mint(ledger, ruby()))).toBe('wrong_ledger')
+    expect(mint(ledger, ruby({ ledgerId: LEDGER_ID })).kind).toBe('minted')
+  })
+
+  test.for([
+    [MAX_MINTS_UNDER_WAY, 'mints', mintHold],
+    [MAX_PENDING, 'things', issueHold],
+  ] as const)('by an account that has %i %s undecided, and not by one that has one less', ([most, , holdOf]) => {
+    const fill = (count: number): void => {
+      const holds = Array.from({ length: count }, (_, index) => holdOf(`fill-${index}`))
+      const named = Holds.of(holds.map((hold) => [holdId(hold), hold]))
+      ledger.states.set('ann', { ...ledger.account('ann'), holds: named })
+    }
+    fill(most)
+    expect(begun()).toMatchObject({ kind: 'refused', code: 'pending_limit' })
+    fill(most - 1)
+    expect(begun()).toBe('deferred')
+  })
+
+  function mintHold(idempotencyKey: string): Hold {
+    begun({ instanceId: 'opal', idempotencyKey: 'opal' })
+    const [hold] = ledger.account('ann').holds.values()
+    if (hold?.kind !== 'mint') throw new Error('Nothing is being minted.')
+    return { ...hold, idempotencyKey }
+  }
+
+  function issueHold(tokenId: string): Hold {
+    return { kind: 'issue', tokenId, totalSupply: '0' }
+  }
+})
+
+describe('an instance that exists', () => {
+  const STAGES: readonly (readonly [string, () => unknown])[] = [
+    ['is being minted', () => begun()],
+    ['is active', () => minted(ledger, ruby())],
+    ['is held', () => (minted(ledger, ruby()), settled(ledger, offering(id(), 'ann', 'bob')))],
+    ['is another’s', () => (minted(ledger, ruby()), settled(ledger, handing(id(), 'ann', 'bob')))],
+    ['was burned', () => (minted(ledger, ruby()), settled(ledger, burning(id(), 'ann')))],
+  ]
+
+  test.for(STAGES)('and %s is not minted again', ([, make]) => {
+    make()
+    const again = mint(ledger, ruby({ metadata: { second: true }, owner: 'bob' }))
+    expect(again).toMatchObject({ kind: 'refused', code: 'instance_exists', field: 'instance_id' })
+    expect(ledger.instance(id())?.metadata).toEqual({})
+    expect(ownersOf(ledger, id()).filter(([type]) => type === 'mint')).toEqual([['mint', 'ann']])
+    expect([...ledger.transactions.values()].filter(({ type }) => type === 'mint')).toHaveLength(1)
+    expect([...ledger.account('ann').holds.values()].some(({ kind }) => kind === 'mint')).toBe(false)
+  })
+
+  test('does not prevent one of the same name in another class', () => {
+    minted(ledger, ruby())
+    const deeds = classOf(ledger, 'ann', { name: 'Deeds' })
+    expect(mint(ledger, ruby({ classId: deeds })).kind).toBe('minted')
+  })
+})
+
+describe('a mint that its owner refuses', () => {
+  const counting = (nftCount: number) => (owner: string) =>
+    void ledger.states.set(owner, { ...ledger.account(owner), nftCount })
+  const wishing = (incoming: 'accept' | 'refuse') => (owner: string) => void change(ledger, owner, { incoming })
+
+  const UNWILLING: readonly (readonly [string, string, (owner: string) => void, (owner: string) => void])[] = [
+    ['refuses what comes in', 'account_refuses', wishing('refuse'), wishing('accept')],
+    [`has ${MAX_ASSETS} assets`, 'asset_limit', counting(MAX_ASSETS), counting(0)],
+  ]
+
+  test.for(UNWILLING)('because it %s leaves nothing; once it would, the same key mints', ([, code, spoil, mend]) => {
+    for (const owner of ['bob', 'ann']) {
+      spoil(owner)
+      const fields = ruby({ owner, instanceId: `for-${owner}`, idempotencyKey: `to ${owner}` })
+      const { sequence, failedCount } = ledger.account(owner)
+      expect(mint(ledger, fields)).toMatchObject({ kind: 'refused', code, field: 'owner' })
+      expect(ledger.instance(id(`for-${owner}`))).toBe(undefined)
+      expect(ledger.nftEvents.has(id(`for-${owner}`))).toBe(false)
+      expect(ledger.account(owner)).toMatchObject({ sequence, failedCount, nftRoom: 0 })
+      expect(ledger.account('ann').holds.size).toBe(0)
+      expect(ledger.transactions.size).toBe(owner === 'bob' ? 0 : 2)
+      mend(owner)
+      expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false, instance: { owner } })
+    }
+  })
+
+  test('because it was closed since leaves nothing', () => {
+    begun({ owner: 'bob', idempotencyKey: 'once' })
+    change(ledger, 'bob', { status: 'closed' })
+    ledger.drain()
+    expect(ledger.concluded.get('ann mint once')).toMatchObject({ code: 'account_closed', field: 'owner' })
+    expect(ledger.instance(id())).toBe(undefined)
+    expect(ledger.transactions.size).toBe(0)
+    expect(ledger.account('ann').holds.size).toBe(0)
+  })
+})

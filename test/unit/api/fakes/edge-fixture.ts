@@ -1,0 +1,417 @@
+/** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
+import { createFakeServiceKeys, type FakeServiceKeys } from './fake-service-keys.ts'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import type { LegHold } from '../../../../actors/account/state.ts'
+import type { Hono } from 'hono'
+import { expect } from 'vitest'
+import type { Role } from '../../../../actors/account/commands.ts'
+import type { AccountView, Answer } from '../../../../actors/account/outcome.ts'
+import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
+import type { GroupView } from '../../../../actors/group/state.ts'
+import type { TokenView } from '../../../../actors/token/state.ts'
+import type { EdgeDependencies, EdgeSettings, ReadinessWarning } from '../../../../api/http/dependencies.ts'
+import { createEdge } from '../../../../api/edge.ts'
+import { ERROR_CODES } from '../../../../api/http/error-codes.ts'
+import { networkOf } from '../../../../infra/keys/network.ts'
+import { jwkOf, readPublicKey } from '../../../../infra/keys/public-key.ts'
+import { isSignature } from '../../../../infra/keys/signature-encoding.ts'
+import { createNodeSigner } from '../../../../infra/keys/signer-node.ts'
+import type { ClientRecord } from '../../../../runtime/ports/access-store.ts'
+import { createMemoryIdempotencyStore } from '../../../support/memory/idempotency-store-memory.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../../../runtime/edge/ledger-gateway.ts'
+import type {
+  AuditChainPage,
+  BalanceView,
+  LedgerReads,
+  SignedReceipt,
+  TransactionPage,
+  TransactionQuery,
+  TransactionView,
+} from '../../../../runtime/ports/ledger-reads.ts'
+import type { LogFields } from '../../../../runtime/ports/log.ts'
+import {
+  createMemoryShardHealth,
+  createMemoryShardState,
+  type MemoryShardState,
+} from '../../../support/memory/shard-health-memory.ts'
+import { createFakeAccess, type FakeAccess } from './fake-access.ts'
+import { createFakeAssertions, type FakeAssertions } from './fake-assertions.ts'
+import { createFakeImports } from './fake-imports.ts'
+import { createFakeAttestations, type FakeAttestations } from './fake-attestations.ts'
+import { createFakeSchemaValidator, type FakeSchemaValidator } from './fake-schema-validator.ts'
+import { emptyNfts, fakeNftReads, type FakeNfts, pageOf } from './fake-nft-reads.ts'
+import { createManualClock, type ManualClock } from '../http/waiting-clock.ts'
+
+export const SECRET = 'a secret of the test'
+
+export interface FakeReads extends LedgerReads, FakeNfts {
+  readonly accountViews: Map<string, AccountView>
+  readonly balanceViews: Map<string, BalanceView[]>
+  readonly chains: Map<string, AuditChainPage>
+  readonly transactionViews: Map<string, TransactionView>
+  readonly receipts: Map<string, SignedReceipt>
+  readonly expectationViews: Map<string, readonly LegHold[]>
+  readonly tokenViews: Map<string, TokenView>
+  readonly groupViews: Map<string, GroupView>
+  /** By client. */
+  readonly openGroupCounts: Map<string, number>
+  readonly queries: TransactionQuery[]
+  page: TransactionPage
+  anyOwned: boolean
+  failure: Error | null
+}
+
+export function createFakeReads(): FakeReads {
+  const nfts = emptyNfts()
+  const fake: FakeReads = {
+    ...nfts,
+    ...fakeNftReads(nfts, (accountId) => fake.accountViews.has(accountId), checked),
+    accountViews: new Map(),
+    balanceViews: new Map(),
+    chains: new Map(),
+    transactionViews: new Map(),
+    receipts: new Map(),
+    expectationViews: new Map(),
+    tokenViews: new Map(),
+    groupViews: new Map(),
+    openGroupCounts: new Map(),
+    queries: [],
+    page: { transactions: [], next: null, ended: true, count: { total: 0, exact: true } },
+    anyOwned: true,
+    failure: null,
+    transaction: async (txnId) => checked(fake.transactionViews.get(txnId)),
+    receipt: async (txnId) => checked(fake.receipts.get(txnId)),
+    async transactions(query) {
+      fake.queries.push(query)
+      return checked(query.counted ? fake.page : { ...fake.page, count: null })
+    },
+    account: async (accountId) => checked(fake.accountViews.get(accountId)),
+    async accounts(after, limit) {
+      const all = [...fake.accountViews.values()]
+      const { shown, next } = pageOf(all, ({ accountId }) => accountId, after ?? '', limit)
+      return checked({ accounts: shown, next, count: after === null ? { total: all.length, exact: true } : null })
+    },
+    expectations: async (accountId) =>
+      checked(fake.accountViews.has(accountId) ? (fake.expectationViews.get(accountId) ?? []) : undefined),
+    balances: async (accountId) => checked(fake.balanceViews.get(accountId)),
+    async auditChain(accountId, afterSequence, limit) {
+      const chain = fake.chains.get(accountId)
+      if (chain === undefined) return checked(undefined)
+      const { shown, next } = pageOf(chain.entries, ({ sequence }) => sequence, afterSequence, limit)
+      return checked({ entries: shown, next, total: chain.total })
+    },
+    token: async (tokenId) => checked(fake.tokenViews.get(tokenId)),
+    async tokens(after, limit) {
+      const all = [...fake.tokenViews.values()]
+      const { shown } = pageOf(all, ({ tokenId }) => tokenId.toLowerCase(), (after ?? '').toLowerCase(), limit + 1)
+      const next = shown.length > limit ? (shown[limit - 1]?.tokenId ?? null) : null
+      const count = after === null ? { total: all.length, exact: true } : null
+      return checked({ tokens: shown.slice(0, limit), next, count })
+    },
+    group: async (groupId) => checked(fake.groupViews.get(groupId)),
+    openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),
+    anyShardOwned: async () => checked(fake.anyOwned),
+  }
+  function checked<T>(value: T): T {
+    if (fake.failure !== null) throw fake.failure
+    return value
+  }
+  return fake
+}
+
+export interface FakeGateway {
+  /** Without their trails, which stand in the same order. */
+  readonly asked: Omit<GatewayRequest, 'trail'>[]
+  readonly trails: GatewayRequest['trail'][]
+  outcome: GatewayOutcome | Error
+  readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
+}
+
+export function createFakeGateway(): FakeGateway {
+  const fake: FakeGateway = {
+    asked: [],
+    trails: [],
+    outcome: { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' },
+    async ask({ trail, ...request }) {
+      fake.asked.push(request)
+      fake.trails.push(trail)
+      if (fake.outcome instanceof Error) throw fake.outcome
+      return fake.outcome
+    },
+  }
+  return fake
+}
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly event: string
+  readonly fields: LogFields
+}
+
+export interface EdgeFixture {
+  readonly app: Hono
+  readonly clock: ManualClock
+  readonly keys: FakeServiceKeys
+  readonly access: FakeAccess
+  readonly reads: FakeReads
+  readonly gateway: FakeGateway
+  readonly shards: MemoryShardState
+  readonly attestations: FakeAttestations
+  readonly assertions: FakeAssertions
+  readonly schemas: FakeSchemaValidator
+  readonly log: LogLine[]
+  readonly settings: EdgeSettings
+  readonly readiness: { ready: boolean; checks: Record<string, boolean>; warnings?: readonly ReadinessWarning[] }
+  readonly secretChecks: { failure: Error | null; known: boolean[]; addresses: string[] }
+  /** A token of a client with this role; the client is made if need be. */
+  /** `clientId`: `client-` and the role unless it is given. */
+  readonly tokenFor: (role: Role, clientId?: string) => Promise<string>
+  readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
+  readonly post: (path: string, body: unknown, token?: string, headers?: Record<string, string>) => Promise<Response>
+  readonly put: EdgeFixture['post']
+}
+
+export const LEDGER_ID = 'ledger-of-the-test'
+export const HOUR_MS = 3_600_000
+
+/** `real`: what is to stand in the place of a double. */
+export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFixture {
+  const clock = createManualClock(1_760_000_000_123)
+  const keys = createFakeServiceKeys(clock.now() - HOUR_MS)
+  const access = createFakeAccess()
+  const reads = createFakeReads()
+  const gateway = createFakeGateway()
+  const shards = createMemoryShardState(256, clock.now())
+  for (const shard of shards.shards.values()) Object.assign(shard, { owner: 'node-1', ownedForMs: HOUR_MS })
+  const attestations = createFakeAttestations()
+  const [assertions, schemas] = [createFakeAssertions(), createFakeSchemaValidator()]
+  const log: LogLine[] = []
+  const readiness: EdgeFixture['readiness'] = { ready: true, checks: { postgres: true, nats: true } }
+  const secretChecks = { failure: null as Error | null, known: [] as boolean[], addresses: [] as string[] }
+  const write =
+    (level: LogLine['level']) =>
+    (event: string, fields: LogFields = {}): void =>
+      void log.push({ level, event, fields })
+  let randomCalls = 0
+  const settings: EdgeSettings = {
+    errorBase: 'https://ledger.example/errors',
+    environment: 'sandbox',
+    corsOrigins: 'any',
+    ledgerId: LEDGER_ID,
+    accessTokenTtlMs: HOUR_MS,
+    refreshTokenTtlMs: 30 * 24 * HOUR_MS,
+  }
+  const dependencies: EdgeDependencies = {
+    gateway,
+    reads,
+    shardHealth: createMemoryShardHealth(shards),
+    attestations,
+    idempotency: createMemoryIdempotencyStore(clock).store,
+    assertions,
+    exports: { begin: () => Promise.resolve({ kind: 'busy' }) },
+    imports: createFakeImports(),
+    schemas,
+    access,
+    serviceKeys: keys,
+    signatures: createNodeSigner({ keys }),
+    clock,
+    clockTrusted: () => true,
+    random: {
+      hex: (size) => {
+        randomCalls += 1
+        return createHash('sha512')
+          .update(String(randomCalls))
+          .digest('hex')
+          .slice(0, size * 2)
+      },
+      integer: () => 0,
+    },
+    log: { info: write('info'), warn: write('warn'), error: write('error') },
+    secrets: {
+      async verify(record, secret, address) {
+        secretChecks.known.push(record !== undefined)
+        secretChecks.addresses.push(address)
+        if (secretChecks.failure !== null) throw secretChecks.failure
+        return record !== undefined && record.secretHash === `of ${secret}`
+      },
+    },
+    clientAddress: (peer) => peer,
+    networkOf,
+    readPublicKey,
+    isSignature,
+    jwkOf,
+    pageTokenKey: new Uint8Array(32).fill(5),
+    refreshTokenKey: new Uint8Array(32).fill(6),
+    settings,
+    readiness: async () => readiness,
+    ...real,
+  }
+  const app = createEdge(dependencies)
+  const get: EdgeFixture['get'] = async (path, token, headers = {}) =>
+    app.request(path, { headers: { ...bearer(token), ...headers } })
+  const send =
+    (method: 'POST' | 'PUT'): EdgeFixture['post'] =>
+    async (path, body, token, headers = {}) =>
+      app.request(path, {
+        method,
+        headers: { 'content-type': 'application/json', ...bearer(token), ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      })
+  const [post, put] = [send('POST'), send('PUT')]
+  const tokenFor: EdgeFixture['tokenFor'] = async (role, clientId = `client-${role}`) => {
+    if (!access.clients.has(clientId)) access.clients.set(clientId, clientOf(clientId, role))
+    const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
+    return String((await bodyOf(answer))['access_token'])
+  }
+  const ports = { clock, keys, access, reads, gateway, shards, attestations, assertions, schemas }
+  const doubles = { ...ports, log, settings, readiness, secretChecks }
+  return { app, ...doubles, tokenFor, get, post, put }
+}
+
+/** An edge whose ledger gives this answer to everything. */
+export function answering(answer: Answer, real?: Partial<EdgeDependencies>): EdgeFixture {
+  const edge = createEdgeFixture(real)
+  edge.gateway.outcome = { kind: 'answered', answer }
+  return edge
+}
+
+export function clientOf(clientId: string, role: Role): ClientRecord {
+  return {
+    clientId,
+    secretHash: `of ${SECRET}`,
+    role,
+    boundary: true,
+    accounts: null,
+    createdAtMs: 0,
+    revokedAtMs: null,
+  }
+}
+
+/** A problem has only members that its page explains, and the request ID of the response. */
+export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
+  const body = (await response.json()) as Record<string, unknown>
+  const { type, error_codes: codes } = body
+  if (typeof type !== 'string' || !Array.isArray(codes)) return body
+  expect(body['request_id']).toBe(response.headers.get('x-request-id'))
+  for (const [code, { types }] of Object.entries(ERROR_CODES)) {
+    if (codes.includes(code)) expect(types).toContain(type.slice(type.lastIndexOf('/') + 1))
+  }
+  return body
+}
+
+/** The `payload_digest` of the signed body. */
+export function digestOf(payload: JsonObject): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(payload)).digest('hex')}`
+}
+
+/** Status and codes of a refusal. */
+export async function refusalOf(response: Response): Promise<{ status: number; codes: unknown; fields: unknown }> {
+  const body = await bodyOf(response)
+  const errors = body['errors'] as { field: string }[] | undefined
+  return { status: response.status, codes: body['error_codes'], fields: errors?.map((error) => error.field) }
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` }
+}
+
+export function newAccountKey(): { readonly pem: string; readonly keyId: string; readonly publicKey: string } {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const pem = String(publicKey.export({ format: 'pem', type: 'spki' }))
+  const read = readPublicKey(pem)
+  if (read === undefined) throw new Error('a fresh key was not read')
+  return { pem, ...read }
+}
+
+export function accountView(accountId: string, overrides: Partial<AccountView> = {}): AccountView {
+  return {
+    accountId,
+    status: 'active',
+    incoming: 'accept',
+    key: null,
+    shardId: 7,
+    sequence: 3,
+    auditHash: 'ab'.repeat(32),
+    createdAtMs: 1_760_000_000_000,
+    updatedAtMs: 1_760_000_001_500,
+    ...overrides,
+  }
+}
+
+export const TXN_ID = 'txn_01K6ZZZZZZ0000000000000000'
+
+export function transactionView(overrides: Partial<TransactionView> = {}): TransactionView {
+  return {
+    txnId: TXN_ID,
+    accountId: 'alice',
+    shardId: 7,
+    type: 'credit',
+    amount: '10.50',
+    tokenId: 'BASE',
+    groupId: null,
+    failure: null,
+    origin: 'client',
+    metadata: null,
+    toAccountId: null,
+    fromAccountId: null,
+    receive: null,
+    compensates: null,
+    compensatedBy: null,
+    createdAtMs: 1_760_000_000_000,
+    processedAtMs: 1_760_000_000_004,
+    auditHash: 'cd'.repeat(32),
+    status: 'completed',
+    ...overrides,
+  }
+}
+
+export function tokenView(overrides: Partial<TokenView> = {}): TokenView {
+  return {
+    tokenId: 'EUR.x',
+    decimals: 2,
+    issuer: 'issuer@bank',
+    totalSupply: '1000.5',
+    createdAtMs: 1_760_000_000_000,
+    ...overrides,
+  }
+}
+
+export const GROUP_ID = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
+
+/** An open group: a debit that is in, a transfer that is not. */
+export function groupView(overrides: Partial<GroupView> = {}): GroupView {
+  return {
+    groupId: GROUP_ID,
+    status: 'open',
+    termsHash: 'ef'.repeat(32),
+    legs: [
+      {
+        accountId: 'alice',
+        type: 'debit',
+        amount: '10.50',
+        tokenId: 'BASE',
+        toAccountId: null,
+        boundary: true,
+        status: 'completed',
+        txnId: TXN_ID,
+      },
+      {
+        accountId: 'bob',
+        type: 'transfer',
+        amount: '2',
+        tokenId: 'EUR.x',
+        toAccountId: 'carol',
+        boundary: false,
+        status: 'expected',
+        txnId: null,
+      },
+    ],
+    compensations: [],
+    partialFailures: [],
+    createdAtMs: 1_760_000_000_000,
+    dueAtMs: 1_760_000_900_000,
+    finishedAtMs: null,
+    failure: null,
+    ...overrides,
+  }
+}

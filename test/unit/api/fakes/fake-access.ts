@@ -1,0 +1,64 @@
+/** The edge's access store: the one in memory, which tests may make fail, hang or say what they script. */
+import type { AccessStore, ClientRecord, RefreshOutcome } from '../../../../runtime/ports/access-store.ts'
+import { createMemoryAccessStore, type MemoryFamily } from '../../../support/memory/access-store-memory.ts'
+
+export interface FakeAccess extends AccessStore {
+  readonly clients: Map<string, ClientRecord>
+  /** As in MemoryAccessState. */
+  readonly unreadable: Set<string>
+  readonly families: MemoryFamily[]
+  /** By its index among the families. */
+  readonly revokeSession: (index: number) => void
+  /** The result of the next exchange; null: that of the store. */
+  refreshOutcome: RefreshOutcome | null
+  /** Thrown by every call while it is set. */
+  failure: Error | null
+  /** While set, the reply with changes waits for `answer`. */
+  hanging: boolean
+  /** Answers hanging calls, and calls from now on. */
+  readonly answer: () => void
+  checked: number
+}
+
+export function createFakeAccess(): FakeAccess {
+  const { store, state } = createMemoryAccessStore()
+  const held: (() => void)[] = []
+  const fake: FakeAccess = {
+    clients: state.clients,
+    unreadable: state.unreadable,
+    families: state.families,
+    revokeSession: (index) => {
+      const family = state.families[index]
+      if (family !== undefined) state.families[index] = { ...family, revokedAtMs: 1 }
+    },
+    refreshOutcome: null,
+    failure: null,
+    hanging: false,
+    answer: () => {
+      fake.hanging = false
+      for (const release of held.splice(0)) release()
+    },
+    checked: 0,
+    findClient: async (clientId) => await working().findClient(clientId),
+    findAccess: async (clientId, sessionId) => await working().findAccess(clientId, sessionId),
+    listClients: async () => await working().listClients(),
+    async changesSince(mark) {
+      fake.checked += 1
+      const changes = await working().changesSince(mark)
+      if (fake.hanging) await new Promise<void>((resolve) => held.push(resolve))
+      return changes
+    },
+    putClient: async (client) => await working().putClient(client),
+    revokeClient: async (clientId, atMs) => await working().revokeClient(clientId, atMs),
+    createFamily: async (family) => await working().createFamily(family),
+    async rotateFamily(exchange) {
+      const answering = working()
+      return fake.refreshOutcome ?? (await answering.rotateFamily(exchange))
+    },
+  }
+  function working(): AccessStore {
+    if (fake.failure !== null) throw fake.failure
+    return store
+  }
+  return fake
+}

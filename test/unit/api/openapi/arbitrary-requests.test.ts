@@ -1,0 +1,85 @@
+/**
+ * Goal: arbitrary paths, queries and bodies get an answer that is documented, and never a 5xx: decimal strings, account
+ * IDs, JSON of any shape and page tokens, through every door that they may come in by.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
+import { DocumentedInterface } from '../../../support/documented-interface.ts'
+import { createEdgeFixture } from '../fakes/edge-fixture.ts'
+
+const DESCRIBED = new DocumentedInterface(createOpenApiDocument('https://ledger.example/errors'))
+const RUNS = { numRuns: 2_000 }
+const ODD = ['', '.', '..', '%', '%00', '\0', '-1', '1e3', 'NaN', '\u202e', '😀', "' OR 1=1 --", '${x}', '__proto__']
+
+/** Texts that look like what is meant, and texts that look like nothing. */
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ maxLength: 200 }),
+  fc.constantFrom(...ODD),
+  fc.stringMatching(/^[0-9]{1,25}(\.[0-9]{1,25})?$/),
+  fc.stringMatching(/^[A-Za-z0-9_.:@-]{1,130}$/),
+  fc.constantFrom(
+    'true',
+    'asc',
+    'credit',
+    'BASE',
+    '100',
+    '2026-01-01T00:00:00Z',
+    '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a',
+  ),
+)
+const member = fc.oneof(text, fc.jsonValue({ maxDepth: 6 }))
+
+/** A request for an operation of the document, with members and parameters that it knows and some that it does not. */
+const request = fc.constantFrom(...DESCRIBED.operations).chain((operation) => {
+  const { path, members } = operation
+  const parameters = (members.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name)
+  const { properties = {} } = bodySchemaOf(members)
+  const named = (names: readonly string[]) => fc.oneof(fc.constantFrom(...names, 'page_token'), text)
+  return fc.record({
+    operation: fc.constant(operation),
+    segments: fc.array(text, { minLength: path.split('{').length, maxLength: path.split('{').length }),
+    query: fc.array(fc.tuple(named(parameters), text), { maxLength: 4 }),
+    body: fc.oneof(
+      fc.jsonValue({ maxDepth: 6 }),
+      fc.array(fc.tuple(named(Object.keys(properties)), member)).map((all) => Object.fromEntries(all)),
+    ),
+  })
+})
+
+function bodySchemaOf({ requestBody }: (typeof DESCRIBED.operations)[number]['members']) {
+  const schema = requestBody?.content['application/json']?.schema
+  return (schema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> }
+}
+
+test('arbitrary input gets a documented answer, and no 5xx', async () => {
+  const edge = createEdgeFixture()
+  const answer = { kind: 'refused', code: 'account_not_found', detail: 'No.', field: 'account_id' } as const
+  edge.gateway.outcome = { kind: 'answered', answer }
+  const authorization = `Bearer ${await edge.tokenFor('admin')}`
+  const asked = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(request, async ({ operation, segments, query, body }) => {
+      const { method, path, members } = operation
+      let place = 0
+      const filled = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(segments[place++] ?? ''))
+      const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
+      const bodied = members.requestBody === undefined ? {} : { body: JSON.stringify(body) }
+      const headers = { authorization, 'content-type': 'application/json' }
+      const response = await edge.app.request(`${filled}?${search}`, { method, headers, ...bodied })
+      asked.add(operation.id)
+      expect(response.status).toBeLessThan(500)
+      const found = DESCRIBED.find(method, new URL(response.url || filled, 'http://edge').pathname)
+      if (found?.id !== operation.id) return
+      const reply = {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: await response.text(),
+      }
+      expect(DESCRIBED.faultsOfAnswer(operation, reply)).toEqual([])
+    }),
+    RUNS,
+  )
+  expect(asked.size).toBe(DESCRIBED.operations.length)
+})

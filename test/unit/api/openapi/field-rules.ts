@@ -1,0 +1,362 @@
+/** By hand, from the interface: the values that each field of each body takes and refuses, at its bounds and beyond. */
+import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'
+import { GROUP_ID } from '../fakes/edge-fixture.ts'
+import { CLASS_ID, JWK, KEY, TERMS_HASH, WRITTEN, type WrittenId } from '../routes/written-requests.ts'
+
+export interface FieldRule {
+  readonly right: readonly Json[]
+  /** The first is wrong alone and with all other fields. */
+  readonly wrong: readonly Json[]
+  /** The document says in words what JSON Schema cannot. */
+  readonly inWords?: true
+}
+
+/** The code of a field is that of its name; of all others it is ERR_INVALID_FIELD. */
+export const CODES: Readonly<Record<string, string>> = {
+  account_id: 'ERR_INVALID_ACCOUNT_ID',
+  to_account_id: 'ERR_INVALID_ACCOUNT_ID',
+  owner: 'ERR_INVALID_ACCOUNT_ID',
+  amount: 'ERR_INVALID_AMOUNT',
+  type: 'ERR_INVALID_TYPE',
+  token_id: 'ERR_INVALID_TOKEN_ID',
+  class_id: 'ERR_INVALID_CLASS_ID',
+  subject_class: 'ERR_INVALID_CLASS_ID',
+  group_id: 'ERR_INVALID_GROUP_ID',
+  signature: 'ERR_INVALID_SIGNATURE',
+  proof: 'ERR_INVALID_SIGNATURE',
+  idempotency_key: 'ERR_INVALID_IDEMPOTENCY_KEY',
+  public_key: 'ERR_INVALID_PUBLIC_KEY',
+  recipient_public_key: 'ERR_INVALID_PUBLIC_KEY',
+  symbol: 'ERR_INVALID_SYMBOL',
+  decimals: 'ERR_INVALID_DECIMALS',
+  issuer: 'ERR_INVALID_ISSUER',
+  name: 'ERR_INVALID_NAME',
+  metadata_schema: 'ERR_INVALID_SCHEMA',
+  requester: 'ERR_INVALID_REQUESTER',
+  total_supply: 'ERR_INVALID_TOTAL_SUPPLY',
+  expires_at: 'ERR_INVALID_TIMESTAMP',
+  health_state: 'ERR_INVALID_HEALTH_STATE',
+  txn_count: 'ERR_INVALID_TXN_COUNT',
+}
+
+/** Of one and of two UTF-16 units: lengths count code points. */
+const text = (most: number, least: 0 | 1 = 1): FieldRule => ({
+  right: ['x'.repeat(least), ' ', 'x'.repeat(most), '\u{1f48e}'.repeat(most)],
+  wrong: [7, [], ...(least === 0 ? [] : ['']), 'x'.repeat(most + 1), '\u{1f48e}'.repeat(most + 1)],
+})
+const oneOf = (...values: readonly string[]): FieldRule => ({
+  right: values,
+  wrong: ['other', '', values[0]?.toUpperCase() ?? '', 7, [values[0] ?? '']],
+})
+const whole = (least: number, most: number): FieldRule => ({
+  right: [least, most],
+  wrong: [least - 1, most + 1, 1.5, String(least), 1e300],
+})
+/** A field whose value another place of the request repeats. */
+const same = (...wrong: readonly Json[]): FieldRule => ({ right: [], wrong, inWords: true })
+
+const ACCOUNT_ID: FieldRule = {
+  right: ['a', '...', 'a_.:@-1', 'x'.repeat(128)],
+  wrong: ['a b', '', '.', '..', 'a/b', 'é', 'x'.repeat(129), 7],
+}
+const TOKEN_ID: FieldRule = {
+  right: ['1', 'BASE.1', 'a._-', 'x'.repeat(64)],
+  wrong: ['EU R', '', '.EUR', '-', 'é', 'x'.repeat(65), 7],
+}
+const AMOUNT: FieldRule = {
+  right: ['0.000000000000000001', '1.0', `${'9'.repeat(18)}.${'9'.repeat(18)}`],
+  wrong: ['0', '0.00', '', '-1', '1e3', '01', '1.', '.5', `0.${'0'.repeat(18)}1`, '9'.repeat(19), 10],
+}
+const UUID: FieldRule = { right: [GROUP_ID, GROUP_ID.toUpperCase()], wrong: ['g', '', GROUP_ID.slice(1), 7] }
+const IDEMPOTENCY_KEY: FieldRule = { right: [' ', '~', 'x'.repeat(255)], wrong: ['é', '', '\n', 'x'.repeat(256), 7] }
+const SIGNATURE: FieldRule = { right: ['?', 'A'.repeat(1_025)], wrong: ['', 7, ['x']] }
+const OBJECT: FieldRule = { right: [{}], wrong: ['x', [], [{}], true] }
+const TEXT: FieldRule = { right: ['', 'x'], wrong: [7, [], {}] }
+const ACCOUNT_KEY: FieldRule = {
+  right: [KEY.pem, JWK],
+  wrong: ['x', 7, { kty: 'EC' }, { ...JWK, d: 'AAAA' }],
+  inWords: true,
+}
+const HASH: FieldRule = { right: [TERMS_HASH], wrong: ['sha256:00', 'ab'.repeat(32), TERMS_HASH.toUpperCase(), 7] }
+const TIMESTAMP: FieldRule = {
+  right: ['2025-01-01T00:00:00+02:00', '2024-02-29T00:00:00.123456Z'],
+  wrong: ['2025-02-29T00:00:00Z', '9999-12-31T23:59:59-23:59', '2025-02-28T23:59:60Z', '2025-01-01', 7],
+  inWords: true,
+}
+const ORDER_METADATA: FieldRule = {
+  right: [{}, Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, 'v'])), { ['k'.repeat(64)]: '' }],
+  wrong: [
+    { a: 1 },
+    [],
+    { amount: { b: 'c' } },
+    { '': 'x' },
+    { a: 'x'.repeat(4_096) },
+    Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])),
+    { ['k'.repeat(65)]: 'v' },
+  ],
+  inWords: true,
+}
+/** An object of exactly so many bytes as canonical JSON. */
+function sized(bytes: number, filler = 'x'): JsonObject {
+  const around = Buffer.byteLength(JSON.stringify({ a: '' }))
+  return { a: filler.repeat((bytes - around) / Buffer.byteLength(filler)) }
+}
+const NFT_METADATA: FieldRule = {
+  right: [{}, sized(65_536), sized(65_536, 'é')],
+  wrong: ['x', [], sized(65_537), sized(65_538, 'é')],
+  inWords: true,
+}
+/** `right`: what is printable. */
+const printable = (most: number, ...wrong: readonly string[]): FieldRule => ({
+  right: ['..', 'Größe & Gewicht', '\u{1f947}'.repeat(most)],
+  wrong: ['', 'a\nb', 'a\u202eb', 'a\u2028b', 'x'.repeat(most + 1), 7, ...wrong],
+  inWords: true,
+})
+const URL: FieldRule = {
+  right: [
+    `https://a.example/${'x'.repeat(2_030)}`,
+    'HTTP://[::1]:8080/',
+    'ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi/1.pdf',
+    'ar://bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U',
+    'https://prüfer.example/größe',
+  ],
+  wrong: [
+    '',
+    '/reports/1',
+    '//assay.example/1',
+    'https:assay.example',
+    'https://',
+    'ipfs:///x',
+    'https://assay.example:99999/',
+    'https://user:secret@assay.example/',
+    'https://assay.example\\@evil.example/',
+    ' https://assay.example/',
+    'https://assay.example/a b',
+    'ht\ntps://assay.example/',
+    'https://assay.example/\u202e',
+    'javascript://assay.example/%0aalert(1)',
+    'file:///etc/passwd',
+    'ftp://assay.example/1',
+    `https://a.example/${'x'.repeat(2_031)}`,
+    7,
+  ],
+  inWords: true,
+}
+const TXN_IDS: FieldRule = {
+  right: [],
+  wrong: [
+    'x',
+    [],
+    Array(2).fill('txn_01K6ZZZZZZ0000000000000000'),
+    Array.from({ length: 101 }, (_, n) => `txn_${String(n).padStart(26, '0')}`),
+  ],
+}
+const LEGS: readonly JsonObject[] = WRITTEN.createSettlementGroup.body.legs
+const [, , LEG] = WRITTEN.createSettlementGroup.body.legs
+
+/** Of orders: those of every type, and those of some. */
+const ORDER = WRITTEN.submitTransaction.body
+const NFT = { class_id: CLASS_ID, instance_id: 'one', amount: '1' }
+const SWAP = { ...ORDER, type: 'exchange', token_id: 'EUR', group_id: GROUP_ID, to_account_id: 'bob' }
+
+/** Bodies of other bodies, or described as one of two: batches.test.ts, token.test.ts. */
+export const MADE_OF_OTHERS: ReadonlySet<string> = new Set(['submitBatch', 'issueToken'])
+
+interface BodyRules {
+  readonly id: WrittenId
+  /** Where an operation has bodies of several kinds. */
+  readonly variant?: string
+  readonly body?: JsonObject
+  /** `?`: may be absent. `~`: may be absent where others are there, or are not. */
+  readonly fields: Readonly<Record<string, FieldRule>>
+}
+
+export const FIELDS: readonly BodyRules[] = [
+  { id: 'createAccount', fields: { account_id: ACCOUNT_ID, public_key: ACCOUNT_KEY } },
+  {
+    id: 'rotateKey',
+    fields: {
+      account_id: same('bob', 7),
+      public_key: ACCOUNT_KEY,
+      idempotency_key: IDEMPOTENCY_KEY,
+      signature: SIGNATURE,
+      'proof?': SIGNATURE,
+      'ledger_id?': text(128),
+    },
+  },
+  {
+    id: 'changeStatus',
+    fields: {
+      'status?': oneOf('active', 'frozen', 'closed'),
+      'incoming?': oneOf('accept', 'refuse'),
+      reason: text(1_024),
+    },
+  },
+  { id: 'eraseAccount', fields: { reason: text(1_024) } },
+  { id: 'pauseAccount', fields: { reason: text(1_024) } },
+  { id: 'resumeAccount', fields: { reason: text(1_024) } },
+  {
+    id: 'submitTransaction',
+    fields: {
+      account_id: ACCOUNT_ID,
+      amount: AMOUNT,
+      type: { ...oneOf('credit'), right: ['credit', 'debit'] },
+      signature: SIGNATURE,
+      idempotency_key: IDEMPOTENCY_KEY,
+      'token_id?': TOKEN_ID,
+      'group_id?': UUID,
+      'metadata?': ORDER_METADATA,
+      'ledger_id?': text(128),
+      'expires_at?': TIMESTAMP,
+    },
+  },
+  {
+    id: 'submitTransaction',
+    variant: ', in a group',
+    body: { ...ORDER, group_id: GROUP_ID, terms_hash: TERMS_HASH },
+    fields: { 'terms_hash?': HASH },
+  },
+  {
+    id: 'submitTransaction',
+    variant: ', of an NFT',
+    body: { ...ORDER, type: 'transfer', to_account_id: 'bob', ...NFT },
+    fields: { 'to_account_id~': ACCOUNT_ID, 'class_id~': text(128), 'instance_id~': ACCOUNT_ID },
+  },
+  {
+    id: 'submitTransaction',
+    variant: ', an exchange',
+    body: { ...SWAP, receive: { amount: '2', token_id: 'USD' } },
+    fields: { receive: { right: [NFT], wrong: [] }, 'receive.amount': AMOUNT, 'receive.token_id~': TOKEN_ID },
+  },
+  {
+    id: 'submitTransaction',
+    variant: ', an exchange for an NFT',
+    body: { ...SWAP, receive: NFT },
+    fields: { 'receive.class_id~': text(128), 'receive.instance_id~': ACCOUNT_ID },
+  },
+  {
+    id: 'createFungibleToken',
+    fields: {
+      symbol: TOKEN_ID,
+      decimals: { ...whole(0, 18), right: [2, 18] },
+      issuer: ACCOUNT_ID,
+      total_supply: {
+        right: ['0', '1.50', `1.5${'0'.repeat(17)}`, '9'.repeat(18)],
+        wrong: ['-1', '', '1e3', '1.001', '9'.repeat(19), 5],
+        inWords: true,
+      },
+      'signature?': SIGNATURE,
+    },
+  },
+  {
+    id: 'createFungibleToken',
+    variant: ', of whole units',
+    body: { ...WRITTEN.createFungibleToken.body, total_supply: '1000' },
+    fields: { decimals: whole(0, 18) },
+  },
+  {
+    id: 'createNftClass',
+    fields: {
+      name: text(256),
+      description: text(4_096, 0),
+      issuer: ACCOUNT_ID,
+      metadata_schema: OBJECT,
+      'signature?': SIGNATURE,
+    },
+  },
+  {
+    id: 'mintNft',
+    fields: {
+      class_id: same('cls_01K6ZZZZZZ0000000000000001', CLASS_ID.toLowerCase(), '', 7),
+      instance_id: ACCOUNT_ID,
+      account_id: ACCOUNT_ID,
+      'owner?': ACCOUNT_ID,
+      metadata: NFT_METADATA,
+      'ledger_id?': text(128),
+      idempotency_key: IDEMPOTENCY_KEY,
+      signature: SIGNATURE,
+    },
+  },
+  {
+    id: 'createSettlementGroup',
+    fields: {
+      'group_id?': UUID,
+      legs: {
+        right: [LEGS.slice(0, 2), Array.from({ length: 64 }, () => LEG)],
+        wrong: ['legs', [], LEGS.slice(2, 3), Array.from({ length: 65 }, () => LEG)],
+      },
+      'timeout_seconds?': whole(1, 86_400),
+    },
+  },
+  {
+    id: 'createSettlementGroup',
+    variant: ', a leg',
+    body: { ...WRITTEN.createSettlementGroup.body },
+    fields: {
+      'legs[2].account_id': ACCOUNT_ID,
+      'legs[2].type': oneOf('debit', 'credit'),
+      'legs[2].amount': AMOUNT,
+      'legs[2].token_id?': TOKEN_ID,
+      'legs[2].boundary~': { right: [], wrong: ['yes', 1] },
+      'legs[3].to_account_id~': ACCOUNT_ID,
+    },
+  },
+  { id: 'revertSettlementGroup', fields: { reason: text(256), 'txn_ids~': TXN_IDS } },
+  {
+    id: 'declineSettlementGroup',
+    fields: {
+      group_id: same('5f0c8a44-2b1e-4c3d-8e9f-1a2b3c4d5e6f', 'g', 7),
+      account_id: ACCOUNT_ID,
+      terms_hash: HASH,
+      'ledger_id?': text(128),
+      signature: SIGNATURE,
+    },
+  },
+  {
+    id: 'createAttestation',
+    fields: {
+      attester: printable(256, 'erased:0123456789ab'),
+      subject_class: text(128),
+      subject_instance: { ...ACCOUNT_ID, inWords: true },
+      attestation_type: printable(64),
+      statement: { ...text(4_096), right: [...text(4_096).right, 'a\nb\t\u202e'] },
+      'evidence_url?': URL,
+      'signature?': SIGNATURE,
+    },
+  },
+  { id: 'revokeAttestation', fields: { 'reason?': text(1_024) } },
+  { id: 'proveLiabilities', fields: { requester: text(256) } },
+  { id: 'proveProvenance', fields: { requester: text(256) } },
+  { id: 'proveCompliance', fields: { requester: text(256) } },
+  { id: 'verifyAssertion', fields: { assertion_type: TEXT, result: OBJECT, signature: TEXT } },
+  {
+    id: 'createExport',
+    fields: {
+      requester: text(256),
+      'account_ids~': {
+        right: [['a'], Array.from({ length: 1_000 }, (_, n) => `a${n}`)],
+        wrong: ['alice', [], Array.from({ length: 1_001 }, (_, n) => `a${n}`)],
+      },
+      'all~': { right: [], wrong: [false, 1, 'true'] },
+      'mode?': oneOf('copy', 'move'),
+      audience: UUID,
+      recipient_public_key: ACCOUNT_KEY,
+    },
+  },
+  {
+    id: 'createImport',
+    fields: {
+      import_id: { ...UUID, right: [] },
+      part: { ...whole(0, Number.MAX_SAFE_INTEGER), right: [] },
+      records: { right: [], wrong: ['text', []] },
+      last: { right: [], wrong: ['yes', 1] },
+    },
+  },
+  {
+    id: 'putShardHealth',
+    fields: {
+      health_state: { ...oneOf('healthy', 'draining'), wrong: ['unavailable', 'Draining', 'moving', '', ['draining']] },
+      'txn_count?': whole(0, Number.MAX_SAFE_INTEGER),
+    },
+  },
+]
