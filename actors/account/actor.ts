@@ -50,6 +50,7 @@ const notFrozen = ({ status, moved }: AccountState) =>
 const REFUSALS = {
   absent: {
     submit: NOT_FOUND,
+    dry_run: NOT_FOUND,
     mint: NOT_FOUND,
     rotate_key: NOT_FOUND,
     decline_legs: NOT_FOUND,
@@ -84,6 +85,7 @@ const REFUSALS = {
       field: 'account_id',
     },
     submit: CLOSED,
+    dry_run: CLOSED,
     mint: CLOSED,
     rotate_key: CLOSED,
     decline_legs: CLOSED,

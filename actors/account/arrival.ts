@@ -257,7 +257,8 @@ export function signedElsewhere(
   if (ledgerIdOf(command) === null) {
     return refusal('wrong_ledger', 'The account came from another ledger: ledger_id is required.', 'ledger_id')
   }
-  if (arrived.keySalt === null) return undefined
+  // A dry run uses no key.
+  if (arrived.keySalt === null || command.type === 'dry_run') return undefined
   // The import was applied after the command's look-up.
   if (usedElsewhere === undefined) return 'stale_look_up'
   return usedElsewhere
@@ -266,5 +267,5 @@ export function signedElsewhere(
 }
 
 function ledgerIdOf(command: SubmitCommand | RotateKeyCommand | MintCommand): string | null {
-  return command.type === 'submit' ? command.submission.ledgerId : command.ledgerId
+  return 'submission' in command ? command.submission.ledgerId : command.ledgerId
 }

@@ -20,6 +20,7 @@ export function authenticate(
   if (account === null) return undefined
   switch (command.type) {
     case 'submit':
+    case 'dry_run':
     case 'mint':
       return authenticateSigned(account, command, evidence)
     case 'rotate_key':

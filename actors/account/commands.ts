@@ -73,8 +73,9 @@ export interface RegisterCommand extends CommandBase {
   readonly registrationKey: string | null
 }
 
+/** `dry_run`: replies what `submit` would do now. It changes nothing and uses no idempotency key (D24). */
 export interface SubmitCommand extends SignedCommandBase {
-  readonly type: 'submit'
+  readonly type: 'submit' | 'dry_run'
   readonly submission: Submission
 }
 
@@ -201,7 +202,7 @@ export interface KeyUse {
 }
 
 export function accountOf(command: AccountCommand): string {
-  return command.type === 'submit' ? command.submission.accountId : command.accountId
+  return 'submission' in command ? command.submission.accountId : command.accountId
 }
 
 /** The command's idempotency key; a registration's or status change's key is the client's, from a header. */

@@ -17,6 +17,7 @@ export function judgeCommand(
   if (account === null) return undefined
   switch (command.type) {
     case 'submit':
+    case 'dry_run':
       return judgeSubmission(account, command, evidence)
     case 'mint':
       return judgeMint(account, command, evidence)

@@ -40,6 +40,7 @@ import {
   refuseClosedIssuer,
   refuseConsent,
 } from './issue.ts'
+import { dryRun } from './dry-run.ts'
 import { creditLeg, decline, expectLeg, refuseClosedLeg, revertLeg, settleLeg } from './legs.ts'
 import { beginMint, concludeMint, mintUnderWay } from './mint.ts'
 import { nftHeld, nftReleased, receiveNft, refuseClosedNft } from './nfts.ts'
@@ -123,6 +124,9 @@ const ACTIONS = {
   post: accepting(post),
   failFrozen: accepting((turn, command) => fail(turn, command, 'account_frozen')),
   failClosed: accepting((turn, command) => fail(turn, command, 'account_closed')),
+  dryRun: answering(dryRun(post)),
+  dryRunFrozen: answering(dryRun((turn, command) => fail(turn, command, 'account_frozen'))),
+  dryRunClosed: answering(dryRun((turn, command) => fail(turn, command, 'account_closed'))),
   pause,
   resume,
   refusePaused,
@@ -258,6 +262,7 @@ export const accountMachine = {
       on: {
         ...OPEN,
         submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, PAUSED, { actions: 'post' }],
+        dry_run: [JUDGED, { guard: 'isCredit', actions: 'dryRun' }, PAUSED, { actions: 'dryRun' }],
         mint: [REPLAYED, MINTING, JUDGED, PAUSED, { actions: 'mint' }],
         rotate_key: [REPLAYED, JUDGED, { actions: 'rotateKey' }],
       },
@@ -266,6 +271,7 @@ export const accountMachine = {
       on: {
         ...OPEN,
         submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
+        dry_run: [JUDGED, { guard: 'isCredit', actions: 'dryRun' }, { actions: 'dryRunFrozen' }],
         mint: [REPLAYED, MINTING, JUDGED],
         rotate_key: [REPLAYED, JUDGED],
         depart: [
@@ -280,6 +286,7 @@ export const accountMachine = {
         ...ENDED,
         register: [REPLAYED, { guard: 'hasThisKey', actions: 'showRegistered' }],
         submit: [REPLAYED, JUDGED, { actions: 'failClosed' }],
+        dry_run: [JUDGED, { actions: 'dryRunClosed' }],
         mint: [REPLAYED, JUDGED],
         rotate_key: [REPLAYED, JUDGED],
         change_status: REPLAYED,

@@ -10,7 +10,7 @@ import type { RefusalCode } from '../refusal.ts'
 import type { TokenView } from '../token/state.ts'
 import type { KeyUse } from './commands.ts'
 import type { AccountData, AccountKey, AccountState, AccountStatus } from './state.ts'
-import type { Transaction } from './transaction.ts'
+import type { Failure, Transaction } from './transaction.ts'
 
 /** An idempotent operation that is no transaction: its whole original reply is stored. `keyId`: the accepting key. */
 export type RecordedOperation = {
@@ -103,6 +103,18 @@ export interface AccountActorView {
   readonly mailbox: number
 }
 
+/** The effect that a submission would have now. */
+export interface DryRunResult {
+  /** `pending`: accepted here, and other actors would decide. */
+  readonly outcome: 'completed' | 'failed' | 'pending'
+  readonly failure: Failure | null
+  /** Of the asset that it gives, as decimal strings; null for an NFT. */
+  readonly balanceAfter: string | null
+  readonly availableAfter: string | null
+  /** Actors that would still decide. */
+  readonly decidedBy: readonly ActorAddress[]
+}
+
 export function viewOf(account: AccountState): AccountView {
   return viewAs(account, account.status)
 }
@@ -141,6 +153,7 @@ export type Answer =
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
   | { readonly kind: 'legs_declined'; readonly groupId: string }
   | { readonly kind: 'actor_shown'; readonly actor: AccountActorView }
+  | { readonly kind: 'dry_run'; readonly result: DryRunResult }
   | (Repeatable & { readonly kind: 'class_registered'; readonly nftClass: ClassView })
   | { readonly kind: 'arrival'; readonly state: ArrivalState }
   /** `account`: after the command. */

@@ -56,6 +56,7 @@ import { putShardHealth } from '../routes/shards/put-shard-health.ts'
 import { getReceipt } from '../routes/transactions/get-receipt.ts'
 import { getTransaction } from '../routes/transactions/get-transaction.ts'
 import { listTransactions } from '../routes/transactions/list-transactions.ts'
+import { dryRunTransaction } from '../routes/transactions/dry-run-transaction.ts'
 import { submitBatch } from '../routes/transactions/submit-batch.ts'
 import { submitTransaction } from '../routes/transactions/submit-transaction.ts'
 
@@ -88,7 +89,15 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Transactions',
     description: 'Signed orders on accounts, what became of them, and the proof.',
-    endpoints: [submitTransaction, submitBatch, listTransactions, listGroupTransactions, getTransaction, getReceipt],
+    endpoints: [
+      submitTransaction,
+      dryRunTransaction,
+      submitBatch,
+      listTransactions,
+      listGroupTransactions,
+      getTransaction,
+      getReceipt,
+    ],
   },
   {
     name: 'Fungible tokens',

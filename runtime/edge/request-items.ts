@@ -18,6 +18,7 @@ const HASH_LENGTH = 46
  */
 const RETRIES = {
   submit: 'replays',
+  dry_run: 'replays',
   rotate_key: 'replays',
   mint: 'replays',
   register: 'keyed',

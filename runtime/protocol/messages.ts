@@ -44,6 +44,8 @@ const registered = { payload: isText, signature: isTextOrNull, registrationKey: 
 /** The members of each kind of operation: the type `Operation` and the command follow from them. */
 export const OPERATION_MEMBERS = {
   submit: signed,
+  /** The reply is what `submit` would do now; nothing changes. */
+  dry_run: signed,
   decline_legs: signed,
   /** `proof`: the signature by the new key over the same payload, which has neither `signature` nor `proof` in it. */
   rotate_key: { ...signed, proof: isTextOrNull },
@@ -112,6 +114,7 @@ const CARRIED: { readonly [Kind in Answer['kind']]: string } = {
   rotated: 'account',
   status_changed: 'account',
   actor_shown: 'actor',
+  dry_run: 'result',
   token_registered: 'token',
   group_registered: 'group',
   group_reverting: 'group',

@@ -31,6 +31,8 @@ const UNSEEN = [
   'createAccount 404',
   'rotateKey 404',
   'rotateKey 409',
+  'dryRunTransaction 404',
+  'dryRunTransaction 409',
   'submitBatch 503',
   'createFungibleToken 404',
   'createNftClass 404',

@@ -34,6 +34,7 @@ import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts
 import { type AnyCommand, type AnyState, stepActor } from '../../actors/step-actor.ts'
 import { type TokenState, tokenFactsOf } from '../../actors/token/state.ts'
 import { SALT, START_MS } from '../support/accounts.ts'
+import { checkDryRun, dryRunOf } from './mini-dry-run.ts'
 import { countLedger } from './mini-ledger-count.ts'
 
 export const LEDGER_ID = 'ledger-1'
@@ -199,7 +200,10 @@ export class MiniLedger {
   private step(actor: ActorAddress, command: AnyCommand): ActorAnswer | null {
     const key = actorKey(actor)
     const before = this.states.get(key) ?? null
-    const outcome = stepActor(actor, before, command, this.evidenceFor(actor, command))
+    const evidence = this.evidenceFor(actor, command)
+    const rehearsed = dryRunOf(actor, before, command, evidence)
+    const outcome = stepActor(actor, before, command, evidence)
+    if (rehearsed !== undefined) checkDryRun(rehearsed, command, outcome)
     if (outcome.kind === 'unverified') throw new Error('The ledger has a verdict on every signature.')
     if (outcome.kind === 'stale_look_up') throw new Error('The ledger has looked up whatever it is asked.')
     if (outcome.kind === 'answered') return outcome.answer

@@ -11,6 +11,7 @@ import {
   groupId,
   instanceId,
   keyId,
+  minimalDecimal,
   pageToken,
   reasonCode,
   sha256,
@@ -64,6 +65,24 @@ export const submissionReceiptResponse = define('SubmissionReceipt', 'That an or
     v.exactOptional(groupId),
     'Links the transaction with others; the service chooses one for a transfer without.',
   ],
+})
+
+const deciderSchema = define('Decider', 'Another account, group, token or NFT that would still decide the order.', {
+  kind: [
+    v.picklist(['account', 'settlement_group', 'exchange', 'token', 'nft_instance']),
+    '`exchange`: the other party, by its mirror exchange under the same group ID.',
+  ],
+  id: [text, 'The account, the group, the token in lower case, or the NFT as `class/instance`.'],
+})
+export const dryRunResponse = define('DryRunResult', 'The result that the order would have now.', {
+  outcome: [
+    v.picklist(['completed', 'failed', 'pending']),
+    '`pending`: the account accepts it, and others would decide it.',
+  ],
+  failure: [v.exactOptional(transactionFailure), 'Why it would fail.'],
+  balance_after: [v.exactOptional(minimalDecimal), 'The balance of the asset that the order gives. Absent for an NFT.'],
+  available_after: [v.exactOptional(minimalDecimal), 'The part of it that nothing reserves. Absent for an NFT.'],
+  decided_by: [v.array(deciderSchema), 'Those that would still decide it. Empty if the outcome is `failed`.'],
 })
 
 /** Of submissions of a batch: what each would have been told alone. */

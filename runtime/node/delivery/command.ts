@@ -56,6 +56,7 @@ function ownMembers(item: Item, stamp: Stamp, { production, readPublicKey }: Rea
   const { operation, actor } = item
   switch (operation.kind) {
     case 'submit':
+    case 'dry_run':
       return submit(operation, actor.id)
     case 'rotate_key':
       return rotateKey(operation, actor.id, readPublicKey)
@@ -111,7 +112,7 @@ function payloadOf(accountId: string, { payload }: { readonly payload: string })
   return ledgerId === null || typeof ledgerId === 'string' ? { ...read, ledgerId } : undefined
 }
 
-function submit({ payload, signature }: Of<'submit'>, accountId: string): object | undefined {
+function submit({ payload, signature }: Of<'submit' | 'dry_run'>, accountId: string): object | undefined {
   const read = readPayload(payload)
   const submission = read === undefined ? undefined : readSubmission(read.fields)
   if (read === undefined || submission?.accountId !== accountId) return undefined

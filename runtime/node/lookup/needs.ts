@@ -44,7 +44,7 @@ type HomeOf = (actor: ActorAddress) => number
 /** Adds the command's needs that are not in memory. */
 export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts: Facts, homeOf: HomeOf): void {
   const { shardId } = incarnation.token
-  if (command.type === 'submit') {
+  if ('submission' in command) {
     const { tokenId, receive, toAccountId, groupId, termsHash, type, accountId } = command.submission
     needAsset(needs, tokenId, facts, homeOf)
     if (receive !== null) needAsset(needs, receive.tokenId, facts, homeOf)
@@ -94,7 +94,7 @@ export function findingsFor(pending: Pending, answer: LookUpAnswer, facts: Facts
   const usedElsewhere = isAsked ? answer.keys.has(keyAddressOf(elsewhere)) : undefined
   const found = { ...NOTHING_FOUND, facts, usedElsewhere }
   if (command.type === 'compensate') return { ...found, transaction: answer.transactions.get(command.compensates) }
-  if (command.type !== 'submit' || command.submission.groupId === null) return found
+  if (!('submission' in command) || command.submission.groupId === null) return found
   const { accountId, groupId } = command.submission
   const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
   return { ...found, groupUses: answer.groupUses.get(address) ?? [] }

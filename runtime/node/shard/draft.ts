@@ -190,7 +190,7 @@ function judge(
 
 /** Uses found by the look-up, committed since, or stepped in this batch. */
 function groupUsesOf(draft: ShardDraft, { command, found, incarnation }: Pending): readonly GroupUse[] {
-  if (command.type !== 'submit' || command.submission.groupId === null) return []
+  if (!('submission' in command) || command.submission.groupId === null) return []
   const { accountId, groupId } = command.submission
   const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
   const since = [...(incarnation.recent.groupUses.get(address) ?? []), ...(draft.groupUses.get(address) ?? [])]

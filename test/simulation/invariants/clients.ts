@@ -184,7 +184,8 @@ export class ClientChecker {
     if (operation.kind === 'decline_legs') return undefined
     // A repeated erasure has the same effect, and may get either answer.
     if (operation.kind === 'erase') return undefined
-    if (operation.kind === 'pause' || operation.kind === 'resume' || operation.kind === 'show_actor') return undefined
+    if (operation.kind === 'pause' || operation.kind === 'resume') return undefined
+    if (operation.kind === 'show_actor' || operation.kind === 'dry_run') return undefined
     // Imports and departures are requested until they are done.
     if (isPortage(operation)) return undefined
     const model = this.checker.account(this.homeOf(actor), actor.id)

@@ -19,6 +19,7 @@ const PATH_VALUE = /:\w+(?:\{[^}]*\})?/g
 const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'POST /v1/auth/token': NO_TOKEN,
   'POST /v1/transactions': SUBMITTERS,
+  'POST /v1/transactions/dry-run': SUBMITTERS,
   'GET /v1/transactions': EVERYBODY,
   'GET /v1/transactions/{}': EVERYBODY,
   'GET /v1/transactions/{}/receipt': EVERYBODY,

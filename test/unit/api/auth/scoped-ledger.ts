@@ -47,6 +47,7 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'POST /v1/attestations': (id) => written('createAttestation', { attester: id, subject_instance: 'of-bob' }),
   'POST /v1/transactions': (id) =>
     written('submitTransaction', { account_id: id, type: 'transfer', to_account_id: 'anybody' }),
+  'POST /v1/transactions/dry-run': (id) => written('dryRunTransaction', { account_id: id }),
   'POST /v1/accounts': (id) => written('createAccount', { account_id: id }),
   'POST /v1/accounts/{}/keys': (id) => written('rotateKey', { account_id: id }, id),
   'POST /v1/accounts/{}/status': (id) => written('changeStatus', {}, id),

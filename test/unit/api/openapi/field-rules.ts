@@ -171,6 +171,43 @@ interface BodyRules {
   readonly fields: Readonly<Record<string, FieldRule>>
 }
 
+const ORDERS: readonly Omit<BodyRules, 'id'>[] = [
+  {
+    fields: {
+      account_id: ACCOUNT_ID,
+      amount: AMOUNT,
+      type: { ...oneOf('credit'), right: ['credit', 'debit'] },
+      signature: SIGNATURE,
+      idempotency_key: IDEMPOTENCY_KEY,
+      'token_id?': TOKEN_ID,
+      'group_id?': UUID,
+      'metadata?': ORDER_METADATA,
+      'ledger_id?': text(128),
+      'expires_at?': TIMESTAMP,
+    },
+  },
+  {
+    variant: ', in a group',
+    body: { ...ORDER, group_id: GROUP_ID, terms_hash: TERMS_HASH },
+    fields: { 'terms_hash?': HASH },
+  },
+  {
+    variant: ', of an NFT',
+    body: { ...ORDER, type: 'transfer', to_account_id: 'bob', ...NFT },
+    fields: { 'to_account_id~': ACCOUNT_ID, 'class_id~': text(128), 'instance_id~': ACCOUNT_ID },
+  },
+  {
+    variant: ', an exchange',
+    body: { ...SWAP, receive: { amount: '2', token_id: 'USD' } },
+    fields: { receive: { right: [NFT], wrong: [] }, 'receive.amount': AMOUNT, 'receive.token_id~': TOKEN_ID },
+  },
+  {
+    variant: ', an exchange for an NFT',
+    body: { ...SWAP, receive: NFT },
+    fields: { 'receive.class_id~': text(128), 'receive.instance_id~': ACCOUNT_ID },
+  },
+]
+
 export const FIELDS: readonly BodyRules[] = [
   { id: 'createAccount', fields: { account_id: ACCOUNT_ID, public_key: ACCOUNT_KEY } },
   {
@@ -195,45 +232,7 @@ export const FIELDS: readonly BodyRules[] = [
   { id: 'eraseAccount', fields: { reason: text(1_024) } },
   { id: 'pauseAccount', fields: { reason: text(1_024) } },
   { id: 'resumeAccount', fields: { reason: text(1_024) } },
-  {
-    id: 'submitTransaction',
-    fields: {
-      account_id: ACCOUNT_ID,
-      amount: AMOUNT,
-      type: { ...oneOf('credit'), right: ['credit', 'debit'] },
-      signature: SIGNATURE,
-      idempotency_key: IDEMPOTENCY_KEY,
-      'token_id?': TOKEN_ID,
-      'group_id?': UUID,
-      'metadata?': ORDER_METADATA,
-      'ledger_id?': text(128),
-      'expires_at?': TIMESTAMP,
-    },
-  },
-  {
-    id: 'submitTransaction',
-    variant: ', in a group',
-    body: { ...ORDER, group_id: GROUP_ID, terms_hash: TERMS_HASH },
-    fields: { 'terms_hash?': HASH },
-  },
-  {
-    id: 'submitTransaction',
-    variant: ', of an NFT',
-    body: { ...ORDER, type: 'transfer', to_account_id: 'bob', ...NFT },
-    fields: { 'to_account_id~': ACCOUNT_ID, 'class_id~': text(128), 'instance_id~': ACCOUNT_ID },
-  },
-  {
-    id: 'submitTransaction',
-    variant: ', an exchange',
-    body: { ...SWAP, receive: { amount: '2', token_id: 'USD' } },
-    fields: { receive: { right: [NFT], wrong: [] }, 'receive.amount': AMOUNT, 'receive.token_id~': TOKEN_ID },
-  },
-  {
-    id: 'submitTransaction',
-    variant: ', an exchange for an NFT',
-    body: { ...SWAP, receive: NFT },
-    fields: { 'receive.class_id~': text(128), 'receive.instance_id~': ACCOUNT_ID },
-  },
+  ...(['submitTransaction', 'dryRunTransaction'] as const).flatMap((id) => ORDERS.map((rules) => ({ id, ...rules }))),
   {
     id: 'createFungibleToken',
     fields: {

@@ -56,6 +56,23 @@ const DONE: Readonly<Partial<Record<WrittenId, Done>>> = {
     location: `/v1/transactions/${TXN_ID}`,
     shown: { txn_id: TXN_ID, account_id: 'alice', status: 'pending', shard_id: 7, enqueued_at: AT },
   },
+  dryRunTransaction: {
+    ...CHANGED,
+    asked: {},
+    shown: {
+      outcome: 'pending',
+      failure: { code: 'expired', detail: 'Too late.' },
+      balance_after: '12',
+      available_after: '1.5',
+      decided_by: [
+        { kind: 'account', id: 'bob' },
+        { kind: 'settlement_group', id: GROUP_ID },
+        { kind: 'exchange', id: GROUP_ID },
+        { kind: 'token', id: 'eur.x' },
+        { kind: 'nft_instance', id: `${CLASS_ID}/ruby` },
+      ],
+    },
+  },
   createFungibleToken: {
     actor: tokenAddress('eur.x'),
     asked: REGISTERED,

@@ -97,6 +97,27 @@ export const WRITTEN = {
     kind: 'submit',
     answer: { kind: 'accepted', receipt: RECEIPT, ...told },
   },
+  dryRunTransaction: {
+    path: '/v1/transactions/dry-run',
+    body: { type: 'debit', account_id: 'alice', amount: '10.50', idempotency_key: 'k', signature: SIGNATURE },
+    kind: 'dry_run',
+    answer: {
+      kind: 'dry_run',
+      result: {
+        outcome: 'pending',
+        failure: { code: 'expired', detail: 'Too late.' },
+        balanceAfter: '12',
+        availableAfter: '1.5',
+        decidedBy: [
+          { kind: 'account', id: 'bob' },
+          { kind: 'group', id: GROUP_ID },
+          { kind: 'exchange', id: GROUP_ID },
+          { kind: 'token', id: 'eur.x' },
+          { kind: 'instance', id: `${CLASS_ID}/ruby` },
+        ],
+      },
+    },
+  },
   createFungibleToken: {
     path: '/v1/fungible-tokens',
     body: { symbol: 'EUR.x', decimals: 2, issuer: 'alice', total_supply: '1000.50' },
