@@ -1,11 +1,11 @@
-/** Goal: the rows of a checkpoint are read completely, despite slow writers, and commit by commit. */
+/** A checkpoint reads all rows of each commit, in the order of commits, also if the consumer of the rows is slow. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addPiece, ENTRIES } from '../../infra/checkpoints/checkpoint-rows.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/connection/plan-settings.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/postgres/ledger-database.ts'
 
-/** More than one look takes in (20,000), of which the first fill most. */
+/** Together the first two commits have more rows than one piece of a checkpoint (20,000). */
 const OF_FIRST = 19_000
 const OF_SECOND = 2_500
 const OF_THIRD = 10
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 2_000
 
 let database: LedgerDatabase
 let owner: postgres.Sql
-/** As a checkpointer is connected. */
+/** The connection has the settings of the checkpointer. */
 let sql: postgres.Sql
 
 beforeAll(async () => {
@@ -26,7 +26,6 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** As if by the commit of this number. */
 async function append(commit: string, entries: number): Promise<void> {
   await owner`
     INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload, commit_xid)
@@ -34,12 +33,7 @@ async function append(commit: string, entries: number): Promise<void> {
       FROM generate_series(1, ${entries}::integer) n`
 }
 
-/** As one who is slow reads on: so long that two such batches take longer than a statement may. */
-function dawdle(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TIMEOUT_MS * 0.6)
-}
-
-test('commits are taken in the order of their numbers, each whole, in more time than a statement has', async () => {
+test('commits are read whole in the order of their numbers, in more time than the statement timeout', async () => {
   await append('98', OF_FIRST)
   await append('99', OF_SECOND)
   await append('100', OF_THIRD)
@@ -48,7 +42,9 @@ test('commits are taken in the order of their numbers, each whole, in more time 
     const piece = await addPiece(sql, { from, until: '101' }, (_, entry) => {
       const [, commit = '', sequence] = entry.split(' ')
       counts.set(commit, (counts.get(commit) ?? 0) + 1)
-      if (commit === '99' && Number(sequence) % 1_000 === 0) dawdle()
+      // Blocks the thread: two such batches take longer than the statement timeout.
+      const slow = commit === '99' && Number(sequence) % 1_000 === 0
+      if (slow) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TIMEOUT_MS * 0.6)
     })
     return { ...piece, counts: Object.fromEntries(counts) }
   }
@@ -57,7 +53,7 @@ test('commits are taken in the order of their numbers, each whole, in more time 
   expect(await read('100')).toEqual({ position: '101', entries: OF_THIRD, counts: { 100: OF_THIRD } })
 })
 
-test('the first of many are there at once: they are read in the order of an index', async () => {
+test('the query for entries reads them in index order, without a sort', async () => {
   await owner`ANALYZE audit_entries, commits`
   const plan = await sql.unsafe(`EXPLAIN (COSTS OFF) ${ENTRIES}`, ['0', '101'])
   const text = plan.map((row) => String(row['QUERY PLAN'])).join('\n')

@@ -1,4 +1,4 @@
-/** Goal: a file that a machine crash left empty, truncated or zeroed stops no start, or the error says what to do. */
+/** If a machine crash left a file empty, truncated or zeroed, the servers start, or the error names the remedy. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ test('a postmaster.pid without a pid is removed if no process of the server runs
   }
 })
 
-test('a damaged or missing record of PostgreSQL is reported with the remedy, and is not changed', async () => {
+test('a start reports a damaged or missing record of PostgreSQL with the remedy, and does not change it', async () => {
   const dataDir = join(directory, 'postgres')
   const file = join(dataDir, 'server.json')
   const whole = readFileSync(file, 'utf8')

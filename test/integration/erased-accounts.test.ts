@@ -1,4 +1,4 @@
-/** Goal: an attacker who can write the tables but has no keys can neither make an account look erased nor restore an erased one (E1). */
+/** An attacker who can write rows but has no keys cannot make an account look erased, or restore an erased one (E1). */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -12,8 +12,9 @@ import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
 import { createPostgresHarness, type PostgresHarness } from '../support/postgres/ledger-store-postgres.ts'
 import { creditAccount, openAccount, partOf, questionOf } from '../support/postgres/ledger-rows.ts'
 import { debitAll, eraseAccount } from '../support/postgres/ledger-rows-erasure.ts'
+import { only, own } from './postgres/store-steps.ts'
 
-describe('an account of which a column alone says that it was erased', () => {
+describe('an account with only its status column set to erased', () => {
   let subject: PostgresSubject
   let sql: postgres.Sql
   beforeAll(async () => {
@@ -28,13 +29,13 @@ describe('an account of which a column alone says that it was erased', () => {
     await subject.close()
   })
 
-  test('hides nothing: nothing of it is served', async () => {
+  test('is unreadable: every read of it fails', async () => {
     const { reads } = subject
     const { transactions } = await reads.transactions(aQuery({ accountId: 'alice' }))
     const txnId = transactions[0]?.txnId ?? ''
     expect(await reads.transaction(txnId)).toMatchObject({ accountId: 'alice' })
     await sql`UPDATE accounts SET status = 'erased'`
-    const asked = [
+    const queries = [
       () => reads.transaction(txnId),
       () => reads.receipt(txnId),
       () => reads.transactions(aQuery({})),
@@ -42,7 +43,7 @@ describe('an account of which a column alone says that it was erased', () => {
       () => reads.account('alice'),
       () => reads.balances('alice'),
     ]
-    for (const ask of asked) await expect(ask()).rejects.toThrow(ReadsUnavailable)
+    for (const query of queries) await expect(query()).rejects.toThrow(ReadsUnavailable)
   })
 })
 
@@ -55,14 +56,13 @@ describe('the store', () => {
 
   const key = { shardId: 3, accountId: 'alice', idempotencyKey: 'k', operation: 'transaction' } as const
 
-  test('stops a shard of which a column alone says that an account was erased: its orders would be new again', async () => {
+  test('stops a shard with such an account, whose idempotency keys would otherwise be new again', async () => {
     const { store } = await harness.open()
-    const taken = await store.acquire(3, 0, 1)
-    if (taken.kind !== 'owned') throw new Error('the shard was not acquired')
+    const token = await own({ store }, 3)
     const open = openAccount(3, 'alice')
     const credit = creditAccount(open.account, 'k')
-    await store.commit({ shards: [partOf(taken.token, open)] })
-    await store.commit({ shards: [partOf(taken.token, credit)] })
+    await store.commit({ shards: [partOf(token, open)] })
+    await store.commit({ shards: [partOf(token, credit)] })
     await harness.sql`UPDATE accounts SET status = 'erased'`
     const answer = await store.lookUp(questionOf({ keys: [key] }))
     expect([...answer.unreadable.keys()]).toEqual([3])
@@ -70,14 +70,13 @@ describe('the store', () => {
     expect((await store.lookUp(questionOf({ keys: [key] }))).keys.size).toBe(1)
 
     const emptied = debitAll(credit.account)
-    await store.commit({ shards: [partOf(taken.token, emptied)] })
+    await store.commit({ shards: [partOf(token, emptied)] })
     await harness.sql`CREATE TABLE kept AS SELECT * FROM accounts`
-    const verdict = await store.commit({ shards: [partOf(taken.token, eraseAccount(emptied.account))] })
-    expect(verdict).toEqual({ kind: 'answered', committed: new Set([3]) })
+    expect(await store.commit({ shards: [partOf(token, eraseAccount(emptied.account))] })).toEqual(only(3))
     expect(await harness.sql`SELECT FROM data_keys WHERE scope = 'account'`).toHaveLength(0)
     expect(await harness.sql`SELECT FROM balances`).toHaveLength(0)
 
-    // As it was before it was erased.
+    // Restores the row from before the erasure.
     await harness.sql`
       UPDATE accounts SET status = kept.status, digest = kept.digest, lasting = kept.lasting,
              lasting_version = kept.lasting_version, last_time = kept.last_time, version = kept.version, tip = kept.tip,

@@ -1,5 +1,6 @@
-/** A ledger in which everything happened, what exports it, and what the receiver of an export makes of it. */
+/** A ledger with transactions of every kind, its exports, and the view of the receiver of an export. */
 import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll } from 'vitest'
 import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
 import type { ExportRecord } from '../../api/schemas/requests/export-records.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
@@ -17,7 +18,7 @@ import { newAttestationId } from '../../api/routes/attestations/create-attestati
 import { createSystemRandom } from '../../infra/system/random-system.ts'
 import { actorKey } from '../../actors/address.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
-import type { ExportOrder } from '../../runtime/ports/ledger-exports.ts'
+import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { LogFields } from '../../runtime/ports/log.ts'
 import {
   type AuditedLedger,
@@ -37,7 +38,6 @@ export interface ExportsLedger extends AuditedLedger {
   readonly reads: LedgerReads
   readonly attestations: AttestationStore
   readonly logged: readonly LogLine[]
-  /** Another one over the same ledger. */
   readonly exportsWith: (options: Partial<Pick<ExportsOptions, 'longestMs' | 'vault' | 'gateway'>>) => PostgresExports
 }
 
@@ -45,6 +45,8 @@ interface LogLine {
   readonly event: string
   readonly fields: LogFields
 }
+
+export const OTHER_LEDGER = '7d3c1b34-0d9a-4a52-8a5e-3f0a5e2f7a10'
 
 export const ORDER: ExportOrder = {
   caller: { clientId: 'operations', role: 'admin', boundary: true },
@@ -57,13 +59,32 @@ export const ORDER: ExportOrder = {
   requester: 'Example Operations Ltd',
 }
 
-export async function createExportsLedger(): Promise<ExportsLedger> {
+/** Provides a ledger to the tests of a file or `describe`, after `prepare`. */
+export function withExportsLedger(prepare?: (ledger: ExportsLedger) => Promise<void>): () => ExportsLedger {
+  let open: ExportsLedger | undefined
+  beforeAll(async () => {
+    open = await createExportsLedger()
+    await prepare?.(open)
+  })
+  afterAll(() => open?.close())
+  return () => {
+    if (open === undefined) throw new Error('there is no ledger')
+    return open
+  }
+}
+
+/** The code, field and text of a refused export; the kind of any other. */
+export function outcomeOf(begun: BegunExport): string {
+  return begun.kind === 'refused' ? `${begun.code} ${begun.field ?? '-'}: ${begun.detail}` : begun.kind
+}
+
+async function createExportsLedger(): Promise<ExportsLedger> {
   const closing = new Closing()
   return closing.unlessStarted(async () => {
     const ledger = await createAuditedLedger()
     closing.add(ledger.close)
     const { url, ledgerId, node, vault } = ledger
-    // As the lone node has it.
+    // The key is that of `lone-node.ts`.
     const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
     const homeOf = (actor: Parameters<typeof actorKey>[0]): number => shardOf(actorKey(actor))
     const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
@@ -137,21 +158,16 @@ export async function attest(
   return attestationId
 }
 
-/** Throws when it was not begun, and whatever breaks it off. */
+/** Throws if the export does not start or does not complete. */
 export async function contentOf(exports: PostgresExports, order: Partial<ExportOrder> = {}): Promise<string> {
   const begun = await exports.begin({ ...ORDER, ...order })
   if (begun.kind !== 'begun') throw new Error(JSON.stringify(begun))
-  return textOf(begun.content)
-}
-
-/** Of what is still to come: some may have been read. */
-export function textOf(content: ReadableStream<Uint8Array>): Promise<string> {
-  return text(content)
+  return text(begun.content)
 }
 
 type RecordOf<Kind extends ExportRecord['record']> = Extract<ExportRecord, { readonly record: Kind }>
 
-/** The export as its receiver reads it, after the check of every export. */
+/** The records of an export as its receiver reads them, after a check of all proofs. */
 export class Received {
   readonly text: string
   private readonly records: readonly ExportRecord[]

@@ -1,33 +1,23 @@
-/** Goal: D20: what is moved leaves before it is exported, once, and the same again whenever it is asked for. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+/** D20: a move empties accounts before it exports them. Repeated requests for the move return the same content. */
+import { beforeEach, describe, expect, test } from 'vitest'
 import { WHOLE_SCOPE, accountScopeOf } from '../../actors/account-scope.ts'
 import { accountAddress } from '../../actors/address.ts'
 import type { GatewayRequest, LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { Party } from '../support/audited-ledger.ts'
 import { AUDIENCE } from '../unit/portability/export-scene.ts'
-import { attest, contentOf, createExportsLedger, type ExportsLedger, ORDER, Received } from './exports-ledger.ts'
+import { attest, contentOf, ORDER, OTHER_LEDGER, outcomeOf, Received, withExportsLedger } from './exports-ledger.ts'
 
-const OTHER_LEDGER = '7d3c1b34-0d9a-4a52-8a5e-3f0a5e2f7a10'
-
-function codeOf(begun: BegunExport): string {
-  return begun.kind === 'refused' ? `${begun.code} ${begun.field ?? '-'}: ${begun.detail}` : begun.kind
-}
-
-describe('accounts that are moved', () => {
-  let held: ExportsLedger | undefined
+describe('moved accounts', () => {
+  const ledger = withExportsLedger()
   let rich: Party
   let poor: Party
   let serial = 0
-  const ledger = (): ExportsLedger => {
-    if (held === undefined) throw new Error('there is no ledger')
-    return held
-  }
   const begin = (order: Partial<ExportOrder>): Promise<BegunExport> =>
     ledger().exports.begin({ ...ORDER, mode: 'move', ...order })
   const received = async (order: Partial<ExportOrder>): Promise<Received> =>
     Received.of(ledger(), await contentOf(ledger().exports, { mode: 'move', ...order }))
-  /** Of all, and of what a scope has. */
+  /** Checks copies for an unrestricted client and for clients with both account scopes. */
   const expectLeftOut = async (left: string, kept: string): Promise<void> => {
     const scopes = [WHOLE_SCOPE, accountScopeOf([left, kept]), accountScopeOf([`${left.slice(0, -1)}*`, kept])]
     for (const scope of scopes) {
@@ -44,10 +34,6 @@ describe('accounts that are moved', () => {
         .map(({ tokenId, balance }) => [tokenId, balance]),
     )
 
-  beforeAll(async () => {
-    held = await createExportsLedger()
-  })
-  afterAll(() => held?.close())
   beforeEach(async () => {
     const { parties, told } = ledger()
     serial += 1
@@ -64,7 +50,7 @@ describe('accounts that are moved', () => {
     for (const party of [rich, poor]) await parties.changeStatus(party, 'frozen')
   })
 
-  test('are empty and closed here, and in the export as they were; the same again gives the same', async () => {
+  test('are emptied and closed here, exported with their former content, and exported alike again', async () => {
     const accountIds = [rich.accountId, poor.accountId]
     const first = await received({ accountIds })
     expect(first.all('ledger')).toMatchObject([{ mode: 'move', partial: true }])
@@ -85,26 +71,26 @@ describe('accounts that are moved', () => {
     }
   })
 
-  test('take nothing to a third ledger, nor into a copy', async () => {
+  test('cannot be moved to another ledger or copied afterwards', async () => {
     const accountIds = [rich.accountId]
     await received({ accountIds })
-    expect(codeOf(await begin({ accountIds, audience: OTHER_LEDGER }))).toBe(
+    expect(outcomeOf(await begin({ accountIds, audience: OTHER_LEDGER }))).toBe(
       `conflict account_ids[0]: Account ${rich.accountId} cannot be moved: it has moved, or is moving, to another ledger.`,
     )
-    const copied = codeOf(await begin({ accountIds: [poor.accountId, ...accountIds], mode: 'copy' }))
+    const copied = outcomeOf(await begin({ accountIds: [poor.accountId, ...accountIds], mode: 'copy' }))
     expect(copied).toBe(
       `conflict account_ids[1]: Account ${rich.accountId} has moved, or is moving, to another ledger. Export it to that ledger, in the mode \`move\`.`,
     )
     await expectLeftOut(rich.accountId, poor.accountId)
   })
 
-  test('are left out of a copy, too, when they have begun to leave', async () => {
+  test('are left out of copies from the first step of the move', async () => {
     const { node } = ledger()
     const { accountId } = rich
     const depart = { kind: 'depart', audience: AUDIENCE, tokenId: 'BASE' } as const
     await node.ask(accountAddress(accountId), depart)
     expect(await ledger().reads.account(accountId)).toMatchObject({ status: 'frozen' })
-    expect(codeOf(await begin({ accountIds: [accountId], mode: 'copy' }))).toContain('conflict account_ids[0]')
+    expect(outcomeOf(await begin({ accountIds: [accountId], mode: 'copy' }))).toContain('conflict account_ids[0]')
     await expectLeftOut(accountId, poor.accountId)
     expect((await received({ accountIds: [accountId] })).balances(accountId)).toEqual({
       BASE: '12.5',
@@ -112,11 +98,11 @@ describe('accounts that are moved', () => {
     })
   })
 
-  test('all stay as they are when one of them cannot go', async () => {
+  test('are all unchanged if one of them cannot be moved', async () => {
     const { parties, told } = ledger()
     const active = await parties.open(`active-${serial}`)
     const cannot = async (other: string, why: string): Promise<void> => {
-      const refused = codeOf(await begin({ accountIds: [rich.accountId, other] }))
+      const refused = outcomeOf(await begin({ accountIds: [rich.accountId, other] }))
       expect(refused).toBe(`conflict account_ids[1]: Account ${other} cannot be moved: ${why}`)
     }
     await cannot(active.accountId, 'it is active, and must be frozen.')
@@ -141,7 +127,7 @@ describe('accounts that are moved', () => {
     await parties.revert(String(agreed['group_id']))
   })
 
-  test('bring what came in while they left', async () => {
+  test('are exported with a transfer that arrived during the move', async () => {
     const { parties, told, node } = ledger()
     let once = true
     const gateway: LedgerGateway = {
@@ -163,7 +149,7 @@ describe('accounts that are moved', () => {
     expect(await balancesOf(rich.accountId)).toEqual({})
   })
 
-  test('go on where they ended when a home does not answer', async () => {
+  test('complete the move on a repeated request after a shard did not reply', async () => {
     const { node } = ledger()
     let asked = 0
     const gateway: LedgerGateway = {
@@ -183,7 +169,7 @@ describe('accounts that are moved', () => {
     expect(moved.account(poor.accountId).status).toBe('frozen')
   })
 
-  test('V2: who is refused on the way is told that part may have left, and goes on', async () => {
+  test('V2: a refusal during the move says that some accounts may have left; a repeat completes the move', async () => {
     const { node, parties } = ledger()
     const gateway: LedgerGateway = {
       ask: async (request) => {
@@ -195,7 +181,7 @@ describe('accounts that are moved', () => {
     const begun = await ledger()
       .exportsWith({ gateway })
       .begin({ ...ORDER, mode: 'move', accountIds })
-    expect(codeOf(begun)).toMatch(
+    expect(outcomeOf(begun)).toMatch(
       /^conflict account_ids\[1\]: Account poor-\d+ cannot be moved: .* Some accounts may have left already\. Repeat the request to continue the move\.$/,
     )
     await parties.changeStatus(poor, 'frozen')
@@ -204,12 +190,8 @@ describe('accounts that are moved', () => {
   })
 })
 
-describe('accounts that were erased', () => {
-  let held: ExportsLedger | undefined
-  const ledger = (): ExportsLedger => {
-    if (held === undefined) throw new Error('there is no ledger')
-    return held
-  }
+describe('erased accounts', () => {
+  const ledger = withExportsLedger()
   const erase = async (accountId: string): Promise<void> => {
     const { node } = ledger()
     const actor = accountAddress(accountId)
@@ -217,12 +199,7 @@ describe('accounts that were erased', () => {
     await node.ask(actor, { kind: 'erase', reason: 'a test' })
   }
 
-  beforeAll(async () => {
-    held = await createExportsLedger()
-  })
-  afterAll(() => held?.close())
-
-  test('are left out of all, with what they stated, and are refused by name', async () => {
+  test('are left out of an export of all, with their attestations, and cannot be exported by ID', async () => {
     const { parties, told, exports } = ledger()
     const gone = await parties.open('gone')
     const stated = await attest(ledger(), told.kept, gone.accountId)
@@ -241,7 +218,7 @@ describe('accounts that were erased', () => {
     })
   })
 
-  test('V1: what they issued goes nowhere: no ledger takes it, so who holds it stays as it is', async () => {
+  test('V1: block the move of an account that holds their token, and leave it unchanged', async () => {
     const { parties, told, exports, reads } = ledger()
     const [founder, holder] = [await parties.open('founder'), await parties.open('holder')]
     await parties.issue('SCRIP', founder.accountId, '5')
@@ -251,7 +228,7 @@ describe('accounts that were erased', () => {
     await parties.changeStatus(holder, 'frozen')
     await erase('founder')
     const order = { ...ORDER, mode: 'move', accountIds: [holder.accountId] } as const
-    expect(codeOf(await exports.begin(order))).toBe(
+    expect(outcomeOf(await exports.begin(order))).toBe(
       'conflict account_ids[0]: Account holder cannot be moved: it holds a token whose issuer was erased.',
     )
     expect(await reads.account(holder.accountId)).toMatchObject({ status: 'frozen' })
@@ -260,7 +237,7 @@ describe('accounts that were erased', () => {
     expect(copy.all('account').map(({ account_id: id }) => id)).toEqual([told.bob.accountId])
   })
 
-  test('do not go along in the history of an NFT: its export is refused, and names it', async () => {
+  test('block the export of an NFT whose history names them; the refusal names the NFT', async () => {
     const { parties, told, exports } = ledger()
     const passing = await parties.open('passing')
     const nft = await parties.mint(told.alice, told.classId, 'handed-on', passing.accountId)
@@ -275,8 +252,8 @@ describe('accounts that were erased', () => {
     await parties.atRest()
     await erase('passing')
     const refused = `conflict -: The history of NFT ${nft} names an erased account.`
-    expect(codeOf(await exports.begin(ORDER))).toBe(refused)
-    expect(codeOf(await exports.begin({ ...ORDER, accountIds: [told.bob.accountId] }))).toBe(refused)
+    expect(outcomeOf(await exports.begin(ORDER))).toBe(refused)
+    expect(outcomeOf(await exports.begin({ ...ORDER, accountIds: [told.bob.accountId] }))).toBe(refused)
     const alice = await Received.of(ledger(), await contentOf(exports, { accountIds: [told.alice.accountId] }))
     expect(alice.all('nft_instance').map(({ instance_id: id }) => id)).toEqual(['kept'])
   })

@@ -1,47 +1,26 @@
-/** Goal: D20: an export is what the ledger shows, all of one moment, and nothing in it says what only its receiver may know. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+/** D20: an export is a consistent snapshot of the ledger, and only its receiver can read balances and used keys. */
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
 import { accountScopeOf } from '../../actors/account-scope.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { attestationMembers } from '../../api/views/attestation-views.ts'
 import { jwkOf } from '../../infra/keys/public-key.ts'
 import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
-import { type BegunExport, ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
+import { ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
 import type { KeyUse } from '../../actors/account/commands.ts'
 import { usedKeyHash } from '../support/reference-encoding.ts'
 import { numberedKeys } from '../support/audited-ledger.ts'
-import {
-  attest,
-  contentOf,
-  createExportsLedger,
-  type ExportsLedger,
-  ORDER,
-  Received,
-  textOf,
-} from './exports-ledger.ts'
-
-const OTHER_LEDGER = '7d3c1b34-0d9a-4a52-8a5e-3f0a5e2f7a10'
-
-function codeOf(begun: BegunExport): string {
-  return begun.kind === 'refused' ? `${begun.code} ${begun.field ?? '-'}: ${begun.detail}` : begun.kind
-}
+import { attest, contentOf, ORDER, OTHER_LEDGER, outcomeOf, Received, withExportsLedger } from './exports-ledger.ts'
 
 describe('an export', () => {
-  let held: ExportsLedger | undefined
-  const ledger = (): ExportsLedger => {
-    if (held === undefined) throw new Error('there is no ledger')
-    return held
-  }
+  const ledger = withExportsLedger(async (opened) => {
+    await attest(opened, opened.told.travelled, opened.told.bob.accountId)
+    await attest(opened, opened.told.kept, 'a-stranger')
+  })
   const received = async (order: Parameters<typeof contentOf>[1] = {}): Promise<Received> =>
     Received.of(ledger(), await contentOf(ledger().exports, order))
 
-  beforeAll(async () => {
-    held = await createExportsLedger()
-    await attest(held, held.told.travelled, held.told.bob.accountId)
-    await attest(held, held.told.kept, 'a-stranger')
-  })
-  afterAll(() => held?.close())
-
-  test('of all holds what the interface shows, and balances and salt are its receiver’s alone', async () => {
+  test('of all equals the reads of the API, and its receiver can decrypt balances and salt', async () => {
     const { reads, attestations, ledgerId } = ledger()
     const all = await received()
     expect(all.all('ledger')).toMatchObject([
@@ -112,7 +91,7 @@ describe('an export', () => {
     }
   }
 
-  test('says of used keys what they did, as hashes that only its receiver can make', async () => {
+  test('has the used idempotency keys as salted hashes by operation', async () => {
     const { parties, told, node } = ledger()
     const carol = await parties.open('carol')
     await parties.submit(carol, { type: 'credit', amount: '5', idempotency_key: 'the first key' })
@@ -132,7 +111,7 @@ describe('an export', () => {
     const numbered = numberedKeys()
     expect(numbered.filter((key) => isUsed('key_rotation', key))).toHaveLength(1)
     expect(numbered.filter((key) => isUsed('mint', key))).toHaveLength(1)
-    // Transactions of others with her, and her registration, use no key of hers.
+    // A transfer to Carol and her registration use no key of hers.
     expect(hashes.size).toBe(4)
     expect(node.ledgerId).not.toBe(ORDER.audience)
     expect((await received()).keySalt()).toBe(salt)
@@ -140,7 +119,7 @@ describe('an export', () => {
     for (const secret of ['the first key', 'the key of what failed', salt]) expect(all.text).not.toContain(secret)
   })
 
-  test('has no balance in plain', async () => {
+  test('has no balance in plain text', async () => {
     const { parties } = ledger()
     const dora = await parties.open('dora')
     await parties.submit(dora, { type: 'credit', amount: '98765432109.8765' })
@@ -153,7 +132,7 @@ describe('an export', () => {
     )
   })
 
-  test('of some accounts holds these, the tokens that they hold, and the NFTs that they own with what belongs to them', async () => {
+  test('of some accounts has these accounts, their tokens, and their NFTs with classes and attestations', async () => {
     const { told, parties } = ledger()
     await parties.issue('BRONZE-1', told.alice.accountId, '5')
     const some = await received({ accountIds: [told.bob.accountId] })
@@ -167,19 +146,19 @@ describe('an export', () => {
     expect(some.all('used_keys').every(({ account_id: id }) => id === told.bob.accountId)).toBe(true)
   })
 
-  test('of an account that is not there, or not for this client, is refused, and names which', async () => {
+  test('is refused if an account does not exist or is outside the scope of the client, and names the field', async () => {
     const { exports, told } = ledger()
     const accountIds = [told.alice.accountId, 'nobody']
-    expect(codeOf(await exports.begin({ ...ORDER, accountIds }))).toBe(
+    expect(outcomeOf(await exports.begin({ ...ORDER, accountIds }))).toBe(
       'not_found account_ids[1]: There is no such account.',
     )
     const scope = accountScopeOf(['nobody', 'bob-*'])
-    expect(codeOf(await exports.begin({ ...ORDER, scope, accountIds }))).toBe(
+    expect(outcomeOf(await exports.begin({ ...ORDER, scope, accountIds }))).toBe(
       'not_found account_ids[0]: There is no such account.',
     )
   })
 
-  test('of all is, for a client that is scoped, of all that there is for it', async () => {
+  test('of all has, for a client with an account scope, only the accounts of the scope', async () => {
     for (const entries of [['bob-*'], ['bob-told', 'nobody-at-all']]) {
       const scoped = await received({ scope: accountScopeOf(entries) })
       expect(scoped.all('account').map(({ account_id: id }) => id)).toEqual(['bob-told'])
@@ -192,9 +171,9 @@ describe('an export', () => {
     ).toEqual([])
   })
 
-  test('is of one moment, whatever is committed while it is read, and no more is read than is wanted', async () => {
+  test('is a snapshot despite later commits, and reads rows only as fast as its reader', async () => {
     const { parties, told, vault, exportsWith } = ledger()
-    // More than a reader is given at once, before the accounts.
+    // The attestations precede the accounts and exceed the buffer of a reader.
     for (let count = 0; count < 300; count += 1) await attest(ledger(), told.kept, 'a-stranger', 'x'.repeat(4_000))
     let opened = 0
     const counting = {
@@ -211,7 +190,7 @@ describe('an export', () => {
     await parties.atRest()
     expect(opened).toBeLessThan(250)
     reader.releaseLock()
-    const rest = await textOf(begun.content)
+    const rest = await text(begun.content)
     expect(opened).toBeGreaterThan(300)
     const read = await Received.of(ledger(), Buffer.from(first.value ?? []).toString('utf8') + rest)
     for (const { accountId } of [told.alice, told.bob]) {
@@ -226,7 +205,7 @@ describe('an export', () => {
     expect(supply(after)).not.toBe(supply(before))
   })
 
-  test('is one at a time, and ends when its reader is gone or its time is over', async () => {
+  test('runs one at a time, and ends when its reader cancels or its deadline passes', async () => {
     const { exportsWith, logged } = ledger()
     const patient = exportsWith({})
     const abandoned = await patient.begin(ORDER)
@@ -239,7 +218,6 @@ describe('an export', () => {
     const brief = exportsWith({ longestMs: 2_000 })
     const slow = await brief.begin(ORDER)
     if (slow.kind !== 'begun') throw new Error(slow.kind)
-    // Nothing is asked of it.
     const reader = slow.content.getReader()
     await expect(reader.closed).rejects.toThrow('reached its deadline')
     await expect(brief.begin(ORDER).then((begun) => begun.kind)).resolves.toBe('begun')
@@ -254,19 +232,22 @@ describe('an export', () => {
       'a balance is that of another token',
       `UPDATE balances SET token_id = 'OTHER' WHERE account_id = $1 AND token_id = 'BASE'`,
     ],
-    ['a transaction is said to be the ledger’s own', `UPDATE transactions SET origin = 'ledger' WHERE account_id = $1`],
+    [
+      'the origin of a transaction is changed to `ledger`',
+      `UPDATE transactions SET origin = 'ledger' WHERE account_id = $1`,
+    ],
     ['a transaction is gone', `DELETE FROM transactions WHERE account_id = $1 AND status = 'failed'`],
-    ['an account’s row is another', `UPDATE accounts SET tip = decode(repeat('00', 32), 'hex') WHERE account_id = $1`],
+    ['an account’s row is changed', `UPDATE accounts SET tip = decode(repeat('00', 32), 'hex') WHERE account_id = $1`],
     ['an account’s row is gone', `DELETE FROM accounts WHERE account_id = $1`],
     ['history is gone', `DELETE FROM nft_events WHERE to_account_id = $1 AND number = 1`],
-  ] as const)('breaks off, and is never whole, when %s', async ([, damage]) => {
+  ] as const)('aborts if %s', async ([, damage]) => {
     const { sql, told, exports, vault, logged } = ledger()
     const ref = vault.accountRef(told.bob.accountId)
     const tables = ['balances', 'transactions', 'accounts', 'nft_events']
     for (const table of tables) await sql.unsafe(`CREATE TABLE kept_${table} AS TABLE ${table}`)
     try {
       await sql.unsafe(damage, [ref])
-      const content = contentOf(exports).then((text) => `whole, ${text.length} characters`)
+      const content = contentOf(exports).then(({ length }) => `complete, ${length} characters`)
       await expect(content).rejects.toSatisfy(
         (error) => error instanceof UnreadableRow || error instanceof ExportsUnavailable,
       )

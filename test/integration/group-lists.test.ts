@@ -1,4 +1,4 @@
-/** Goal: a list of a group with many accounts finds every transaction once, and reads no more than a page may need. */
+/** A list of a group with many accounts has every transaction once, and a page reads a bounded number of rows. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
@@ -14,7 +14,7 @@ import { insertRows } from '../support/postgres/sealed-rows.ts'
 
 const GROUP_ID = '00000000-0000-4000-8000-00000000000a'
 const ACCOUNTS = 60
-/** More of the first account than a page takes of one. */
+/** The first account has more transactions than a page reads of one account. */
 const OF_FIRST = 1_500
 const OF_OTHERS = 40
 const RARE_EVERY = 100
@@ -24,7 +24,7 @@ const owners = [
   ...Array.from({ length: OF_FIRST }, () => 0),
   ...Array.from({ length: OF_OTHERS * (ACCOUNTS - 1) }, (_, n) => 1 + (n % (ACCOUNTS - 1))),
 ]
-// By turns, as far as the others go.
+// Transactions of the first account alternate with those of the others.
 const order = owners
   .map((owner, n) => ({ owner, at: owner === 0 ? n * 2.5 : (n - OF_FIRST) * 1.5 }))
   .toSorted((a, b) => a.at - b.at)
@@ -58,7 +58,7 @@ beforeAll(async () => {
     ledgerId: 'ledger-under-test',
     shardOf: () => 0,
     homeOf: () => 0,
-    vault: await vaultOf(database.url),
+    vault,
   })
   sql = postgres(database.url, { max: 1, onnotice: () => undefined })
   await insertRows(sql, vault, 0, ...accounts.map(({ rows }) => rows))
@@ -77,16 +77,13 @@ afterAll(async () => {
 const idsOf = (pages: Awaited<ReturnType<typeof walk>>) =>
   pages.flatMap((page) => page.transactions.map(({ txnId }) => txnId))
 
-test.each([7, 250])(
-  'pages of %i have every transaction once, newest first or in the order of the feed',
-  async (limit) => {
-    const query = aQuery({ groupId: GROUP_ID, counted: false, limit })
-    expect(idsOf(await walk(reads, query))).toEqual(all.toReversed())
-    expect(idsOf(await walk(reads, { ...query, order: 'asc' })).toSorted()).toEqual(all)
-  },
-)
+test.each([7, 250])('pages of %i have every transaction once, in descending and ascending order', async (limit) => {
+  const query = aQuery({ groupId: GROUP_ID, counted: false, limit })
+  expect(idsOf(await walk(reads, query))).toEqual(all.toReversed())
+  expect(idsOf(await walk(reads, { ...query, order: 'asc' })).toSorted()).toEqual(all)
+})
 
-test('a rare filter finds every match once, in pages that may be short', async () => {
+test('a filter with few matches finds each once', async () => {
   const rare = all.filter((_, n) => n % RARE_EVERY === 0)
   const byAmount = aQuery({ groupId: GROUP_ID, amountMax: '9', counted: false, limit: 10 })
   expect(idsOf(await walk(reads, byAmount))).toEqual(rare.toReversed())
@@ -96,8 +93,8 @@ test('a rare filter finds every match once, in pages that may be short', async (
   expect(idsOf(await walk(reads, ofOne))).toEqual(all.filter((_, n) => order[n]?.owner === 0).toReversed())
 })
 
-/** Rows and index entries read by the scans of a page. `sql` has one connection, whose counts are written before they are read. */
-async function metBy(changes: Parameters<typeof aQuery>[0]): Promise<number> {
+/** Counts rows and index entries that a page reads. `sql` has one connection, which flushes its counts before each look. */
+async function rowsReadFor(changes: Parameters<typeof aQuery>[0]): Promise<number> {
   const returned = async (): Promise<number> => {
     await sql`SELECT pg_stat_force_next_flush()`
     const [row] = await sql<{ rows: string }[]>`
@@ -112,13 +109,14 @@ async function metBy(changes: Parameters<typeof aQuery>[0]): Promise<number> {
   return (await returned()) - before
 }
 
-test('a page reads of each account what the page may need', async () => {
+test('a page reads at most about a page of rows of each account', async () => {
   const limit = 10
-  expect(await metBy({ limit, counted: false })).toBeLessThan(2 * ACCOUNTS * (limit + 1))
-  expect(await metBy({ limit, counted: false, type: 'burn' })).toBeLessThan(2 * (OF_OTHERS * ACCOUNTS + 128) + ACCOUNTS)
+  expect(await rowsReadFor({ limit, counted: false })).toBeLessThan(2 * ACCOUNTS * (limit + 1))
+  const burns = await rowsReadFor({ limit, counted: false, type: 'burn' })
+  expect(burns).toBeLessThan(2 * (OF_OTHERS * ACCOUNTS + 128) + ACCOUNTS)
 })
 
-test('a count within dates reads what is within them', async () => {
+test('a count within dates reads no rows outside them', async () => {
   const dates = { createdFromMs: 8_000_000_000_000, createdToMs: 8_000_000_000_001 }
-  expect(await metBy({ limit: 10, counted: true, ...dates })).toBeLessThan(10)
+  expect(await rowsReadFor({ limit: 10, counted: true, ...dates })).toBeLessThan(10)
 })

@@ -1,6 +1,6 @@
 /**
- * Goal: if an edge dies at any point of a request, its key creates one object, and all senders get one reply (D7). Edges
- * die here like a process: without another call to the store.
+ * If an edge dies at any point of a request, its idempotency key creates one object, and all senders get the same reply
+ * (D7). An edge dies here like a process: without another call to the store.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
   await ledger.close()
 })
 
-/** Of one process. */
+/** An edge with connections of its own, like those of a process. */
 async function edge(dies: 'never' | 'before the request to the ledger' | 'before the reply is stored') {
   const store = createIdempotencyStore({ url: ledger.url, vault: ledger.secrets.vault })
   stores.push(store)
@@ -46,7 +46,7 @@ const LEGS = [
   { account_id: 'payee', type: 'credit', amount: '1' },
 ]
 
-/** The body, another body under the same key, and the number of created objects. */
+/** Requests that create an object. `kind` selects the rows that `countOf` counts. */
 const POSTS: readonly (readonly [path: string, body: (name: string) => object, kind: string])[] = [
   ['/v1/accounts', (name) => ({ account_id: `account-${name}`, public_key: KEY.pem }), 'account'],
   [
@@ -67,7 +67,7 @@ async function countOf(kind: string): Promise<number> {
   return Number(row?.['found'])
 }
 
-describe('an edge that dies under a header key', () => {
+describe('a request with an idempotency key whose edge dies', () => {
   beforeAll(async () => {
     const { send } = await edge('never')
     for (const accountId of ['payer', 'payee']) {
@@ -77,14 +77,11 @@ describe('an edge that dies under a header key', () => {
 
   test.for(
     POSTS.flatMap(([path, body, kind]) =>
-      (['before the request to the ledger', 'before the reply is stored'] as const).map((dies) => ({
-        path,
-        body,
-        kind,
-        dies,
-      })),
+      (['before the request to the ledger', 'before the reply is stored'] as const).map(
+        (dies) => [path, dies, body, kind] as const,
+      ),
     ),
-  )('$path, $dies: one is created, and all get its reply', async ({ path, body, kind, dies }) => {
+  )('%s creates one object and has one reply if the edge dies %s', async ([path, dies, body, kind]) => {
     const [key, mine, other] = [`key of ${path} ${dies}`, body(`one-${dies.length}`), body(`another-${dies.length}`)]
     const [dying, first, second] = [await edge(dies), await edge('never'), await edge('never')]
     const before = await countOf(kind)
@@ -99,7 +96,7 @@ describe('an edge that dies under a header key', () => {
     expect((await countOf(kind)) - before).toBe(1)
   })
 
-  test('a change of status takes effect once, and not again after later changes', async () => {
+  test('changes the status of an account once, also if it is repeated after later changes', async () => {
     const path = '/v1/accounts/payer/status'
     const [dying, alive] = [await edge('before the reply is stored'), await edge('never')]
     const freeze = { status: 'frozen', reason: 'a court order' }
@@ -111,7 +108,7 @@ describe('an edge that dies under a header key', () => {
     expect(JSON.parse(body)).toMatchObject({ status: 'active', sequence: 2 })
   })
 
-  test('many concurrent requests with two bodies create one object', async () => {
+  test('creates one object if many senders use its key concurrently with two bodies', async () => {
     const [first, second] = [await edge('never'), await edge('never')]
     const before = await countOf('class')
     const bodies = ['Contended', 'Contested'].map((name) => ({

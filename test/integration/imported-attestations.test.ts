@@ -1,4 +1,4 @@
-/** Goal: A1 and A2 of attestations that come from another ledger, over PostgreSQL. */
+/** Imported attestations on PostgreSQL: A1 (this ledger signs them) and A2 (no client owns them). */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ExportedAttestation } from '../../api/schemas/requests/export-records.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
@@ -15,7 +15,7 @@ import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 import { createKeys, ledgerBody, SOURCE } from '../unit/portability/export-scene.ts'
 import { anAttestation, contextOf, fileOf, given } from '../unit/portability/import-scene.ts'
 
-/** Long after whatever comes was made: the keys of this ledger are younger. */
+/** Later than the imported attestations: the keys of this ledger are younger than these. */
 const NOW_MS = 1_790_000_000_000
 
 const theirs = createKeys()
@@ -46,18 +46,18 @@ afterEach(() => closing.close())
 
 function shownOf(changes: Partial<ExportedAttestation> = {}): ExportedAttestation {
   const body = anAttestation(theirs, changes)
-  if (body.record !== 'attestation') throw new Error('it is none')
+  if (body.record !== 'attestation') throw new Error('the record is no attestation')
   return body.attestation
 }
 
 async function stored(shown: ExportedAttestation): Promise<Attestation> {
   const found = await store.attestation(shown.attestation_id)
-  if (found === undefined) throw new Error('it is not there')
+  if (found === undefined) throw new Error('the attestation is not stored')
   return found
 }
 
-/** A third ledger that knows the keys of this one takes it. */
-async function isTakenOn(attestation: Attestation): Promise<boolean> {
+/** Whether a third ledger that trusts the keys of this ledger accepts the attestation. */
+async function isAcceptedByThirdLedger(attestation: Attestation): Promise<boolean> {
   const { records } = await fileOf(
     () => [
       ledgerBody(),
@@ -84,7 +84,7 @@ test.for<Partial<ExportedAttestation>>([
   { evidence_url: 'https://example.org/1', attester_verified: true },
   REVOKED,
 ])(
-  'A1: what came is signed by this ledger as it shows it, and a third ledger takes it from here: %o',
+  'A1: this ledger signs an imported attestation anew, and a third ledger accepts its signature: %o',
   async (changes) => {
     const shown = shownOf(changes)
     expect(await imported.look(shown)).toBe('absent')
@@ -98,29 +98,29 @@ test.for<Partial<ExportedAttestation>>([
       key_id: ours.current('attestation'),
     })
     expect(parseTimestamp(members.imported_at ?? '')).toBe(NOW_MS)
-    expect(await isTakenOn(here)).toBe(true)
-    expect(await isTakenOn({ ...here, statement: 'Another.' })).toBe(false)
+    expect(await isAcceptedByThirdLedger(here)).toBe(true)
+    expect(await isAcceptedByThirdLedger({ ...here, statement: 'Another.' })).toBe(false)
   },
 )
 
-test('A1: taken back here it is signed again, and still taken on', async () => {
+test('A1: a third ledger accepts an attestation that was revoked here', async () => {
   const shown = shownOf()
   await imported.add(shown, SOURCE)
   const here = await stored(shown)
   const revoked = { atMs: NOW_MS + 5, by: 'administrator', reason: null }
   const seal = await sealAttestation(ours, here, revoked)
   await store.revoke(here.attestationId, { ...revoked, seal })
-  expect(await isTakenOn(await stored(shown))).toBe(true)
+  expect(await isAcceptedByThirdLedger(await stored(shown))).toBe(true)
 })
 
-test('A2: it belongs to no client: no client ID can equal the name of its ledger', async () => {
+test('A2: the submitter of an imported attestation is no valid client ID', async () => {
   await imported.add(shownOf({ submitted_by: 'backend' }), SOURCE)
   const { submittedBy } = await stored(shownOf())
   expect(submittedBy).toBe(`import ${SOURCE}`)
   expect(CLIENT_ID_FORM.test(submittedBy)).toBe(false)
 })
 
-test('a repeated import changes nothing, from any ledger, also after a revocation here', async () => {
+test('an import of an attestation that is present changes nothing, from any ledger, also after a revocation', async () => {
   const shown = shownOf()
   await imported.add(shown, SOURCE)
   const onward = attestationMembers(await stored(shown)) as ExportedAttestation

@@ -1,4 +1,4 @@
-/** Goal: a ledger is created under its own master key alone, and a database from before the baseline is refused. */
+/** Only the master key of a ledger opens it. A database from before the schema baseline is refused. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -29,7 +29,6 @@ function newMasterKeys(bytes: Buffer = randomBytes(32)): KeyRing {
   return { current: wrappingKeysOf(createSecretKey(bytes)), previous: [] }
 }
 
-/** The rows of all tables, and all relations and functions. */
 async function contents(): Promise<unknown> {
   const relations = await sql<{ name: string; kind: string }[]>`
     SELECT relname AS name, relkind AS kind FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1`
@@ -51,7 +50,7 @@ test('a new ledger has a root secret of its own, which is not its master key', a
   expect(openLedgerSecrets(masterKeys, again).derive('page-tokens')).toEqual(derive('page-tokens'))
 })
 
-test('under another master key nothing of a ledger is changed', async () => {
+test('a start with another master key is refused and changes nothing', async () => {
   const [owner, other] = [newMasterKeys(), newMasterKeys()]
   await createOrMigrate(database.url, owner, { shards: 4 })
   await sql`UPDATE schema_migrations SET name = 'none of ours'`
@@ -64,7 +63,7 @@ const REMEDY =
   'the database was made by version 0.7 or earlier of this program: export the ledger with that version, and import it ' +
   'into a new database with this one'
 
-describe('a database from before the baseline', () => {
+describe('a database from before the schema baseline', () => {
   let before: unknown
   beforeEach(async () => {
     await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
@@ -78,9 +77,9 @@ describe('a database from before the baseline', () => {
     ['the launcher', () => createOrMigrate(database.url, newMasterKeys(), {})],
     ['the launcher with another number of shards', () => createOrMigrate(database.url, newMasterKeys(), { shards: 8 })],
     ['the migration', () => migrate(database.url, { shardCount: 4, masterKeys: newMasterKeys() })],
-    ['a look at the ledger', () => readLedgerAt(database.url)],
+    ['a read of the ledger record', () => readLedgerAt(database.url)],
     ['a node, an edge or the auditor', () => findLedger(database.url, SILENT, () => false)],
-  ])('is refused by %s, with the remedy, and unchanged', async ([, open]) => {
+  ])('is refused by %s with the remedy, and is not changed', async ([, open]) => {
     await expect(open()).rejects.toThrow(new MigrationRefused(REMEDY))
     expect(await contents()).toEqual(before)
   })

@@ -1,4 +1,4 @@
-/** Goal: the loader of tests and benchmarks writes what the ledger itself would have: an audit of all of it finds nothing. */
+/** An audit finds nothing wrong with a ledger that the loader of tests and benchmarks wrote. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import postgres from 'postgres'
 import { createOrMigrate } from '../../infra/ledger/ledger-creation.ts'

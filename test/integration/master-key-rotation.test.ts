@@ -1,4 +1,4 @@
-/** Goal: R1 to R4 of master-key-rotation.ts, W1 and W2 of wrapped-keys.ts: the master key changes, and nothing that it protects. */
+/** A rotation of the master key wraps all keys anew and keeps them (R1 to R4, W1 and W2: see the product's modules). */
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
@@ -27,9 +27,9 @@ import {
 const FIRST = TEST_MASTER_KEY
 const [SECOND, THIRD] = [newMasterKey(), newMasterKey()]
 const REFUSED = /not the one that seals the secrets of this ledger/
-/** Shards and the ledger itself. */
+/** A new ledger has data keys of its shards and of itself. */
 const FIRST_KEYS = DEFAULT_SHARD_COUNT + 1
-/** In the ledger's row. */
+/** Secrets in the row of the ledger. */
 const LEDGER_SECRETS = 4
 
 let database: LedgerDatabase
@@ -62,8 +62,8 @@ function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
-/** No part starts with only the part key of this master key. */
-async function refusesEveryPart(alone: WrappingKeys): Promise<void> {
+/** Expects that no part starts with only the part key of this master key. */
+async function expectPartsRefused(alone: WrappingKeys): Promise<void> {
   const ledger = await readLedgerAt(database.url)
   if (ledger === undefined) throw new Error('there is a ledger')
   expect(() => openNodeSecrets(ringOfPart(only(alone), 'node'), ledger)).toThrow(REFUSED)
@@ -71,7 +71,7 @@ async function refusesEveryPart(alone: WrappingKeys): Promise<void> {
   expect(() => openVault(ringOfPart(only(alone), 'auditor'), ledger)).toThrow(REFUSED)
 }
 
-/** Data keys of accounts without rows, `a000000` and so on. Returns them by name. */
+/** Inserts data keys for the account references `a000000`, `a000001`, ..., which have no accounts. */
 async function insertKeys(count: number, master: WrappingKeys, prefix = 'a'): Promise<ReadonlyMap<KeyName, Buffer>> {
   const wrapping = createKeyWrapping(only(master))
   const made = Array.from({ length: count }, (_, index) => {
@@ -86,7 +86,7 @@ async function insertKeys(count: number, master: WrappingKeys, prefix = 'a'): Pr
   return new Map(made.map(({ ref, key }) => [accountKeyName(ref), key]))
 }
 
-/** The secrets, opened under these master keys; throws if one does not open. */
+/** Unwraps all data keys; throws if one is of another master key. */
 async function openedKeys(masterKeys: KeyRing): Promise<ReadonlyMap<KeyName, Buffer>> {
   const wrapping = createKeyWrapping(masterKeys)
   const rows = await sql<{ name: KeyName; master_key_id: string; wrapped: Buffer }[]>`
@@ -99,13 +99,13 @@ async function openedKeys(masterKeys: KeyRing): Promise<ReadonlyMap<KeyName, Buf
   )
 }
 
-/** The same connection, on which something happens right before the first such statement, or every one. */
-function interrupted(statement: string, meddle: () => Promise<unknown>, every = false): Sql {
+/** A view of the connection that runs `action` right before the first such statement, or before each. */
+function interrupted(statement: string, action: () => Promise<unknown>, every = false): Sql {
   let left = every ? Number.POSITIVE_INFINITY : 1
   const before = async (text: string, send: () => unknown): Promise<unknown> => {
     if (text.includes(statement) && left > 0) {
       left -= 1
-      await meddle()
+      await action()
     }
     return send()
   }
@@ -123,32 +123,25 @@ function interrupted(statement: string, meddle: () => Promise<unknown>, every = 
 }
 
 describe('a rotation', () => {
-  test('puts everything under the current key and changes nothing of what was protected', async () => {
+  test('wraps all keys and secrets under the current master key and changes none of them', async () => {
     const keys = await insertKeys(2_500, FIRST)
     const before = await openedKeys(only(FIRST))
     const secrets = await secretsOf(database.url)
     const pageTokens = secrets.derive('page-tokens')
-    expect(await countLeft(sql, after(SECOND, FIRST))).toEqual({
+    const all = {
       shard_secret: 1,
       root_secret: 1,
       message_secret: 1,
       service_keys: SERVICE_KEY_PURPOSES.length,
       data_keys: keys.size + FIRST_KEYS,
-      attestation_keys: 0,
       index_secret: 1,
-    })
+    }
+    expect(await countLeft(sql, after(SECOND, FIRST))).toEqual({ ...all, attestation_keys: 0 })
     const seen: number[] = []
     const rotated = await rotateMasterKey(sql, after(SECOND, FIRST), {
       onProgress: ({ kind, done }) => void (kind === 'data_keys' && seen.push(done)),
     })
-    expect(rotated).toMatchObject({
-      shard_secret: 1,
-      root_secret: 1,
-      message_secret: 1,
-      service_keys: SERVICE_KEY_PURPOSES.length,
-      data_keys: keys.size + FIRST_KEYS,
-      index_secret: 1,
-    })
+    expect(rotated).toMatchObject(all)
     expect(seen).toEqual([1_000, 2_000, keys.size + FIRST_KEYS])
     expect(sumOf(await countLeft(sql, only(SECOND)))).toBe(0)
     expect(await openedKeys(only(SECOND))).toEqual(before)
@@ -160,7 +153,7 @@ describe('a rotation', () => {
     }
   })
 
-  test('keeps the signing keys: they sign under the new master key, and do not open under the old one', async () => {
+  test('keeps the signing keys, which the old master key no longer opens', async () => {
     const clock = createSystemClock()
     const open = (masterKeys: KeyRing) =>
       createServiceKeys({ url: database.url, seals: createServiceKeySeals(masterKeys), clock })
@@ -176,7 +169,7 @@ describe('a rotation', () => {
     await expect(open(only(FIRST))).rejects.toThrow(/master key does not open/)
   })
 
-  test('a part continues with a part key of both master keys, and afterwards with one of the new key alone', async () => {
+  test('a part works with a part key of both master keys; after the rotation the new key suffices', async () => {
     const record = await readLedgerAt(database.url)
     if (record === undefined) throw new Error('there is a ledger')
     const before = openNodeSecrets(ringOfPart(only(FIRST), 'node'), record)
@@ -194,10 +187,10 @@ describe('a rotation', () => {
       expect(await keys.sign(keys.current('receipt'), ['{}'])).toHaveLength(1)
       await keys.close()
     }
-    await refusesEveryPart(FIRST)
+    await expectPartsRefused(FIRST)
   })
 
-  test('keys of attestations are wrapped anew in their own rows', async () => {
+  test('wraps the keys of attestations anew in their rows', async () => {
     const key = newDataKey()
     const { masterKeyId, wrapped } = createKeyWrapping(only(FIRST)).wrap(attestationKeyName('att_1'), key)
     await sql`
@@ -217,8 +210,8 @@ describe('a rotation', () => {
   })
 })
 
-describe('a rotation that does not go smoothly', () => {
-  test('R1, R3: cut short, it leaves a ledger that needs both keys; run again, it does the rest', async () => {
+describe('an interrupted or concurrent rotation', () => {
+  test('R1, R3: a rotation that fails midway leaves a ledger that needs both keys; a new run completes it', async () => {
     await insertKeys(2_500, FIRST)
     const before = await openedKeys(only(FIRST))
     const crash = new Error('the machine is gone')
@@ -234,16 +227,15 @@ describe('a rotation that does not go smoothly', () => {
       index_secret: 1,
     })
     for (const alone of [FIRST, SECOND]) await expect(secretsOf(database.url, only(alone))).rejects.toThrow(REFUSED)
-    await refusesEveryPart(FIRST)
-    await refusesEveryPart(SECOND)
+    for (const alone of [FIRST, SECOND]) await expectPartsRefused(alone)
     await expect(secretsOf(database.url, after(SECOND, FIRST))).resolves.toBeDefined()
-    // On to a third key, before the second was everywhere.
+    // Rotates to a third key before the rotation to the second is complete.
     await rotateMasterKey(sql, after(THIRD, SECOND, FIRST))
     expect(await openedKeys(only(THIRD))).toEqual(before)
     await expect(secretsOf(database.url, only(THIRD))).resolves.toBeDefined()
   })
 
-  test('R2: with a key under a master key that is not given, it names that one and changes nothing', async () => {
+  test('R2: a rotation that lacks a master key of some data keys names it and changes nothing', async () => {
     await insertKeys(2, THIRD, 'z')
     await expect(rotateMasterKey(sql, after(SECOND, FIRST))).rejects.toThrow(MasterKeyMissing)
     await expect(countLeft(sql, after(SECOND, FIRST))).rejects.toThrow(
@@ -259,14 +251,14 @@ describe('a rotation that does not go smoothly', () => {
     )
   })
 
-  test('W1: a key that was destroyed meanwhile stays destroyed, and one that was written anew stays as it is', async () => {
+  test('W1: a rotation restores no key that was destroyed meanwhile, and overwrites none that was replaced', async () => {
     await insertKeys(3, FIRST)
     const other = createKeyWrapping(only(SECOND)).wrap(accountKeyName('a000001'), newDataKey())
-    const meddled = interrupted('UPDATE data_keys', async () => {
+    const concurrent = interrupted('UPDATE data_keys', async () => {
       await sql`DELETE FROM data_keys WHERE ref = 'a000000'`
       await sql`UPDATE data_keys SET master_key_id = ${other.masterKeyId}, wrapped = ${other.wrapped} WHERE ref = 'a000001'`
     })
-    expect(await rotateMasterKey(meddled, after(SECOND, FIRST))).toMatchObject({ data_keys: FIRST_KEYS + 1 })
+    expect(await rotateMasterKey(concurrent, after(SECOND, FIRST))).toMatchObject({ data_keys: FIRST_KEYS + 1 })
     const rows = await sql<
       { ref: string; wrapped: Buffer }[]
     >`SELECT ref, wrapped FROM data_keys WHERE scope = 'account' ORDER BY ref`
@@ -274,7 +266,7 @@ describe('a rotation that does not go smoothly', () => {
     expect(rows[0]?.wrapped).toEqual(other.wrapped)
   })
 
-  test('W2: it skips a key that is being destroyed, and comes back for it', async () => {
+  test('W2: a rotation skips a locked key and retries it later', async () => {
     await insertKeys(3, FIRST)
     const eraser = await connect({ url: database.url, applicationName: 'eraser' })
     await eraser.sql`BEGIN`
@@ -295,7 +287,7 @@ describe('a rotation that does not go smoothly', () => {
     await eraser.end()
   })
 
-  test('R1: two at once put everything under the current key once', async () => {
+  test('R1: two concurrent rotations wrap each key once', async () => {
     await insertKeys(3_000, FIRST)
     const before = await openedKeys(only(FIRST))
     const second = await connect({ url: database.url, applicationName: 'test' })
@@ -306,17 +298,17 @@ describe('a rotation that does not go smoothly', () => {
     expect(await openedKeys(only(SECOND))).toEqual(before)
   })
 
-  test('R4: it says so when a part goes on making keys under the old key, and the old key is needed until that ends', async () => {
+  test('R4: a rotation reports that a part still makes keys under the old key, which remains necessary', async () => {
     let serial = 0
-    const meddled = interrupted('UPDATE data_keys', () => insertKeys(1, FIRST, `A${(serial += 1)}-`), true)
-    const rotating = rotateMasterKey(meddled, after(SECOND, FIRST), { pauseMs: 1 })
+    const concurrent = interrupted('UPDATE data_keys', () => insertKeys(1, FIRST, `A${(serial += 1)}-`), true)
+    const rotating = rotateMasterKey(concurrent, after(SECOND, FIRST), { pauseMs: 1 })
     await expect(rotating).rejects.toThrow(RotationUnfinished)
     await expect(rotating).rejects.toThrow('a running part does not have the new key')
     await expect(secretsOf(database.url, only(SECOND))).rejects.toThrow(REFUSED)
     expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ index_secret: 1 })
   })
 
-  test('R4: it says so when such a key came after all others were done', async () => {
+  test('R4: a rotation reports such a key also if it is made after all others were wrapped', async () => {
     let secrets = 0
     const beforeTheLast = async (): Promise<void> => {
       secrets += 1
@@ -328,7 +320,7 @@ describe('a rotation that does not go smoothly', () => {
     expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST)))).toBe(1)
   })
 
-  test('a secret that was sealed for another place is not taken for one under an unknown master key by half', async () => {
+  test('a rotation changes nothing if a secret of the ledger was sealed for another column', async () => {
     await sql`UPDATE ledger SET sealed_index_secret = ${sealLedgerSecret(only(FIRST), 'shard-secret', randomBytes(32))}`
     await expect(rotateMasterKey(sql, after(SECOND, FIRST))).rejects.toThrow(MasterKeyMissing)
     expect(await openedKeys(only(FIRST))).toHaveProperty('size', FIRST_KEYS)

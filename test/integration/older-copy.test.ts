@@ -68,8 +68,8 @@ describe('an older copy of the database', () => {
     })
   }
 
-  /** A node starts, runs for some heartbeats, and stops. */
-  async function live(): Promise<void> {
+  /** Starts a node, runs it for some heartbeats, and stops it. */
+  async function runNode(): Promise<void> {
     const positions = await openMemory()
     const store = await openStore(positions)
     for (let heartbeats = 0; heartbeats < 3; heartbeats += 1) await store.probe()
@@ -86,41 +86,41 @@ describe('an older copy of the database', () => {
     }
   }
 
-  test('a start on it is refused, and so is every later one, also if NATS lost the position', async () => {
-    await live()
+  test('is refused at every start, also if NATS lost the position', async () => {
+    await runNode()
     const copy = await copied()
-    await live()
+    await runNode()
     await putBack(copy)
-    await expect(live()).rejects.toThrow('older copy')
+    await expect(runNode()).rejects.toThrow('older copy')
     expect(refusalOf(await onDatabase(readServer))).toContain('older copy')
     await nats.empty()
     await nats.start()
-    await expect(live()).rejects.toThrow('older copy')
+    await expect(runNode()).rejects.toThrow('older copy')
   })
 
-  test('a copy without missing commits is accepted like the original', async () => {
-    await live()
+  test('is accepted if it lacks no commits', async () => {
+    await runNode()
     await putBack(await copied())
-    await live()
+    await runNode()
     expect((await onDatabase(readServer)).wentBack).toBe(false)
   })
 
-  test('after an administrator accepts it, the replaced database counts as the older one', async () => {
-    await live()
+  test('is the current database once an administrator accepts it: the replaced one is refused', async () => {
+    await runNode()
     const older = await copied()
-    await live()
+    await runNode()
     const replaced = await copied()
     await putBack(older)
-    await expect(live()).rejects.toThrow('older copy')
+    await expect(runNode()).rejects.toThrow('older copy')
     await onDatabase(acceptServer)
-    await live()
-    await live()
+    await runNode()
+    await runNode()
     await putBack(replaced)
-    await expect(live()).rejects.toThrow('older copy')
+    await expect(runNode()).rejects.toThrow('older copy')
   })
 
-  test('a running node that meets it stops and withdraws the acceptance', async () => {
-    await live()
+  test('stops a running node, which withdraws the acceptance of the server', async () => {
+    await runNode()
     const copy = await copied()
     const positions = await openMemory()
     let stopped: (reason: string) => void = () => undefined
@@ -133,11 +133,11 @@ describe('an older copy of the database', () => {
     await Promise.all([store.close(), positions.close()])
   })
 
-  test('NATS without the position is no reason to refuse', async () => {
-    await live()
+  test('is not suspected if only NATS lost the position', async () => {
+    await runNode()
     await nats.empty()
     await nats.start()
-    await live()
+    await runNode()
     expect((await onDatabase(readServer)).wentBack).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-/** Goal: P1 of prepared.ts: a settled query holds nothing of its parameters and rows. */
+/** P1 of prepared.ts: a settled query keeps no reference to its parameters and rows. */
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect, type Connection } from '../../infra/postgres/connection/connection.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('an answered query holds neither its parameters nor its rows', async () => {
+test('a completed query keeps neither its parameters nor its rows', async () => {
   const { sql } = connection
   expect(await prepared(sql, 'SELECT $1::text AS said', [TEXT])).toEqual([{ said: TEXT }])
   const query = sql<{ readonly said: string }[]>`SELECT ${TEXT}::text AS said`
@@ -29,7 +29,7 @@ test('an answered query holds neither its parameters nor its rows', async () => 
   expect(await query).toHaveLength(0)
 })
 
-test('the error of what is refused has its code, and holds none of its parameters', async () => {
+test('the error of a refused query has its code, and none of its parameters', async () => {
   const refused = prepared(connection.sql, 'SELECT $1::integer AS number', ['a secret'])
   await expect(refused).rejects.toMatchObject({ code: '22P02', parameters: [], args: [] })
 })

@@ -1,4 +1,4 @@
-/** Goal: the ledger waits for a server in recovery, and refuses a permanently read-only one: with real servers. */
+/** The ledger waits for a PostgreSQL server in recovery, and refuses a permanently read-only one. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -67,7 +67,7 @@ async function startCopy(
 
 test('W1: a migration waits for the end of the recovery and reports progress; parts wait too', async () => {
   const go = join(directory, 'go')
-  // Provides no file, so that the server replays its own log, and delays the end of the recovery.
+  // The command provides no file, so that the server replays its own log, and delays the end of the recovery.
   const restoring = `case %f in *.history) exit 1;; esac; test -e asked || { touch asked; exit 1; }; while [ ! -e "${go}" ]; do sleep 0.05; done; exit 1`
   const { url } = await startCopy('restored', { settings: [`restore_command = '${restoring}'`], signal: 'recovery' })
   const said: string[] = []
@@ -85,7 +85,7 @@ test('W1: a migration waits for the end of the recovery and reports progress; pa
   expect(await both).toEqual([expect.objectContaining({ ledgerId }), expect.objectContaining({ ledgerId })])
 })
 
-test('W1: a paused recovery is refused without a wait', async () => {
+test('W1: a migration refuses a paused recovery at once', async () => {
   const { url } = await startCopy('paused', { settings: [`restore_command = 'false'`], signal: 'standby' })
   await withSql(url, async (sql) => {
     await sql`SELECT pg_wal_replay_pause()`
@@ -97,7 +97,7 @@ test('W1: a paused recovery is refused without a wait', async () => {
   await expect(migrated(url)).rejects.toThrow(/recovery of PostgreSQL is paused.*pg_wal_replay_resume/)
 })
 
-test('W1: a standby that follows another server is refused without a wait', async () => {
+test('W1: a migration refuses a standby at once', async () => {
   const primary = await startCopy('primary', {})
   const { port, password } = new URL(primary.url)
   const settings = [`primary_conninfo = 'host=127.0.0.1 port=${port} user=ledger password=${password}'`]
@@ -110,7 +110,7 @@ test('W1: a standby that follows another server is refused without a wait', asyn
   await expect(refused).rejects.toBeInstanceOf(ServerReadOnly)
 })
 
-test('a server whose sessions are read-only is named as such', async () => {
+test('a migration refuses a server with read-only sessions, and names the setting', async () => {
   const { url } = await startCopy('read-only', { settings: ['default_transaction_read_only = on'] })
   await expect(migrated(url)).rejects.toThrow('default_transaction_read_only is on')
 })

@@ -1,4 +1,4 @@
-/** Goal: an edge is told that shards are served only while an owner of one proves that it can commit. */
+/** Shards count as served only while the owner of one proves that it can commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await sql`UPDATE shards SET node_id = NULL, session = NULL, updated_at = now() - interval '1 hour'`
 })
 
-/** The owner of one shard proved that it could commit so long ago. */
+/** Gives one shard an owner that proved this long ago that it could commit. */
 async function own(provedAgoMs: number): Promise<void> {
   const ago = sql`now() - ${provedAgoMs}::float8 * interval '1 ms'`
   await sql`
@@ -28,7 +28,7 @@ async function own(provedAgoMs: number): Promise<void> {
   await sql`UPDATE shards SET node_id = 'node', session = ${SESSION} WHERE shard_id = 2`
 }
 
-test('shards without an owner are not served, whichever nodes live', async () => {
+test('shards without an owner are not served, even if a node has just proved that it can commit', async () => {
   await own(0)
   await sql`UPDATE shards SET node_id = NULL, session = NULL, updated_at = now()`
   expect(await anyShardServed(sql)).toBe(false)
@@ -38,12 +38,12 @@ test.for([
   [0, true],
   [GIVEN_UP_AFTER_MS - 2_000, true],
   [GIVEN_UP_AFTER_MS + 1, false],
-] as const)('one shard whose owner proved itself %i ms ago: %s', async ([provedAgoMs, served]) => {
+] as const)('shards whose owner proved %i ms ago that it can commit are served: %s', async ([provedAgoMs, served]) => {
   await own(provedAgoMs)
   expect(await anyShardServed(sql)).toBe(served)
 })
 
-test('an owner that has proved nothing yet counts from when it took the shard', async () => {
+test('before its first proof an owner counts from when it took the shard', async () => {
   await sql`UPDATE shards SET node_id = 'node', session = ${SESSION} WHERE shard_id = 2`
   expect(await anyShardServed(sql)).toBe(false)
   await sql`UPDATE shards SET updated_at = now() WHERE shard_id = 2`

@@ -1,4 +1,4 @@
-/** Goal: the count of finished transactions of each shard is exact (C1), and reading it reads no accounts (C2). */
+/** The count of finished transactions of each shard is exact (C1), and a read of it reads no accounts (C2). */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { countedRows, foldCounts } from '../../infra/postgres/rows/shard-counts.ts'
@@ -57,7 +57,7 @@ test('C1: concurrent folds and commits neither lose nor double a count', async (
   expect(await counts()).toEqual(EXPECTED)
 })
 
-test('C1: while another session folds, a fold moves nothing and waits for nothing', async () => {
+test('C1: while another session folds, a fold returns at once and moves nothing', async () => {
   await insertCommits()
   const other = await sql.reserve()
   await other`BEGIN`

@@ -1,4 +1,4 @@
-/** Goal: an outbox row that cannot be read is a fault of its shard, and is not taken for an outage of PostgreSQL. */
+/** An unreadable outbox row is a fault of its shard, and not an outage of PostgreSQL. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-test('opening the shard rejects with the unreadable row, and with an outage only where there is one', async () => {
+test('a shard with an unreadable outbox row does not open; an outage of PostgreSQL has another error', async () => {
   const { store, wire } = await harness.open({ callTimeoutMs: 1_000 })
   await harness.sql`
     INSERT INTO outbox (shard_id, target_shard, number, message, written_at) VALUES (3, 4, 1, 'no envelope', now())`

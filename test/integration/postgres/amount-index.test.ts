@@ -1,4 +1,4 @@
-/** Goal: whatever stands for magnitudes of amounts in the tables, searches by amount find the same, and the audit finds nothing. */
+/** Searches by amount and the audit have the same results with each setting of the amount index. */
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
@@ -23,7 +23,7 @@ function transactionsOf({ account }: (typeof ACCOUNTS)[number]): Transaction[] {
   })
 }
 
-test.each(AMOUNT_INDEXES)('index %s: searches', async (amountIndex) => {
+test.each(AMOUNT_INDEXES)('searches by amount find all matches with the amount index %s', async (amountIndex) => {
   const database = await createLedgerDatabase()
   const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
   await sql`UPDATE ledger SET amount_index = ${amountIndex}`
@@ -33,7 +33,7 @@ test.each(AMOUNT_INDEXES)('index %s: searches', async (amountIndex) => {
     ledgerId: 'ledger-under-test',
     shardOf: () => 0,
     homeOf: () => 0,
-    vault: await vaultOf(database.url),
+    vault,
   })
   try {
     const transactions = ACCOUNTS.flatMap(transactionsOf).map((transaction) => ({ transaction, receipt: RECEIPT }))
@@ -56,15 +56,18 @@ test.each(AMOUNT_INDEXES)('index %s: searches', async (amountIndex) => {
   }
 })
 
-test.each(AMOUNT_INDEXES)('index %s: a node writes what an audit accepts', async (amountIndex) => {
-  const ledger = await createAuditedLedger(amountIndex)
-  try {
-    await everythingOnce(new Parties(ledger), 'one')
-    const { url, ledgerId, vault } = ledger
-    const { checked, failed } = await runSpotPass({ url, ledgerId, kind: 'compliance' }, vault)
-    expect(checked.chains_verify).toBeGreaterThan(0)
-    expect(Object.values(failed).filter((count) => count > 0)).toEqual([])
-  } finally {
-    await ledger.close()
-  }
-})
+test.each(AMOUNT_INDEXES)(
+  'an audit accepts the rows that a node writes with the amount index %s',
+  async (amountIndex) => {
+    const ledger = await createAuditedLedger(amountIndex)
+    try {
+      await everythingOnce(new Parties(ledger), 'one')
+      const { url, ledgerId, vault } = ledger
+      const { checked, failed } = await runSpotPass({ url, ledgerId, kind: 'compliance' }, vault)
+      expect(checked.chains_verify).toBeGreaterThan(0)
+      expect(Object.values(failed).filter((count) => count > 0)).toEqual([])
+    } finally {
+      await ledger.close()
+    }
+  },
+)

@@ -1,4 +1,4 @@
-/** How PostgreSQL finds NFTs among many, and how much of them a page holds; what every reads must show is in the contract. */
+/** Reads of NFTs on PostgreSQL use indexes and bounded pages. The contract of ledger reads tests their content. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { padded } from '../../../infra/vault/padding.ts'
@@ -27,7 +27,7 @@ import { classIdOf, classState, instanceState } from '../../support/postgres/led
 const MANY_CLASSES = 2_000
 const MANY_INSTANCES = 40_000
 const LIMIT = 100
-/** The first of the classes that `whale` owns all of; each class has as many instances. */
+/** `whale` owns all instances of the classes from this number on. All classes have the same number of instances. */
 const WHALE_FROM = 1_500
 
 let database: LedgerDatabase
@@ -48,7 +48,6 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** How many rows each scan of a plan looks at, in all. */
 interface PlanNode {
   readonly 'Node Type': string
   readonly 'Index Name'?: string
@@ -58,6 +57,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
+/** The total number of rows that each scan of a plan reads. */
 function scansOf(node: PlanNode): readonly { readonly index: string; readonly rows: number }[] {
   const below = (node.Plans ?? []).flatMap(scansOf)
   if (!node['Node Type'].includes('Scan') || node['Node Type'].startsWith('Subquery')) return below
@@ -67,12 +67,12 @@ function scansOf(node: PlanNode): readonly { readonly index: string; readonly ro
 
 async function scans(text: string, parameters: readonly (string | number)[], mode: 'generic' | 'custom') {
   await sql.unsafe(`SET plan_cache_mode = force_${mode}_plan`)
-  await sql.unsafe(`PREPARE asked AS ${text}`)
+  await sql.unsafe(`PREPARE query AS ${text}`)
   const literals = parameters.map((value) => (typeof value === 'number' ? String(value) : `'${value}'`))
   const [row] = await sql.unsafe<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }[]>(
-    `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked (${literals.join(', ')})`,
+    `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE query (${literals.join(', ')})`,
   )
-  await sql.unsafe('DEALLOCATE asked')
+  await sql.unsafe('DEALLOCATE query')
   const [plan] = row?.['QUERY PLAN'] ?? []
   if (plan === undefined) throw new Error('there is no plan')
   return scansOf(plan.Plan)
@@ -80,10 +80,10 @@ async function scans(text: string, parameters: readonly (string | number)[], mod
 
 const paddedId = (number: number): string => `cls_${String(number).padStart(26, '0')}`
 
-/** A statement, its parameters, how many rows its longest scan has, and a pattern of the indexes that are used. */
-type Asked = readonly [string, readonly (string | number)[], number, string]
+/** A statement, its parameters, the number of rows of its longest scan, and a pattern of the indexes that it uses. */
+type Query = readonly [string, readonly (string | number)[], number, string]
 
-describe('among many', () => {
+describe('among many NFTs', () => {
   beforeAll(async () => {
     await sql`
       INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id, class_name, issuer)
@@ -112,13 +112,13 @@ describe('among many', () => {
   const classId = paddedId(1_600)
   const range = [`${classId}/`, `${classId}0`]
   const ofOwner = 'accounts_(pkey|by_id) actors_classes actors_owned'
-  const asked: Readonly<Record<string, Asked>> = {
+  const queries: Readonly<Record<string, Query>> = {
     'a class': [CLASS, [classId], 1, 'actors_classes'],
     'an instance': [INSTANCE, [15, `${classId}/1599`], 1, 'actors_(pkey|by_id)'],
     'the instances of a class': [INSTANCES, [classId, ...range, LIMIT + 1], 20, 'actors_by_id actors_classes'],
     'NFTs of an owner': [OWNED, [0, 'owner 7', '', LIMIT + 1], 40, ofOwner],
     'NFTs of an owner of many': [OWNED, [0, 'whale', '', LIMIT + 1], LIMIT + 1, ofOwner],
-    'more of it': [OWNED, [0, 'whale', `${classId}/`, LIMIT + 1], LIMIT + 1, ofOwner],
+    'the next page of these': [OWNED, [0, 'whale', `${classId}/`, LIMIT + 1], LIMIT + 1, ofOwner],
     'NFTs of an owner of none': [OWNED, [0, 'nobody', '', LIMIT + 1], 1, ofOwner],
     'a history': [
       HISTORY,
@@ -128,22 +128,22 @@ describe('among many', () => {
     ],
   }
 
-  test('each is found by an index that leads to it, and no more rows are looked at than are shown', async () => {
+  test('each query uses the index of its rows, and reads no more rows than it returns', async () => {
     for (const analyzed of [false, true]) {
       if (analyzed) await sql`ANALYZE`
-      for (const [what, [text, parameters, shown, pattern]] of Object.entries(asked)) {
+      for (const [name, [text, parameters, shown, pattern]] of Object.entries(queries)) {
         for (const mode of ['generic', 'custom'] as const) {
           const found = await scans(text, parameters, mode)
           const indexes = [...new Set(found.map(({ index }) => index))].toSorted().join(' ')
-          expect(`${what}: ${indexes}`).toMatch(new RegExp(`^${what}: ${pattern}$`))
+          expect(`${name}: ${indexes}`).toMatch(new RegExp(`^${name}: ${pattern}$`))
           for (const { rows } of found) expect(rows).toBeLessThanOrEqual(LIMIT + 1)
-          expect(`${what}: ${Math.max(...found.map(({ rows }) => rows))}`).toBe(`${what}: ${shown}`)
+          expect(`${name}: ${Math.max(...found.map(({ rows }) => rows))}`).toBe(`${name}: ${shown}`)
         }
       }
     }
   })
 
-  test('a page of classes walks no further than it shows; only the count, of the first, looks at more of them', async () => {
+  test('a page of classes reads only its rows; only the count of the first page reads more', async () => {
     for (const mode of ['generic', 'custom'] as const) {
       const rowsOf = async (after: string) =>
         (await scans(CLASSES, [after, LIMIT + 1], mode)).map(({ rows }) => rows).filter((rows) => rows > 0)
@@ -153,41 +153,31 @@ describe('among many', () => {
   })
 })
 
-describe('large ones', () => {
+describe('large NFTs', () => {
   const big = 'x'.repeat(64 * 1024)
   const [first, second] = [classIdOf(1), classIdOf(2)]
-  /** As they are stored, with what their documents hold beside the long text. */
+  /** Stored bytes of one, with about 600 for the other fields of its document. */
   const stored = SEALING_BYTES + padded(`${big}${'x'.repeat(600)}`).length
-  /** So many of them fill a page. */
+  /** The number that fills a page. */
   const fitting = Math.ceil(PAGE_BYTES / stored)
   const instances = 2 * fitting + 10
 
   beforeAll(async () => {
     await sql`TRUNCATE actors, accounts`
     for (let number = 1; number <= fitting + 5; number += 1) {
-      const state = classState({
-        id: `class ${number}`,
-        classId: classIdOf(number),
-        status: 'active',
-        description: big,
-      })
-      await insertRows(sql, vault, 0, actorRows(state))
+      const name = { id: `class ${number}`, classId: classIdOf(number) }
+      await insertRows(sql, vault, 0, actorRows(classState({ ...name, status: 'active', description: big })))
     }
     const writeInstance = (instanceId: string, text: string) => {
-      const state = instanceState({
-        id: `${first}/${instanceId}`,
-        status: 'active',
-        owner: 'alice',
-        metadata: { text },
-      })
-      return insertRows(sql, vault, 0, actorRows(state))
+      const fields = { id: `${first}/${instanceId}`, owner: 'alice', metadata: { text } }
+      return insertRows(sql, vault, 0, actorRows(instanceState({ ...fields, status: 'active' })))
     }
     for (let number = 0; number < instances; number += 1) await writeInstance(String(1_000 + number), big)
     await writeInstance('9', '9'.repeat(2 * PAGE_BYTES))
     await insertRows(sql, vault, 0, openAccount(0, 'alice').rows)
   })
 
-  test('a page ends when it is full, and the next goes on behind it, each row once', async () => {
+  test('a page ends when it is full, and the next page begins with the following row', async () => {
     const names = [...Array.from({ length: instances }, (_, index) => String(1_000 + index)), '9']
     interface Page {
       readonly ids: readonly string[]
@@ -216,7 +206,7 @@ describe('large ones', () => {
     }
   })
 
-  test('one that is larger than a page is a page', async () => {
+  test('an NFT that is larger than a page has a page of its own', async () => {
     expect((await reads.instances(first, '8', 1_000))?.instances).toHaveLength(1)
     expect((await reads.instances(first, '8', 1_000))?.next).toBeNull()
     expect((await reads.instances(second, null, 1_000))?.instances).toEqual([])

@@ -1,4 +1,4 @@
-/** How PostgreSQL finds and keeps the rows of a ledger store: plans and columns, which no other store has. */
+/** The query plans and columns of the ledger store on PostgreSQL. */
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitStatement } from '../../../infra/postgres/commit/commit-statement.ts'
@@ -15,8 +15,6 @@ import { PLAN_SETTINGS } from '../../../infra/postgres/connection/plan-settings.
 import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../../infra/postgres/store/shard-start.ts'
 import { DATA_KEYS_LOOK_UP } from '../../../infra/vault/data-keys.ts'
 import { LEDGER_KEY_NAME, shardKeyName } from '../../../infra/vault/key-name.ts'
-import type { AccountState } from '../../../actors/account/state.ts'
-import type { CommitVerdict, ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import { chained } from '../../support/chain.ts'
 import { creditAccount, openAccount, partOf, partWith, RECEIPT, SALT } from '../../support/postgres/ledger-rows.ts'
 import {
@@ -28,12 +26,8 @@ import {
   sendRows,
 } from '../../support/postgres/ledger-rows-values.ts'
 import { sealingVault } from '../../support/postgres/row-vaults.ts'
-import {
-  createPostgresHarness,
-  type PostgresHarness,
-  type PostgresSession,
-  until,
-} from '../../support/postgres/ledger-store-postgres.ts'
+import { createPostgresHarness, type PostgresHarness, until } from '../../support/postgres/ledger-store-postgres.ts'
+import { only, opened, own } from './store-steps.ts'
 
 let harness: PostgresHarness
 
@@ -44,22 +38,8 @@ afterEach(async () => {
   await harness.close()
 })
 
-const only = (...shardIds: readonly number[]): CommitVerdict => ({ kind: 'answered', committed: new Set(shardIds) })
-
-async function own({ store }: PostgresSession, shardId: number): Promise<ShardToken> {
-  const result = await store.acquire(shardId, 0, 1)
-  if (result.kind !== 'owned') throw new Error(`shard ${shardId} was not acquired`)
-  return result.token
-}
-
-async function opened({ store }: PostgresSession, token: ShardToken, accountId = 'alice'): Promise<AccountState> {
-  const change = openAccount(token.shardId, accountId)
-  expect(await store.commit({ shards: [partOf(token, change)] })).toEqual(only(token.shardId))
-  return change.account
-}
-
 describe('plans', () => {
-  test('in a new, empty database every statement finds its rows by primary key or the key that it is asked for', async () => {
+  test('in a new, empty database every statement finds its rows by an index', async () => {
     const sql = postgres(harness.url, { max: 1, connection: PLAN_SETTINGS, onnotice: () => undefined })
     const plan = async (text: string): Promise<string> => {
       const rows = await sql.unsafe<{ 'QUERY PLAN': string }[]>(`EXPLAIN (GENERIC_PLAN) ${text}`)
@@ -102,7 +82,7 @@ describe('plans', () => {
     const indexes = plans.map((text) =>
       [...text.matchAll(/Scan (?:Backward )?using (\w+)/g)].map((found) => found[1]).join(' '),
     )
-    // An account's and an actor's ID alone finds one row, too: it stands in one shard.
+    // Either index finds one row: the ID of an account or actor is unique among all shards.
     const account = 'accounts_(pkey|by_id)'
     const actor = 'actors_(pkey|by_id)'
     const pending = 'pending_transactions_pkey'
@@ -114,7 +94,7 @@ describe('plans', () => {
         `^shards_pkey ${account} transactions_by_key ${pending} ${pending} holds_pkey outbox_channels_pkey$`,
       ),
       expect.stringMatching(`^shards_pkey ${account}$`),
-      // Of an account all that are pending.
+      // Reads all pending transactions of an account.
       expect.stringMatching(`^${account} balances_pkey holds_pkey pending_transactions_by_(key|account)$`),
       expect.stringMatching(`^${account}$`),
       'transactions_by_key pending_transactions_by_key',
@@ -124,7 +104,7 @@ describe('plans', () => {
       'actors_classes',
       expect.stringMatching(`^${actor}$`),
       `transactions_pkey ${pending}`,
-      // Few are pending, and few of one group.
+      // Few transactions are pending, and few belong to one group.
       'transactions_by_group_use pending_transactions_by_group',
       `transactions_pkey ${pending}`,
       'outbox_channels_pkey outbox_acknowledgements_pkey inbox_marks_pkey',
@@ -140,7 +120,7 @@ describe('plans', () => {
 })
 
 describe('columns', () => {
-  test('a final transaction without a receipt, and a pending one with it, are broken invariants', async () => {
+  test('a commit of a final transaction without a receipt, or of a pending one with a receipt, fails', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const [final] = creditAccount(await opened(a, token), 'k1').rows.transactions
@@ -156,7 +136,7 @@ describe('columns', () => {
     expect(await a.store.commit({ shards: [partWith(token, { transactions: [final] })] })).toEqual(only(3))
   })
 
-  test('what crossed the boundary is added up in time: few rows are left of many commits, and they say the same', async () => {
+  test('probes fold the rows of external accounts into one row with the same totals', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const lost = { shardId: 4, epoch: 9, attempt: 0 }
@@ -179,7 +159,6 @@ describe('columns', () => {
     expect(await harness.boundaryTotals()).toEqual(new Map([['BASE', { credited: '210', debited: '35' }]]))
   })
 
-  /** Its rows in the tables of transactions and in the log of commits, and its hold in either place. */
   async function storedOf(txnId: string) {
     const { sql } = harness
     const [stored] = await sql`
@@ -191,7 +170,7 @@ describe('columns', () => {
     return { ...stored }
   }
 
-  test('a transaction that is pending is its own hold until it ends, and the log of commits names it once for each', async () => {
+  test('a pending transaction is its own hold until it ends; the commit log names its entry and its end once each', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const funded = creditAccount(await opened(a, token), 'k', '9')
@@ -225,7 +204,7 @@ describe('columns', () => {
     expect(named.map((one) => ({ ...one }))).toEqual([{ as_entered: true }])
   })
 
-  test('a final row is the one that was inserted: nothing changes it but a compensation', async () => {
+  test('only a compensation changes the row of a final transaction', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const first = pendTransfer(await opened(a, token), 'first')
@@ -252,7 +231,7 @@ describe('columns', () => {
     ])
   })
 
-  test('a leg whose transaction is pending is held as a leg, and the transaction is no hold', async () => {
+  test('the hold of a leg with a pending transaction is stored with the leg, not with the transaction', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const before = await opened(a, token)

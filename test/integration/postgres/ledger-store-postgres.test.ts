@@ -1,4 +1,4 @@
-/** Properties of PostgreSQL's ledger store alone; the contract has those of every store. */
+/** Properties of the ledger store that only the one on PostgreSQL has. The contract has those of every store. */
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -6,26 +6,18 @@ import { readDurability } from '../../../infra/postgres/store/durability.ts'
 import { sessionLockKey } from '../../../infra/postgres/store/sessions.ts'
 import { createPostgresLedgerStore } from '../../../infra/postgres/store/ledger-store-postgres.ts'
 import { countedRows } from '../../../infra/postgres/rows/shard-counts.ts'
-import type { AccountState } from '../../../actors/account/state.ts'
-import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../../runtime/ports/ledger-store.ts'
+import { LedgerStoreUnavailable, type ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase } from '../../support/postgres/ledger-database.ts'
-import {
-  creditAccount,
-  failAccount,
-  openAccount,
-  partOf,
-  partWith,
-  questionOf,
-} from '../../support/postgres/ledger-rows.ts'
+import { creditAccount, failAccount, partOf, partWith, questionOf } from '../../support/postgres/ledger-rows.ts'
 import { concludeTransfer, failTransfer, pendTransfer } from '../../support/postgres/ledger-rows-values.ts'
 import { sealingVault } from '../../support/postgres/row-vaults.ts'
 import {
   createPostgresHarness,
   type PostgresHarness,
-  type PostgresSession,
   SILENT,
   until,
 } from '../../support/postgres/ledger-store-postgres.ts'
+import { only, opened, own } from './store-steps.ts'
 
 let harness: PostgresHarness
 
@@ -36,20 +28,6 @@ afterEach(async () => {
   await harness.close()
 })
 
-const only = (...shardIds: readonly number[]): CommitVerdict => ({ kind: 'answered', committed: new Set(shardIds) })
-
-async function own({ store }: PostgresSession, shardId: number): Promise<ShardToken> {
-  const result = await store.acquire(shardId, 0, 1)
-  if (result.kind !== 'owned') throw new Error(`shard ${shardId} was not acquired`)
-  return result.token
-}
-
-async function opened({ store }: PostgresSession, token: ShardToken, accountId = 'alice'): Promise<AccountState> {
-  const change = openAccount(token.shardId, accountId)
-  expect(await store.commit({ shards: [partOf(token, change)] })).toEqual(only(token.shardId))
-  return change.account
-}
-
 /** The server process that executes a store's commits. */
 async function committingPid(session: string): Promise<number | undefined> {
   const [row] = await harness.sql<{ pid: number }[]>`
@@ -59,7 +37,7 @@ async function committingPid(session: string): Promise<number | undefined> {
 }
 
 describe('the outcome of a commit', () => {
-  test('L2: no answer in time is unknown, and the process behind it has ended before the next commit is taken', async () => {
+  test('L2: a commit that times out is unknown, and its server process ends before the next commit', async () => {
     const a = await harness.open({ commitTimeoutMs: 3_000 })
     const token = await own(a, 3)
     const alice = await opened(a, token)
@@ -69,9 +47,7 @@ describe('the outcome of a commit', () => {
     const verdict = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
     await held.reached()
     expect(await verdict).toEqual({ kind: 'unknown', detail: 'no answer within 3000 ms' })
-    const answered = async (): Promise<boolean> =>
-      (await a.store.commit({ shards: [partOf(token)] })).kind === 'answered'
-    await until(answered)
+    await until(async () => (await a.store.commit({ shards: [partOf(token)] })).kind === 'answered')
     const left = await harness.sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${before ?? 0}`
     expect(left).toHaveLength(0)
     expect(await committingPid(a.session)).not.toBe(before)
@@ -79,7 +55,7 @@ describe('the outcome of a commit', () => {
     expect((await a.store.lookUp(questionOf({ accounts: [alice] }))).accounts.get('3 alice')).toEqual(alice)
   })
 
-  test('an answer that never comes is unknown although the commit was applied', async () => {
+  test('a commit whose reply is lost is unknown although it was applied', async () => {
     const a = await harness.open({ commitTimeoutMs: 3_000 })
     const token = await own(a, 3)
     const credit = creditAccount(await opened(a, token), 'k1')
@@ -91,13 +67,17 @@ describe('the outcome of a commit', () => {
     expect(accounts.get('3 alice')).toEqual(credit.account)
   })
 
+  /** Makes every insert of a transaction raise a warning. */
+  const warnOnInsert = (warning: string): Promise<unknown> =>
+    harness.sql.unsafe(`
+      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING ${warning}; RETURN NULL; END $$;
+      CREATE TRIGGER warn AFTER INSERT ON transactions EXECUTE FUNCTION warn()`)
+
   test('an unrelated warning is logged once, and the commits count as applied', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const alice = await opened(a, token)
-    await harness.sql.unsafe(`
-      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'vacuum soon'; RETURN NULL; END $$;
-      CREATE TRIGGER warn AFTER INSERT ON transactions EXECUTE FUNCTION warn()`)
+    await warnOnInsert(`'vacuum soon'`)
     const first = creditAccount(alice, 'k1')
     for (const change of [first, creditAccount(first.account, 'k2')]) {
       expect(await a.store.commit({ shards: [partOf(token, change)] })).toMatchObject({ kind: 'answered' })
@@ -106,13 +86,11 @@ describe('the outcome of a commit', () => {
     expect(a.events).not.toContain('commit_unknown')
   })
 
-  test('a warning about the transaction’s outcome makes it unknown', async () => {
+  test('a warning about the outcome of the transaction makes the commit unknown', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const alice = await opened(a, token)
-    await harness.sql.unsafe(`
-      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'ended' USING ERRCODE = '57P01'; RETURN NULL; END $$;
-      CREATE TRIGGER warn AFTER INSERT ON transactions EXECUTE FUNCTION warn()`)
+    await warnOnInsert(`'ended' USING ERRCODE = '57P01'`)
     const credit = creditAccount(alice, 'k1')
     expect(await a.store.commit({ shards: [partOf(token, credit)] })).toEqual({
       kind: 'unknown',
@@ -121,7 +99,7 @@ describe('the outcome of a commit', () => {
     expect(a.events).toContain('commit_unknown')
   })
 
-  test('L1: a second commit in flight, and one without a connection, are not sent: nothing of them is applied', async () => {
+  test('L1: a commit is not sent while another is in flight, or without a connection', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const alice = await opened(a, token)
@@ -157,7 +135,7 @@ describe('the outcome of a commit', () => {
     }
   })
 
-  test('F1: a shard that is locked is skipped at once, and the others are committed', async () => {
+  test('F1: a commit skips a locked shard at once and applies the others', async () => {
     const a = await harness.open()
     const [busy, free] = [await own(a, 3), await own(a, 4)]
     const alice = await opened(a, busy)
@@ -172,7 +150,7 @@ describe('the outcome of a commit', () => {
     expect(await a.store.commit({ shards: parts.slice(0, 1) })).toEqual(only(3))
   })
 
-  test('what was decided is counted once, of the shards that were committed alone, beside probes', async () => {
+  test('transactions are counted once and only for committed shards, also beside concurrent probes', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const foreign: ShardToken = { shardId: 4, epoch: 9, attempt: 0 }
@@ -204,8 +182,8 @@ describe('the outcome of a commit', () => {
   })
 })
 
-describe('a look-up that is not answered', () => {
-  test('K5: holds up no other read of its node, and no commit that has keys to fetch', async () => {
+describe('a look-up without a reply', () => {
+  test('K5: delays no other read of its node', async () => {
     const a = await harness.open({ callTimeoutMs: 60_000 })
     const token = await own(a, 3)
     const alice = await opened(a, token)
@@ -213,7 +191,7 @@ describe('a look-up that is not answered', () => {
     let looked: Promise<unknown> = Promise.resolve()
     await harness.sql.begin(async (sql) => {
       await sql`LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE`
-      // As many as there may be: of the shards together, and of one that stands apart.
+      // The maximum: one look-up for all shards, and a separate one.
       const hung = [1, 2].map(async () => {
         await a.store.lookUp(questionOf({ accounts: [alice] }))
         answered += 1
@@ -227,8 +205,8 @@ describe('a look-up that is not answered', () => {
   })
 })
 
-describe('whose database it is', () => {
-  test('N1: another ledger under the same address stops the store for good', async () => {
+describe('the identity of the database and the session', () => {
+  test('N1: another ledger at the same address stops the store permanently', async () => {
     const reasons: string[] = []
     const a = await harness.open({ onStopped: (reason) => reasons.push(reason) })
     const token = await own(a, 3)
@@ -244,7 +222,7 @@ describe('whose database it is', () => {
     expect(reasons).toEqual([expect.stringMatching(/ledgerId was .* and is another/)])
   })
 
-  test('a ledger other than the one expected, and a database without one, are refused from the start', async () => {
+  test('a start with another ledger than the expected one, or with an empty database, is refused', async () => {
     await expect(harness.open({ ledgerId: 'another' })).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     const empty = await createLedgerDatabase({ migrated: false })
     const session = randomBytes(16).toString('hex')
@@ -254,14 +232,14 @@ describe('whose database it is', () => {
     await empty.drop()
   })
 
-  test('a session that is in use is refused', async () => {
+  test('a start with the session of a running store is refused', async () => {
     const a = await harness.open()
     await expect(harness.open({ session: a.session })).rejects.toThrow('another connection holds the session lock')
     const token = await own(a, 3)
     expect(await a.store.commit({ shards: [partOf(token)] })).toEqual(only(3))
   })
 
-  test('a session is ended by its name alone, however long and odd the name of its node', async () => {
+  test('a session is terminated by its ID, also if the name of its node is long and not ASCII', async () => {
     const a = await harness.open({ nodeId: `näme:${'x'.repeat(80)}:${'0'.repeat(32)}` })
     const b = await harness.open()
     const pid = await committingPid(a.session)
@@ -273,7 +251,7 @@ describe('whose database it is', () => {
     expect(await committingPid(b.session)).toBe(others)
   })
 
-  test('without PostgreSQL every call fails as the port says, and none hangs', async () => {
+  test('without PostgreSQL every call fails with the error of the port', async () => {
     const a = await harness.open({ callTimeoutMs: 1_000 })
     const token = await own(a, 3)
     await a.wire.close()
@@ -295,10 +273,8 @@ describe('whose database it is', () => {
   })
 })
 
-describe('whether an answered commit can be lost', () => {
-  const nameOf = (url: string): string => new URL(url).pathname.slice(1)
-
-  /** Of the server, until the work is done; it is every database's, so it is put back. */
+describe('durability of acknowledged commits', () => {
+  /** Changes a setting for all databases of the server during `work`. */
   async function withServerSetting(name: string, value: string, work: () => Promise<void>): Promise<void> {
     const shows = async (wanted: (shown: string) => boolean): Promise<boolean> => {
       const sql = postgres(harness.url, { max: 1, onnotice: () => undefined })
@@ -318,21 +294,22 @@ describe('whether an answered commit can be lost', () => {
     }
   }
 
-  test('W1: synchronous_commit = off is refused, at start and when a connection is opened anew', async () => {
+  test('W1: synchronous_commit = off is refused at start and at each new connection', async () => {
     const a = await harness.open()
-    await harness.sql.unsafe(`ALTER DATABASE ${nameOf(harness.url)} SET synchronous_commit = off`)
+    const name = new URL(harness.url).pathname.slice(1)
+    await harness.sql.unsafe(`ALTER DATABASE ${name} SET synchronous_commit = off`)
     await expect(harness.open()).rejects.toThrow(/synchronous_commit = off/)
     await expect(harness.open()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     a.wire.cut()
     await until(() => a.events.includes('postgres_refused'))
     await expect(a.store.shards()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
-    await harness.sql.unsafe(`ALTER DATABASE ${nameOf(harness.url)} RESET synchronous_commit`)
+    await harness.sql.unsafe(`ALTER DATABASE ${name} RESET synchronous_commit`)
     await until(() => a.events.includes('commit_connection_open'))
     const token = await own(a, 3)
     expect(await a.store.commit({ shards: [partOf(token)] })).toEqual(only(3))
   })
 
-  test('W3: commits have it as a setting of their session, which no later change of the server reaches', async () => {
+  test('W3: commits set synchronous_commit in their session, so that a later change of the server has no effect', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     await harness.sql.unsafe(`
@@ -346,7 +323,7 @@ describe('whether an answered commit can be lost', () => {
     expect([...seen]).toEqual([{ setting: 'on', source: 'session' }])
   })
 
-  test('W1: fsync and the standbys are read as the server has them', async () => {
+  test('W1: the store reads the settings of fsync and of standbys from the server', async () => {
     const sound = { fsync: 'on', synchronousCommit: 'on', standbyNames: '', standbys: 0 }
     expect(await readDurability(harness.sql)).toEqual(sound)
     await withServerSetting('synchronous_standby_names', 'ANY 1 (a, b)', async () => {
@@ -354,7 +331,7 @@ describe('whether an answered commit can be lost', () => {
     })
   })
 
-  test('W2: in production a standby that no commit waits for is refused, a backup that is under way is not', async () => {
+  test('W2: in production an asynchronous standby is refused, and a running backup is accepted', async () => {
     const replicating = async (name: string) => {
       const walSender = { replication: 'database', application_name: name }
       const sql = postgres(harness.url, { max: 1, fetch_types: false, connection: walSender })

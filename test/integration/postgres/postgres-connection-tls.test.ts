@@ -1,4 +1,4 @@
-/** Goal: T2 and T3 of tls-by-address.ts: over TLS, too, a lost connection fails its user, and no other. */
+/** T2 and T3 of tls-by-address.ts: a lost TLS connection fails only the work that uses it; sslmode decides on certificates. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { installCertificate } from '../../support/postgres/server-certificate.ts
 
 class Unavailable extends Error {}
 
-/** How the driver, or the server, says that a connection is gone. */
+/** Codes of the driver and the server for a lost connection. */
 const LOST = { code: expect.stringMatching(/^(CONNECTION_[A-Z]+|57P01|ABORT_ERR)$/) }
 
 let directory: string
@@ -40,17 +40,16 @@ beforeEach(() => {
   uncaught.length = 0
   process.on('uncaughtException', note)
 })
-/** When the server has missed all that were lost, whatever the driver writes has been written. */
 afterEach(async () => {
-  await until('the server has missed all that were lost', 180_000, async () => {
-    return (await other.sql`SELECT FROM pg_stat_ssl WHERE ssl`).length === 0
-  })
+  // Afterwards the driver writes no more to lost connections.
+  const isClosed = async () => (await other.sql`SELECT FROM pg_stat_ssl WHERE ssl`).length === 0
+  await until('the server has closed all lost connections', 180_000, isClosed)
   await new Promise(setImmediate)
   process.off('uncaughtException', note)
   if (uncaught.length > 0) throw new AggregateError(uncaught, 'an error was not caught')
 })
 
-/** With a certificate by an authority that this process does not trust. */
+/** Enables TLS with a certificate of an authority that this process does not trust. */
 async function offerTls(): Promise<void> {
   installCertificate(join(directory, 'data'), secrets)
   await other.sql`ALTER SYSTEM SET ssl_cert_file = 'postgres.pem'`
@@ -78,14 +77,14 @@ async function connectTls(): Promise<Connection> {
 const isAsleep = (pid: number): Promise<readonly unknown[]> =>
   other.sql`SELECT FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'PgSleep'`
 
-test('T2: an unused one is destroyed', async () => {
+test('T2: a statement on a destroyed connection is rejected', async () => {
   const connection = await connectTls()
   connection.destroy()
   expect(connection.isOpen()).toBe(false)
   await expect(connection.sql`SELECT 1`).rejects.toMatchObject(LOST)
 })
 
-test('T2: one that is destroyed while a statement runs rejects it', async () => {
+test('T2: a statement is rejected if its connection is destroyed while it runs', async () => {
   const connection = await connectTls()
   const slept = connection.sql`SELECT pg_sleep(60)`
   const refused = expect(slept).rejects.toMatchObject(LOST)
@@ -99,7 +98,7 @@ const WAYS: readonly [string, (connection: Connection) => Promise<unknown>][] = 
   ['is destroyed here', async ({ destroy }) => destroy()],
 ]
 
-test.for(WAYS)('T2: one that %s within a transaction, of which more comes, rejects it', async ([, lose]) => {
+test.for(WAYS)('T2: a transaction with further statements is rejected if its connection %s', async ([, lose]) => {
   const connection = await connectTls()
   const work = connection.sql.begin(async (transaction) => {
     await transaction`SELECT 1`
@@ -114,7 +113,7 @@ test.for(WAYS)('T2: one that %s within a transaction, of which more comes, rejec
   connection.destroy()
 })
 
-test('T2: work of a query pool that is not done in time is rejected, and the next is done', async () => {
+test('T2: a query pool rejects work that exceeds its deadline, and executes the next', async () => {
   const pool = createQueryPool({
     url: urlWith('require'),
     name: 'pool over TLS',
@@ -133,14 +132,11 @@ test('T2: work of a query pool that is not done in time is rejected, and the nex
   await pool.close()
 })
 
-test.for(['verify-full', 'verify-ca', 'true'])(
-  'T3: sslmode=%s refuses who shows an unknown authority',
-  async (mode) => {
-    await expect(connect({ url: urlWith(mode), applicationName: 'refused' })).rejects.toThrow(/certificate/)
-  },
-)
+test.for(['verify-full', 'verify-ca', 'true'])('T3: sslmode=%s refuses an unknown authority', async (mode) => {
+  await expect(connect({ url: urlWith(mode), applicationName: 'refused' })).rejects.toThrow(/certificate/)
+})
 
-test.for(['require', 'allow', 'prefer'])('T3: sslmode=%s accepts it', async (mode) => {
+test.for(['require', 'allow', 'prefer'])('T3: sslmode=%s accepts an unknown authority', async (mode) => {
   const connection = await connect({ url: urlWith(mode), applicationName: 'accepted' })
   const { pid } = connection.backend
   expect(await other.sql`SELECT ssl FROM pg_stat_ssl WHERE pid = ${pid}`).toEqual([{ ssl: true }])

@@ -1,18 +1,11 @@
-/** Goal: a server that answers slowly is given time for another answer. Lost connections: query-pool-lost.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** The connect timeout bounds each reply of the server. Lost connections: query-pool-lost.test.ts. */
+import { expect, test } from 'vitest'
 import { connect } from '../../../infra/postgres/connection/connection.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../../support/postgres/ledger-database.ts'
+import { createLedgerDatabase } from '../../support/postgres/ledger-database.ts'
 import { startWire } from '../../support/nats/severable-wire.ts'
 
-let database: LedgerDatabase
-beforeAll(async () => {
-  database = await createLedgerDatabase()
-})
-afterAll(async () => {
-  await database?.drop()
-})
-
-test('one is opened where all its round trips together take longer than one answer may', async () => {
+test('a connection opens although its round trips together take longer than the connect timeout', async () => {
+  const database = await createLedgerDatabase()
   const address = new URL(database.url)
   const wire = await startWire({ host: address.hostname, port: Number(address.port) })
   address.port = String(wire.port)
@@ -25,5 +18,6 @@ test('one is opened where all its round trips together take longer than one answ
     connection.destroy()
   } finally {
     await wire.close()
+    await database.drop()
   }
 })

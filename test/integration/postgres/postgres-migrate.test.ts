@@ -1,4 +1,4 @@
-/** Migration runs once, however often it is called, and never against the settings of an existing ledger (M1-M4). */
+/** A migration runs once, and refuses settings that differ from those of the ledger (M1-M4). */
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLedgerSecret } from '../../../infra/keys/ledger-seals.ts'
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const options: MigrateOptions = { shardCount: 8, masterKeys: TEST_MASTER_KEYS }
 
-/** A release with one more step, which nodes of this one must not run beside. */
+/** The steps of a later release: nodes of this release must not run beside the last one. */
 const LATER: readonly Migration[] = [
   ...MIGRATIONS,
   { version: MIGRATIONS.length + 1, name: 'later', sql: 'CREATE TABLE later (held boolean)', alone: true },
@@ -39,7 +39,7 @@ async function newestStep(): Promise<unknown> {
   return row?.['version']
 }
 
-test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
+test('a migration creates the ledger of an empty database', async () => {
   expect(await readLedgerAt(database.url)).toBeUndefined()
   const made = await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
   expect(made).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8, amountIndex: 'account' })
@@ -49,7 +49,7 @@ test('a database that was never migrated has no ledger, and afterwards has the o
   expect(shards.map((row): unknown => row['shard_id'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 
-test('M1: many at once make one ledger, and all return it', async () => {
+test('M1: concurrent migrations create one ledger, and all return it', async () => {
   const records = await Promise.all(Array.from({ length: 5 }, () => migrate(database.url, options)))
   expect(new Set(records.map((record) => record.ledgerId)).size).toBe(1)
   for (const record of records) expect(record).toEqual(records[0])
@@ -57,10 +57,10 @@ test('M1: many at once make one ledger, and all return it', async () => {
   expect(applied).toHaveLength(MIGRATIONS.length)
 })
 
-test('M2: another number of shards, another ledger or index of amounts is refused and changes nothing', async () => {
+test('M2: another number of shards, ledger ID or amount index is refused and changes nothing', async () => {
   const made = await migrate(database.url, { ...options, amountIndex: 'ledger' })
-  const asked = migrate(database.url, { ...options, amountIndex: 'off' })
-  await expect(asked).rejects.toThrow(/LEDGER_AMOUNT_INDEX is off.*created with ledger/)
+  const refused = migrate(database.url, { ...options, amountIndex: 'off' })
+  await expect(refused).rejects.toThrow(/LEDGER_AMOUNT_INDEX is off.*created with ledger/)
   await expect(migrate(database.url, { ...options, shardCount: 16 })).rejects.toThrow(/8 shards.*16/)
   await expect(migrate(database.url, { ...options, ledgerId: 'another' })).rejects.toThrow(MigrationRefused)
   expect(await migrate(database.url, options)).toEqual(made)
@@ -68,7 +68,7 @@ test('M2: another number of shards, another ledger or index of amounts is refuse
   expect(shards).toHaveLength(8)
 })
 
-test('M2: what is refused is refused before the first step of an upgrade', async () => {
+test('M2: other settings are refused before the first step of an upgrade', async () => {
   await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
   await expect(migrate(database.url, { ...options, shardCount: 16 }, LATER)).rejects.toThrow(/8 shards.*16/)
   await expect(migrate(database.url, { ...options, ledgerId: 'another' }, LATER)).rejects.toThrow(/ledger-1/)
@@ -77,7 +77,7 @@ test('M2: what is refused is refused before the first step of an upgrade', async
   expect(await newestStep()).toBe(LATER.length)
 })
 
-test('a node of an earlier version that holds a shard keeps the migration away, and nothing has changed', async () => {
+test('an upgrade is refused and changes nothing while a node of an earlier version owns a shard', async () => {
   await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
   const session = 'f'.repeat(32)
   await sql`UPDATE shards SET epoch = 1, node_id = 'old-node', session = ${session} WHERE shard_id = 1`
@@ -89,7 +89,7 @@ test('a node of an earlier version that holds a shard keeps the migration away, 
   expect(await migrate(database.url, options, LATER)).toMatchObject({ ledgerId: 'ledger-1' })
 })
 
-test('a precondition that a step finds broken stops the migration with its words, and once it holds it goes on', async () => {
+test('a step with an unmet precondition stops the migration with its message, until the precondition is met', async () => {
   const sqlOfStep = `DO $$ BEGIN
     IF EXISTS (SELECT FROM actors WHERE status = 'open') THEN RAISE EXCEPTION 'groups are open: let them end'; END IF;
   END $$`
@@ -106,7 +106,7 @@ test('a precondition that a step finds broken stops the migration with its words
   expect(await migrate(database.url, options, steps)).toMatchObject({ ledgerId: 'ledger-1' })
 })
 
-test('a migration that ends between two steps is finished by the next', async () => {
+test('a migration completes one that failed between two steps', async () => {
   const broken: Migration = { version: LATER.length + 1, name: 'last', sql: 'CREATE TABLE later (held boolean)' }
   await expect(migrate(database.url, options, [...LATER, broken])).rejects.toThrow(LedgerStoreUnavailable)
   expect(await newestStep()).toBe(LATER.length)
@@ -122,20 +122,20 @@ test('M2: two ledgers never share a secret', async () => {
   expect(one.sealedShardSecret.equals(two.sealedShardSecret)).toBe(false)
 })
 
-test('M3: a newer schema is refused, by the migration and by a look at it', async () => {
+test('M3: a newer schema is refused by the migration and by a read of the ledger record', async () => {
   await migrate(database.url, options)
   await sql`INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')`
   await expect(migrate(database.url, options)).rejects.toThrow(/schema version 9999/)
   await expect(readLedgerAt(database.url)).rejects.toThrow(MigrationRefused)
 })
 
-test('a schema that is not up to this program reads as not migrated', async () => {
+test('an older schema reads as not migrated', async () => {
   await migrate(database.url, options)
   await sql`DELETE FROM schema_migrations`
   expect(await readLedgerAt(database.url)).toBeUndefined()
 })
 
-test('M1: while another one migrates, a migration waits, and goes on when that one is gone', async () => {
+test('M1: a migration waits for the end of another one', async () => {
   const other = await sql.reserve()
   await other`SELECT pg_advisory_lock(7810198402634810713)`
   const migration = migrate(database.url, options)
@@ -149,7 +149,7 @@ test('M1: while another one migrates, a migration waits, and goes on when that o
   expect((await migration).shardCount).toBe(8)
 })
 
-test('what cannot be a number of shards, and a server that is not there, are said so', async () => {
+test('an invalid number of shards is refused, and an unreachable server is unavailable', async () => {
   for (const shardCount of [0, 1.5, 65_537]) {
     await expect(migrate(database.url, { ...options, shardCount })).rejects.toThrow(MigrationRefused)
   }

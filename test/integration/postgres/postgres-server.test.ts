@@ -1,4 +1,4 @@
-/** Goal: the ledger's own PostgreSQL keeps as much of its files in memory as the machine has room for, or as much as it is told. */
+/** The embedded PostgreSQL uses the configured size of shared buffers, or a share of the memory of the machine. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { type PostgresOptions, startPostgres } from '../../../infra/embedded/pos
 
 const MIB = 1_048_576
 
-/** Of one that is started so, and what it takes of it before anything was read, bytes. */
+/** Bytes that a new server has configured, and that it uses before it has read files. */
 async function sharedBuffersOf(options: Omit<PostgresOptions, 'dataDir'>): Promise<{ set: number; taken: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-postgres-'))
   const server = await startPostgres({ dataDir, ...options })
@@ -24,9 +24,9 @@ async function sharedBuffersOf(options: Omit<PostgresOptions, 'dataDir'>): Promi
   }
 }
 
-test('a quarter of the memory that there is, within bounds, of which little is taken before it is needed', async () => {
+test('the default is a quarter of the memory, within bounds; an idle server uses little of it', async () => {
   const [, kilobytes = ''] = /^MemTotal:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? []
-  // A limit of this process's own may lower it.
+  // A limit of this process may be lower.
   const memory = Math.min(Number(kilobytes) * 1_024, process.constrainedMemory() || Infinity)
   const { set, taken } = await sharedBuffersOf({})
   const share = Math.min(8_192 * MIB, Math.max(128 * MIB, memory / 4))
@@ -36,12 +36,15 @@ test('a quarter of the memory that there is, within bounds, of which little is t
   expect(taken).toBeLessThan(set / 16 + 64 * MIB)
 })
 
-/** `vm.overcommit_memory=1`: such a system refuses nothing, and would give what there is not. */
+/** With `vm.overcommit_memory=1` the system refuses no size. */
 const refuses = readFileSync('/proc/sys/vm/overcommit_memory', 'utf8').trim() !== '1'
 
-test.runIf(refuses)('the least where the system refuses what is said, and the log says so', async () => {
-  const said: string[] = []
-  const { set } = await sharedBuffersOf({ sharedBuffersMb: 4_000_000, log: (line) => said.push(line) })
-  expect(set).toBe(128 * MIB)
-  expect(said).toContain('the system refuses 4000000 MB of shared memory: PostgreSQL uses 128 MB')
-})
+test.runIf(refuses)(
+  'the server uses the minimum if the system refuses the configured size, and logs this',
+  async () => {
+    const said: string[] = []
+    const { set } = await sharedBuffersOf({ sharedBuffersMb: 4_000_000, log: (line) => said.push(line) })
+    expect(set).toBe(128 * MIB)
+    expect(said).toContain('the system refuses 4000000 MB of shared memory: PostgreSQL uses 128 MB')
+  },
+)

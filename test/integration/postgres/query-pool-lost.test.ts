@@ -1,4 +1,4 @@
-/** Goal: Q5 of query-pool.ts, C1 to C4 of exclusive-connections.ts: lost connections and their users. */
+/** A lost connection fails only the work that uses it: Q5 of query-pool.ts, C1 to C4 of exclusive-connections.ts. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { connect, type Connection, type Sql } from '../../../infra/postgres/connection/connection.ts'
 import {
@@ -52,10 +52,9 @@ async function withPool(changes: Partial<QueryPoolOptions>, run: (pool: QueryPoo
   expect(uncaught).toEqual([])
 }
 
-/** Any that a statement can be asked of. */
-type Asked = Pick<Sql, 'unsafe'>
+type Session = Pick<Sql, 'unsafe'>
 
-async function pidOf(sql: Asked): Promise<number> {
+async function pidOf(sql: Session): Promise<number> {
   const [row] = await sql.unsafe<{ pid: number }[]>('SELECT pg_backend_pid() AS pid')
   return row?.pid ?? 0
 }
@@ -67,35 +66,27 @@ async function written(): Promise<number> {
 
 const terminate = (pid: number): Promise<unknown> => other.sql`SELECT pg_terminate_backend(${pid})`
 
-const noteIn =
-  (list: unknown[]) =>
-  (error: unknown): void =>
-    void list.push(error)
-
 function openAs(name: string): Promise<readonly unknown[]> {
   return other.sql`SELECT FROM pg_stat_activity WHERE application_name = ${name}`
 }
 
-/** Goes on as if nothing had happened, whatever it is told. */
-async function writeOn(sql: Asked, failed: unknown[]): Promise<void> {
+/** Executes statements despite their errors. */
+async function writeOn(sql: Session, failed: unknown[]): Promise<void> {
   for (let number = 0; number < 200; number += 1) {
-    await sql.unsafe(`INSERT INTO written VALUES (${number})`).catch(noteIn(failed))
+    await sql.unsafe(`INSERT INTO written VALUES (${number})`).catch((error: unknown) => failed.push(error))
     await new Promise(setImmediate)
   }
 }
 
-/** Settled by hand. */
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const opened = new Promise<void>((resolve) => (open = resolve))
   return { opened, open }
 }
 
-test('Q5: a transaction whose backend ends between two statements fails, and nothing of it is applied', () =>
+test('Q5: a transaction whose backend ends between two statements fails and is not applied', () =>
   withPool({ size: 3 }, async (pool) => {
-    // There are others to spare.
+    // The pool has two other open connections.
     await Promise.all([1, 2, 3].map(() => pool.run((sql) => sql`SELECT pg_sleep(0.05)`)))
     const failed: unknown[] = []
     let pid = 0
@@ -108,13 +99,13 @@ test('Q5: a transaction whose backend ends between two statements fails, and not
       }),
     )
     await expect(work).rejects.toThrow(Unavailable)
-    // The driver may leave a query of the last moment without an answer: then no caller asks the next one.
+    // The driver may leave the query during the loss unsettled: then the loop sends no further one.
     await expect.poll(() => failed.length).toBeGreaterThan(0)
     expect(await Promise.all([1, 2, 3].map(() => pool.run(pidOf)))).not.toContain(pid)
     expect(await written()).toBe(0)
   }))
 
-test('Q5: a transaction whose backend ends while a statement runs fails, and nothing of it is applied', () =>
+test('Q5: a transaction whose backend ends while a statement runs fails and is not applied', () =>
   withPool({ size: 1 }, async (pool) => {
     const sleeping = gate()
     let pid = 0
@@ -136,7 +127,7 @@ test('Q5: a transaction whose backend ends while a statement runs fails, and not
     expect(await pool.run(pidOf)).not.toBe(pid)
   }))
 
-test('C1: statements behind a lost connection, outside of any transaction, go to no other', () =>
+test('C1: statements after the loss of a connection go to no other, also outside of a transaction', () =>
   withPool({}, async (pool) => {
     await Promise.all([1, 2].map(() => pool.run((sql) => sql`SELECT pg_sleep(0.05)`)))
     const failed: unknown[] = []
@@ -151,7 +142,7 @@ test('C1: statements behind a lost connection, outside of any transaction, go to
     expect({ failed: failed.length, written: await written() }).toEqual({ failed: 200, written: 0 })
   }))
 
-test('C3: a transaction that is not done in time is rolled back, what it asks later is refused', () =>
+test('C3: a transaction that exceeds its deadline is rolled back, and its later statements are refused', () =>
   withPool({ size: 1, statementTimeoutMs: 100 }, async (pool) => {
     const late = gate()
     const ended = gate()
@@ -162,7 +153,7 @@ test('C3: a transaction that is not done in time is rolled back, what it asks la
         pid = await pidOf(transaction)
         await transaction`INSERT INTO written VALUES (-1)`
         await late.opened
-        await transaction`INSERT INTO written VALUES (-2)`.catch(noteIn(failed)).finally(ended.open)
+        await transaction`INSERT INTO written VALUES (-2)`.catch((error) => failed.push(error)).finally(ended.open)
       }),
     )
     await expect(work).rejects.toMatchObject({ cause: { name: 'DeadlinePassed' } })
@@ -174,7 +165,7 @@ test('C3: a transaction that is not done in time is rolled back, what it asks la
     expect(await written()).toBe(0)
   }))
 
-test('C4: many at once have no more connections than the size, each its own for all that it asks', () =>
+test('C4: concurrent tasks share at most `size` connections, and each task has one to itself', () =>
   withPool({ size: 3, name: 'shared out' }, async (pool) => {
     const [outer, inner] = await pool.run(async (sql) => [await pidOf(sql), await pool.run(pidOf)])
     expect(outer).not.toBe(inner)
@@ -199,7 +190,7 @@ test('C4: many at once have no more connections than the size, each its own for 
     expect(seen.size).toBe(3)
   }))
 
-test('C4: who waits has the place of a connection that was lost, in order', () =>
+test('C4: waiting tasks run in order after the loss of a connection', () =>
   withPool({ size: 1 }, async (pool) => {
     const order: number[] = []
     const lost = pool.run(async (sql) => {
@@ -218,7 +209,7 @@ test('C4: who waits has the place of a connection that was lost, in order', () =
     expect(new Set(pids).size).toBe(1)
   }))
 
-test('C2: a connection is used again after work that succeeded and after a statement that was refused', () =>
+test('C2: a connection is reused after successful work and after a refused statement', () =>
   withPool({ size: 1 }, async (pool) => {
     const pid = await pool.run(pidOf)
     await expect(pool.run((sql) => sql`SELECT 1 / 0`)).rejects.toThrow(Unavailable)
@@ -233,7 +224,7 @@ test('C2: a connection is used again after work that succeeded and after a state
     expect(await written()).toBe(0)
   }))
 
-test('C2: it is not after work that failed by itself, nor when it is old', () =>
+test('C2: a connection is not reused after work that failed outside of PostgreSQL, or beyond its lifetime', () =>
   withPool({ size: 1 }, async (pool) => {
     const pid = await pool.run(pidOf)
     await expect(pool.run(() => Promise.reject(new Error('of the work')))).rejects.toThrow(Unavailable)
@@ -244,7 +235,7 @@ test('C2: it is not after work that failed by itself, nor when it is old', () =>
     })
   }))
 
-test('close: unused connections end', async () => {
+test('close ends unused connections', async () => {
   const pool = openPool({ name: 'idle' })
   await pool.run(pidOf)
   expect(await openAs('idle')).toHaveLength(1)
@@ -252,7 +243,7 @@ test('close: unused connections end', async () => {
   await expect.poll(() => openAs('idle')).toHaveLength(0)
 })
 
-test('close: what is under way ends, what waits or comes later is refused', async () => {
+test('close lets running work complete, and refuses waiting and later work', async () => {
   const pool = openPool({ size: 1, name: 'closing' })
   const begun = gate()
   const closing = gate()
@@ -277,7 +268,7 @@ test('close: what is under way ends, what waits or comes later is refused', asyn
   await expect.poll(() => openAs('closing')).toHaveLength(0)
 })
 
-test('close: what does not end is ended, and nothing of its transaction is applied', async () => {
+test('close aborts work that does not end, and its transaction is not applied', async () => {
   const pool = openPool({ size: 1, name: 'closing' })
   const begun = gate()
   const work = pool.run((sql) =>

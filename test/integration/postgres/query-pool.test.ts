@@ -1,4 +1,4 @@
-/** Goal: Q1 to Q4 of query-pool.ts, over a wire that can go silent. Q5: query-pool-lost.test.ts. */
+/** Q1 to Q4 of query-pool.ts, over a connection that can stop to transmit. Q5: query-pool-lost.test.ts. */
 import net from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { READ_SETTINGS } from '../../../infra/postgres/reads/ledger-reads-postgres.ts'
@@ -13,7 +13,7 @@ class Unavailable extends Error {}
 
 interface Wire {
   readonly url: string
-  /** Nothing that is open now says another word, and nothing is closed. */
+  /** Open connections transmit no more, and stay open. */
   readonly silence: () => void
   readonly close: () => void
 }
@@ -75,27 +75,22 @@ async function withPool(changes: Partial<QueryPoolOptions>, run: (pool: QueryPoo
 
 const one = (pool: QueryPool) => pool.run((sql) => sql<{ one: number }[]>`SELECT 1 AS one`)
 
-test('Q1: what waits beyond the bound is refused at once, the rest is answered', () =>
+test('Q1: the pool refuses queries beyond the bound of waiting ones at once, and answers the others', () =>
   withPool({ size: 1, maxWaiting: 2 }, async (pool) => {
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => one(pool)))
-    expect(outcomes.map((outcome) => outcome.status)).toEqual([
-      'fulfilled',
-      'fulfilled',
-      'fulfilled',
-      'rejected',
-      'rejected',
-    ])
+    const statuses = [...Array(3).fill('fulfilled'), 'rejected', 'rejected']
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(statuses)
     expect(outcomes[4]).toMatchObject({ reason: expect.any(Unavailable) as unknown })
     expect(await one(pool)).toEqual([{ one: 1 }])
   }))
 
-test('Q2: PostgreSQL ends a statement that takes too long, and the pool goes on', () =>
+test('Q2: PostgreSQL ends a statement at its timeout, and the pool answers the next', () =>
   withPool({}, async (pool) => {
     await expect(pool.run((sql) => sql`SELECT pg_sleep(60)`)).rejects.toThrow(Unavailable)
     expect(await one(pool)).toEqual([{ one: 1 }])
   }))
 
-test('Q2: connections that say nothing any more are thrown away, idle ones too, and new ones answer', () =>
+test('Q2: the pool replaces silent connections, also idle ones', () =>
   withPool({ size: 3 }, async (pool) => {
     await Promise.all([one(pool), one(pool), one(pool)])
     wire.silence()
@@ -107,7 +102,7 @@ test('Q2: connections that say nothing any more are thrown away, idle ones too, 
 test.for([
   { readsOnly: true, attempts: 2, outcome: 'answered' },
   { readsOnly: false, attempts: 1, outcome: 'unavailable' },
-])('Q4: a lost connection is asked again by what only reads: $readsOnly', ({ readsOnly, ...expected }) =>
+])('Q4: a query on a lost connection is $outcome if readsOnly is $readsOnly', ({ readsOnly, ...expected }) =>
   withPool({ readsOnly }, async (pool) => {
     let attempts = 0
     const ask = pool.run((sql) => {
@@ -122,7 +117,7 @@ test.for([
   }),
 )
 
-test("Q3: a product's error is the cause of the port's error and not in its text", () =>
+test("Q3: an error of PostgreSQL is the cause of the port's error and not in its text", () =>
   withPool({}, async (pool) => {
     const error: unknown = await pool.run((sql) => sql`SELECT * FROM no_such_table`).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(Unavailable)
@@ -130,7 +125,7 @@ test("Q3: a product's error is the cause of the port's error and not in its text
     expect(String((error as Error).cause)).toContain('no_such_table')
   }))
 
-test('the settings of the read model keep every statement from writing, and from reading whole tables', () =>
+test('the settings of reads prevent writes and sequential scans', () =>
   withPool({ settings: READ_SETTINGS }, async (pool) => {
     await expect(pool.run((sql) => sql`CREATE TABLE written (n integer)`)).rejects.toMatchObject({
       cause: { code: '25006' },

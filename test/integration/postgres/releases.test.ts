@@ -1,6 +1,6 @@
 /**
- * Goal: this program opens what each release has written, and goes on from there. `test/releases` has a ledger of each; that of
- * the version to come is written anew with `LEDGER_WRITE_RELEASE=1 npm test -- test/integration/postgres/releases.test.ts`.
+ * This program migrates and continues the ledger of each release in `test/releases`. The following writes that of the
+ * current version: `LEDGER_WRITE_RELEASE=1 npm test -- test/integration/postgres/releases.test.ts`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ if (process.env['LEDGER_WRITE_RELEASE'] === '1') {
     const ledger = await createAuditedLedger()
     const parties = new Parties(ledger)
     const { alice, bob } = await everythingOnce(parties, 'one')
-    // One that waits a minute for its other side.
+    // A settlement group that waits a minute for its second leg.
     const agreed = await parties.agree([
       { account_id: alice.accountId, type: 'debit', amount: '1', token_id: 'BASE' },
       { account_id: bob.accountId, type: 'credit', amount: '1', token_id: 'BASE' },
@@ -65,12 +65,12 @@ if (process.env['LEDGER_WRITE_RELEASE'] === '1') {
   })
 }
 
-test('the version to come has its ledger', () => {
+test('`test/releases` has a ledger of the current version', () => {
   expect(existsSync(join(FOLDER, CURRENT))).toBe(true)
 })
 
 describe.each(readdirSync(FOLDER))('%s', (name) => {
-  test('is migrated, sound, and goes on', async () => {
+  test('the ledger is migrated, passes an audit, and executes orders', async () => {
     const { ledgerId, masterKeys, parties, database } = await restoreRelease(join(FOLDER, name))
     await migrate(database.url, { shardCount: DEFAULT_SHARD_COUNT, ledgerId, masterKeys })
     const { vault } = await secretsOf(database.url, masterKeys)
@@ -89,7 +89,7 @@ describe.each(readdirSync(FOLDER))('%s', (name) => {
       const order = { type: 'transfer', amount: '0.25', to_account_id: second.accountId, idempotency_key: 'since then' }
       await clients.submit(first, order)
       await clients.atRest()
-      // The group that waited has run out of time: its debit of 1 came back.
+      // The settlement group has timed out, and its debit of 1 was released.
       const left = Number(first.balances['BASE']) + 1 - 0.25
       await vi.waitFor(
         async () => expect((await balancesOf(reads, first.accountId))['BASE']).toBe(String(left)),

@@ -1,4 +1,4 @@
-/** Goal: what a repeat costs does not grow with the keys that its account had, nor with how often it was repeated. */
+/** The cost of a replayed request does not grow with the key rotations of its account or with the number of replays. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AccountState } from '../../../actors/account/state.ts'
 import { lookUp } from '../../../infra/postgres/store/look-up.ts'
@@ -14,6 +14,7 @@ import {
   rotateAccount,
 } from '../../support/postgres/ledger-rows.ts'
 import { createPostgresHarness, type PostgresHarness } from '../../support/postgres/ledger-store-postgres.ts'
+import { own } from './store-steps.ts'
 
 const KEYS = 4
 const USES_OF_EACH = 5
@@ -26,16 +27,15 @@ const use = (operation: 'transaction' | 'key_rotation', idempotencyKey: string):
   idempotencyKey,
 })
 
-describe('repeats of what an account did under several keys', () => {
+describe('replays of requests of an account with several keys', () => {
   let harness: PostgresHarness
-  /** Each with the public key that it was accepted under. */
+  /** Requests with the public key of the account at that time. */
   const uses = new Map<KeyAddress, string>()
 
   beforeAll(async () => {
     harness = await createPostgresHarness()
     const { store } = await harness.open()
-    const taken = await store.acquire(3, 0, 1)
-    if (taken.kind !== 'owned') throw new Error('the shard was not acquired')
+    const token = await own({ store }, 3)
     const opened = openAccount(3, 'alice')
     const changes: Change[] = [opened]
     const last = (): AccountState => (changes.at(-1) ?? opened).account
@@ -48,11 +48,11 @@ describe('repeats of what an account did under several keys', () => {
       changes.push(rotateAccount(last(), `rotation ${rotations}`))
       uses.set(use('key_rotation', `rotation ${rotations}`), publicKeyOf(rotations))
     }
-    for (const change of changes) await store.commit({ shards: [partOf(taken.token, change)] })
+    for (const change of changes) await store.commit({ shards: [partOf(token, change)] })
   })
   afterAll(() => harness.close())
 
-  /** `opened`: places of the account's keys, each as often as it was opened. */
+  /** `opened` lists the place of each account key that the vault opens. */
   async function watchedVault() {
     const vault = await vaultOf(harness.url)
     const opened: string[] = []
@@ -63,7 +63,7 @@ describe('repeats of what an account did under several keys', () => {
     return { vault: { ...vault, open }, opened }
   }
 
-  test('each verifies under its own key, and every key of the account is opened once at most', async () => {
+  test('each has the key of its time, and the look-up opens every key of the account at most once', async () => {
     const { vault, opened } = await watchedVault()
     const { keys } = await lookUp(harness.sql, questionOf({ keys: [...uses.keys()] }), vault)
     expect(new Map([...keys].map(([address, { key }]) => [address, key.publicKey]))).toEqual(
@@ -73,7 +73,7 @@ describe('repeats of what an account did under several keys', () => {
     expect(new Set(opened).size).toBe(KEYS)
   })
 
-  test('of one that repeats what it did last, no other key is opened', async () => {
+  test('the look-up of a request of the current key opens no other key', async () => {
     const { vault, opened } = await watchedVault()
     const last = use('transaction', `credit ${KEYS - 1} 0`)
     const { keys } = await lookUp(harness.sql, questionOf({ keys: [last] }), vault)

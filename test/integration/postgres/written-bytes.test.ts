@@ -1,7 +1,4 @@
-/**
- * Goal: what an order and a transfer write is bounded: bytes of the log and of sealed texts, entries of indexes, and no new
- * entries of indexes where a row only changes.
- */
+/** Bounds on the bytes and index entries that an order and a transfer write to PostgreSQL. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuditedLedger, createAuditedLedger, Parties, type Party } from '../../support/audited-ledger.ts'
 import { until } from '../../support/postgres/ledger-store-postgres.ts'
@@ -11,7 +8,7 @@ const ROUNDS = 10
 const COUNT = ACCOUNTS * ROUNDS
 
 const ORDER = { logBytes: 2_200, sealedBytes: 1_024, indexEntries: 4 }
-/** Bytes when no two changes of an account share a commit; about 8,100 when they do. */
+/** The log bytes if no two changes of an account share a commit; about 8,100 if they do. */
 const TRANSFER = { logBytes: 9_200, sealedBytes: 2_048, indexEntries: 10 }
 
 let ledger: AuditedLedger
@@ -33,7 +30,6 @@ function everyAccount(work: (party: Party, number: number) => Promise<unknown>):
   return Promise.all(accounts.map(work))
 }
 
-/** Where the write-ahead log ends. */
 async function logEnd(): Promise<string> {
   const [row] = await ledger.sql<{ lsn: string }[]>`SELECT pg_current_wal_insert_lsn()::text AS lsn`
   if (row === undefined) throw new Error('PostgreSQL has a log')
@@ -41,8 +37,8 @@ async function logEnd(): Promise<string> {
 }
 
 /**
- * Bytes that the log has from a position on for rows, their locks and entries of their indexes. Left out is what depends on the
- * machine: images of pages after a checkpoint, splits and pruning of pages, and the rows that a commit of many orders has once.
+ * Bytes of the log since a position for rows, their locks and their index entries. Left out are bytes that depend on the
+ * machine: images, splits and pruning of pages, and the rows that a commit of many orders has once.
  */
 async function logBytesSince(lsn: string): Promise<number> {
   const [row] = await ledger.sql<{ bytes: number }[]>`
@@ -54,7 +50,7 @@ async function logBytesSince(lsn: string): Promise<number> {
   return row?.bytes ?? 0
 }
 
-/** Log bytes of each of COUNT actions. */
+/** Log bytes of one of COUNT actions, each of which writes `rows` transactions. */
 async function written(work: (party: Party, round: number) => Promise<unknown>, rows: number) {
   const count = async () =>
     (await ledger.sql<{ rows: number }[]>`SELECT count(*)::integer AS rows FROM transactions`)[0]?.rows
@@ -66,7 +62,7 @@ async function written(work: (party: Party, round: number) => Promise<unknown>, 
   return (await logBytesSince(lsn)) / COUNT
 }
 
-/** Of the last `rows` transactions: entries of indexes, and sealed bytes with those of what they changed. */
+/** Index entries of the last `rows` transactions, and their sealed bytes with those of the changed accounts and balances. */
 async function ofEach(rows: number) {
   const { sql } = ledger
   const indexes = await sql<{ condition: string }[]>`
@@ -81,7 +77,7 @@ async function ofEach(rows: number) {
   return { entries: row?.entries, sealed: (row?.sealed ?? 0) + rows * (parts?.sealed ?? 0) }
 }
 
-test('an order', async () => {
+test('an order stays within its bounds', async () => {
   const bytes = await written((party) => parties.submit(party, { type: 'credit', amount: '12.5' }), 1)
   const { entries, sealed } = await ofEach(1)
   expect(bytes).toBeLessThan(ORDER.logBytes)
@@ -89,7 +85,7 @@ test('an order', async () => {
   expect(entries).toBe(ORDER.indexEntries)
 })
 
-test('a transfer', async () => {
+test('a transfer stays within its bounds', async () => {
   const receiverOf = (number: number) => accounts[(number + 1) % ACCOUNTS]?.accountId ?? ''
   const bytes = await written(
     (party, number) => parties.submit(party, { type: 'transfer', amount: '1', to_account_id: receiverOf(number) }),
@@ -101,7 +97,7 @@ test('a transfer', async () => {
   expect(entries).toBe(TRANSFER.indexEntries)
 })
 
-test('accounts and balances change in place: their indexes get no entries', async () => {
+test('updates of accounts and balances write no index entries', async () => {
   const changes = () => ledger.sql<{ changed: number; in_place: number }[]>`
     SELECT n_tup_upd::integer AS changed, n_tup_hot_upd::integer AS in_place FROM pg_stat_user_tables
      WHERE relname IN ('accounts', 'balances')`

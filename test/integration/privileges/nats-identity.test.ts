@@ -1,4 +1,4 @@
-/** Goal: a NATS server that is reached by its address has to be who has that address, as one that is reached by a name. */
+/** The certificate of a NATS server must name the IP address by which a client reaches it. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -35,7 +35,7 @@ const refusals = (): number =>
     .logLines()
     .filter((line) => line.includes('TLS handshake error')).length
 
-test('C5: it is waited for until its certificate is for its address; one for localhost is not', async () => {
+test('C5: a client connects once the certificate names the address of the server, and not if it names localhost', async () => {
   await certifyFor(NAME, 'localhost')
   let connected = false
   const connecting = nats.connect('node', SILENT_LOG).then(() => {

@@ -1,6 +1,6 @@
 /**
- * Goal: a ledger that does everything there is to do, is asked for much that it must refuse and meets trouble, says nothing
- * in its logs at the level `debug`, with their traces, and in its metrics that a request or an account holds (D19).
+ * Logs at the level `debug` and metrics contain no content of requests or accounts (D19). The test makes requests of
+ * every kind, refused requests and faults.
  */
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, test } from 'vitest'
@@ -14,22 +14,22 @@ import { startWiredLedger, type WiredLedger } from '../../support/wired-ledger.t
 
 const NAME = 'xyzzy'
 const AMOUNTS = ['31415.92', '27182.81', '98765.43']
-/** Shorter texts may stand anywhere by chance. */
+/** Characters: shorter texts may occur by chance. */
 const SHORTEST = 6
-/** Words of the interface, which say what is done and not to whom. */
+/** Words of the interface, which are no private content. */
 const WORDS = new Set(['transfer', 'exchange', 'credit', 'object', 'active', 'frozen'])
 
 let ledger: WiredLedger
 afterEach(() => ledger.close())
 
-test('nothing of it is said', async () => {
+test('logs and metrics contain no text of a request', async () => {
   ledger = await startWiredLedger()
   const told = new Set<string>(AMOUNTS)
   const listening = listener(told)
   const parties = new Parties(listening)
   const { alice, bob } = await everythingOnce(parties, NAME)
   await refusals(listening, parties, alice, bob)
-  await trouble(listening, parties, alice, bob)
+  await faults(listening, parties, alice, bob)
   const events = new Set(ledger.logLines.map((line) => String((JSON.parse(line) as Members)['event'])))
   const followed = ['submission_received', 'submission_stepped', 'submission_committed', 'submission_answered']
   const broken = ['shard_quarantined', 'messages_not_opened']
@@ -39,12 +39,12 @@ test('nothing of it is said', async () => {
   expect([...told].filter((text) => said.includes(text))).toEqual([])
   expect(said.toLowerCase()).not.toContain(NAME)
   expect(said).not.toMatch(/\bkey \d/)
-  // The hash that names an account, the same in every line about it.
+  // Log lines name an account by this hash.
   const tag = createAccountTag(ledger.secrets.derive('account-tags'))
   for (const { accountId } of [alice, bob]) expect(said).toContain(`"account":"${tag(accountId)}"`)
 })
 
-/** Remembers each text that is sent. */
+/** Sends requests and collects their texts in `told`. */
 function listener(told: Set<string>) {
   const keep = (value: unknown): void => {
     if (typeof value === 'string' && value.length >= SHORTEST && !WORDS.has(value)) told.add(value)
@@ -62,7 +62,6 @@ function listener(told: Set<string>) {
         return ledger.node.ask(actor, operation)
       },
     } satisfies WiredLedger['node'],
-    /** Whatever the answer is. */
     asked: (party: Party, fields: Members, signature?: string) => {
       const body = { account_id: party.accountId, idempotency_key: `${NAME} ${randomUUID()}`, ...fields }
       const operation: Operation = {
@@ -90,8 +89,8 @@ async function refusals({ asked }: Listener, parties: Parties, alice: Party, bob
   await parties.atRest()
 }
 
-/** An unsealed message, a row in another's place, and connections that break under load. */
-async function trouble({ asked }: Listener, parties: Parties, alice: Party, bob: Party): Promise<void> {
+/** Injects unsealed messages, breaks connections under load, and copies a row to another account. */
+async function faults({ asked }: Listener, parties: Parties, alice: Party, bob: Party): Promise<void> {
   for (const message of ledger.traffic) {
     const [subject = ''] = message.split('\n')
     if (/^ledger\.node\.\w+(\.deliveries)?$/.test(subject)) ledger.inject(subject, `"${alice.accountId} ${AMOUNTS[0]}`)
@@ -109,7 +108,7 @@ async function trouble({ asked }: Listener, parties: Parties, alice: Party, bob:
   await misplaced(alice, asked, bob)
 }
 
-/** Alice's row becomes that of an account which has none, on her shard; the ledger looks it up and must not believe it. */
+/** Copies Alice's row to an account without rows on her shard, and sends requests that look it up. */
 async function misplaced(alice: Party, asked: Listener['asked'], bob: Party): Promise<void> {
   const { vault, shardOf } = ledger.secrets
   let serial = 0
@@ -120,7 +119,7 @@ async function misplaced(alice: Party, asked: Listener['asked'], bob: Party): Pr
     INSERT INTO accounts OVERRIDING SYSTEM VALUE
     SELECT (jsonb_populate_record(a, jsonb_build_object('account_id', ${vault.accountRef(ghost)}::text))).*
       FROM accounts a WHERE account_id = ${vault.accountRef(alice.accountId)}`
-  // Neither is answered before its time is over.
+  // Both requests end at their timeout.
   await Promise.all([
     asked({ ...alice, accountId: ghost }, { type: 'credit', amount: AMOUNTS[1] ?? '' }),
     asked(bob, { type: 'transfer', amount: AMOUNTS[2] ?? '', to_account_id: ghost }),

@@ -1,6 +1,6 @@
 /**
- * Goal: with the role and the part key of its deployment, a part does its own work and cannot obtain a private key or
- * secret of another part, even if an attacker controls its process.
+ * With the role and part key of its deployment, a part does its own work. An attacker that controls its process cannot
+ * obtain a private key or secret of another part.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,11 +58,8 @@ beforeAll(async () => {
   address = await makeDatabaseRoles(server.url, secrets)
   const masterKeys = { current: await loadMasterKey(join(secrets, 'master.key')), previous: [] }
   ledger = await createOrMigrate(urlOf(address, secrets, 'owner'), masterKeys, { shards: 4 })
-  for (const part of PARTS) {
-    const given = await loadPartKey(join(secrets, `part-${part}.key`))
-    rings.set(part, given.ring)
-  }
-  // As an attacker with a copy of the database would have them, beside the part's own secrets.
+  for (const part of PARTS) rings.set(part, (await loadPartKey(join(secrets, `part-${part}.key`))).ring)
+  // An attacker may have these from a copy of the database.
   privateKeys = await as('owner')<PrivateKey[]>`
     SELECT k.key_id AS "keyId", k.purpose, p.table, p.sealed
       FROM service_keys k
@@ -97,7 +94,7 @@ async function keysOf(part: Part): Promise<PostgresServiceKeys> {
   return keys
 }
 
-/** Whether any key of the part opens it, under any context. */
+/** Whether any key of the part opens the sealed bytes under any of the contexts. */
 function opensAt(part: Part, sealed: Buffer, contexts: readonly SealingContext[]): boolean {
   const { current, previous } = ringOf(part)
   const held = [current, ...previous].flatMap(({ keys }) => Object.values(keys))
@@ -112,7 +109,7 @@ function opensAt(part: Part, sealed: Buffer, contexts: readonly SealingContext[]
   )
 }
 
-test('every purpose has a private key, in the table of the part that uses it', () => {
+test('the private key of each purpose is in the table of the part that uses it', () => {
   const places = privateKeys.map(({ purpose, table }) => `${purpose} ${table}`)
   expect(places.sort()).toEqual(
     SERVICE_KEY_PURPOSES.map((purpose) => `${purpose} ${HOLDER[purpose]}_private_keys`).sort(),
@@ -120,7 +117,7 @@ test('every purpose has a private key, in the table of the part that uses it', (
 })
 
 describe.for(PARTS)('the %s', (part) => {
-  test('may read its own private keys in PostgreSQL, and change none', async () => {
+  test('can read only its own private keys in PostgreSQL, and change none', async () => {
     const sql = as(part)
     const outcomes: string[] = []
     for (const table of ['node_private_keys', 'edge_private_keys']) {
@@ -137,7 +134,7 @@ describe.for(PARTS)('the %s', (part) => {
     expect(outcomes).toEqual(own)
   })
 
-  test('opens its own private keys with its part key, and no others even with a copy of them', () => {
+  test('can open only its own private keys with its part key', () => {
     const contexts = privateKeys.flatMap(({ keyId }) =>
       SERVICE_KEY_PURPOSES.map((purpose): SealingContext => ['service-key', purpose, keyId]),
     )
@@ -145,7 +142,7 @@ describe.for(PARTS)('the %s', (part) => {
     expect(opened.sort()).toEqual(SERVICE_KEY_PURPOSES.filter((purpose) => HOLDER[purpose] === part).sort())
   })
 
-  test('opens the secrets of the ledger that it needs', () => {
+  test('can open only the secrets of the ledger that it needs', () => {
     const sealed = {
       'root-secret': ledger.sealedRootSecret,
       'message-secret': ledger.sealedMessageSecret,
@@ -161,7 +158,7 @@ describe.for(PARTS)('the %s', (part) => {
     ])
   })
 
-  test('reads sealed rows', async () => {
+  test('can open sealed rows', async () => {
     const vault = openVault(ringOf(part), ledger)
     const names = [LEDGER_KEY_NAME, shardKeyName(0), shardKeyName(3)]
     await vault.keys.fetch(as(part), names)
@@ -197,7 +194,7 @@ test('an edge signs tokens, assertions and attestations, opens imports, publishe
   expect(edge.messageSecret).toEqual(node.messageSecret)
 })
 
-test('an edge publishes no key for receipts that an attacker wrote to the table', async () => {
+test('an edge refuses a public key for receipts that an attacker inserted', async () => {
   const sql = as('owner')
   await sql`
     INSERT INTO service_keys (key_id, purpose, x, y, tag, active_from, created_at)

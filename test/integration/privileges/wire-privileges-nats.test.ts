@@ -1,6 +1,4 @@
-/**
- * Goal: on the servers as they are deployed each role can do what it is there for, and the server refuses it the rest.
- */
+/** The deployed NATS configuration permits the acts of each role and refuses others. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Events } from 'nats'
@@ -36,7 +34,7 @@ function theServer() {
   return server
 }
 
-/** The server's messages to a client go to its log. */
+/** The client logs error messages of the server. */
 function recordingLog(): Log & { readonly lines: string[] } {
   const lines: string[] = []
   const write = (event: string, fields?: LogFields): void => void lines.push(`${event} ${JSON.stringify(fields ?? {})}`)
@@ -45,7 +43,7 @@ function recordingLog(): Log & { readonly lines: string[] } {
 
 const REFUSED = 'PERMISSIONS_VIOLATION'
 
-/** The server's refusals of the act, in its words; none if it accepts. */
+/** The refusals of an act that the server sends. */
 async function refusals(role: NatsRole, act: (link: NatsLink) => void): Promise<readonly string[]> {
   const said: string[] = []
   const link = await nats.connect(role, SILENT_LOG)
@@ -56,7 +54,7 @@ async function refusals(role: NatsRole, act: (link: NatsLink) => void): Promise<
   }
   void follow()
   act(link)
-  // The server answers in order: behind the answer to a ping there is none to what came before.
+  // The server replies in order: a refusal precedes the reply to this ping.
   await link.connection.flush()
   await link.close()
   return said
@@ -74,80 +72,74 @@ const EDGE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
   ['write a lease', publishing(`$KV.${NODES_BUCKET}.node-1`)],
   ['write a hint', publishing(`$KV.${SHARDS_BUCKET}.3`)],
   ['send a node deliveries', publishing(deliverySubject(SESSION))],
-  ['tell a node about shards', publishing(controlSubject(SESSION))],
-  ['answer in place of a node', publishing('_INBOX_EDGE.somebody.1')],
-  ['answer a node', publishing('_INBOX_NODE.somebody.1')],
+  ['send a node control messages', publishing(controlSubject(SESSION))],
+  ['reply in place of a node', publishing('_INBOX_EDGE.another.1')],
+  ['reply to a node', publishing('_INBOX_NODE.another.1')],
   ['make a bucket', publishing(`$JS.API.STREAM.CREATE.KV_${SHARDS_BUCKET}`)],
   ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
   ['remove a bucket', publishing(`$JS.API.STREAM.DELETE.KV_${SHARDS_BUCKET}`)],
   ['empty a bucket', publishing(`$JS.API.STREAM.PURGE.KV_${SHARDS_BUCKET}`)],
   [
-    'have JetStream write where it wants',
+    'have JetStream reply to another subject',
     publishing(`$JS.API.STREAM.MSG.GET.KV_${SHARDS_BUCKET}`, deliverySubject(SESSION)),
   ],
   ['make a consumer', publishing(`$JS.API.CONSUMER.CREATE.KV_${SHARDS_BUCKET}`)],
-  ['publish elsewhere', publishing('anything.else')],
-  ['hear what all nodes are sent', listening('ledger.node.>')],
-  ['hear what one node is sent', listening(sessionSubject(SESSION))],
-  ['hear deliveries', listening(deliverySubject(SESSION))],
-  ['hear replies to nodes', listening('_INBOX_NODE.>')],
-  ['hear every inbox', listening('*.>')],
-  ['hear everything', listening('>')],
-  ['hear questions to JetStream', listening('$JS.API.>')],
-  ['hear the system account', listening('$SYS.>')],
+  ['publish to another subject', publishing('anything.else')],
+  ['read the messages to all nodes', listening('ledger.node.>')],
+  ['read the messages to one node', listening(sessionSubject(SESSION))],
+  ['read deliveries', listening(deliverySubject(SESSION))],
+  ['read replies to nodes', listening('_INBOX_NODE.>')],
+  ['read every inbox', listening('*.>')],
+  ['read all subjects', listening('>')],
+  ['read requests to JetStream', listening('$JS.API.>')],
+  ['read the system account', listening('$SYS.>')],
 ]
 
 const NODE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
-  ['send a node items, as edges do', publishing(sessionSubject(SESSION))],
-  ['hear replies to edges', listening('_INBOX_EDGE.>')],
-  ['hear everything', listening('>')],
+  ['send a node requests, as edges do', publishing(sessionSubject(SESSION))],
+  ['read replies to edges', listening('_INBOX_EDGE.>')],
+  ['read all subjects', listening('>')],
   ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
   ['remove a bucket', publishing(`$JS.API.STREAM.DELETE.KV_${SHARDS_BUCKET}`)],
   ['empty a bucket', publishing(`$JS.API.STREAM.PURGE.KV_${SHARDS_BUCKET}`)],
   ['make a consumer', publishing(`$JS.API.CONSUMER.CREATE.KV_${SHARDS_BUCKET}`)],
-  ['publish elsewhere', publishing('anything.else')],
+  ['publish to another subject', publishing('anything.else')],
 ]
 
 const MAY: readonly (readonly [NatsRole, string, (link: NatsLink) => void])[] = [
-  ['edge', 'send a node items', publishing(sessionSubject(SESSION))],
-  ['edge', 'hear its replies', listening('_INBOX_EDGE.mine.*')],
-  ['edge', 'hear hints', listening(`$KV.${SHARDS_BUCKET}.*`)],
+  ['edge', 'send a node requests', publishing(sessionSubject(SESSION))],
+  ['edge', 'read its replies', listening('_INBOX_EDGE.mine.*')],
+  ['edge', 'read hints', listening(`$KV.${SHARDS_BUCKET}.*`)],
   ['node', 'send deliveries', publishing(deliverySubject(SESSION))],
-  ['node', 'tell another node about shards', publishing(controlSubject(SESSION))],
-  ['node', 'hear what it is sent', listening(sessionSubject(SESSION))],
+  ['node', 'send another node control messages', publishing(controlSubject(SESSION))],
+  ['node', 'read its messages', listening(sessionSubject(SESSION))],
 ]
 
-describe('the server refuses', () => {
-  test.for(EDGE_MAY_NOT)('an edge to %s', async ([, act]) => {
+describe('the server', () => {
+  test.for(EDGE_MAY_NOT)('refuses an edge to %s', async ([, act]) => {
     expect(await refusals('edge', act)).toEqual([REFUSED])
   })
 
-  test.for(NODE_MAY_NOT)('a node to %s', async ([, act]) => {
+  test.for(NODE_MAY_NOT)('refuses a node to %s', async ([, act]) => {
     expect(await refusals('node', act)).toEqual([REFUSED])
   })
 
-  test.for(MAY)('no %s to %s', async ([role, , act]) => {
+  test.for(MAY)('permits the %s to %s', async ([role, , act]) => {
     expect(await refusals(role, act)).toEqual([])
   })
 
-  test('a client without credentials, with unknown ones, or with a password', async () => {
-    const caFile = join(nats.secrets, 'ca.pem')
+  test('refuses a client without credentials, and one with a password', async () => {
+    const tls = { caFile: join(nats.secrets, 'ca.pem') }
     const { port } = theServer()
     for (const address of [`tls://127.0.0.1:${port}`, `tls://ledger:password@127.0.0.1:${port}`]) {
-      const refused = connectNats({
-        urls: [address],
-        tls: { caFile },
-        name: 'x',
-        inboxPrefix: '_INBOX_X',
-        log: SILENT_LOG,
-      })
+      const refused = connectNats({ urls: [address], tls, name: 'x', inboxPrefix: '_INBOX_X', log: SILENT_LOG })
       await expect(refused).rejects.toThrow('AUTHORIZATION_VIOLATION')
     }
   })
 })
 
-describe('with their own credentials', () => {
-  test('an edge hears the hints that nodes write, and stops when it is told to', async () => {
+describe('with the credentials of the roles', () => {
+  test('an edge reads the hints that nodes write until it stops its watch', async () => {
     const log = recordingLog()
     const [edge, node] = await Promise.all([nats.connect('edge', log), nats.connect('node', SILENT_LOG)])
     const heard: ShardHint[] = []
@@ -163,7 +155,7 @@ describe('with their own credentials', () => {
     expect(log.lines).toEqual([])
   })
 
-  test('T3: a node does not answer where an edge wants it to write', async () => {
+  test('T3: a node sends no reply to a subject that an edge may not write', async () => {
     const [edge, node, watcher] = await Promise.all(
       (['edge', 'node', 'node'] as const).map((role) => nats.connect(role, SILENT_LOG)),
     )
@@ -195,7 +187,7 @@ describe('with their own credentials', () => {
     expect(wrong).toEqual([])
   })
 
-  test('nothing that is logged holds a seed', () => {
+  test('the log of the server contains no seed', () => {
     const seeds = ['node', 'edge'].map((role) => readFileSync(join(nats.secrets, `nats-${role}.nk`), 'utf8').trim())
     const logged = theServer().logLines().join('\n')
     expect(logged).not.toBe('')

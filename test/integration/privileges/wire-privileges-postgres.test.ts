@@ -1,7 +1,4 @@
-/**
- * Goal: PostgreSQL refuses each role what is not its own, whatever the program that uses it has been made to ask; and no
- * table is forgotten.
- */
+/** PostgreSQL grants each role the rights of the product's list on every table, and no others. */
 import { spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -55,7 +52,7 @@ function as(role: DatabaseRole): postgres.Sql {
   return sql
 }
 
-/** The code of the error, or what it did. Nothing is kept. */
+/** The code of the error of a statement, or `done`. The statement is rolled back. */
 async function outcome(role: DatabaseRole, statement: string): Promise<string> {
   const done = new Error('done')
   try {
@@ -73,9 +70,9 @@ async function outcome(role: DatabaseRole, statement: string): Promise<string> {
 
 interface Table {
   readonly name: string
-  /** The first of its primary key, which no part may change. */
+  /** The first column of the primary key, which no part may change. */
   readonly column: string
-  /** No role can write it: the server refuses before it checks privileges. */
+  /** The server refuses a write to a view before it checks privileges. */
   readonly isView: boolean
 }
 
@@ -91,7 +88,7 @@ async function tables(): Promise<readonly Table[]> {
 
 type Act = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'
 
-/** The right is asked for before any row is looked for, or made. */
+/** A statement whose privileges the server checks before it reads or writes rows. */
 function statementOf(act: Act, { name, column }: Table): string {
   if (act === 'SELECT') return `SELECT * FROM ${name} LIMIT 0`
   if (act === 'INSERT') return `INSERT INTO ${name} DEFAULT VALUES`
@@ -106,11 +103,11 @@ function wholeRights(table: string, role: DatabaseRole): readonly string[] {
 }
 
 describe('G2: the list of rights', () => {
-  test('names every table, and none that is not there', async () => {
+  test('names exactly the tables of the ledger', async () => {
     expect(Object.keys(TABLE_RIGHTS).sort()).toEqual((await tables()).map(({ name }) => name))
   })
 
-  test('names every function of the ledger', async () => {
+  test('names exactly the functions of the ledger', async () => {
     const functions = await as('owner')<{ name: string }[]>`
       SELECT format('%s(%s)', p.proname, (
                SELECT string_agg(format_type(type, NULL), ', ' ORDER BY place)
@@ -119,7 +116,7 @@ describe('G2: the list of rights', () => {
     expect(functions.map(({ name }) => name).sort()).toEqual(Object.keys(FUNCTION_RIGHTS).sort())
   })
 
-  test('is what the server holds, for every role, table and act', async () => {
+  test('equals the rights on the server for every role, table and act', async () => {
     const differing: string[] = []
     for (const table of await tables()) {
       for (const role of ['node', 'edge', 'auditor'] as const) {
@@ -151,7 +148,6 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['edge', 'UPDATE clients SET revoked_at = NULL'],
   ['edge', "UPDATE attestations SET attester = 'another'"],
   ['edge', "UPDATE attestations SET wrapped_key = ''"],
-
   ['edge', 'DELETE FROM attestations'],
   ['edge', 'UPDATE service_keys SET revoked_at = NULL'],
   ['edge', 'DELETE FROM audit_findings'],
@@ -203,10 +199,10 @@ describe('PostgreSQL refuses', () => {
     expect(await outcome(role, statement)).toBe(DENIED)
   })
 
-  test.for(['node', 'edge', 'auditor'] as const)('G1: the %s to define anything', async (role) => {
+  test.for(['node', 'edge', 'auditor'] as const)('G1: definitions and administration by the %s', async (role) => {
     const outcomes: string[] = []
     for (const statement of DEFINING) {
-      // Outside of transactions, where these are refused for another reason.
+      // Within a transaction some of these are refused for another reason.
       const code = await as(role)
         .unsafe(statement)
         .then(
@@ -218,19 +214,14 @@ describe('PostgreSQL refuses', () => {
     expect(outcomes).toEqual(DEFINING.map((statement) => `${DENIED} ${statement}`))
   })
 
-  test('G1: the owner to be more than the owner of this database', async () => {
-    for (const statement of [
-      'CREATE ROLE mine',
-      'CREATE DATABASE mine',
-      'ALTER SYSTEM SET fsync = off',
-      "COPY ledger TO '/tmp/mine'",
-    ]) {
-      const refused = as('owner').unsafe(statement)
-      await expect(refused).rejects.toMatchObject({ code: DENIED })
-    }
-  })
+  test.for(['CREATE ROLE mine', 'CREATE DATABASE mine', 'ALTER SYSTEM SET fsync = off', "COPY ledger TO '/tmp/mine'"])(
+    'G1: administration of the server by the owner: %s',
+    async (statement) => {
+      await expect(as('owner').unsafe(statement)).rejects.toMatchObject({ code: DENIED })
+    },
+  )
 
-  test('a password that is not the role’s own', async () => {
+  test('the password of another role', async () => {
     const wrong = new URL(urlOf(address, secrets, 'edge'))
     wrong.username = 'ledger_owner'
     const sql = postgres(wrong.toString(), { max: 1, onnotice: () => undefined })
@@ -239,8 +230,8 @@ describe('PostgreSQL refuses', () => {
   })
 })
 
-describe('what is rare and must be allowed all the same', () => {
-  test('a node prunes and acknowledges messages, and asks the server who it is and who is there', async () => {
+describe('PostgreSQL permits', () => {
+  test('a node to prune and acknowledge messages, and to read the server ID and the standbys', async () => {
     const sql = as('node')
     expect(await sql.unsafe(PRUNE, ['{0}', '2026-01-01T00:00:00Z', 10])).toEqual([{ pruned: 0 }])
     expect(await sql.unsafe(ACKNOWLEDGE, ['{}', '{}', '{}'])).toEqual([])
@@ -250,7 +241,7 @@ describe('what is rare and must be allowed all the same', () => {
     expect(row).toEqual({ id: expect.stringMatching(/^\d+$/), standbys: 0 })
   })
 
-  test('a node ends a backend of another node, and no edge’s', async () => {
+  test('a node to terminate a backend of another node, and none of an edge', async () => {
     const other = postgres(urlOf(address, secrets, 'node'), { max: 1, onnotice: () => undefined })
     const [mine] = await other<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
     const [edge] = await as('edge')<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
@@ -260,21 +251,16 @@ describe('what is rare and must be allowed all the same', () => {
     await other.end()
   })
 
-  test('an edge holds a client’s revocation back while it begins a session', async () => {
+  test('an edge to lock a client against revocation while it creates a session', async () => {
     expect(await outcome('edge', 'SELECT client_id FROM clients FOR SHARE')).toBe('done')
   })
 
-  test('an edge removes what is old', async () => {
-    for (const table of [
-      'liability_runs',
-      'liability_pages',
-      'refresh_families',
-      'used_refresh_tokens',
-      'checkpoints',
-    ]) {
+  test.for(['liability_runs', 'liability_pages', 'refresh_families', 'used_refresh_tokens', 'checkpoints'])(
+    'an edge to delete old rows of %s',
+    async (table) => {
       expect(await outcome('edge', `DELETE FROM ${table}`)).toBe('done')
-    }
-  })
+    },
+  )
 })
 
 test('a migration revokes other grants, and restores its own', async () => {
@@ -299,7 +285,7 @@ test('the server knows every setting of the deployment', async () => {
   expect(names.filter((name) => !known.some((one) => one.name === name))).toEqual([])
 })
 
-/** The files of the deployment as far as a running server takes them: TLS, and who may come from where. */
+/** Applies the deployment's TLS certificate and `pg_hba.conf` to the running server. */
 async function deployAccess(): Promise<void> {
   const data = join(directory, 'data')
   installCertificate(data, secrets)
@@ -325,7 +311,7 @@ async function deployAccess(): Promise<void> {
   expect(rules).toHaveLength(2)
 }
 
-/** From now on the server shows a certificate for these alone, by the authority of the deployment. */
+/** Replaces the certificate of the server by one for these hosts. */
 async function certifyFor(hosts: readonly string[]): Promise<void> {
   const certificate = certificateFor(secrets, 'postgres', hosts)
   writeFileSync(join(directory, 'data', 'postgres.pem'), certificate)
@@ -335,7 +321,7 @@ async function certifyFor(hosts: readonly string[]): Promise<void> {
   await until('PostgreSQL shows the new certificate', 180_000, async () => (await shownBy(server.port)) === expected)
 }
 
-/** The fingerprint of the certificate that a new connection is shown. */
+/** The fingerprint of the certificate that a new connection receives. */
 function shownBy(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(SSL_REQUEST))
@@ -353,7 +339,7 @@ function shownBy(port: number): Promise<string> {
 /** https://www.postgresql.org/docs/17/protocol-message-formats.html, SSLRequest */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
-describe('with TLS, and who may come from where', () => {
+describe('with the TLS settings and pg_hba.conf of the deployment', () => {
   beforeAll(deployAccess)
 
   const shards = (more: Readonly<Record<string, string>>) => ledger(['shards'], 'localhost', more)
@@ -372,15 +358,15 @@ describe('with TLS, and who may come from where', () => {
     })
   }
 
-  test('the ledger connects as it does in the deployment, and not to whom it cannot verify', () => {
+  test('the ledger connects, but not to a server with an unknown authority', () => {
     const done = shards({ NODE_EXTRA_CA_CERTS: join(secrets, 'ca.pem') })
     expect([done.status, done.stdout.toString()]).toEqual([0, expect.stringContaining('(no owner): 4 of 4 shards')])
     expect(shards({}).status).toBe(1)
   })
 
-  test('T1: where it is reached by its address, its certificate must be for the address, and not for localhost', async () => {
+  test('T1: the ledger connects by IP address only if the certificate names the address, and not just localhost', async () => {
     const trusting = { NODE_EXTRA_CA_CERTS: join(secrets, 'ca.pem') }
-    // One connects by itself, the other from a pool.
+    // The first command uses a single connection, the second a pool.
     const reached = (host: string) => [
       ledger(['drain', 'nobody'], host, trusting).stderr.toString().includes('no node has run yet'),
       ledger(['shards'], host, trusting).status === 0,
@@ -393,7 +379,7 @@ describe('with TLS, and who may come from where', () => {
     expect(reached('127.0.0.1')).toEqual([true, true])
   })
 
-  test('no role connects without TLS or to another database, and no superuser over the network', async () => {
+  test('PostgreSQL refuses roles without TLS or at another database, and a superuser over the network', async () => {
     const plain = urlOf(address, secrets, 'edge')
     const other = new URL(plain)
     other.pathname = '/postgres'
