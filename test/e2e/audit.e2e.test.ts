@@ -1,6 +1,6 @@
 /**
- * Goal: the interface's assertions of provenance and compliance turn false when database rows are changed, and true
- * again when they are restored. The auditor finds the same, and continues after a kill. Real processes and threads.
+ * The assertions of provenance and compliance turn false when database rows are changed, and true again when the rows
+ * are restored. The auditor finds the same changes, and continues after a kill. Real processes and threads.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
@@ -73,7 +73,7 @@ async function foundByAuditor(): Promise<readonly string[]> {
   return rows.map(({ subject }) => subject)
 }
 
-test('D12: an unchanged ledger is reported as sound', async () => {
+test('D12: an undamaged ledger is valid and compliant', async () => {
   expect(await proved('provenance')).toMatchObject({ assets_verified: 1, provenance_valid: true })
   const compliance = await proved('compliance')
   expect(compliance).toMatchObject({ compliant: true, frameworks: ['ledger-integrity-1'] })
@@ -88,11 +88,11 @@ test('D12: an unchanged ledger is reported as sound', async () => {
   expect(await foundByAuditor()).toEqual([])
 })
 
-test('the auditor steps back for what serves requests, though it has a session of its own', () => {
+test('the auditor runs at a lower priority than the processes that serve requests', () => {
   const [auditor] = cluster.heads('auditor')
   if (auditor === undefined) throw new Error('no auditor runs')
   const autogroup = `/proc/${auditor.pid}/autogroup`
-  // Among sessions it is what decides, where the kernel has it.
+  // Between sessions the kernel uses this value, where it exists.
   const ofSession = existsSync(autogroup) ? readFileSync(autogroup, 'utf8').trim() : 'nice 10'
   expect(getPriority(auditor.pid)).toBe(constants.priority.PRIORITY_BELOW_NORMAL)
   expect(ofSession).toMatch(/nice 10$/)
@@ -117,7 +117,7 @@ test('D12: changed rows turn provenance and compliance false, and the auditor na
   expect(written?.places).not.toContain('@audit')
 })
 
-test('D12: once the rows are as they were, everything is sound again, though the auditor was killed meanwhile', async () => {
+test('D12: the assertions are true again once the rows are restored, also after a kill of the auditor', async () => {
   await sql`UPDATE actors SET owner = ${vault.accountRef('alice@audit')} WHERE kind = 'instance'`
   await sayOfTransfer('41', '40')
   const [before] = cluster.heads('auditor')

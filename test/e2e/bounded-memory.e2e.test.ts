@@ -1,6 +1,6 @@
 /**
- * Goal: a node keeps no more actors in memory than its configuration allows, however many are used; an evicted actor is
- * unchanged when it is needed again. One node, one edge, real processes.
+ * A node keeps at most the configured number of actors in memory. An evicted actor is unchanged at its next use. One
+ * node, one edge, real processes.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -78,7 +78,7 @@ async function mostDuring(happens: () => Promise<void>): Promise<number> {
   return watching
 }
 
-test('many more accounts are used than fit in memory, no more are kept than the configuration allows, and value is right', async () => {
+test('more accounts than memory holds keep right balances, and the limit is never exceeded', async () => {
   const holders: Holder[] = []
   const ordered = async (holder: Holder, key: string, type: 'credit' | 'debit', amount: string): Promise<void> => {
     const reply = await client.submit(holder, { type, amount, idempotency_key: key })
@@ -87,7 +87,7 @@ test('many more accounts are used than fit in memory, no more are kept than the 
   const most = await mostDuring(async () => {
     const names = Array.from({ length: ACCOUNTS }, (_, number) => `account-${number}@bound`)
     await forEach(names, async (name) => void holders.push(await client.register(name)))
-    // Each is long out of memory when its turn comes again.
+    // Each account is evicted long before its next turn.
     await forEach(holders, (holder) => ordered(holder, 'in', 'credit', '10'))
     await forEach(holders, (holder) => ordered(holder, 'out', 'debit', '4'))
     await forEach(holders, (holder) => ordered(holder, 'in', 'credit', '10'))

@@ -1,7 +1,6 @@
 /**
- * Goal: a running ledger answers as its OpenAPI document says, and every status and error code of the document is seen. What
- * each field takes and what each resource holds is asked of the edge alone (test/unit/api), what is read of PostgreSQL in
- * test/contract.
+ * A running ledger replies as its OpenAPI document says, and every documented status and error code occurs. Fields and
+ * resources: test/unit/api. Reads of PostgreSQL: test/contract.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -74,7 +73,7 @@ async function recordExamples(): Promise<void> {
   throw new Error('The examples are recorded: format them (npm run format), read the change, and run the test again.')
 }
 
-test('every example of the document, sent in its order, gets the answer that is recorded beside it', async () => {
+test('every example request of the document, in its order, gets the documented reply', async () => {
   if (process.env['LEDGER_RECORD_EXAMPLES'] === '1') await recordExamples()
   const steps = DOCUMENT['x-walkthrough']
   for (const step of steps) await service().walk.take(step)
@@ -83,7 +82,7 @@ test('every example of the document, sent in its order, gets the answer that is 
   expect(steps.length).toBeGreaterThan(50)
 })
 
-test.for(OPERATIONS)('%s refuses what the document says that it refuses', async ([id]) => {
+test.for(OPERATIONS)('%s refuses the requests that the document excludes', async ([id]) => {
   for (const { request, outcome, headers = {}, fields } of refusalsOf(service(), service().described.byId(id))) {
     const reply = await service().ask(request)
     const about = [request.method, request.path, request.headers?.['authorization']?.slice(0, 20)].join(' ')
@@ -93,7 +92,7 @@ test.for(OPERATIONS)('%s refuses what the document says that it refuses', async 
   }
 })
 
-describe('what is decided by what the ledger holds', () => {
+describe('replies that depend on the state of the ledger', () => {
   const client = (role = 'transactor'): LedgerClient => service().client(role)
   const THERE = '00000000-0000-4000-8000-000000000000'
   const order = { type: 'credit', amount: '1', idempotency_key: 'of conformance' }
@@ -134,7 +133,7 @@ describe('what is decided by what the ledger holds', () => {
     expect(outcomeOf(await ask())).toBe(outcome)
   })
 
-  test('all that is wrong with an order, or with the records of an import, is told at once', async () => {
+  test('a refusal lists all errors of an order, or of the records of an import', async () => {
     const wrong = {
       ...order,
       account_id: 'alice',
@@ -160,8 +159,8 @@ describe('what is decided by what the ledger holds', () => {
   }
 })
 
-describe('what is public', () => {
-  test.for(OPEN)('%s is the same until it changes', async ([id]) => {
+describe('public resources', () => {
+  test.for(OPEN)('%s has a stable entity tag', async ([id]) => {
     const request = service().request(service().described.byId(id))
     const { status, headers } = await service().ask(request)
     expect(status).toBe(200)
@@ -169,19 +168,19 @@ describe('what is public', () => {
     expect([again.status, again.body]).toEqual([304, ''])
   })
 
-  test('a browser is led from the root to the documentation', async () => {
+  test('the root redirects a browser to the documentation', async () => {
     const { status, headers } = await service().ask({ method: 'GET', path: '/', headers: { accept: 'text/html' } })
     expect([status, headers.location]).toEqual([303, '/docs'])
   })
 
-  test('the changelog tells of the version that serves', async () => {
+  test('the changelog contains the running version', async () => {
     const { info } = membersOf(await service().ask({ method: 'GET', path: '/openapi.json' }))
     const changelog = readFileSync(join(projectRoot(), 'CHANGELOG.md'), 'utf8')
     expect(changelog).toContain(`## [${textOf(info as Members, 'version')}]`)
   })
 })
 
-test('D17: a refresh token is good for thirty days from each use: just before their end, not just after', async () => {
+test('D17: a refresh token expires thirty days after its last use', async () => {
   const login = service().request(service().described.byId('issueToken'))
   let tokens = membersOf(await service().ask(login))
   for (const [ageS, outcome] of [
@@ -206,8 +205,8 @@ test('D17: a refresh token is good for thirty days from each use: just before th
   }
 })
 
-describe('an edge of other settings', () => {
-  test('gives tokens that live as long as it is set to: the other edges refuse them then', async () => {
+describe('an edge with other settings', () => {
+  test('issues tokens with the configured lifetime, which other edges respect', async () => {
     await withEdge({ LEDGER_ACCESS_TOKEN_TTL_SECONDS: '1' }, async (origin) => {
       const tokens = membersOf(await service().ask(service().request(service().described.byId('issueToken')), origin))
       expect(tokens['expires_in']).toBe(1)
@@ -219,7 +218,7 @@ describe('an edge of other settings', () => {
     })
   })
 
-  test('that finds no ledger in its database says so', async () => {
+  test('reports that its database has no ledger', async () => {
     const url = new URL(service().cluster.databaseUrl())
     await withSql(url.toString(), (sql) => sql`CREATE DATABASE unmigrated`)
     url.pathname = '/unmigrated'
@@ -244,17 +243,17 @@ describe('an edge of other settings', () => {
 
 outages(service)
 
-test('no answer had anything that the document does not have', () => {
+test('every reply matched the document', () => {
   expect(service().faults).toEqual([])
 })
 
-test('every documented status was seen, but for those that other files get', () => {
+test('every documented status occurred, except for those that other files test', () => {
   const documented = OPERATIONS.flatMap(([id]) =>
     Object.keys(service().described.byId(id).members.responses).map((status) => `${id} ${status}`),
   )
   expect(documented.filter((one) => !service().answered.has(one))).toEqual(UNSEEN)
 })
 
-test('every error code was seen, but for the one of an edge that has too much to do', () => {
+test('every error code occurred, except for that of an overloaded edge', () => {
   expect(Object.keys(ERROR_CODES).filter((code) => !service().codes.has(code))).toEqual(['ERR_OVERLOADED'])
 })

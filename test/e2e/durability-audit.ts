@@ -1,6 +1,6 @@
 /**
- * Holds what clients were told against what the ledger shows, by nothing but the interface: lists, chains, balances,
- * receipts. Recomputes every hash; verifies receipts with an implementation that shares no code with the ledger's.
+ * Compares the acknowledgements of clients with the lists, chains, balances and receipts of the API. Recomputes every
+ * hash, and verifies receipts with an implementation that shares no code with that of the ledger.
  */
 import { createHash } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'

@@ -1,6 +1,6 @@
 /**
- * Clients that do not give up: each submission is signed once and sent, with the same key, until it is acknowledged.
- * Requests, replies and immediate reads are recorded, for comparison with the ledger.
+ * Clients under load. Each signs an order once, and retries it with the same key until it is acknowledged. The load
+ * records requests, replies and immediate reads, for comparison with the ledger.
  */
 import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'
 import { type Members, signed, submissionHash } from '../support/client/client-keys.ts'
@@ -27,7 +27,7 @@ const OUTCOMES = new Set<unknown>(['not_applied', 'unknown'])
 export class DurabilityLoad {
   readonly operations: Operation[] = []
   readonly inFlight = new Set<Operation>()
-  /** Answers that no client should ever get. */
+  /** Replies that violate the interface. */
   readonly surprises: string[] = []
   /** How often a client was left without an answer, and how often it was told 503. */
   readonly setbacks = { unanswered: 0, unavailable: 0 }
@@ -106,7 +106,7 @@ export class DurabilityLoad {
     this.inFlight.delete(operation)
   }
 
-  /** D8: what was acknowledged is never said not to exist, whatever else is broken at that moment. */
+  /** D8: a read of an acknowledged transaction never replies 404, also during a fault. */
   private async lookAt(acknowledged: HttpReply): Promise<void> {
     const path = `/v1/transactions/${textOf(membersOf(acknowledged), 'txn_id')}`
     const reply = await this.client.get(path).catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * Goal: after the erasure of a closed account, the database and the master key no longer reveal its content. Its chain
- * still verifies, its ID stays taken, and counterparties keep their records (D19).
+ * After the erasure of a closed account, the database and the master key no longer reveal its content. Its chain still
+ * verifies, its ID stays taken, and counterparties keep their records (D19).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Holder, LedgerClient, membersOf, textOf } from '../support/client/client.ts'
@@ -115,7 +115,7 @@ function tablesWith(dump: readonly OpenedText[], needle: string, owner?: string)
 }
 
 describe('an account', () => {
-  test('is erased by an administrator once it is closed, and says so again', async () => {
+  test('can be erased by an administrator once it is closed; a repeated request gets the same reply', async () => {
     expect(outcomeOf(await client.post(`/v1/accounts/${ALICE}/erase`, { reason: 'x' }))).toBe('403 ERR_FORBIDDEN')
     expect(outcomeOf(await erase())).toBe('409 ERR_CONFLICT')
     expect(outcomeOf(await admin.post('/v1/accounts/unknown/erase', { reason: 'x' }))).toBe('404 ERR_NOT_FOUND')
@@ -127,7 +127,7 @@ describe('an account', () => {
     expect(await client.read(`/v1/accounts/${ALICE}`)).toEqual(membersOf(erased))
   })
 
-  test('can be read no more, with every key that is left, but for what counterparties hold', async () => {
+  test('cannot be read with the remaining keys, except for the records of counterparties', async () => {
     const vault = await vaultOfCluster(cluster)
     const ref = vault.accountRef(ALICE)
     const after = await openedDump(cluster.databaseUrl(), vault)
@@ -175,7 +175,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     })
   })
 
-  test('its chain has its sequences and hashes, each follows the one before, and no payload', async () => {
+  test('the chain of the erased account has linked hashes and no payloads', async () => {
     const entries = await client.readAll(`/v1/accounts/${ALICE}/audit-chain`, 'entries')
     expect(entries.length).toBe(chain.length + 2)
     expect(entries.slice(0, chain.length)).toEqual(chain.map((entry) => ({ ...entry, payload: null, erased: true })))
@@ -187,7 +187,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect([account['sequence'], account['audit_hash']]).toEqual([entries.length - 1, entries.at(-1)?.['audit_hash']])
   })
 
-  test('its transactions, receipts and balances are gone, from lists too; those of counterparties are as they were', async () => {
+  test('its transactions, receipts and balances are gone; those of counterparties are unchanged', async () => {
     const txnIds = chain.flatMap((entry) => (typeof entry['txn_id'] === 'string' ? [entry['txn_id']] : []))
     expect(txnIds.length).toBeGreaterThan(3)
     for (const txnId of txnIds) {
@@ -212,7 +212,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect((await client.post('/v1/assertions/proof-of-liabilities', REQUEST)).status).toBe(200)
   })
 
-  test('others call it by one name that is not its own', async () => {
+  test('records of counterparties name the erased account by a pseudonym', async () => {
     const legs = (await groupOf(client, groupId))['legs'] as readonly Members[]
     const names = new Set(legs.flatMap((leg) => [leg['account_id'], leg['to_account_id']]))
     const history = await historyOf(client, ruby)
@@ -232,7 +232,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect((await client.get(`/v1/accounts/${alias}`)).status).not.toBe(200)
   })
 
-  test('its ID is taken for good, and nothing that it once ordered is answered again', async () => {
+  test('its ID stays taken, and its former orders are not replayed', async () => {
     const again = { account_id: ALICE, public_key: newAccountKeys().jwk }
     expect(outcomeOf(await admin.post('/v1/accounts', again))).toBe('409 ERR_CONFLICT')
     const same = { account_id: ALICE, public_key: alice.keys.jwk }

@@ -1,8 +1,7 @@
 /**
- * Goal: PostgreSQL's machine is gone and its standby is promoted. With a synchronous one nothing that a client was told
- * is lost or done twice (I2, I3); a promoted server, which may lack commits, is never served by nodes that knew the one
- * before: they stop and say why (N1), and stay away until its administrator accepts it (N3); so do edges, which would say of
- * what it lacks that it is not there. Real servers, real replication.
+ * The PostgreSQL server is lost and its standby is promoted. With a synchronous standby no acknowledged order is lost
+ * or applied twice (I2, I3). A promoted server may lack commits: nodes and edges stop and log the reason (N1), and refuse
+ * the server until an administrator accepts it (N3). Real servers, real replication.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { LedgerClient, membersOf, textOf } from '../support/client/client.ts'
@@ -19,7 +18,7 @@ const SIZES = { nodes: NODES.length, edges: 1, shards: 8, natsServers: 1 }
 /** Said of the server itself or of what it was before, whichever is looked at first. */
 const OTHER_TIMELINE =
   /"event":"failed".*PostgreSQL is (server \d+ on timeline 00000002, which this ledger was not accepted on|not the one seen before: timeline was 00000001 and is 00000002)/
-/** A node that cannot release its shards stops without releasing them. */
+/** A node that cannot release its shards stops without a release. */
 const STOPPED_WITHIN_MS = 180_000
 const BACK_WITHIN_MS = 180_000
 
@@ -38,7 +37,7 @@ describe('a synchronous standby', () => {
   })
   eachNeedsTheOneBefore()
 
-  test('N1: once it is promoted every node and edge stops and logs the reason; once it is accepted they serve on it', async () => {
+  test('N1: after its promotion every node and edge stops with a reason; once it is accepted they serve', async () => {
     await trial.harmed('nothing', () => undefined)
     await trial.harmed('PostgreSQL is lost, its synchronous standby is promoted', async () => {
       const nodes = [...NODES, EDGE].map((name) => trial.part(name))
@@ -59,7 +58,7 @@ describe('a synchronous standby', () => {
     expect(await trial.unserved()).toEqual([])
   })
 
-  test('I2, I3, I4: what was acknowledged before and after is on it, once, and value is conserved', async () => {
+  test('I2, I3, I4: it has every acknowledged order once, and value is conserved', async () => {
     expect(await trial.faults()).toEqual([])
   })
 })
@@ -83,7 +82,7 @@ describe('an asynchronous standby that lacks commits', () => {
   })
   eachNeedsTheOneBefore()
 
-  test('W2: in production a node does not run beside it', async () => {
+  test('W2: in production a node refuses to start with it', async () => {
     const node = await cluster.startNode('node-production', {
       LEDGER_ENVIRONMENT: 'production',
       LEDGER_BOOTSTRAP_CLIENTS: '[]',
@@ -94,7 +93,7 @@ describe('an asynchronous standby that lacks commits', () => {
     )
   })
 
-  test('N1: in the sandbox no process serves it once it is promoted: every node and edge stops and logs the reason', async () => {
+  test('N1: in the sandbox every node and edge stops with a reason after its promotion', async () => {
     await load.through(() => pair.wire.sever(), BACK_WITHIN_MS)
     const nodes = [...NODES, EDGE].map((name) => part(name))
     const acknowledgedBefore = acknowledged()
@@ -109,7 +108,7 @@ describe('an asynchronous standby that lacks commits', () => {
     expect(load.surprises).toEqual([])
   })
 
-  test('N3: started again they refuse it, too, until its administrator accepts it', async () => {
+  test('N3: restarted nodes and edges refuse it until an administrator accepts it', async () => {
     const forgetful = [await cluster.startNode('node-1'), await cluster.startEdge(EDGE)]
     await allStopped(forgetful)
     for (const one of forgetful) expect(one.lastLines()).toMatch(OTHER_TIMELINE)

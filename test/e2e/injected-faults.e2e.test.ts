@@ -1,4 +1,4 @@
-/** One fault of each kind that a client or a log can tell apart; injected-faults.full.test.ts has the others. */
+/** One fault of each kind that clients or logs can distinguish. The others: injected-faults.full.test.ts. */
 import { INJECTED_FAULTS } from '../support/processes/injected-faults.ts'
 import { injectedFaultsSuite, kindsOf } from './suites/injected-faults.suite.ts'
 

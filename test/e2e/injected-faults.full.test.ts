@@ -1,4 +1,4 @@
-/** The faults that are like one of injected-faults.e2e.test.ts from outside, each in another part of a node. */
+/** Faults in other parts of a node, which clients cannot distinguish from those of injected-faults.e2e.test.ts. */
 import { INJECTED_FAULTS } from '../support/processes/injected-faults.ts'
 import { injectedFaultsSuite, kindsOf } from './suites/injected-faults.suite.ts'
 

@@ -1,8 +1,8 @@
 /**
- * Goal: a proof of liabilities is made off the thread that serves reads: the service goes on meanwhile, and what is proved is
- * everybody's. LEDGER_LIABILITIES=1000000 makes it of that many accounts instead of the few that fit into seconds, and then
- * also demands that two processors of its own would do it within 30 s, and 99 of 100 reads under 100 ms meanwhile, unless
- * they took long right before: other tests may share the machine.
+ * A proof of liabilities runs outside of the thread that serves reads, which are served meanwhile, and covers all
+ * accounts. LEDGER_LIABILITIES=1000000 sets the number of accounts. The test then also demands that the proof takes at
+ * most 30 s of two processors, and 99 of 100 reads less than 100 ms, unless reads were slow before: other tests may
+ * share the machine.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -158,7 +158,7 @@ async function proveLiabilities(): Promise<Members> {
   return (await response.json()) as Members
 }
 
-test(`D12: ${ACCOUNTS} accounts are summed up and can prove their part, off the thread that serves reads`, async () => {
+test(`D12: a proof of ${ACCOUNTS} accounts runs outside of the thread that serves reads`, async () => {
   const [edge = 0] = cluster.heads('edge').map(({ pid }) => pid)
   const server = Number(readFileSync(join(directory, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
   // The run has a connection of its own, and its server process ends with it.

@@ -1,4 +1,4 @@
-/** Goal: a proof of liabilities adds up while value moves, and a revoked key voids it. */
+/** A proof of liabilities reconciles under load, and a revoked key invalidates it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Holder, type HttpReply, LedgerClient, membersOf, send } from '../support/client/client.ts'
 import type { Members, Value } from '../support/client/client-keys.ts'
@@ -67,7 +67,7 @@ function totalOf(assertion: Members, tokenId: string): Value | undefined {
   return byToken.find((one) => one['token_id'] === tokenId)?.['total']
 }
 
-test('I4: it adds up at every moment while transfers, groups, mints and burns are on their way', async () => {
+test('I4: a proof reconciles at any time during transfers, groups, mints and burns', async () => {
   const { client, elsewhere } = getRunning()
   const issuer = await client.register('issuer@liabilities')
   await issued(client, TOKEN, issuer, '1000')
@@ -97,7 +97,7 @@ test('I4: it adds up at every moment while transfers, groups, mints and burns ar
   expect(['1000', '1001']).toEqual(expect.arrayContaining([...totals]))
 })
 
-test('D12: a key that is revoked voids what it signed at every edge and offline, and another signs from then on', async () => {
+test('D12: a revoked key invalidates its proofs at every edge and offline, and a new key signs', async () => {
   const { client, elsewhere, cluster } = getRunning()
   const voided = membersOf(await askLiabilities(client))
   const { key_id: kid } = voided['result'] as Members

@@ -1,7 +1,6 @@
 /**
- * Goal: the master key is replaced while clients go on, and everything that they hold (clients' secrets, tokens, page tokens,
- * receipts, chains) stays good; afterwards the new key alone serves, and the old one alone is refused. Real processes, of which
- * parts have their part keys, and administrators the master keys.
+ * The master key is rotated under load. Client secrets, tokens, page tokens, receipts and chains stay valid. Afterwards
+ * the new key suffices, and the old key alone is refused. Real processes with part keys.
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -111,7 +110,7 @@ async function restartAll(texts: MasterKeyTexts): Promise<void> {
   }
 }
 
-test('parts are restarted with part keys of both master keys, and the rotation is reported as due', async () => {
+test('parts restart with part keys of both master keys, and report the rotation as due', async () => {
   await trial.harmed('a restart with both keys', () => restartAll(BOTH))
   const check = trial.cluster.administer(['keys', 'rotate-master', '--check'], BOTH)
   await expect(check).rejects.toThrow('ended with 1')
@@ -140,7 +139,7 @@ test('the master key is rotated under load, while accounts are opened', async ()
   expect(Object.values(left).every((count) => count === 0)).toBe(true)
 })
 
-test('with the new key alone everything that clients hold stays good', async () => {
+test('secrets, tokens, receipts and chains stay valid with the new key alone', async () => {
   await trial.harmed('a restart with the new key alone', () => restartAll(NEW_ALONE))
   const client = await login(1)
   expect(await client.read(`/v1/transactions/${held.txnId}/receipt`)).toEqual(held.receipt)
@@ -175,6 +174,6 @@ test('the old key alone is refused, by parts and by commands, and no output show
   }
 })
 
-test('I2, I3, I4: what was acknowledged is there, once, in chains and receipts that hold, and value is conserved', async () => {
+test('I2, I3, I4: the ledger has every acknowledged order once, with a valid chain and receipt', async () => {
   expect(await trial.faults()).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Two ledgers with keys of their own; accounts of the one, with what belongs to them; and the way to the other. */
+/** Two ledgers with separate keys: accounts and assets of the first, and their import into the second. */
 import { createHash, randomUUID } from 'node:crypto'
 import { type Holder, type HttpReply, LedgerClient, membersOf, textOf } from '../support/client/client.ts'
 import { type Members, newAccountKeys, signed } from '../support/client/client-keys.ts'

@@ -1,6 +1,6 @@
 /**
- * Goal: accounts move from one ledger to another completely or not at all, once, with everything that belongs to them.
- * No client can multiply them on the way (D20).
+ * Accounts move to another ledger completely or not at all, once, with their tokens, NFTs and attestations. A client
+ * cannot duplicate them (D20).
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -62,7 +62,7 @@ describe('after the import', () => {
     summary = membersOf(reply)['summary'] as Members
   })
 
-  test('the summary counts what came', () => {
+  test('the summary counts the imported records', () => {
     expect(summary).toEqual({
       accounts: 4,
       tokens: 1,
@@ -92,7 +92,7 @@ describe('after the import', () => {
     }
   })
 
-  test('tokens, classes and attestations are, too', async () => {
+  test('tokens, classes and attestations are those of the other ledger', async () => {
     const ofToken = ({ client }: Side) => client.read(`/v1/fungible-tokens/${GOLD}`)
     expect(await ofToken(target)).toMatchObject({
       symbol: GOLD,
@@ -106,7 +106,7 @@ describe('after the import', () => {
     expect(attestation).toMatchObject({ statement: 'it is red', attester: 'mint-house', status: 'active' })
   })
 
-  test('totals agree, and proofs verify on both sides', async () => {
+  test('totals agree, and proofs verify at both ledgers', async () => {
     expect(await totalsOf(target)).toEqual(await totalsOf(source))
     for (const { client } of [source, target]) {
       await until('a pass that found nothing', DEADLINE_MS, async () => {
@@ -119,7 +119,7 @@ describe('after the import', () => {
     }
   })
 
-  test('what was signed for the other ledger is not applied again, and what is new is', async () => {
+  test('an order that the other ledger applied is refused, and a new order is applied', async () => {
     const [spent, failed] = stock.spent
     // Signed after the copy was made, by a key that is good at both.
     const again = { type: 'debit', amount: '0.25', idempotency_key: 'later' }
@@ -147,7 +147,7 @@ describe('after the import', () => {
   })
 })
 
-test('an import whose processes are killed is finished, once', async () => {
+test('an import whose processes are killed completes once', async () => {
   const crowd = await Promise.all(
     Array.from({ length: 150 }, async (_, index) => {
       const holder = await source.client.register(`crowd-${index}`)

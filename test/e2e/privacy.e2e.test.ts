@@ -1,6 +1,6 @@
 /**
- * Goal: a copy of the database, of its files, of NATS traffic or of the logs does not reveal who holds which assets
- * (D19). The same search finds these in data opened with the ledger's keys.
+ * A copy of the database, its files, NATS traffic or logs does not reveal the owners of assets (D19). The same search
+ * finds them in data that the keys of the ledger open.
  */
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
@@ -74,7 +74,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test('a dump of every table', async () => {
+test('a dump of every table contains no secret', async () => {
   const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
   const tables = await sql<{ name: string }[]>`
     SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`
@@ -92,7 +92,7 @@ test('a dump of every table', async () => {
   expect(found(SECRETS, Buffer.from(texts)).toSorted()).toEqual(Object.keys(SECRETS).toSorted())
 })
 
-test('the files of PostgreSQL, its log of changes among them', async () => {
+test('the files of PostgreSQL and its write-ahead log contain no secret', async () => {
   const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
   await sql`CHECKPOINT`
   await sql.end()
@@ -101,7 +101,7 @@ test('the files of PostgreSQL, its log of changes among them', async () => {
   expect(foundBelow(READABLE, files).size).toBeGreaterThan(0)
 })
 
-test('what goes over NATS, and what it keeps', async () => {
+test('messages and files of NATS contain no secret', async () => {
   await capture.flush()
   expect(traffic.length).toBeGreaterThan(50)
   expect(traffic.some(({ subject }) => /^ledger\.node\.\w+\.deliveries$/.test(subject))).toBe(true)
@@ -121,7 +121,7 @@ test('what goes over NATS, and what it keeps', async () => {
   expect([...foundBelow(SECRETS, join(cluster.dataDir, 'nats'))]).toEqual([])
 })
 
-test('what it logs', () => {
+test('the logs contain no secret', () => {
   expect(lines.length).toBeGreaterThan(10)
   expect(found(SECRETS, Buffer.from(lines.join('\n')))).toEqual([])
   expect([...foundBelow(SECRETS, join(cluster.dataDir, 'logs'))]).toEqual([])

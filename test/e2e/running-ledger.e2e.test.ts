@@ -45,7 +45,7 @@ scopedClientsSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
 
-test('after all of it every process is the one that was started, and nothing is pending', async () => {
+test('after all suites no process has restarted, and no transaction is pending', async () => {
   const { client, cluster } = getRunning()
   expect(pids).toHaveLength(6)
   expect(pidsOf(cluster)).toEqual(pids)
@@ -53,5 +53,5 @@ test('after all of it every process is the one that was started, and nothing is 
 })
 
 restartSuite(getRunning)
-// Last, for it leaves offers that wait.
+// Runs last: it leaves pending offers.
 exchangePathsSuite(() => getRunning().client)

@@ -1,4 +1,4 @@
-/** Goal: one command brings up a whole ledger, stops it whole, and finds it again. Real processes, from the build. */
+/** One command starts, stops and restarts a whole ledger. Real processes, from the build. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -38,7 +38,7 @@ describe('ledger up', () => {
     return (await holdingOf(await ledger.client(), 'alice')).balance
   }
 
-  test('is ready when it says so, and says how to use it', async () => {
+  test('is ready when it prints so, and prints how to use it', async () => {
     const response = await fetch(`${ledger.address}/readyz`)
     expect(response.status).toBe(200)
     expect(ledger.out).toContain(ledger.address)
@@ -100,7 +100,7 @@ describe('ledger up', () => {
     expect(await balanceOfAlice()).toBe('100.5')
   })
 
-  test('secrets are in no argument and no environment of a process, and files that hold them are closed to others', async () => {
+  test('no argument or environment of a process has a secret, and only its user can read secret files', async () => {
     const parts = ['postgres', 'nats-server', 'node-1', 'auditor-1', 'edge-1'] as const
     const secrets = [
       ...readFileSync(join(dataDir, 'clients.json'), 'utf8').matchAll(/lsk_[\w-]+/g),
@@ -167,7 +167,7 @@ describe('ledger up', () => {
     }
   })
 
-  test('a second one on the same data is refused, and the first goes on', async () => {
+  test('a second start on the same data is refused, and the first ledger continues', async () => {
     const second = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir })
     expect(second.code).toBe(1)
     expect(second.err).toContain(`a ledger runs on ${dataDir} already (process ${ledger.pid})`)
@@ -197,7 +197,7 @@ describe('ledger up', () => {
     )
   })
 
-  test('Ctrl-C ends everything in order and leaves no process', async () => {
+  test('Ctrl-C ends all processes in order', async () => {
     const pids = (['postgres', 'nats-server', 'node-1', 'auditor-1', 'edge-1'] as const).map((part) =>
       ledger.pidOf(part),
     )
@@ -230,14 +230,14 @@ describe('ledger up', () => {
     expect(await client.read(`/v1/transactions/${txnId}`)).toMatchObject({ status: 'completed' })
   })
 
-  test('another number of shards than the ledger has is refused in words', async () => {
+  test('a start with another number of shards is refused with an explanation', async () => {
     await ledger.stop()
     const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir, LEDGER_SHARDS: '17' })
     expect(code).toBe(1)
     expect(err).toContain('the ledger was created with 16 shards, this program is set to 17')
   })
 
-  test('data that is gone is never replaced by an empty ledger', async () => {
+  test('a start never replaces missing data by an empty ledger', async () => {
     const data = join(dataDir, 'postgres', 'data')
     await rename(data, `${data}.elsewhere`)
     const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir })
@@ -248,7 +248,7 @@ describe('ledger up', () => {
     expect(await balanceOfAlice()).toBe('100.5')
   })
 
-  test('kill -9 of the launcher: its nodes and edges end, and the next start takes over what is left', async () => {
+  test('after kill -9 of the launcher its nodes and edges end, and the next start takes over its servers', async () => {
     const children = (['node-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
     ledger.signal('SIGKILL')
     await ledger.finished
@@ -258,7 +258,7 @@ describe('ledger up', () => {
   })
 })
 
-test('two ledgers run side by side, each with several nodes and edges, and know nothing of each other', async () => {
+test('two ledgers, each with several nodes and edges, run side by side without contact', async () => {
   const numbers = { nodes: 2, edges: 2 }
   const ledgers = await Promise.all([1, 2].map(async () => LedgerUp.start(await freshDirectory(), numbers)))
   try {
@@ -277,7 +277,7 @@ test('two ledgers run side by side, each with several nodes and edges, and know 
   }
 })
 
-test('another PostgreSQL serves, whose password is in a file and in the environment of no part', async () => {
+test('an external PostgreSQL works with a password from a file, which no environment contains', async () => {
   const database = await createLedgerDatabase({ migrated: false })
   const dataDir = await freshDirectory()
   const url = new URL(database.url)
@@ -298,8 +298,8 @@ test('another PostgreSQL serves, whose password is in a file and in the environm
   }
 })
 
-describe('what cannot be started is refused in words, with exit code 1', () => {
-  test('a port that is taken', async () => {
+describe('a start is refused with an explanation and exit code 1 for', () => {
+  test('a port that is in use', async () => {
     const server = createServer()
     const port = await new Promise<number>((resolve) => {
       server.listen(0, '127.0.0.1', () => {
@@ -326,7 +326,7 @@ describe('what cannot be started is refused in words, with exit code 1', () => {
       expect(err).toContain(`LEDGER_${name}`)
   })
 
-  test('a configuration with mistakes, all of them told', async () => {
+  test('an invalid configuration, with a list of all errors', async () => {
     const { code, err } = await runLedger(['up'], { LEDGER_PORT: 'x', LEDGER_SHARDS: '-1' })
     expect(code).toBe(1)
     expect(err).toContain('LEDGER_PORT is "x"')

@@ -1,4 +1,4 @@
-/** How far an analyst gets with a stolen copy of the database and no keys. `npm run test:privacy` prints the figures. */
+/** Bounds on attacks with a stolen copy of the database and no keys. `npm run test:privacy` prints the figures. */
 import { beforeAll, expect, test } from 'vitest'
 import { attackAll } from '../privacy/attacks.ts'
 import { type Dump, readDump, type Row, rowsOf, textIn } from '../privacy/dump.ts'

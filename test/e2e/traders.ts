@@ -1,4 +1,4 @@
-/** Two who exchange what each of them has issued. */
+/** Two accounts that exchange their tokens. */
 import { randomUUID } from 'node:crypto'
 import type { Holder, LedgerClient } from '../support/client/client.ts'
 import type { Members } from '../support/client/client-keys.ts'
@@ -13,7 +13,7 @@ export interface Traders {
   readonly silver: string
 }
 
-/** Two new accounts, each with all there is of a new token. */
+/** Creates two accounts, each with the whole supply of a new token. */
 export async function tradersOf(client: LedgerClient, name: string): Promise<Traders> {
   const alice = await client.register(`alice-${name}@trade`)
   const bob = await client.register(`bob-${name}@trade`)
@@ -28,7 +28,7 @@ export async function tradersOf(client: LedgerClient, name: string): Promise<Tra
   return { alice, bob, gold, silver }
 }
 
-/** Alice's side, and the mirror of it. */
+/** The offer of Alice, and the matching offer of Bob. */
 export function offers({ alice, bob, gold, silver }: Traders): { readonly given: Members; readonly mirror: Members } {
   const group = { group_id: randomUUID() }
   const given = { token_id: gold, amount: '1.0' }

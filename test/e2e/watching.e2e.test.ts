@@ -1,4 +1,4 @@
-/** Goal: operators of a running ledger can follow a request, read what happens, and learn what is amiss. */
+/** Operators of a running ledger can trace a request, read metrics and see missing dependencies. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -73,7 +73,7 @@ async function credit(key: string, headers: Readonly<Record<string, string>> = {
   return String(body['signature'])
 }
 
-test('a request is followed by its ID and its trace from the edge to the commit, and its content is not shown', async () => {
+test('logs show the ID and the trace of a request from the edge to the commit, and not its content', async () => {
   const signature = await credit('followed', {
     'x-request-id': REQUEST_ID,
     traceparent: `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`,
@@ -131,11 +131,11 @@ test('metrics show requests, replies, commits and ownership, and name no client'
   for (const text of [edge, ...nodes]) expect(text).not.toContain(ACCOUNT_ID)
 })
 
-test('the clients’ address shows no metrics', async () => {
+test('the public port serves no metrics', async () => {
   expect((await fetch(`${ledger.address}/metrics`)).status).toBe(404)
 })
 
-test('every process reports that it is ready, and the missing dependency while NATS hangs, and is ready again after', async () => {
+test('a ready process reports NATS as missing while it hangs, and is ready again afterwards', async () => {
   for (const origin of watchOrigins()) expect(await readinessOf(origin)).toMatchObject({ status: 200 })
   const nats = ledger.pidOf('nats-server')
   process.kill(nats, 'SIGSTOP')

@@ -1,7 +1,7 @@
 /**
- * `npm run test:machines`: takes one target, guard or transition after another out of the machines of actors, and tells which
- * of them no test misses. Judges: a few seeds of the simulation, which are quick; the unit tests and models of actors; more
- * seeds. Exit code 1: something was not missed.
+ * `npm run test:machines`: removes each target, guard and transition from the machines of actors, one at a time, and
+ * lists those that no test misses. It runs a few seeds of the simulation, then unit tests and models of actors, then
+ * more seeds. Exit code 1: no test missed one of them.
  */
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Goal: what a machine lacks shows in a cluster. Of each kind of actor a target, a guard and a transition are missing, each
- * under a seed that finds it; `npm run test:machines` takes them all.
+ * The simulation notices a machine of an actor that lacks a target, a guard or a transition. Each case has a seed that
+ * finds it. All cases: `npm run test:machines`.
  */
 import { expect, test } from 'vitest'
 import { runCluster } from '../simulation/cluster/cluster.ts'

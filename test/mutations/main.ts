@@ -1,6 +1,6 @@
 /**
- * `npm run test:mutations`: changes the product in one place after another, as the fixed sample says, and tells which
- * changes no test notices. `--complete` draws what is missing in the sample. Exit code 2: the arguments make no sense.
+ * `npm run test:mutations`: applies each change of the fixed sample to the product, one at a time, and lists those that
+ * no test notices. `--complete` draws the missing changes of the sample. Exit code 2: the arguments are invalid.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

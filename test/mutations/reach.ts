@@ -1,4 +1,4 @@
-/** Which test files reach which functions of the product: each runs once on sources that tell. */
+/** Records the test files that reach each function of the product: each file runs once on instrumented sources. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sourcesOf } from './sample.ts'

@@ -1,4 +1,4 @@
-/** Whether anything notices a mutation: the tests that reach it, the types, the simulation, tests of a running ledger. */
+/** Runs tests that reach a mutation, the types, the simulation and tests of running ledgers until one notices it. */
 import { type Mutation, mutated, placeOf } from './sample.ts'
 import { importing, reaching, type TestFile } from './reach.ts'
 import { functionsAround } from './sites.ts'

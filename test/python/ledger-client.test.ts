@@ -1,6 +1,6 @@
 /**
- * Goal: the README and the OpenAPI document suffice to write a client: one in Python signs what the ledger accepts, and
- * verifies what the ledger signs and chains (D6, D9). Without python3 nothing of this is tested; a note says so.
+ * A Python client that is written from the README and the OpenAPI document alone signs orders that the ledger accepts.
+ * It verifies receipts and chains of the ledger (D6, D9). Without python3 these tests are skipped with a note.
  */
 import fc from 'fast-check'
 import { generateKeyPairSync, sign } from 'node:crypto'
@@ -67,7 +67,7 @@ const TAMPERINGS: readonly [
 ]
 
 describe.runIf(hasPython)('a client in Python', () => {
-  test('its canonical JSON is ours, of any JSON and of the pairs of the README', async () => {
+  test('its canonical JSON equals that of the ledger, for any JSON and for the examples of the README', async () => {
     const readme = readFileSync(new URL('../../api/README.md', import.meta.url), 'utf8')
     const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(readme)?.[1] ?? '[]') as [string, string][]
     const texts = [...pairs.map(([text]) => text), ...[...VALUES, NUMBERS].map((value) => JSON.stringify(value))]
@@ -75,7 +75,7 @@ describe.runIf(hasPython)('a client in Python', () => {
     expect(await callClient(...texts.map((text) => ['canonical', text]))).toEqual(expected)
   })
 
-  test('our signer accepts what it signs under the key that it derives, and no other text', async () => {
+  test('the verifier of the ledger accepts its signatures, for the signed text only', async () => {
     const privateKeys = Array.from({ length: 12 }, (_, index) => `${index + 1}`.padStart(64, '9'))
     const signed = await callClient(...privateKeys.map((key, index) => ['sign', key, { value: VALUES[index] }]))
     const keys = (await callClient(...privateKeys.map((key) => ['public_jwk', key]))).map(readPublicKey)
@@ -89,7 +89,7 @@ describe.runIf(hasPython)('a client in Python', () => {
     expect(await signer.verifyMany(changed)).toEqual(checks.map(() => false))
   })
 
-  test('it accepts what node:crypto signs, and no other text, key or signature', async () => {
+  test('it accepts signatures of node:crypto, and no other text, key or signature', async () => {
     const signed = Array.from({ length: 6 }, (_, index) => {
       const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const text = canonicalJson(VALUES[index] ?? null)
@@ -113,7 +113,7 @@ describe.runIf(hasPython)('a client in Python', () => {
     expect(await problemsOf([savedWith('completed'), savedWith('failed')])).toEqual([null, null, null, null])
   })
 
-  test('it finds what was changed in them', async () => {
+  test('it finds changes in the chain and the receipts', async () => {
     const changed = TAMPERINGS.map(([, , , change]) => {
       const saved = savedWith('completed')
       change(saved)

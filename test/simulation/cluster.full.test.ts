@@ -1,4 +1,4 @@
-/** Goal: I1 to I12 hold in many seeds, and these seeds together show every demanded event. */
+/** I1 to I12 hold in many seeds, and these seeds together show every demanded event. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ALL_HELD, type BuiltSimulation, buildSimulation, TIMEOUT_MS } from './built-simulation.ts'
 

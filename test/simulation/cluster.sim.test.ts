@@ -1,6 +1,6 @@
 /**
- * Goal: no seed breaks I1 to I12. A failing seed reports how to run it alone: `SIM_SEED=<seed> npm run sim` prints its
- * story.
+ * No seed breaks I1 to I12. The report of a failed seed has the command that runs it alone:
+ * `SIM_SEED=<seed> npm run sim` prints its story.
  */
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'

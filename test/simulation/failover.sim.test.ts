@@ -1,5 +1,5 @@
 /**
- * Goal: after the loss of the database server the ledger stops until an administrator decides, and then continues
+ * After the loss of the database server the ledger stops until an administrator decides, and then continues
  * without losing any answered commit. No node serves a server that lacks commits, even if no process remembers them. No
  * node that has seen later commits serves a restored database, even if all epochs are equal.
  */

@@ -1,6 +1,6 @@
 /**
- * Goal: an error thrown between the arrival of a command and its reply, together with all other faults of the cluster, loses
- * and duplicates nothing, stops no client for good, and logs one line at the level `error`.
+ * An error between the arrival of a command and its reply, together with all other faults of the cluster, loses and
+ * duplicates no order, stops no client permanently, and logs one line at the level `error`.
  */
 import { expect, test } from 'vitest'
 import { INJECTED_FAULTS } from '../support/processes/injected-faults.ts'

@@ -1,5 +1,5 @@
 /**
- * Goal: F3: releases that cannot read each other's bodies refuse them and park the channels between them, without further
+ * F3: releases that cannot read each other's bodies refuse them and park the channels between them, without further
  * harm. After all are upgraded, every request ends and every invariant holds. Every other run checks that adjacent releases
  * refuse nothing (cluster-wires.ts).
  */

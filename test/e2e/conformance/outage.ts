@@ -19,7 +19,7 @@ export function outages(service: () => Service): void {
       holder = await service().client('transactor').register('outage@conformance')
       await endNode(service())
     })
-    // Whatever became of the tests: the next outage, and the end, need everything back.
+    // The next outage, and the end of the file, need all processes, also after a failed test.
     afterAll(() => bringBack(service().cluster))
     withoutNode(service, () => holder)
   })
@@ -33,13 +33,13 @@ export function outages(service: () => Service): void {
 function withoutNode(service: () => Service, holder: () => Holder): void {
   const order = keyed({ type: 'credit', amount: '1' })
 
-  test('no shard has an owner: the order is provably not applied', async () => {
+  test('an order is not applied if no shard has an owner', async () => {
     const reply = await service().client('transactor').submit(holder(), order)
     expectUnavailable(reply, 'ERR_NO_HEALTHY_SHARDS')
     expect(membersOf(reply)).toMatchObject({ outcome: 'not_applied' })
   })
 
-  test('the shard that is needed has no owner, and another has', async () => {
+  test('an order is refused if its shard has no owner, although another shard has one', async () => {
     const client = service().client('viewer')
     const path = `/v1/accounts/${holder().accountId}`
     const { shard_id: needed } = await client.read(path)
@@ -48,7 +48,7 @@ function withoutNode(service: () => Service, holder: () => Holder): void {
     expectUnavailable(await client.get(`${path}/state`), 'ERR_NO_HEALTHY_SHARDS')
   })
 
-  test('what is not there is 404 all the same, and what needs no owner is served on', async () => {
+  test('an unknown resource is still 404, and requests that need no owner are served', async () => {
     const client = service().client('viewer')
     const path = `/v1/accounts/${holder().accountId}`
     expect(outcomeOf(await client.get('/v1/accounts/unknown@nowhere/state'))).toBe('404 ERR_NOT_FOUND')
@@ -57,7 +57,7 @@ function withoutNode(service: () => Service, holder: () => Holder): void {
     }
   })
 
-  test('once the shard is owned again the same order is taken', async () => {
+  test('the same order is accepted once the shard has an owner again', async () => {
     const { cluster } = service()
     const client = service().client('transactor')
     await bringBack(cluster)
@@ -72,7 +72,7 @@ function withoutNode(service: () => Service, holder: () => Holder): void {
 }
 
 function withoutPostgres(service: () => Service): void {
-  test('every operation is unavailable that needs it, and says nothing of the inside', async () => {
+  test('operations that need PostgreSQL are unavailable, and their replies show no internals', async () => {
     const { described, ask } = service()
     const operations = described.operations.filter(({ path }) => path.startsWith('/v1/'))
     const served = await Promise.all(

@@ -1,4 +1,4 @@
-/** Accounts on many shards that send each other value all the time: their total must stay the same (I4). */
+/** Accounts on many shards that constantly send each other value. Their total must stay the same (I4). */
 import { type Holder, type LedgerClient, membersOf, textOf } from '../../support/client/client.ts'
 import type { Members } from '../../support/client/client-keys.ts'
 import { until } from '../../support/processes/cluster-process.ts'
@@ -24,7 +24,7 @@ export class Movers {
     this.thinkMs = thinkMs
   }
 
-  /** Each on a shard of its own, so that value moves within each node and between any two. `thinkMs`: how long each waits, now, before it sends the next. */
+  /** Creates an account on each shard: value moves within and between nodes. `thinkMs`: the pause between orders. */
   static async open(edges: readonly LedgerClient[], count: number, thinkMs: () => number): Promise<Movers> {
     const [client] = edges
     if (client === undefined) throw new Error('movers need an edge')
@@ -56,7 +56,7 @@ export class Movers {
     this.stopping = true
   }
 
-  /** The errors found once everything has ended. */
+  /** The errors after the end of all transfers. */
   async faults(): Promise<readonly string[]> {
     const [client] = this.edges
     if (client === undefined) return ['there is no edge']

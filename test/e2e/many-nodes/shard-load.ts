@@ -34,7 +34,7 @@ const ACKNOWLEDGED_WITHIN_MS = 180_000
 export class ShardLoad {
   readonly operations: Operation[] = []
   readonly shards: readonly ShardClient[]
-  /** Replies that no client should ever get. */
+  /** Replies that violate the interface. */
   readonly surprises: string[] = []
   private readonly edges: readonly LedgerClient[]
   private hurried = false

@@ -119,7 +119,7 @@ export class Trial {
       .map((shard) => `${String(shard['shard_id'])} ${String(shard['owner'])}`)
   }
 
-  /** Ends the load and holds what was acknowledged against what the ledger shows: I2, I3, I4, I6. */
+  /** Ends the load and compares the acknowledged orders with the ledger: I2, I3, I4, I6. */
   async faults(): Promise<readonly string[]> {
     await Promise.all([this.load.finish(), this.movers.finish()])
     const audit = new DurabilityAudit(this.client)

@@ -1,6 +1,6 @@
 /**
- * Goal: HTTP clients that users have, in Python and on the command line too, do with a running ledger what the interface
- * promises. A client that is not installed is not tested; a note says so.
+ * Common HTTP clients, also of Python and the command line, work with a running ledger as documented. A note names
+ * clients that are not installed and therefore not tested.
  */
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -73,7 +73,7 @@ function clientTests(client: HttpClient, running: GetRunning): void {
 
   afterAll(() => meter.close())
 
-  test('D7: a registration and an order that are sent again get the first reply', async () => {
+  test('D7: a retried registration and a retried order get the first reply', async () => {
     const submission = post('/v1/transactions', order('repeated'))
     const replies = await sendAll(registration, registration, submission, submission)
     expect(replies.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
@@ -103,7 +103,7 @@ function clientTests(client: HttpClient, running: GetRunning): void {
     expect(listed).toEqual(accepted.toReversed())
   })
 
-  test('D14: the problem says what is wrong with a body', async () => {
+  test('D14: the reply to an invalid body names the error', async () => {
     const [reply] = await sendAll(post('/v1/transactions', order('wrong', 1.5)))
     expect(reply?.status).toBe(400)
     expect(reply === undefined ? {} : jsonOf(reply)).toMatchObject({
@@ -129,7 +129,7 @@ function clientTests(client: HttpClient, running: GetRunning): void {
     expect(meter.connections - before).toBe(client.keepsConnection ? 1 : calls.length)
   })
 
-  test('/docs is compressed on the wire, and whole', async () => {
+  test('/docs is compressed and complete', async () => {
     const plain = await send(running().cluster.origin, { method: 'GET', path: '/docs' })
     const before = meter.replyBytes
     const [reply] = await sendAll(get('/docs'))

@@ -1,5 +1,5 @@
 /**
- * Goal: an error thrown between the arrival of a command and its reply affects no other command. The test injects faults
+ * An error between the arrival of a command and its reply affects no other command. The test injects faults
  * (test/support/processes/injected-faults.ts) into a running ledger of two nodes. Each fault has the expected outcome for its client
  * and logs the expected lines at the level `error`. No order in another shard fails, and no command is left waiting.
  */

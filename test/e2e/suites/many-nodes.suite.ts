@@ -1,7 +1,7 @@
 /**
- * Goal: nodes and nats-servers are harmed, nodes join and leave, and releases of two wire versions run side by side, under
- * steady load, and nothing that a client was told is lost or done twice (I2, I3); every shard is back soon (I11). Real
- * processes, real signals, severed wires, one cluster of three nats-servers.
+ * Under load, nodes and nats-servers fail, nodes join and leave, and releases of two wire versions run side by side. No
+ * acknowledged order is lost or applied twice (I2, I3), and every shard is soon available again (I11). Real processes,
+ * signals and severed connections; one cluster of three nats-servers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BuiltProgram, buildProgram } from '../../support/processes/built-program.ts'
@@ -47,7 +47,7 @@ export function manyNodesSuite({ shards, rounds, hangsMs, isWhole }: ManyNodesOp
     program.remove()
   })
 
-  test('without any harm a shard is away no longer than a round of its client takes', async () => {
+  test('without a fault every shard is available all the time', async () => {
     await trial.harmed('nothing', () => undefined)
     expect(await trial.unserved()).toEqual([])
   })
@@ -62,13 +62,13 @@ export function manyNodesSuite({ shards, rounds, hangsMs, isWhole }: ManyNodesOp
   growing(isWhole ? ADDED : [])
   wireVersions(isWhole)
 
-  test('I2, I3, I4: what was acknowledged is there, once, and value is conserved', async () => {
+  test('I2, I3, I4: the ledger has every acknowledged order once, and value is conserved', async () => {
     expect(await trial.faults()).toEqual([])
   })
 }
 
 function leaving(): void {
-  test('a node that is told to end gives its shards away, and is given some when it comes back', async () => {
+  test('a node that stops releases its shards, and gets some when it restarts', async () => {
     await trial.harmed('SIGTERM of a node', async () => {
       await trial.end('node-1')
     })
@@ -80,7 +80,7 @@ function leaving(): void {
     expect(await trial.unserved()).toEqual([])
   })
 
-  test('a node is emptied at its administrator’s wish, and filled again', async () => {
+  test('a drained node releases all shards, and gets some after the drain', async () => {
     await trial.harmed('a node is drained', async () => {
       await trial.cluster.administer(['drain', 'node-3'])
       await trial.sharedBy('node-1', 'node-2')
@@ -92,7 +92,7 @@ function leaving(): void {
 }
 
 function dying(hangsMs: number, isWhole: boolean): void {
-  test('the shards of a node that is killed are taken by others', async () => {
+  test('other nodes take the shards of a killed node', async () => {
     await trial.harmed('SIGKILL of a node', () => trial.part('node-2').signal('SIGKILL'))
     await trial.sharedBy('node-1', 'node-3')
     await startReading('node-2')
@@ -101,7 +101,7 @@ function dying(hangsMs: number, isWhole: boolean): void {
     expect(await trial.unserved()).toEqual([])
   })
 
-  test('the shards of a node that hangs are taken by others, and it commits nothing when it wakes', async () => {
+  test('other nodes take the shards of a hung node, which commits nothing when it resumes', async () => {
     const stoppedMs = performance.now()
     await trial.harmed('SIGSTOP of a node', () => trial.part('node-3').signal('SIGSTOP'))
     // Others serve by now; in the long form it goes on hanging.
@@ -111,7 +111,7 @@ function dying(hangsMs: number, isWhole: boolean): void {
     expect(await trial.unserved()).toEqual([])
   })
 
-  test('PostgreSQL may be restarted', async () => {
+  test('the ledger survives a restart of PostgreSQL', async () => {
     if (isWhole) await trial.harmed('PostgreSQL is stopped and started', () => trial.cluster.restartPostgres('SIGTERM'))
     await trial.harmed('PostgreSQL is killed and started', () => trial.cluster.restartPostgres('SIGKILL'))
     expect(await trial.unserved()).toEqual([])
@@ -119,7 +119,7 @@ function dying(hangsMs: number, isWhole: boolean): void {
 }
 
 function cutOff(): void {
-  test('nodes that are cut off, from NATS and from PostgreSQL, lose their shards, and are given some when they are back', async () => {
+  test('nodes that lose NATS or PostgreSQL lose their shards, and get some when they reconnect', async () => {
     const wires = [...trial.part('node-1').wires.nats, trial.part('node-2').wires.postgres]
     await trial.harmed('two nodes are cut off, from NATS and from PostgreSQL', () =>
       wires.forEach((wire) => wire.sever()),
@@ -132,7 +132,7 @@ function cutOff(): void {
 
 /** `count`: how many of the three, one after the other. */
 function natsServers(count: number): void {
-  test('any of three nats-servers may die and come back', async () => {
+  test('the ledger survives the loss and return of any of three nats-servers', async () => {
     for (const [number, server] of trial.cluster.nats.servers.slice(0, count).entries()) {
       await trial.harmed(`nats-server ${number + 1} of 3 is killed`, () => server.kill())
       await trial.harmed('it is started again', () => server.start())
@@ -143,7 +143,7 @@ function natsServers(count: number): void {
 }
 
 function noQuorum(): void {
-  test('a node that joins while NATS has no quorum owns shards as soon as it has', async () => {
+  test('a node that joins while NATS has no quorum gets shards once there is a quorum', async () => {
     await trial.end('node-1')
     await trial.sharedBy('node-2', 'node-3')
     const [first, second] = trial.cluster.nats.servers
@@ -230,7 +230,7 @@ function wireVersions(isWhole: boolean): void {
     },
   )
 
-  test('parts that write one version read the other, and nothing was refused, parked or quarantined', () => {
+  test('parts of both wire versions read each other, and none refused, parked or quarantined messages', () => {
     const text = [...said, ...nodes.map((name) => trial.part(name).lastLines())].join('\n')
     const reads = text.matchAll(/"event":"envelope_read".*?"version":(\d+),"writes":(\d+),"isRead":(\w+)/g)
     const between = new Set([...reads].map(([, version, writes, isRead]) => `${version} read by ${writes}: ${isRead}`))

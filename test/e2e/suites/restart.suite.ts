@@ -1,4 +1,4 @@
-/** Goal: what was under way when every node was killed ends as agreed, in time, once they are back (I2, I8, I11). */
+/** After a kill of all nodes, pending groups, exchanges and transfers end as agreed and in time (I2, I8, I11). */
 import { describe, expect, test } from 'vitest'
 import { type HttpReply, textOf } from '../../support/client/client.ts'
 import {
@@ -34,7 +34,7 @@ const BACK_MS = 180_000
 /** Ends the nodes of the shared ledger: nothing that counts on its processes may come after it. */
 export function restartSuite(running: GetRunning): void {
   describe('kill -9 of every node', () => {
-    test('I8, I11: an open group is reverted when its time is over, an exchange expires, the rest completes, nothing is lost', async () => {
+    test('I8, I11: an open group times out, an exchange expires, and other orders complete', async () => {
       const { client, elsewhere, cluster } = running()
       const [from, to] = [await funded(client, 'killed@restart', '100'), await client.register('killed-to@restart')]
       const traders = await tradersOf(client, 'restart')

@@ -1,4 +1,4 @@
-/** Goal: D17: a client that an operator scopes to accounts sees no others, at every edge. `unit/api` has each endpoint. */
+/** D17: at every edge a client with an account scope has no access to other accounts. Each endpoint: `unit/api`. */
 import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 import { LedgerClient, textOf } from '../../support/client/client.ts'
@@ -11,7 +11,7 @@ const ACCOUNTS = 'ann@scoped,shop:scoped:*'
 
 export function scopedClientsSuite(running: GetRunning): void {
   describe('a client scoped to accounts', () => {
-    test('D17: sees these alone and orders for these alone, at every edge', async () => {
+    test('D17: can read and order for these accounts only, at every edge', async () => {
       const { client, elsewhere, cluster } = running()
       const [ann, shop] = [await funded(client, 'ann@scoped', '100'), await funded(client, 'shop:scoped:1', '100')]
       // One letter more, or fewer, than the accounts inside.
@@ -42,7 +42,7 @@ export function scopedClientsSuite(running: GetRunning): void {
       }
     })
 
-    test('is listed with its accounts for the operator, and no row shows them', async () => {
+    test('is listed with its accounts for the operator, and its accounts are in no row in plain text', async () => {
       const { cluster } = running()
       const { code, out } = await runLedger(['client', 'list'], { LEDGER_DATA_DIR: cluster.dataDir })
       expect(code).toBe(0)
@@ -61,7 +61,7 @@ export function scopedClientsSuite(running: GetRunning): void {
       expect(rows).toEqual([{ text: expect.not.stringMatching(/ann@|shop:/) }])
     })
 
-    test.for(['', '*', 'a b', 'a,,b'])('is not added with the accounts %j', async (accounts) => {
+    test.for(['', '*', 'a b', 'a,,b'])('is refused with the invalid accounts %j', async (accounts) => {
       const { cluster } = running()
       const args = ['client', 'add', '--id', 'never', '--role', 'viewer', '--accounts', accounts]
       const { code, err } = await runLedger(args, { LEDGER_DATA_DIR: cluster.dataDir })

@@ -1,6 +1,6 @@
 /**
- * Goal: a simulated run depends on its seed alone (K1-K3), and a process's crash or pause is as hard as a real one
- * (P1-P3).
+ * A simulated run depends on its seed alone (K1-K3). A simulated crash or pause of a process has the effects of a real
+ * one (P1-P3).
  */
 import { describe, expect, test } from 'vitest'
 import { delay } from '../../../runtime/ports/clock.ts'
