@@ -1,4 +1,4 @@
-/** Goal: a token is good as it was issued, while its key, its session and its time are, and in no other form. */
+/** The edge accepts an access token only as it was issued, and only while its key, session and lifetime are valid. */
 import { decodeProtectedHeader } from 'jose'
 import { expect, test } from 'vitest'
 import { rawSignature } from '../../../../api/auth/ecdsa-signature.ts'
@@ -10,7 +10,7 @@ import { tokenScene } from './token-scene.ts'
 
 type Scene = ReturnType<typeof tokenScene>
 
-/** A token of the scene's own key with other header and claims. */
+/** An issued token with changed header and claims, signed again by a key of the ledger. */
 async function forged(scene: Scene, header: object, claims: object, without = ''): Promise<string> {
   const [head = '', payload = ''] = (await scene.issued()).access.split('.')
   const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object
@@ -53,15 +53,18 @@ const FORGED: readonly (readonly [header: object, claims: object, without?: stri
   [{}, { nbf: 9_999_999_999 }],
   [{}, { sub: 7 }],
 ]
-test.for(FORGED)('a token with %j %j, without %s, is 401; one of the same making is good', async (difference) => {
-  const scene = tokenScene()
-  expect(await scene.statusOf(await forged(scene, {}, {}))).toBe(200)
-  const response = await scene.get('/v1/transactions', await forged(scene, ...difference))
-  expect(response.headers.get('www-authenticate')).toContain('invalid_token')
-  expect(await refusalOf(response)).toMatchObject({ status: 401, codes: ['ERR_UNAUTHORIZED'] })
-})
+test.for(FORGED)(
+  'a token with header %j, claims %j and without %s is 401; the unchanged token is accepted',
+  async (difference) => {
+    const scene = tokenScene()
+    expect(await scene.statusOf(await forged(scene, {}, {}))).toBe(200)
+    const response = await scene.get('/v1/transactions', await forged(scene, ...difference))
+    expect(response.headers.get('www-authenticate')).toContain('invalid_token')
+    expect(await refusalOf(response)).toMatchObject({ status: 401, codes: ['ERR_UNAUTHORIZED'] })
+  },
+)
 
-test('what is signed by anything but the key of tokens is 401: HMAC with the public key, another key, no key', async () => {
+test('a token that the token key did not sign is 401', async () => {
   const scene = tokenScene()
   const { header, claims, signature } = partsOf(await scene.tokenFor('viewer'))
   const { keys } = (await bodyOf(await scene.get('/.well-known/jwks.json'))) as { keys: Members[] }
@@ -114,7 +117,7 @@ test('D14: a 401 distinguishes a missing, malformed, expired and revoked token',
   expect(await detailOf(scene, { authorization })).toMatch(/^The access token has expired/)
 })
 
-test('V1: a token first used after its end has expired, one under a revoked key was revoked if it is of that key', async () => {
+test('V1: the 401 says expired after the lifetime, revoked for a revoked key, and malformed for a wrong signature', async () => {
   const scene = tokenScene()
   const late = await forged(scene, {}, { exp: nowS(scene) })
   expect(await detailOf(scene, { authorization: `Bearer ${late}` })).toMatch(/^The access token has expired/)
@@ -125,7 +128,7 @@ test('V1: a token first used after its end has expired, one under a revoked key 
   expect(await detailOf(scene, { authorization: `Bearer ${unsigned}` })).toMatch(/^The access token is malformed/)
 })
 
-test('V2, V4: a token lives no longer than tokens live now, whatever they lived when it was made, remembered or not', async () => {
+test('V2, V4: a token issued with a longer lifetime expires after the configured lifetime, also if the edge cached it', async () => {
   const scene = tokenScene()
   const longer = await forged(scene, {}, { exp: nowS(scene) + 24 * 3600 })
   const shorter = await forged(scene, {}, { exp: nowS(scene) + 60 })
@@ -150,7 +153,7 @@ test('V4: a revoked session stays revoked for tokens with longer lifetimes, afte
   expect(await scene.statusOf(token)).toBe(401)
 })
 
-test('V3: keys rotate without downtime, and a key retired for long signs nothing', async () => {
+test('V3: after a rotation old tokens stay valid, and a key that retired two hours ago signs no valid token', async () => {
   const scene = tokenScene()
   const before = await scene.tokenFor('viewer')
   const next = scene.keys.rotate()
@@ -166,7 +169,7 @@ test('V3: keys rotate without downtime, and a key retired for long signs nothing
   expect(await scene.statusOf(await signed())).toBe(401)
 })
 
-test('V3: a revoked key ends its tokens at once, also those that were let in before, and no others', async () => {
+test('V3: a revoked key invalidates its tokens at once, also those accepted before, and no other token', async () => {
   const scene = tokenScene()
   const before = await scene.tokenFor('viewer')
   expect(await scene.statusOf(before)).toBe(200)

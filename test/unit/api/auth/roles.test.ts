@@ -1,6 +1,6 @@
 /**
- * Goal: D17, row by row: every route that the edge mounts is open to exactly the roles that this table names, and a route
- * that is not in it fails the test. The table is written by hand, from the decisions and not from the code.
+ * D17: every mounted route admits exactly the roles in this table. A route without a row fails the test. The table is
+ * written by hand from the decisions, not from the code.
  */
 import { describe, expect, test } from 'vitest'
 import { ROLES, type Role } from '../../../../actors/account/commands.ts'
@@ -8,7 +8,7 @@ import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
 import { DocumentedInterface } from '../../../support/documented-interface.ts'
 import { bodyOf, createEdgeFixture, refusalOf } from '../fakes/edge-fixture.ts'
 
-const EVERYBODY: readonly Role[] = ['viewer', 'transactor', 'admin']
+const ALL_ROLES: readonly Role[] = ['viewer', 'transactor', 'admin']
 const SUBMITTERS: readonly Role[] = ['transactor', 'admin']
 const ADMINS: readonly Role[] = ['admin']
 const NO_TOKEN = 'no token'
@@ -16,63 +16,63 @@ const NO_TOKEN = 'no token'
 const PATH_VALUE = /:\w+(?:\{[^}]*\})?/g
 
 /** `{}`: a value of the path. */
-const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
+const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'POST /v1/auth/token': NO_TOKEN,
   'POST /v1/transactions': SUBMITTERS,
   'POST /v1/transactions/dry-run': SUBMITTERS,
-  'GET /v1/transactions': EVERYBODY,
-  'GET /v1/transactions/{}': EVERYBODY,
-  'GET /v1/transactions/{}/receipt': EVERYBODY,
-  'GET /v1/transactions/group/{}': EVERYBODY,
+  'GET /v1/transactions': ALL_ROLES,
+  'GET /v1/transactions/{}': ALL_ROLES,
+  'GET /v1/transactions/{}/receipt': ALL_ROLES,
+  'GET /v1/transactions/group/{}': ALL_ROLES,
   'POST /v1/accounts': SUBMITTERS,
   'GET /v1/accounts': ADMINS,
-  'GET /v1/accounts/{}': EVERYBODY,
+  'GET /v1/accounts/{}': ALL_ROLES,
   'POST /v1/accounts/{}/keys': SUBMITTERS,
   'POST /v1/accounts/{}/status': ADMINS,
   'POST /v1/accounts/{}/erase': ADMINS,
   'GET /v1/accounts/{}/actor': ADMINS,
   'POST /v1/accounts/{}/actor/pause': ADMINS,
   'POST /v1/accounts/{}/actor/resume': ADMINS,
-  'GET /v1/accounts/{}/audit-chain': EVERYBODY,
-  'GET /v1/accounts/{}/state': EVERYBODY,
-  'GET /v1/accounts/{}/balances': EVERYBODY,
-  'GET /v1/accounts/{}/balances/{}': EVERYBODY,
-  'GET /v1/accounts/{}/nfts': EVERYBODY,
+  'GET /v1/accounts/{}/audit-chain': ALL_ROLES,
+  'GET /v1/accounts/{}/state': ALL_ROLES,
+  'GET /v1/accounts/{}/balances': ALL_ROLES,
+  'GET /v1/accounts/{}/balances/{}': ALL_ROLES,
+  'GET /v1/accounts/{}/nfts': ALL_ROLES,
   'POST /v1/fungible-tokens': SUBMITTERS,
-  'GET /v1/fungible-tokens': EVERYBODY,
-  'GET /v1/fungible-tokens/{}': EVERYBODY,
+  'GET /v1/fungible-tokens': ALL_ROLES,
+  'GET /v1/fungible-tokens/{}': ALL_ROLES,
   'POST /v1/settlement-groups': SUBMITTERS,
-  'GET /v1/settlement-groups/{}': EVERYBODY,
+  'GET /v1/settlement-groups/{}': ALL_ROLES,
   // Besides administrators, the client that registered a group may revert it.
   'POST /v1/settlement-groups/{}/revert': SUBMITTERS,
   // Also for an account: its key signs.
   'POST /v1/settlement-groups/{}/decline': SUBMITTERS,
-  'GET /v1/accounts/{}/expectations': EVERYBODY,
+  'GET /v1/accounts/{}/expectations': ALL_ROLES,
   'POST /v1/nft-classes': SUBMITTERS,
-  'GET /v1/nft-classes': EVERYBODY,
-  'GET /v1/nft-classes/{}': EVERYBODY,
+  'GET /v1/nft-classes': ALL_ROLES,
+  'GET /v1/nft-classes/{}': ALL_ROLES,
   'POST /v1/nft-classes/{}/instances': SUBMITTERS,
-  'GET /v1/nft-classes/{}/instances': EVERYBODY,
-  'GET /v1/nft-classes/{}/instances/{}': EVERYBODY,
-  'GET /v1/nft-classes/{}/instances/{}/history': EVERYBODY,
-  'GET /v1/nft-classes/{}/instances/{}/provenance': EVERYBODY,
+  'GET /v1/nft-classes/{}/instances': ALL_ROLES,
+  'GET /v1/nft-classes/{}/instances/{}': ALL_ROLES,
+  'GET /v1/nft-classes/{}/instances/{}/history': ALL_ROLES,
+  'GET /v1/nft-classes/{}/instances/{}/provenance': ALL_ROLES,
   'POST /v1/attestations': SUBMITTERS,
-  'GET /v1/attestations': EVERYBODY,
-  'GET /v1/attestations/{}': EVERYBODY,
-  // And of these, only who submitted it.
+  'GET /v1/attestations': ALL_ROLES,
+  'GET /v1/attestations/{}': ALL_ROLES,
+  // Of these, only the client that submitted the attestation may revoke it.
   'POST /v1/attestations/{}/revoke': SUBMITTERS,
-  'POST /v1/assertions/proof-of-liabilities': EVERYBODY,
-  'POST /v1/assertions/proof-of-provenance': EVERYBODY,
-  'POST /v1/assertions/proof-of-compliance': EVERYBODY,
-  'POST /v1/assertions/verify': EVERYBODY,
-  'GET /v1/accounts/{}/liability-proof': EVERYBODY,
+  'POST /v1/assertions/proof-of-liabilities': ALL_ROLES,
+  'POST /v1/assertions/proof-of-provenance': ALL_ROLES,
+  'POST /v1/assertions/proof-of-compliance': ALL_ROLES,
+  'POST /v1/assertions/verify': ALL_ROLES,
+  'GET /v1/accounts/{}/liability-proof': ALL_ROLES,
   'POST /v1/transactions/batch': SUBMITTERS,
   'POST /v1/exports': ADMINS,
-  'GET /v1/imports/key': EVERYBODY,
+  'GET /v1/imports/key': ALL_ROLES,
   'POST /v1/imports': ADMINS,
   'GET /v1/imports/{}': ADMINS,
-  'GET /v1/shards': EVERYBODY,
-  'GET /v1/shards/{}': EVERYBODY,
+  'GET /v1/shards': ALL_ROLES,
+  'GET /v1/shards/{}': ALL_ROLES,
   'PUT /v1/shards/{}/health': ADMINS,
   'GET /': NO_TOKEN,
   'GET /healthz': NO_TOKEN,
@@ -98,13 +98,12 @@ const routes: readonly MountedRoute[] = edge.app.routes.map(({ method, path }) =
 /** Each role with each route. */
 const cases = ROLES.flatMap((role) =>
   routes.map((route) => {
-    const row = WHO_MAY[route.name] ?? []
+    const row = ALLOWED[route.name] ?? []
     const allowed = row === NO_TOKEN || row.includes(role)
     return { ...route, role, allowed, needed: row === NO_TOKEN ? '' : row.join(' or ') }
   }),
 )
 
-/** A request that is well formed as far as nothing of it was looked at. */
 async function requestBy(role: Role, method: string, text = '{}', type = 'application/json'): Promise<RequestInit> {
   const headers = { authorization: `Bearer ${await edge.tokenFor(role)}`, 'content-type': type }
   return { method, headers, ...(method === 'GET' || method === 'HEAD' ? {} : { body: text }) }
@@ -112,28 +111,28 @@ async function requestBy(role: Role, method: string, text = '{}', type = 'applic
 
 describe('the table', () => {
   test('has a row for every route that is mounted, and no other', () => {
-    expect(routes.map(({ name }) => name).toSorted()).toEqual(Object.keys(WHO_MAY).toSorted())
+    expect(routes.map(({ name }) => name).toSorted()).toEqual(Object.keys(ALLOWED).toSorted())
   })
 
-  test('is what the document says', () => {
+  test('equals the roles in the OpenAPI document', () => {
     const { operations } = new DocumentedInterface(createOpenApiDocument('https://ledger.example/errors'))
     for (const { method, path, members } of operations) {
       const name = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
-      expect([name, members['x-roles'] ?? NO_TOKEN]).toEqual([name, WHO_MAY[name]])
+      expect([name, members['x-roles'] ?? NO_TOKEN]).toEqual([name, ALLOWED[name]])
     }
   })
 })
 
-describe('D17: who may do what', () => {
+describe('D17: roles and routes', () => {
   test.for(cases.filter(({ allowed }) => allowed))('$role may: $name', async ({ role, method, url }) => {
     const response = await edge.app.request(url, await requestBy(role, method))
     expect([401, 403, 405]).not.toContain(response.status)
-    // Of all that a 404 can mean, not this: the route is there.
+    // A 404 may come from the handler, but not from a missing route.
     expect(await response.text()).not.toContain('There is nothing under this address.')
   })
 
   test.for(cases.filter(({ allowed }) => !allowed))(
-    '$role may not, and asks nothing of the ledger: $name',
+    '$role may not, and the ledger gets no request: $name',
     async ({ role, needed, method, url }) => {
       const asked = edge.gateway.asked.length
       const answers = [
@@ -152,13 +151,13 @@ describe('D17: who may do what', () => {
   )
 
   test.for(cases.filter(({ allowed, method }) => !allowed && method === 'GET'))(
-    'HEAD is no way around: $role, $name',
+    'HEAD is forbidden like GET: $role, $name',
     async ({ role, url }) => {
       expect((await edge.app.request(url, await requestBy(role, 'HEAD'))).status).toBe(403)
     },
   )
 
   test.for(routes)('E1: without a token: $name', async ({ name, method, url }) => {
-    expect((await edge.app.request(url, { method })).status === 401).toBe(WHO_MAY[name] !== NO_TOKEN)
+    expect((await edge.app.request(url, { method })).status === 401).toBe(ALLOWED[name] !== NO_TOKEN)
   })
 })

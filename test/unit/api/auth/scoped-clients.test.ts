@@ -1,6 +1,6 @@
 /**
- * Goal: D17, route by route: for a client that is scoped to accounts there are no others, whatever it asks, and nothing
- * tells it whether they exist. A route that is not in the tables fails the test.
+ * D17: a client with a scope reaches only the accounts in it, on every route. Replies do not reveal whether other
+ * accounts exist. A route that is missing from the tables fails the test.
  */
 import { describe, expect, test } from 'vitest'
 import type { Role } from '../../../../actors/account/commands.ts'
@@ -20,7 +20,7 @@ import {
   type Asked,
   attestationIdOf,
   createLedger,
-  EVERYBODY,
+  ACCOUNTS,
   INSIDE,
   instanceIdOf,
   OUTSIDE,
@@ -33,7 +33,7 @@ import { CLASS_ID, KEY } from '../routes/written-requests.ts'
 
 const PATH_VALUE = /:\w+(?:\{[^}]*\})?/g
 
-/** Lists that leave out what is outside: each has a test of its own below. */
+/** Lists that omit rows outside the scope. Each has its own test below. */
 const FILTERED = [
   'GET /v1/accounts',
   'GET /v1/transactions',
@@ -41,11 +41,11 @@ const FILTERED = [
   'GET /v1/nft-classes/{}/instances',
 ]
 
-/** Of several accounts: what is outside is told in its place. An export has a test of its own (exports.test.ts). */
-const OF_SEVERAL = ['POST /v1/transactions/batch', 'POST /v1/exports']
+/** Requests about several accounts. A batch reports each account outside the scope; exports.test.ts tests exports. */
+const SEVERAL_ACCOUNTS = ['POST /v1/transactions/batch', 'POST /v1/exports']
 
-/** Of the ledger as a whole, and of no account: the same for every client. */
-const FOR_EVERYBODY = [
+/** Routes about the ledger as a whole: every client gets the same reply. */
+const UNSCOPED = [
   'GET /v1/fungible-tokens',
   'GET /v1/fungible-tokens/{}',
   'GET /v1/nft-classes',
@@ -63,7 +63,7 @@ const FOR_EVERYBODY = [
   'POST /v1/auth/token',
 ]
 
-/** The edge caches the scope of a client, so that each scope takes a client of its own. */
+/** The edge caches the scope of a client, so each scope needs its own client. */
 async function scopedToken(
   edge: EdgeFixture,
   role: Role,
@@ -75,7 +75,7 @@ async function scopedToken(
   return edge.tokenFor(role, clientId)
 }
 
-const ALL_COUNTED = { total: EVERYBODY.length, exact: true }
+const ALL_COUNTED = { total: ACCOUNTS.length, exact: true }
 
 function ask(edge: EdgeFixture, { method, path, body }: Asked, token: string): Promise<Response> {
   const headers = { 'x-request-id': 'the-same' }
@@ -87,38 +87,38 @@ describe('the tables', () => {
     const mounted = createEdgeFixture()
       .app.routes.filter(({ path }) => path.startsWith('/v1/'))
       .map(({ method, path }) => `${method} ${path.replaceAll(PATH_VALUE, '{}')}`)
-    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...OF_SEVERAL, ...FOR_EVERYBODY].sort()).toEqual(
+    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...SEVERAL_ACCOUNTS, ...UNSCOPED].sort()).toEqual(
       mounted.sort(),
     )
   })
 })
 
-test('D17: of a batch what is outside is not there, and the rest is asked', async () => {
+test('D17: in a batch an account outside the scope is 404, and the other submissions reach the ledger', async () => {
   const edge = createLedger()
   const token = await scopedToken(edge, 'transactor')
-  const submissions = EVERYBODY.map((id) => ABOUT_AN_ACCOUNT['POST /v1/transactions']?.(id).body)
+  const submissions = ACCOUNTS.map((id) => ABOUT_AN_ACCOUNT['POST /v1/transactions']?.(id).body)
   const { results } = await bodyOf(await edge.post('/v1/transactions/batch', { submissions }, token))
   const problems = (results as readonly { readonly status: number; readonly problem?: object }[]).map(
     ({ status, problem }) => (problem !== undefined && status === 404 ? 'not there' : 'asked'),
   )
-  expect(problems).toEqual(EVERYBODY.map((id) => (OUTSIDE.some((one) => one === id) ? 'not there' : 'asked')))
+  expect(problems).toEqual(ACCOUNTS.map((id) => (OUTSIDE.some((one) => one === id) ? 'not there' : 'asked')))
   expect(edge.gateway.asked.map(({ actor }) => actor.id)).toEqual([...INSIDE])
 })
 
 describe.for(Object.entries(ABOUT_AN_ACCOUNT))('D17: %s', ([, about]) => {
   test.for([
     ...INSIDE.map((accountId) => [accountId, 'is inside', SCOPE] as const),
-    ['bob', 'is asked for by a client that is not scoped', null],
-  ] as const)('is there for %s, who %s', async ([accountId, , scope]) => {
+    ['bob', 'is read by a client without a scope', null],
+  ] as const)('reaches %s, which %s', async ([accountId, , scope]) => {
     const edge = createLedger()
     const response = await ask(edge, about(accountId), await scopedToken(edge, 'admin', scope))
     const reached = response.status < 300 || edge.gateway.asked.length > 0
-    // Of the fakes only this one has nothing to show.
+    // The fake source of liability proofs has none.
     const proof = (await response.text()).includes('no such proof')
     expect([reached || proof, response.status]).not.toContain(false)
   })
 
-  test.for(OUTSIDE)('is not there for %s, which is outside: like an unknown ID', async (accountId) => {
+  test.for(OUTSIDE)('refuses %s, which is outside, exactly like an unknown ID', async (accountId) => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'admin')
     const there = await ask(edge, about(accountId), token)
@@ -133,15 +133,15 @@ describe.for(Object.entries(ABOUT_AN_ACCOUNT))('D17: %s', ([, about]) => {
   })
 })
 
-describe('D17: lists leave out what is outside', () => {
+describe('D17: lists omit rows outside the scope', () => {
   const ids = (body: Record<string, unknown>, list: string, member: string): unknown =>
     (body[list] as Record<string, unknown>[]).map((item) => item[member])
   const NAMED = ['shop:1', 'nobody', 'alice']
   const walked = { accounts: () => Promise.reject(new Error('walked')) }
 
   test.for([
-    ['by prefix: counted as far as was looked', SCOPE, {}],
-    ['by ID: what is named is looked for, and nothing else is walked past', NAMED, walked],
+    ['scope with a prefix: the edge walks the list', SCOPE, {}],
+    ['scope of IDs: the edge looks up each and does not walk the list', NAMED, walked],
   ] as const)('accounts, %s', async ([, scope, lists]) => {
     const edge = createLedger(lists)
     const token = await scopedToken(edge, 'admin', scope)
@@ -156,7 +156,7 @@ describe('D17: lists leave out what is outside', () => {
 
   test.for(['', '?order=asc', `/group/${GROUP_ID}`])('transactions%s: only those of accounts inside', async (query) => {
     const edge = createLedger()
-    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, ended: true, count: ALL_COUNTED }
+    edge.reads.page = { transactions: ACCOUNTS.map(transactionOf), next: null, ended: true, count: ALL_COUNTED }
     const token = await scopedToken(edge, 'viewer')
     const body = await bodyOf(await edge.get(`/v1/transactions${query}`, token))
     expect(ids(body, 'transactions', 'account_id')).toEqual([...INSIDE])
@@ -165,7 +165,7 @@ describe('D17: lists leave out what is outside', () => {
 
   test.for(['', '?order=asc'])('transactions%s as lines: only those of accounts inside', async (query) => {
     const edge = createLedger()
-    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, ended: true, count: null }
+    edge.reads.page = { transactions: ACCOUNTS.map(transactionOf), next: null, ended: true, count: null }
     const headers = { accept: 'application/x-ndjson' }
     const response = await edge.get(`/v1/transactions${query}`, await scopedToken(edge, 'viewer'), headers)
     const lines = (await response.text()).trimEnd().split('\n')
@@ -175,25 +175,25 @@ describe('D17: lists leave out what is outside', () => {
   })
 
   test.for([
-    ['one inside', SCOPE, '?account_id=alice', 'alice'],
-    ['one outside, like an unknown ID', SCOPE, '?account_id=bob', '.'],
-    ['the only one that the client has, by its counters', ['alice'], '', 'alice'],
+    ['an account inside', SCOPE, '?account_id=alice', 'alice'],
+    ['an account outside, like an unknown ID', SCOPE, '?account_id=bob', '.'],
+    ['the only account of the scope, with its counters', ['alice'], '', 'alice'],
   ] as const)('transactions of %s', async ([, scope, query, accountId]) => {
     const edge = createLedger()
     await edge.get(`/v1/transactions${query}`, await scopedToken(edge, 'viewer', scope))
     expect(edge.reads.queries).toMatchObject([{ accountId, counted: true }])
   })
 
-  test('instances of a class: those that accounts inside own, and all to its issuer', async () => {
+  test('instances of a class: those that accounts inside own; its issuer sees all', async () => {
     const edge = createLedger()
     const path = `/v1/nft-classes/${CLASS_ID}/instances`
     const owned = await bodyOf(await edge.get(path, await scopedToken(edge, 'viewer')))
     expect(ids(owned, 'instances', 'owner')).toEqual([...INSIDE])
     const minted = await bodyOf(await edge.get(path, await scopedToken(edge, 'transactor', ['mint'])))
-    expect(ids(minted, 'instances', 'owner')).toHaveLength(EVERYBODY.length)
+    expect(ids(minted, 'instances', 'owner')).toHaveLength(ACCOUNTS.length)
   })
 
-  test('attestations: of NFTs that it sees, by attesters inside, and its own', async () => {
+  test('attestations: of visible NFTs, by attesters inside, and those that the client submitted', async () => {
     const edge = createLedger()
     const about = { subjectClass: CLASS_ID, subjectInstance: instanceIdOf('bob'), submittedBy: 'x' }
     for (const [attestationId, more] of [
@@ -216,7 +216,7 @@ describe('D17: lists leave out what is outside', () => {
     expect((await ask(edge, stated(OUTSIDE[0]), token)).status).toBe(404)
   })
 
-  test('a page token of a scoped client tells nothing of the rows that it stands behind', async () => {
+  test('a page token of a scoped client hides the ID of the row that it points to', async () => {
     const accounts = Array.from({ length: 1_000 }, () => accountView('secret-of-others'))
     const edge = createLedger({
       accounts: async () => ({ accounts, next: 'secret-of-others', count: { total: 10_000, exact: false } }),
@@ -235,13 +235,13 @@ describe('D17: lists leave out what is outside', () => {
 describe('D17: groups', () => {
   const linked = { status: 'linked', termsHash: null, createdAtMs: null, dueAtMs: null } as const
 
-  /** The reply to a client of its own, which is scoped to this account. */
+  /** The reply to a client whose scope is this account. */
   async function groupFor(edge: EdgeFixture, accountId: string): Promise<Response> {
     const token = await scopedToken(edge, 'viewer', [accountId], `client-of-${accountId}`)
     return edge.get(`/v1/settlement-groups/${GROUP_ID}`, token)
   }
 
-  test('a registered one is seen whole by whom one of its legs concerns, also as a receiver', async () => {
+  test('a client with an account in a leg sees the whole registered group, also as a receiver', async () => {
     const edge = createLedger()
     edge.reads.groupViews.set(GROUP_ID, groupView())
     for (const accountId of ['alice', 'bob', 'carol']) {
@@ -250,7 +250,7 @@ describe('D17: groups', () => {
     expect((await groupFor(edge, 'dave')).status).toBe(404)
   })
 
-  test('a client registers one whose leg goes to an account inside', async () => {
+  test('a client may register a group with a leg to an account inside', async () => {
     const edge = createLedger()
     const legs = [
       { account_id: 'zoe', type: 'transfer', amount: '1', to_account_id: 'alice' },
@@ -260,7 +260,7 @@ describe('D17: groups', () => {
     expect(edge.gateway.asked.map(({ actor }) => actor.kind)).toEqual(['group'])
   })
 
-  test('of what was linked under one ID each sees its own, also as a receiver', async () => {
+  test('each client sees its own legs of a linked group, also as a receiver', async () => {
     const edge = createLedger()
     const view = groupView({ ...linked, compensations: [{ compensates: txnIdOf('bob'), txnId: txnIdOf('bob') }] })
     edge.reads.groupViews.set(GROUP_ID, view)
@@ -276,12 +276,12 @@ describe('D17: groups', () => {
     expect((await groupFor(edge, 'dave')).status).toBe(404)
   })
 
-  test('an administrator who is scoped reverts no transaction of an account outside', async () => {
+  test('an administrator with a scope cannot revert a transaction of an account outside', async () => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'admin')
     edge.reads.groupViews.set(GROUP_ID, groupView({ ...linked, legs: [] }))
     edge.reads.page = { transactions: [transactionOf('alice')], next: null, ended: true, count: null }
-    for (const id of EVERYBODY) {
+    for (const id of ACCOUNTS) {
       edge.reads.transactionViews.set(txnIdOf(id), { ...transactionOf(id), groupId: GROUP_ID })
     }
     const path = `/v1/settlement-groups/${GROUP_ID}/revert`
@@ -294,7 +294,7 @@ describe('D17: groups', () => {
 })
 
 describe('D17: the scope itself', () => {
-  test('is in no token and in nothing that is asked of the ledger', async () => {
+  test('is in no access token and in no request to the ledger', async () => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'transactor')
     const { path, body } = post('/v1/accounts', { account_id: 'alice', public_key: KEY.pem })
@@ -305,7 +305,7 @@ describe('D17: the scope itself', () => {
     expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).not.toContain('shop')
   })
 
-  test('D17: what changes of it holds within 5 s, under the same token', async () => {
+  test('D17: a change takes effect within 5 s, under the same token', async () => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'viewer')
     const statusOf = async (id: string): Promise<number> => (await edge.get(`/v1/accounts/${id}`, token)).status
@@ -322,7 +322,7 @@ describe('D17: the scope itself', () => {
     }
   })
 
-  test('the registries and what is asserted of the ledger as a whole are the same for every client', async () => {
+  test('does not change the registries of tokens and NFT classes', async () => {
     const edge = createLedger()
     const scoped = await scopedToken(edge, 'viewer')
     const whole = await scopedToken(edge, 'admin', null)

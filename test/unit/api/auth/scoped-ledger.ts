@@ -1,4 +1,4 @@
-/** A ledger in which everybody has everything, and what can be asked of it about one account, route by route. */
+/** A ledger with the same data for every account, and a request about one account for each route. */
 import { encodeUlid } from '../../../../actors/identifiers.ts'
 import type { LedgerReads, TransactionView } from '../../../../runtime/ports/ledger-reads.ts'
 import { anAttestation } from '../../../contract/attestation-store/attestation-store-scene.ts'
@@ -73,7 +73,7 @@ function get(path: string): Asked {
   return { method: 'GET', path }
 }
 
-/** As it is written, about another account. */
+/** The well-formed request of the operation, about another account. */
 function written(operation: WrittenId, changes: object, accountId = 'alice'): Asked {
   const { path, body } = WRITTEN[operation]
   return post(path.replace('/alice/', `/${accountId}/`), { ...body, ...changes })
@@ -83,10 +83,10 @@ export function post(path: string, body: object): Asked {
   return { method: 'POST', path, body }
 }
 
-export const EVERYBODY = [...INSIDE, ...OUTSIDE]
+export const ACCOUNTS = [...INSIDE, ...OUTSIDE]
 
 function numberOf(accountId: string): number {
-  return EVERYBODY.findIndex((known) => known === accountId)
+  return ACCOUNTS.findIndex((known) => known === accountId)
 }
 
 export function txnIdOf(accountId: string): string {
@@ -113,7 +113,7 @@ export function transactionOf(accountId: string): TransactionView {
   return transactionView({ txnId: txnIdOf(accountId), accountId, groupId: groupIdOf(accountId) })
 }
 
-/** A ledger in which everybody has everything: whatever is not found is not found because of the scope. */
+/** Every account has a row of each kind, so a 404 can only come from the scope. */
 export function createLedger(lists: Partial<Pick<LedgerReads, 'accounts'>> = {}): EdgeFixture {
   const reads = Object.assign(createFakeReads(), lists)
   const signatures = { verifyMany: async (checks: readonly unknown[]) => checks.map(() => true) }
@@ -130,7 +130,7 @@ export function createLedger(lists: Partial<Pick<LedgerReads, 'accounts'>> = {})
   }
   reads.classViews.set(CLASS_ID, nftClass)
   attestations.state.classes.set(CLASS_ID, 'Class')
-  for (const id of EVERYBODY) {
+  for (const id of ACCOUNTS) {
     reads.accountViews.set(id, accountView(id))
     const balance = { tokenId: 'BASE', tokenClass: 'fungible', decimals: 18, updatedAtMs: 0 } as const
     reads.balanceViews.set(id, [{ ...balance, balance: '1', available: '1', incoming: '0' }])

@@ -1,4 +1,4 @@
-/** Goal: a signature of the service verifies only in its original encoding. */
+/** A signature of the service verifies only in its original encoding. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { verifiesText } from '../../../../api/endpoint/service-signature.ts'
@@ -8,7 +8,7 @@ const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
 const TEXT = '{"amount":"1"}'
 const signature = sign('sha256', Buffer.from(TEXT), { key: privateKey, dsaEncoding: 'der' }).toString('base64')
 
-test('it verifies under the signing key, over the signed text', () => {
+test('a signature verifies only under the signing key and over the signed text', () => {
   expect(verifiesText(publicKey, TEXT, signature)).toBe(true)
   expect(verifiesText({ x, y }, TEXT, signature)).toBe(true)
   expect(verifiesText({ x, y }, `${TEXT} `, signature)).toBe(false)
@@ -19,9 +19,9 @@ test('it verifies under the signing key, over the signed text', () => {
 test.for([
   ['white space', (text: string) => `${text.slice(0, 10)} ${text.slice(10)}`],
   ['padding behind the end', (text: string) => `${text}====`],
-  ['characters of no alphabet', (text: string) => `${text.slice(0, 10)}!!!!${text.slice(10)}`],
-  ['something behind it', (text: string) => `${text.replace(/=+$/, '')}AAAA`],
-  ['nothing', () => ''],
-] as const)('with %s it does not', ([, spelled]) => {
+  ['characters outside base64', (text: string) => `${text.slice(0, 10)}!!!!${text.slice(10)}`],
+  ['extra characters behind it', (text: string) => `${text.replace(/=+$/, '')}AAAA`],
+  ['no characters', () => ''],
+] as const)('a signature with %s does not verify', ([, spelled]) => {
   expect(verifiesText(publicKey, TEXT, spelled(signature))).toBe(false)
 })

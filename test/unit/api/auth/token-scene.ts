@@ -1,4 +1,4 @@
-/** An edge with the client `ann`, and what one asks of it for tokens and with them. */
+/** An edge with the client `ann`, and her requests for and with tokens. */
 import type { EdgeDependencies } from '../../../../api/http/dependencies.ts'
 import { bodyOf, clientOf, createEdgeFixture, SECRET } from '../fakes/edge-fixture.ts'
 

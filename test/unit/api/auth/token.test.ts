@@ -1,4 +1,4 @@
-/** Goal: tokens are given for a secret or a refresh token of a client that is there, and refusals cost little and say nothing. */
+/** The edge issues tokens for a client's secret or refresh token. Refusals are cheap and reveal nothing. */
 import { createHash } from 'node:crypto'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
@@ -8,13 +8,13 @@ import { bodyOf, clientOf, LEDGER_ID, refusalOf, SECRET } from '../fakes/edge-fi
 import { CREDENTIALS, tokenScene } from './token-scene.ts'
 
 const WRONG = { client_secret: 'wrong' }
-/** As of a client: none that was given. */
+/** A well-formed refresh token that was never issued. */
 const STRANGE = `rt_${'x'.repeat(43)}.YW5u`
 const UNAVAILABLE = { status: 503, codes: ['ERR_DOWNSTREAM_FAILURE'] }
 const OVERLOADED = { status: 503, codes: ['ERR_OVERLOADED'] }
 
-describe('a token', () => {
-  test('is an ES256 token of RFC 9068 with every claim, and comes with a refresh token', async () => {
+describe('a token request', () => {
+  test('returns an ES256 token of RFC 9068 with every claim, and a refresh token', async () => {
     const scene = tokenScene()
     const response = await scene.login({ grant_type: 'client_credentials', scope: ['ignored'] })
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -31,14 +31,14 @@ describe('a token', () => {
     expect([payload.iss, payload.jti].map((claim) => typeof claim)).toEqual(['string', 'string'])
   })
 
-  test('is handed to no store in the clear', async () => {
+  test('stores and logs the refresh token only as a hash', async () => {
     const scene = tokenScene()
     const { refresh } = await scene.issued()
     expect(scene.access.families[0]?.tokenHash).toMatch(/^[0-9a-f]{64}$/)
     expect(JSON.stringify([scene.access.families, scene.log])).not.toContain(refresh)
   })
 
-  test('to refresh with is good once, within its session', async () => {
+  test('accepts a refresh token once, and keeps its session', async () => {
     const scene = tokenScene()
     const first = await scene.issued()
     const session = scene.access.families[0]?.sessionId
@@ -59,11 +59,11 @@ describe('a token', () => {
     [{ grant_type: 'refresh_token' }, ['refresh_token']],
     [{ grant_type: 'password', ...CREDENTIALS }, ['grant_type']],
     [{ refresh_token: 'rt_x' }, ['client_id', 'client_secret']],
-  ] as const)('is not to be had with %j', async ([body, fields]) => {
+  ] as const)('is refused with %j', async ([body, fields]) => {
     expect(await refusalOf(await tokenScene().ask(body))).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
   })
 
-  test('asked for with a hundred members is given; a body made to be costly is refused before it is parsed', async () => {
+  test('accepts a body of a hundred members, and refuses one that is costly to parse', async () => {
     const extra = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`extra${index}`, index]))
     expect((await tokenScene().login(extra(98))).status).toBe(200)
@@ -73,7 +73,7 @@ describe('a token', () => {
     }
   })
 
-  test('asked for with the form that OAuth libraries send is 415, with what to send instead', async () => {
+  test('as a form, which OAuth libraries send, is 415 and explains the JSON to send', async () => {
     const form = new URLSearchParams({ grant_type: 'client_credentials', ...CREDENTIALS }).toString()
     const response = await tokenScene().ask(form, { 'content-type': 'application/x-www-form-urlencoded' })
     const { status, error_codes: codes, detail } = await bodyOf(response)
@@ -83,7 +83,7 @@ describe('a token', () => {
 })
 
 describe('a refusal', () => {
-  test('is one answer for an unknown client, a wrong secret, a revoked client and every refused refresh', async () => {
+  test('is the same for an unknown client, a wrong secret, a revoked client and every refused refresh', async () => {
     const scene = tokenScene()
     scene.access.clients.set('old', { ...clientOf('old', 'admin'), revokedAtMs: 1 })
     scene.access.clients.set('changed', clientOf('changed', 'admin'))
@@ -108,7 +108,7 @@ describe('a refusal', () => {
     expect(scene.secretChecks.known).toEqual([false, true, false, true])
   })
 
-  test('D17: is late after 20 failures, stays 401, and the right secret is never late', async () => {
+  test('D17: is delayed after 20 failures and stays 401; the right secret is never delayed', async () => {
     const scene = tokenScene()
     for (let count = 0; count < 20; count += 1) expect((await scene.login(WRONG)).status).toBe(401)
     let late: Response | undefined
@@ -121,7 +121,7 @@ describe('a refusal', () => {
     expect((await pending).status).toBe(401)
   })
 
-  test('D17: is no later than 2 s, and after a minute the count begins anew', async () => {
+  test('D17: is delayed by at most 2 s, and the count restarts after a minute', async () => {
     const scene = tokenScene()
     const all = Array.from({ length: 60 }, () => scene.login(WRONG))
     await scene.clock.timersSet(40)
@@ -132,7 +132,7 @@ describe('a refusal', () => {
     expect(scene.clock.pending()).toBe(0)
   })
 
-  test('for a name that no client can have needs no look-up, and its secret is checked all the same', async () => {
+  test('for an impossible client name needs no look-up, but still costs a check of the secret', async () => {
     const scene = tokenScene()
     const long = 'x'.repeat(1000)
     scene.access.clients.set(long, clientOf(long, 'admin'))
@@ -146,7 +146,7 @@ describe('a refusal', () => {
     expect(asked).not.toHaveBeenCalled()
   })
 
-  test('is logged, and secrets are checked, under the address that a trusted proxy gives', async () => {
+  test('is logged, and the secret checked, under the address that a trusted proxy names', async () => {
     const clientAddress = createClientAddress([{ address: '10.0.0.0', prefixLength: 8, family: 'ipv4' }])
     const scene = tokenScene({ clientAddress })
     for (const [peer, address] of [
@@ -165,7 +165,7 @@ describe('a refusal', () => {
     }
   })
 
-  test('costs little: a thousand give two log lines, with counts by cause and without secrets', async () => {
+  test('is logged in bulk: a thousand give two lines, with counts by cause and without secrets', async () => {
     const scene = tokenScene()
     for (let login = 0; login < 1_000; login += 1) await scene.login({ client_id: `guess-${login}`, ...WRONG })
     await scene.refresh('rt_x')
@@ -182,7 +182,7 @@ describe('a refusal', () => {
     ])
   })
 
-  test('for too many checks of secrets, and for an unavailable store, is 503 and not 401', async () => {
+  test('due to overload or an unavailable store is 503, not 401', async () => {
     const scene = tokenScene()
     const refused = async (response: Response, expected: object): Promise<void> => {
       expect(response.headers.get('retry-after')).toBe('1')
@@ -199,7 +199,7 @@ describe('a refusal', () => {
 })
 
 describe('an attacker who changed rows of clients or sessions', () => {
-  test('gets no token for a client that cannot be read, and takes nothing from others', async () => {
+  test('gets no token for an unreadable client, and does not affect other clients', async () => {
     const scene = tokenScene()
     scene.access.clients.set('bob', clientOf('bob', 'viewer'))
     const pairs = [await scene.issued(), await scene.issued({ client_id: 'bob' })]
@@ -210,7 +210,7 @@ describe('an attacker who changed rows of clients or sessions', () => {
     }
   })
 
-  test('I4: gets nothing for a session that is moved to another client, and makes no token of rows', async () => {
+  test('I4: gets no token for a session moved to another client, or for a self-made refresh token', async () => {
     const scene = tokenScene()
     scene.access.clients.set('boss', clientOf('boss', 'admin'))
     const { refresh: own } = await scene.issued()
@@ -229,8 +229,8 @@ describe('an attacker who changed rows of clients or sessions', () => {
   })
 })
 
-describe('while something is away nothing is spent or begun', () => {
-  test.for(['current', 'sign'] as const)('I3: the token key at %s', async (at) => {
+describe('an outage spends no refresh token and begins no session', () => {
+  test.for(['current', 'sign'] as const)('I3: of the token key at %s', async (at) => {
     const scene = tokenScene()
     const { refresh } = await scene.issued()
     scene.keys.failsAt = at
@@ -240,7 +240,7 @@ describe('while something is away nothing is spent or begun', () => {
     expect((await scene.refresh(refresh)).status).toBe(200)
   })
 
-  test('I3: the client', async () => {
+  test('I3: of the store during the look-up of the client', async () => {
     const scene = tokenScene()
     const { refresh } = await scene.issued()
     vi.spyOn(scene.access, 'findClient').mockRejectedValueOnce(new AccessStoreUnavailable('away'))
@@ -249,7 +249,7 @@ describe('while something is away nothing is spent or begun', () => {
     expect((await scene.refresh(refresh)).status).toBe(200)
   })
 
-  test('E4: trust in the clock: no token is accepted either, and requests without one are served', async () => {
+  test('E4: of the trusted clock; the edge also accepts no token, and serves requests without one', async () => {
     let trusted = true
     const scene = tokenScene({ clockTrusted: () => trusted })
     const { access, refresh } = await scene.issued()

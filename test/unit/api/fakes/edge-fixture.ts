@@ -1,4 +1,4 @@
-/** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
+/** An edge over in-memory fakes. Tests set the state of the fakes and read the calls that they received. */
 import { createFakeServiceKeys, type FakeServiceKeys } from './fake-service-keys.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { LegHold } from '../../../../actors/account/state.ts'
@@ -120,7 +120,7 @@ export function createFakeReads(): FakeReads {
 }
 
 export interface FakeGateway {
-  /** Without their trails, which stand in the same order. */
+  /** Without their trails, which `trails` has in the same order. */
   readonly asked: Omit<GatewayRequest, 'trail'>[]
   readonly trails: GatewayRequest['trail'][]
   outcome: GatewayOutcome | Error
@@ -163,8 +163,7 @@ export interface EdgeFixture {
   readonly settings: EdgeSettings
   readonly readiness: { ready: boolean; checks: Record<string, boolean>; warnings?: readonly ReadinessWarning[] }
   readonly secretChecks: { failure: Error | null; known: boolean[]; addresses: string[] }
-  /** A token of a client with this role; the client is made if need be. */
-  /** `clientId`: `client-` and the role unless it is given. */
+  /** An access token of a client with this role, which is created if absent. Default `clientId`: `client-` and the role. */
   readonly tokenFor: (role: Role, clientId?: string) => Promise<string>
   readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
   readonly post: (path: string, body: unknown, token?: string, headers?: Record<string, string>) => Promise<Response>
@@ -174,7 +173,7 @@ export interface EdgeFixture {
 export const LEDGER_ID = 'ledger-of-the-test'
 export const HOUR_MS = 3_600_000
 
-/** `real`: what is to stand in the place of a double. */
+/** `real`: dependencies that replace fakes. */
 export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFixture {
   const clock = createManualClock(1_760_000_000_123)
   const keys = createFakeServiceKeys(clock.now() - HOUR_MS)
@@ -268,7 +267,13 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
   return { app, ...doubles, tokenFor, get, post, put }
 }
 
-/** An edge whose ledger gives this answer to everything. */
+/** An edge, and an access token of a client with this role. */
+export async function signedIn(role: Role, real?: Partial<EdgeDependencies>) {
+  const edge = createEdgeFixture(real)
+  return { edge, token: await edge.tokenFor(role) }
+}
+
+/** An edge whose ledger replies to every request with `answer`. */
 export function answering(answer: Answer, real?: Partial<EdgeDependencies>): EdgeFixture {
   const edge = createEdgeFixture(real)
   edge.gateway.outcome = { kind: 'answered', answer }
@@ -287,7 +292,7 @@ export function clientOf(clientId: string, role: Role): ClientRecord {
   }
 }
 
-/** A problem has only members that its page explains, and the request ID of the response. */
+/** The body of the response. Asserts that a problem has the request ID, and that each code belongs to its type. */
 export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
   const body = (await response.json()) as Record<string, unknown>
   const { type, error_codes: codes } = body
@@ -378,7 +383,7 @@ export function tokenView(overrides: Partial<TokenView> = {}): TokenView {
 
 export const GROUP_ID = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
 
-/** An open group: a debit that is in, a transfer that is not. */
+/** An open group with a completed debit and an expected transfer. */
 export function groupView(overrides: Partial<GroupView> = {}): GroupView {
   return {
     groupId: GROUP_ID,

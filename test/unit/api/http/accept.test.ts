@@ -16,7 +16,7 @@ test.for([
   [LINES, true],
   ['Application/X-NDJSON', true],
   [`${LINES}; charset=utf-8`, true],
-  // Named, beside what is taken as well.
+  // Lines, and a range that also matches.
   [`${LINES}, */*`, true],
   [`${LINES}, application/*`, true],
   [`${LINES}, */*;q=0.8`, true],
@@ -31,11 +31,11 @@ test.for([
   // The more precise range counts.
   [`${LINES};q=0.5, application/json;q=0.1, */*`, true],
   [`${LINES};q=0.5, application/*;q=0.1, */*`, true],
-  // Refused, or weighed with what is no weight.
+  // A weight of zero, or an invalid weight.
   [`${LINES};q=0`, false],
   [`${LINES};q=0.000`, false],
   [`${LINES};q=2`, false],
   [`${LINES};q=x`, false],
-] as const)('Accept %j: lines are asked for: %s', ([accept, expected]) => {
+] as const)('Accept %j prefers lines: %s', ([accept, expected]) => {
   expect(prefers(accept, LINES, JSON_TYPE)).toBe(expected)
 })

@@ -1,4 +1,4 @@
-/** Goal: only pages of the configured origins can use the API from a browser. */
+/** Only pages of the configured origins can use the API from a browser. */
 import { describe, expect, test } from 'vitest'
 import type { AllowedOrigins } from '../../../../api/http/cors.ts'
 import { readConfiguration } from '../../../../infra/config/configuration.ts'
@@ -78,17 +78,15 @@ describe('CORS', () => {
   })
 })
 
-describe('OPTIONS', () => {
-  test('lists the methods of a resource without a token, and is 404 without a resource', async () => {
-    const { app } = createEdgeFixture()
-    for (const [path, status, allow] of [
-      ['/v1/accounts/alice/status', 204, 'POST, OPTIONS'],
-      ['/healthz', 204, 'GET, HEAD, OPTIONS'],
-      ['/nowhere', 404, null],
-      ['/v1/nowhere', 401, null],
-    ] as const) {
-      const reply = await app.request(path, { method: 'OPTIONS' })
-      expect([path, reply.status, reply.headers.get('allow')]).toEqual([path, status, allow])
-    }
-  })
+test('OPTIONS lists the methods of a resource without a token; an unknown path is 404', async () => {
+  const { app } = createEdgeFixture()
+  for (const [path, status, allow] of [
+    ['/v1/accounts/alice/status', 204, 'POST, OPTIONS'],
+    ['/healthz', 204, 'GET, HEAD, OPTIONS'],
+    ['/nowhere', 404, null],
+    ['/v1/nowhere', 401, null],
+  ] as const) {
+    const reply = await app.request(path, { method: 'OPTIONS' })
+    expect([path, reply.status, reply.headers.get('allow')]).toEqual([path, status, allow])
+  }
 })

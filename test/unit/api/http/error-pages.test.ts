@@ -1,14 +1,11 @@
-/**
- * Goal: each problem has a page with its meaning, its codes and its remedy, and on which
- * nothing runs (D14). Which code belongs to which page stands here once more, by hand, from the interface.
- */
+/** D14: each problem type has a page without scripts that explains its error codes. The lists of codes are by hand. */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../../../api/http/error-codes.ts'
 import { PROBLEM_TYPES, type ProblemType } from '../../../../api/http/problem.ts'
 import { createEdgeFixture } from '../fakes/edge-fixture.ts'
 
-/** Of what a query, a path or the text of a body can have wrong, and of what its fields can. */
+/** Codes for faults of a query, a path or a body, and further codes for faults of fields. */
 const BOTH_400 =
   'INVALID_ACCOUNT_ID INVALID_AMOUNT INVALID_TYPE INVALID_IDEMPOTENCY_KEY INVALID_GROUP_ID INVALID_TOKEN_ID ' +
   'INVALID_TIMESTAMP INVALID_FIELD '
@@ -55,14 +52,14 @@ function textOf(html: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 }
 
-test('the codes are those that stand on pages, and every page is of a type of problem', () => {
+test('every error code is on a page, and every problem type has a page', () => {
   const codes = new Set(Object.values(PAGES).flatMap((page) => page.codes))
   expect(Object.keys(ERROR_CODES).sort()).toEqual([...codes].sort())
   expect(Object.keys(PROBLEM_TYPES).sort()).toEqual([...SLUGS].sort())
 })
 
 describe.for(SLUGS)('/errors/%s', (slug) => {
-  test('has exactly its codes, each with its meaning', async () => {
+  test('lists exactly its codes, each with its meaning', async () => {
     const page = await pageOf(slug)
     const { codes, status } = PAGES[slug] ?? { codes: [], status: 0 }
     const listed = [...page.html.matchAll(/<dt><code>(\w+)<\/code><\/dt>/g)].map(([, code = '']) => code)
@@ -75,7 +72,7 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
     expect(page.html).toContain(`HTTP status <code>${status}</code>`)
   })
 
-  test('shows an example that is such a problem', async () => {
+  test('shows an example of the problem', async () => {
     const page = await pageOf(slug)
     const { status, codes } = PAGES[slug] ?? { status: 0, codes: [] }
     const [, text = ''] = /<pre>([\s\S]*?)<\/pre>/.exec(page.html) ?? []
@@ -91,7 +88,7 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
     expect(Object.hasOwn(example, 'outcome')).toBe(status === 503)
   })
 
-  test('has a policy without scripts and loads that allows one style by its hash', async () => {
+  test('forbids scripts and loads, and allows one style by its hash', async () => {
     const { html, policy } = await pageOf(slug)
     const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(html) ?? []
     const hash = createHash('sha256').update(style).digest('base64')
@@ -103,7 +100,7 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
       "frame-ancestors 'none'",
     ])
     expect(html).not.toMatch(/<script|<link|<img|<iframe|<form|\son\w+=|\sstyle=|src=|href=|url\(|@import/i)
-    // Nothing but what the page is made of stands in angle brackets.
+    // Angle brackets enclose only known tags, so no text was taken for markup.
     const tags = new Set([...html.matchAll(/<\/?([^\s>]+)/g)].map(([, tag]) => tag))
     expect([...tags].filter((tag) => !KNOWN_TAGS.has(tag ?? ''))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** Goal: a request can be followed by its ID and its trace into the ledger, and is counted under its route alone. */
+/** The edge passes the request ID and the trace on to the ledger, and counts each request under its route. */
 import { describe, expect, test } from 'vitest'
 import type { EdgeDependencies } from '../../../../api/http/dependencies.ts'
 import { AccessStoreUnavailable } from '../../../../runtime/ports/access-store.ts'
@@ -15,8 +15,8 @@ function knowingEdge(real: Partial<EdgeDependencies> = {}) {
   return edge
 }
 
-describe('what is asked of the ledger', () => {
-  test.for(DECIDED)('$kind takes the request ID and the trace of its request along', async ({ kind, path, body }) => {
+describe('a request to the ledger', () => {
+  test.for(DECIDED)('$kind carries the request ID and the trace of the HTTP request', async ({ kind, path, body }) => {
     const edge = knowingEdge()
     const response = await edge.post(path, body, await edge.tokenFor('admin'), TRACED)
     expect(response.headers.get('x-request-id')).toBe('mine-1')
@@ -35,7 +35,7 @@ describe('what is asked of the ledger', () => {
     ])
   })
 
-  test('without a traceparent, or with one that is malformed, there is a request ID and no trace', async () => {
+  test('without a valid traceparent it carries a request ID and no trace', async () => {
     const edge = knowingEdge()
     const token = await edge.tokenFor('admin')
     for (const headers of [{}, { traceparent: 'x', tracestate: 'a=b' }]) {
@@ -56,14 +56,14 @@ test('a failure is logged with the request ID and the trace', async () => {
   })
 })
 
-describe('what is counted of requests', () => {
+describe('the metric of a request', () => {
   function counting() {
     const counted: unknown[][] = []
     const metrics = { request: (...of: readonly unknown[]) => void counted.push([...of]) }
     return { edge: knowingEdge({ metrics }), counted }
   }
 
-  test('is their method, the pattern of their route and their status: no path, no account', async () => {
+  test('has the method, the pattern of the route and the status, but no path or account', async () => {
     const { edge, counted } = counting()
     const token = await edge.tokenFor('viewer')
     counted.length = 0
@@ -77,7 +77,7 @@ describe('what is counted of requests', () => {
     ])
   })
 
-  test('is one and the same for whatever has no route, with any method', async () => {
+  test('has the same labels for every request without a route', async () => {
     const { edge, counted } = counting()
     await edge.get('/made-up/1')
     await edge.app.request('/v1/transactions', { method: 'PROPFIND' })

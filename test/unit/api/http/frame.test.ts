@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createUnmigratedEdge } from '../../../../api/unmigrated-edge.ts'
 import { PROBLEM_TYPES } from '../../../../api/http/problem.ts'
-import { bodyOf, createEdgeFixture, LEDGER_ID, refusalOf } from '../fakes/edge-fixture.ts'
+import { bodyOf, createEdgeFixture, LEDGER_ID, refusalOf, signedIn } from '../fakes/edge-fixture.ts'
 
-describe('what stands in front of every endpoint', () => {
-  test('R1: every response carries a request ID, the client’s if it is well formed', async () => {
+describe('every endpoint', () => {
+  test('R1: returns a request ID, the client’s if it is well formed', async () => {
     const edge = createEdgeFixture()
     for (const path of ['/healthz', '/nowhere', '/v1/transactions', '/v1/nowhere']) {
       const own = await edge.get(path, undefined, { 'x-request-id': 'a.B_c-1' })
@@ -22,23 +22,21 @@ describe('what stands in front of every endpoint', () => {
     ['/v1/accounts/a%2Fb', '/v1/accounts/a%2Fb'],
     ['/v1/accounts/%zz', '/v1/accounts/%25zz'],
     ['/nowhere//x', '/nowhere//x'],
-  ] as const)('D14: the instance of a problem about %s is %s', async ([path, instance]) => {
+  ] as const)('D14: names the path in problems: the instance for %s is %s', async ([path, instance]) => {
     const edge = createEdgeFixture()
     const response = await edge.get(path, await edge.tokenFor('viewer'))
     expect(await bodyOf(response)).toMatchObject({ instance })
   })
 
-  test('R1: nothing under /v1 may be stored', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
+  test('R1: forbids caches to store responses under /v1', async () => {
+    const { edge, token } = await signedIn('viewer')
     for (const path of ['/v1/transactions', '/v1/nowhere', '/v1/accounts/x']) {
       expect((await edge.get(path, token)).headers.get('cache-control')).toBe('no-store')
     }
   })
 
-  test('E1: under /v1 the token comes before unknown routes and methods', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
+  test('E1: checks the token before the route and the method under /v1', async () => {
+    const { edge, token } = await signedIn('viewer')
     for (const path of ['/v1', '/v1/nowhere', '/v1/auth/token', '/v1/accounts/']) {
       const refused = await edge.get(path)
       expect([path, refused.status]).toEqual([path, 401])
@@ -58,7 +56,7 @@ describe('what stands in front of every endpoint', () => {
     ['HEAD', '/v1/auth/token', 'POST, OPTIONS'],
     ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
     ['PROPFIND', '/.well-known/jwks.json', 'GET, HEAD, OPTIONS'],
-  ] as const)('%s %s is 405 with what is allowed', async ([method, path, allow]) => {
+  ] as const)('answers %s %s with 405 and the allowed methods', async ([method, path, allow]) => {
     const edge = createEdgeFixture()
     const headers = { authorization: `Bearer ${await edge.tokenFor('admin')}` }
     const response = await edge.app.request(path, { method, headers })
@@ -67,7 +65,7 @@ describe('what stands in front of every endpoint', () => {
     expect(await response.text()).toContain(method === 'HEAD' ? '' : '"error_codes":["ERR_METHOD_NOT_ALLOWED"]')
   })
 
-  test('HEAD answers as GET does, without a body', async () => {
+  test('answers HEAD like GET, without a body', async () => {
     const edge = createEdgeFixture()
     const headers = { authorization: `Bearer ${await edge.tokenFor('viewer')}` }
     const response = await edge.app.request('/v1/transactions', { method: 'HEAD', headers })
@@ -77,7 +75,7 @@ describe('what stands in front of every endpoint', () => {
     expect((await edge.app.request('/v1/transactions', { method: 'HEAD' })).status).toBe(401)
   })
 
-  test('a refusal is said after the body has been read, so that a client that is still writing hears it', async () => {
+  test('reads the whole body before it refuses, so that a client still writing gets the refusal', async () => {
     const edge = createEdgeFixture()
     let pulled = 0
     const body = new ReadableStream<Uint8Array>({
@@ -93,7 +91,7 @@ describe('what stands in front of every endpoint', () => {
 })
 
 describe('outside /v1', () => {
-  test('/readyz names the ledger and what is amiss', async () => {
+  test('/readyz returns the ledger ID, the failed checks and the warnings', async () => {
     const edge = createEdgeFixture()
     const ready = await edge.get('/readyz')
     expect(ready.status).toBe(200)
@@ -115,7 +113,7 @@ describe('outside /v1', () => {
     expect(await bodyOf(amiss)).toMatchObject({ status: 'not_ready', checks: { nats: false } })
   })
 
-  test('/.well-known/jwks.json shows every key with purpose and span', async () => {
+  test('/.well-known/jwks.json shows every key with its purpose and validity', async () => {
     const edge = createEdgeFixture()
     const [first] = edge.keys.keys
     if (first !== undefined) edge.keys.keys[0] = { ...first, retiredAtMs: first.activeFromMs + 1 }
@@ -139,8 +137,8 @@ describe('outside /v1', () => {
     expect(body.keys[1]).not.toHaveProperty('exp')
   })
 
-  // The other texts: error-pages.test.ts.
-  test.for(['nothing', 'constructor', '__proto__', '%3Cscript%3E'])('/errors/%s is no page', async (slug) => {
+  // error-pages.test.ts tests the existing pages.
+  test.for(['nothing', 'constructor', '__proto__', '%3Cscript%3E'])('/errors/%s is 404', async (slug) => {
     expect((await createEdgeFixture().get(`/errors/${slug}`)).status).toBe(404)
   })
 })
@@ -153,7 +151,7 @@ describe('before the ledger was created', () => {
     settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox', corsOrigins: 'any' },
   })
 
-  test('D15: everything under /v1 is 503 ERR_NO_SHARDS, without a look at the token', async () => {
+  test('D15: every request under /v1 is 503 ERR_NO_SHARDS, with or without a token', async () => {
     for (const [method, path] of [
       ['POST', '/v1/auth/token'],
       ['GET', '/v1/transactions'],
@@ -170,7 +168,7 @@ describe('before the ledger was created', () => {
     }
   })
 
-  test('D18: it is alive, not ready, explains its problems and shows its documentation', async () => {
+  test('D18: the edge is alive, not ready, and serves error pages and documentation', async () => {
     expect((await app.request('/healthz')).status).toBe(200)
     expect(await bodyOf(await app.request('/readyz'))).toMatchObject({ status: 'not_ready', ledger_id: null })
     expect((await app.request('/nowhere')).status).toBe(404)

@@ -8,7 +8,7 @@ import { attestationEdge, BODY as STATEMENT } from '../routes/attestation-scene.
 import { bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from '../fakes/edge-fixture.ts'
 import { WRITTEN } from '../routes/written-requests.ts'
 
-/** The body of each POST, and another body for it. */
+/** Each POST with its body, a different body, and the ledger's reply. */
 const POSTS: readonly (readonly [path: string, body: object, other: object, answer: Answer])[] = (
   [
     ['createAccount', { account_id: 'bob' }],
@@ -35,7 +35,7 @@ async function sending(edge: EdgeFixture, outcome?: GatewayOutcome | Answer): Pr
   return (path, body, key = 'one') => edge.post(path, body, token, { 'idempotency-key': key })
 }
 
-/** Of a registration of a token. */
+/** An edge and requests that register a token. */
 async function registering(real?: Parameters<typeof createEdgeFixture>[0]) {
   const edge = createEdgeFixture(real)
   const { path, body, answer } = WRITTEN.createFungibleToken
@@ -50,14 +50,14 @@ async function shown(response: Response): Promise<readonly unknown[]> {
 }
 
 test.for(POSTS)(
-  'E: the same key replays the original reply byte for byte, with any body: %s',
+  'E: the same key replays the first reply byte for byte, with any body: %s',
   async ([path, body, other, answer]) => {
     const edge = createEdgeFixture()
     const send = await sending(edge, answer)
     const [status, text, location, ...notReplayed] = await shown(await send(path, body))
     expect([status, notReplayed]).toEqual([path.endsWith('/status') ? 200 : 201, [null, null]])
     edge.gateway.outcome = OVERLOADED
-    // An ID may be spelt otherwise.
+    // %61 spells the same account ID.
     const [again, mismatch] = [await send(path.replace('alice', '%61lice'), body), await send(path, other)]
     expect(await shown(again)).toEqual([status, text, location, 'true', null])
     expect(await shown(mismatch)).toEqual([status, text, location, 'true', 'true'])
@@ -66,7 +66,7 @@ test.for(POSTS)(
   },
 )
 
-test('E: likewise for attestations, also after the first was revoked', async () => {
+test('E: the same key replays the reply of an attestation, also after it was revoked', async () => {
   const edge = attestationEdge()
   const send = await sending(edge)
   const [status, text, location] = await shown(await send('/v1/attestations', STATEMENT))
@@ -83,7 +83,7 @@ test('the comparison ignores the signature and the order of members', async () =
   expect((await shown(await send(path, { signature: 'b3RoZXI', ...reversed }))).slice(3)).toEqual(['true', null])
 })
 
-test('it is scoped to client and path', async () => {
+test('a key is scoped to client and path', async () => {
   const edge = createEdgeFixture()
   const tokens = [await edge.tokenFor('admin'), await edge.tokenFor('admin', 'another')]
   for (const [path, body, , answer] of POSTS) {
@@ -161,7 +161,7 @@ test('K1: a reply that cannot be stored is not sent, and the same request gets i
   expect(await shown(await first())).toMatchObject([201, text, expect.anything(), 'true', null])
 })
 
-test('of two equal concurrent requests the one that took effect is not a replay, in either order of replies', async () => {
+test('of two equal concurrent requests only the one without effect is a replay, in either order of replies', async () => {
   const { answer } = WRITTEN.createFungibleToken
   const answers: ((replayed: boolean) => void)[] = []
   const ask = (): Promise<GatewayOutcome> =>

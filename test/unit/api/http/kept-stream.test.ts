@@ -39,7 +39,7 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return new Response(stream).text()
 }
 
-test('the stored reply equals the sent one, in parts of a bounded size', async () => {
+test('the stored reply equals the sent reply, in parts of bounded size', async () => {
   const chunks = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(10_000, 'x'))
   const kept = keeping()
   const sent = await textOf(kept.stream(streamOf(chunks)))
@@ -56,7 +56,7 @@ test('a reply without content is stored', async () => {
   expect(kept.ends).toEqual([{ kind: 'parts', attempt: 'one', count: 0 }])
 })
 
-test('T1: the last chunk waits until the whole is stored', async () => {
+test('T1: the last chunk is sent after the whole reply is stored', async () => {
   const kept = keeping(() => Promise.reject(new Error('the store is away')))
   const reader = kept.stream(streamOf(['a', 'b'])).getReader()
   expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe('a')
@@ -72,7 +72,7 @@ test('T2: an interrupted or partly read stream is not stored', async () => {
   expect(kept.ends).toEqual([])
 })
 
-test('T3: beyond the limit nothing more is stored, and everything is sent', async () => {
+test('T3: a reply beyond the limit is sent whole and not stored', async () => {
   const kept = keeping()
   expect(await textOf(kept.stream(streamOf(['abc', 'def', 'ghi']), 5))).toBe('abcdefghi')
   expect([kept.parts, kept.ends]).toEqual([[], [{ kind: 'dropped' }]])

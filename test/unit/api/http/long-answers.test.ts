@@ -1,4 +1,4 @@
-/** Goal: E3: an answer that is long in coming, or goes on being sent, is judged again: what was revoked or changed meanwhile holds (D17). */
+/** E3: the edge checks the client again after a wait and during a stream, so revocations and changes apply (D17). */
 import { describe, expect, test } from 'vitest'
 import type { ClientRecord } from '../../../../runtime/ports/access-store.ts'
 import type { TransactionView } from '../../../../runtime/ports/ledger-reads.ts'
@@ -12,18 +12,19 @@ import {
   refusalOf,
   TXN_ID,
   transactionView,
+  signedIn,
 } from '../fakes/edge-fixture.ts'
 import { WRITTEN } from '../routes/written-requests.ts'
 
 const VIEWER = 'client-viewer'
 const CHANGES: readonly (readonly [string, Partial<ClientRecord>, number, string])[] = [
   ['is revoked', { revokedAtMs: 1 }, 401, 'ERR_UNAUTHORIZED'],
-  ['may not see the account any more', { accounts: ['zoe'] }, 404, 'ERR_NOT_FOUND'],
+  ['loses the account from its scope', { accounts: ['zoe'] }, 404, 'ERR_NOT_FOUND'],
 ]
 
 interface Waited {
   readonly path: string
-  /** The resource: pending, then final. */
+  /** Puts the resource into the ledger, pending or final. */
   readonly show: (edge: EdgeFixture, done: boolean) => void
 }
 
@@ -52,10 +53,9 @@ const WAITED: readonly Waited[] = [
 ]
 
 describe.for(WAITED)('GET $path with Prefer: wait', ({ path, show }) => {
-  /** The response if the client is changed during the wait, 10 s before the end. */
+  /** The response if the client changes during the wait. */
   async function waited(change: Partial<ClientRecord>): Promise<Response> {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
+    const { edge, token } = await signedIn('viewer')
     show(edge, false)
     const pending = edge.get(path, token, { prefer: 'wait=30' })
     await edge.clock.timersSet(1)
@@ -66,11 +66,11 @@ describe.for(WAITED)('GET $path with Prefer: wait', ({ path, show }) => {
     return pending
   }
 
-  test.for(CHANGES)('E3: a client that %s meanwhile does not see it', async ([, change, status, code]) => {
+  test.for(CHANGES)('E3: a client that %s during the wait gets a refusal', async ([, change, status, code]) => {
     expect(await refusalOf(await waited(change))).toMatchObject({ status, codes: [code] })
   })
 
-  test('another sees it', async () => {
+  test('an unchanged client gets the final resource', async () => {
     const answer = await waited({})
     expect(answer.headers.get('preference-applied')).toBe('wait=30')
     expect(JSON.stringify(await bodyOf(answer))).toMatch(/"status":"(completed|settled)"/)
@@ -81,7 +81,7 @@ describe('an export', () => {
   const ADMIN = 'client-admin'
   const { account_ids: _, ...ASKED } = { ...WRITTEN.createExport.body, all: true }
 
-  /** One that is being read: `made` says how many lines its source has given, `left` whether it was told to stop. */
+  /** A running export. `made`: the lines that its source produced. `left`: whether the source was cancelled. */
   async function begun(accounts: readonly string[] | null = null) {
     const source = { made: 0, left: false, fail: undefined as ((failure: Error) => void) | undefined }
     const content = new ReadableStream<Uint8Array>(
@@ -111,7 +111,7 @@ describe('an export', () => {
     return { edge, source, next, reader }
   }
 
-  test('is sent to its end while nothing changes, though the copy of the clients is renewed meanwhile', async () => {
+  test('is sent whole while its client does not change, across renewals of the cached clients', async () => {
     const { edge, next } = await begun(['bob', 'alice*'])
     for (const expected of ['{"line":1}\n', '{"line":2}\n', '{"line":3}\n', 'the end']) {
       expect(await next()).toBe(expected)
@@ -122,11 +122,11 @@ describe('an export', () => {
 
   test.for<[string, Partial<ClientRecord>]>([
     ['is revoked', { revokedAtMs: 1 }],
-    ['is no administrator any more', { role: 'transactor' }],
-    ['may see less', { accounts: ['alice*'] }],
-    ['may see others', { accounts: ['bob', 'alice*', 'carol'] }],
-    ['may see all', { accounts: null }],
-  ])('E3: breaks off, and its source ends, when its client %s', async ([, change]) => {
+    ['loses the role admin', { role: 'transactor' }],
+    ['loses accounts from its scope', { accounts: ['alice*'] }],
+    ['gains accounts in its scope', { accounts: ['bob', 'alice*', 'carol'] }],
+    ['loses its scope', { accounts: null }],
+  ])('E3: is aborted, and its source cancelled, when its client %s', async ([, change]) => {
     const { edge, source, next } = await begun(['bob', 'alice*'])
     expect(await next()).toBe('{"line":1}\n')
     edge.access.clients.set(ADMIN, { ...clientOf(ADMIN, 'admin'), accounts: ['bob', 'alice*'], ...change })
@@ -135,7 +135,7 @@ describe('an export', () => {
     expect(source.left).toBe(true)
   })
 
-  test('breaks off with its source, also without a reader; a reader that leaves ends the source', async () => {
+  test('is aborted when its source fails, and a reader that leaves cancels the source', async () => {
     const broken = await begun()
     expect(await broken.next()).toBe('{"line":1}\n')
     broken.source.fail?.(new Error('a row is damaged'))

@@ -1,4 +1,4 @@
-/** Goal: the router finds a path without parameters in one look-up, and finds every other path as Hono's router does. */
+/** The router finds a path without parameters in one look-up, and every other path as Hono's router does. */
 import { expect, test } from 'vitest'
 import { PathRouter } from '../../../../api/http/router.ts'
 
@@ -26,12 +26,12 @@ test('a path belongs to its method, and a path with a slash at its end is anothe
   expect([found(router, 'PUT', '/orders'), found(router, 'POST', '/orders/')]).toEqual([[], []])
 })
 
-test('a pattern passes its values', () => {
+test('a pattern returns the values of its parameters', () => {
   const [[match] = [], values] = routed(['GET', '/accounts/:id/keys']).match('GET', '/accounts/a/keys')
   expect([match, values]).toEqual([['GET /accounts/:id/keys', { id: 'a' }], undefined])
 })
 
-test('a second handler and middleware are refused, for a fixed path would never reach them', () => {
+test('a second handler and middleware are refused, since a fixed path would never reach them', () => {
   expect(() => routed(['GET', '/orders'], ['GET', '/orders'])).toThrow('GET /orders: a route has one handler')
   expect(() => routed(['ALL', '*'])).toThrow('no middleware')
 })

@@ -1,4 +1,4 @@
-/** A stream of these chunks, which ends or fails after them. */
+/** A stream of the chunks, which then ends, or fails with `failure`. */
 export function streamOf(chunks: readonly string[], failure?: Error): ReadableStream<Uint8Array> {
   const waiting = [...chunks]
   return new ReadableStream({

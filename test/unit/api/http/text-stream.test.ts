@@ -5,7 +5,7 @@ import { createManualClock } from './waiting-clock.ts'
 interface Scene {
   readonly clock: ReturnType<typeof createManualClock>
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
-  /** How many texts were begun to be made. */
+  /** The number of texts whose production began. */
   readonly made: () => number
   readonly ends: StreamEnd[]
 }
@@ -30,7 +30,7 @@ async function next({ reader }: Scene): Promise<string | undefined> {
   return value === undefined ? undefined : Buffer.from(value).toString()
 }
 
-test('T1: a text is made when it is asked for, and not before', async () => {
+test('T1: a text is produced when the reader asks for it', async () => {
   const scene = streaming(['a', 'b', 'c'])
   await scene.clock.advance(0)
   expect(scene.made()).toBe(0)
@@ -41,7 +41,7 @@ test('T1: a text is made when it is asked for, and not before', async () => {
   expect(scene.ends).toEqual(['sent'])
 })
 
-test.for([0, 1])('T2: who takes nothing for too long after %i texts is cut off', async (taken) => {
+test.for([0, 1])('T2: a reader that stalls after %i texts is cut off', async (taken) => {
   const scene = streaming(['a', 'b'])
   for (let count = 0; count < taken; count += 1) await next(scene)
   await scene.clock.advance(STALLED_AFTER_MS)
@@ -50,7 +50,7 @@ test.for([0, 1])('T2: who takes nothing for too long after %i texts is cut off',
   expect(scene.made()).toBe(taken)
 })
 
-test('T2: making a part may take long, and a body that has ended waits for no reader', async () => {
+test('T2: production of a text may take long, and a finished stream sets no timer', async () => {
   let give: ((text: string) => void) | undefined
   const scene = streaming([new Promise<string>((resolve) => void (give = resolve))])
   const reading = next(scene)
@@ -60,7 +60,7 @@ test('T2: making a part may take long, and a body that has ended waits for no re
   expect([await reading, await next(scene), scene.clock.pending()]).toEqual(['late', undefined, 0])
 })
 
-test('T3: a reader that leaves ends it, also while a text is being made', async () => {
+test('T3: a reader that leaves ends the stream, also while a text is being produced', async () => {
   let give: ((text: string) => void) | undefined
   const scene = streaming([new Promise<string>((resolve) => void (give = resolve)), 'never'])
   const reading = next(scene)
@@ -73,7 +73,7 @@ test('T3: a reader that leaves ends it, also while a text is being made', async 
   expect([scene.ends, scene.made(), scene.clock.pending()]).toEqual([['left'], 1, 0])
 })
 
-test('T3: a making that throws is an error to the reader, and ends once', async () => {
+test('T3: the reader gets an error of the producer, and the stream ends once', async () => {
   const scene = streaming(['a', new Error('a row is damaged')])
   expect(await next(scene)).toBe('a')
   await expect(next(scene)).rejects.toThrow('a row is damaged')

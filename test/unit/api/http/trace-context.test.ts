@@ -1,4 +1,4 @@
-/** Goal: C1, C2: only a trace context that is well formed is taken over, and what is taken over is bounded. */
+/** C1, C2: the edge accepts only a well-formed trace context of bounded size. */
 import { describe, expect, test } from 'vitest'
 import { readTraceContext } from '../../../../api/http/trace-context.ts'
 
@@ -10,7 +10,7 @@ const random = { hex: (bytes: number) => 'ab'.repeat(bytes) }
 const read = (traceparent?: string, tracestate?: string) => readTraceContext(traceparent, tracestate, random)
 
 describe('traceparent', () => {
-  test('the trace goes on, in a span of its own under that of the client', () => {
+  test('continues the trace in a new span below the client’s', () => {
     expect(read(GOOD)).toEqual({
       traceId: TRACE_ID,
       spanId: SPAN_ID,
@@ -25,17 +25,17 @@ describe('traceparent', () => {
     ['01', true],
     ['02', false],
     ['ff', true],
-  ] as const)('of the flags %s the first says whether it is sampled', ([flags, sampled]) => {
+  ] as const)('has the sampled bit in its flags %s: %s', ([flags, sampled]) => {
     expect(read(`00-${TRACE_ID}-${PARENT_ID}-${flags}`)?.sampled).toBe(sampled)
   })
 
-  test('a later version may say more, and is read as far as this one goes', () => {
+  test('of a later version may have more fields, which are ignored', () => {
     expect(read(`cc-${TRACE_ID}-${PARENT_ID}-01`)?.traceId).toBe(TRACE_ID)
     expect(read(`cc-${TRACE_ID}-${PARENT_ID}-01-what-is-to-come`)?.traceId).toBe(TRACE_ID)
     expect(read(`cc-${TRACE_ID}-${PARENT_ID}-01.what-is-to-come`)).toBeUndefined()
   })
 
-  test('C1: without one there is no trace, whatever the tracestate says', () => {
+  test('C1: is required: tracestate alone starts no trace', () => {
     expect(read(undefined, 'a=b')).toBeUndefined()
   })
 
@@ -53,7 +53,7 @@ describe('traceparent', () => {
     ['with a line after it', `${GOOD}\n`],
     ['sent twice', `${GOOD}, ${GOOD}`],
     ['without flags', `00-${TRACE_ID}-${PARENT_ID}`],
-  ] as const)('C1: one that is %s is ignored', ([, traceparent]) => {
+  ] as const)('C1: is ignored if it is %s', ([, traceparent]) => {
     expect(read(traceparent)).toBeUndefined()
   })
 })
@@ -71,7 +71,7 @@ describe('tracestate', () => {
     ['a-b_c/d*e=! "#$%&', 'a-b_c/d*e=! "#$%&'],
     [members(32), members(32)],
     [`a=${'v'.repeat(256)}`, `a=${'v'.repeat(256)}`],
-  ] as const)('%s is carried on', ([tracestate, expected]) => {
+  ] as const)('%s is passed on', ([tracestate, expected]) => {
     expect(stateOf(tracestate)).toBe(expected)
   })
 
@@ -89,11 +89,11 @@ describe('tracestate', () => {
     ['with a key of 257 characters', `${'k'.repeat(257)}=1`],
     ['with 33 members', members(33)],
     ['of 513 characters', `a=${'v'.repeat(250)},b=${'v'.repeat(250)},c=${'v'.repeat(5)}`],
-  ] as const)('C2: one %s is dropped, and the trace goes on', ([, tracestate]) => {
+  ] as const)('C2: is dropped without ending the trace: one %s', ([, tracestate]) => {
     expect(read(GOOD, tracestate)).toMatchObject({ traceId: TRACE_ID, state: '' })
   })
 
-  test('C2: the longest that passes has 512 characters', () => {
+  test('C2: may have 512 characters', () => {
     const longest = `a=${'v'.repeat(250)},b=${'v'.repeat(250)},c=${'v'.repeat(4)}`
     expect(longest).toHaveLength(512)
     expect(stateOf(longest)).toBe(longest)

@@ -1,12 +1,12 @@
-/** A clock that stands still until it is told to go on, for work that crosses the thread pool before it sets its timers. */
+/** A clock that moves only in `advance`, for code that crosses the thread pool before it sets its timers. */
 import { expect, vi } from 'vitest'
 import type { Clock } from '../../../../runtime/ports/clock.ts'
 
 export interface ManualClock extends Clock {
-  /** Lets time pass and runs what became due, in order. */
+  /** Moves the time and runs the due timers in order. */
   readonly advance: (ms: number) => Promise<void>
   readonly pending: () => number
-  /** Resolves once so many timers are set: work that crosses the thread pool takes its own time to set them. */
+  /** Resolves once this many timers are set. */
   readonly timersSet: (count: number) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createManualClock(startMs: number): ManualClock {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs pending microtasks and immediates. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve))
 }

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'
 import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
 import { nameReferredTo } from '../../../../api/openapi/openapi-types.ts'
 import { DocumentedInterface } from '../../../support/documented-interface.ts'
-import { bodyOf, createEdgeFixture, refusalOf } from '../fakes/edge-fixture.ts'
+import { bodyOf, createEdgeFixture, refusalOf, signedIn } from '../fakes/edge-fixture.ts'
 import { CODES, FIELDS, MADE_OF_OTHERS, type FieldRule } from './field-rules.ts'
 import { WRITTEN, type WrittenId } from '../routes/written-requests.ts'
 
@@ -49,8 +49,7 @@ function codeOf(field: string): string {
 }
 
 /** One for all bodies. */
-const edge = createEdgeFixture()
-const token = await edge.tokenFor('admin')
+const { edge, token } = await signedIn('admin')
 const { asked } = edge.gateway
 
 function send(id: WrittenId, body: JsonObject, headers: Record<string, string> = {}): Promise<Response> {

@@ -6,7 +6,7 @@ import {
   ExportsUnavailable,
   type LedgerExports,
 } from '../../../../runtime/ports/ledger-exports.ts'
-import { createEdgeFixture, type EdgeFixture, refusalOf } from '../fakes/edge-fixture.ts'
+import { createEdgeFixture, type EdgeFixture, refusalOf, signedIn } from '../fakes/edge-fixture.ts'
 import { streamOf } from '../http/stream-of.ts'
 import { WRITTEN } from './written-requests.ts'
 
@@ -27,8 +27,7 @@ async function edgeWith(outcome: BegunExport | Error | (() => BegunExport)): Pro
       return begun instanceof Error ? Promise.reject(begun) : Promise.resolve(begun)
     },
   }
-  const edge = createEdgeFixture({ exports })
-  const token = await edge.tokenFor('admin')
+  const { edge, token } = await signedIn('admin', { exports })
   return { ...edge, orders, ask: (body, headers) => edge.post('/v1/exports', body, token, headers) }
 }
 

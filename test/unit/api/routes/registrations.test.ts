@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { jwkOf } from '../../../../infra/keys/public-key.ts'
 import { type LedgerReads, ReadsUnavailable } from '../../../../runtime/ports/ledger-reads.ts'
-import { answering, bodyOf, createEdgeFixture, createFakeReads, refusalOf } from '../fakes/edge-fixture.ts'
+import { answering, bodyOf, createEdgeFixture, createFakeReads, refusalOf, signedIn } from '../fakes/edge-fixture.ts'
 import { ACCOUNT_SHOWN } from './shown.ts'
 import { ACCOUNT, JWK, KEY, WRITTEN } from './written-requests.ts'
 
@@ -45,8 +45,7 @@ describe('the size of a public key', () => {
   })
 
   test.for(Object.entries(tooLarge))('%s: refused, and the ledger is not asked', async ([, publicKey]) => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('admin')
+    const { edge, token } = await signedIn('admin')
     const body = { account_id: 'alice', public_key: publicKey, idempotency_key: 'k', signature: 's' }
     for (const path of ['/v1/accounts', '/v1/accounts/alice/keys']) {
       const refused = await refusalOf(await edge.post(path, body, token))
@@ -76,8 +75,7 @@ test.for(['BASE', 'base', 'Base'])('D3: the symbol %s is taken', async (symbol) 
 })
 
 test('a malformed symbol causes no query', async () => {
-  const edge = createEdgeFixture()
-  const token = await edge.tokenFor('viewer')
+  const { edge, token } = await signedIn('viewer')
   edge.reads.failure = new ReadsUnavailable('away')
   for (const id of ['%00', 'a%2Fb', 'x'.repeat(65)]) {
     expect((await edge.get(`/v1/fungible-tokens/${id}`, token)).status).toBe(404)
@@ -121,8 +119,7 @@ test('D16: where there are more than are counted, a list says that its total is 
     tokens: async (after) => ({ tokens: [], ...pageAfter(after) }),
     nftClasses: async (after) => ({ classes: [], ...pageAfter(after) }),
   }
-  const edge = createEdgeFixture({ reads })
-  const token = await edge.tokenFor('admin')
+  const { edge, token } = await signedIn('admin', { reads })
   for (const path of ['/v1/accounts', '/v1/fungible-tokens', '/v1/nft-classes']) {
     let pageToken = ''
     for (const page of [1, 2]) {

@@ -13,6 +13,7 @@ import {
   refusalOf,
   transactionView,
   TXN_ID,
+  signedIn,
 } from '../fakes/edge-fixture.ts'
 import { WRITTEN } from './written-requests.ts'
 
@@ -97,16 +98,14 @@ describe('POST /v1/settlement-groups', () => {
   })
 
   test('D8: where it cannot be counted it is not known what became of it', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('transactor')
+    const { edge, token } = await signedIn('transactor')
     edge.reads.failure = new ReadsUnavailable('away')
     expect(await bodyOf(await edge.post(PATH, BODY, token))).toMatchObject({ status: 503, outcome: 'unknown' })
   })
 })
 
 test.for(['settled', 'reverted', 'linked'] as const)('D8: Prefer: wait waits until the group is %s', async (status) => {
-  const edge = createEdgeFixture()
-  const token = await edge.tokenFor('viewer')
+  const { edge, token } = await signedIn('viewer')
   edge.reads.groupViews.set(GROUP_ID, groupView())
   let answered: Response | undefined
   const pending = edge

@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { bodyOf, createEdgeFixture, refusalOf, transactionView, TXN_ID, groupView } from '../fakes/edge-fixture.ts'
+import {
+  bodyOf,
+  createEdgeFixture,
+  refusalOf,
+  transactionView,
+  TXN_ID,
+  groupView,
+  signedIn,
+} from '../fakes/edge-fixture.ts'
 
 const GROUP = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
 const PENDING = { status: 'pending', auditHash: null, processedAtMs: null } as const
 
-async function fixture() {
-  const edge = createEdgeFixture()
-  return { ...edge, token: await edge.tokenFor('viewer') }
-}
-
 describe('GET /v1/transactions/{id} with Prefer: wait', () => {
   test('D8: any number above 30 is 30, however many digits it has', async () => {
-    const { token, ...edge } = await fixture()
+    const { edge, token } = await signedIn('viewer')
     edge.reads.transactionViews.set(TXN_ID, transactionView())
     for (const waitS of ['31', '1000000000', '9'.repeat(400), `${'0'.repeat(20)}31`]) {
       const { headers } = await edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: `wait=${waitS}` })
@@ -20,7 +23,7 @@ describe('GET /v1/transactions/{id} with Prefer: wait', () => {
   })
 
   test('D8: when the time is up, what is pending is shown as such; without the preference at once', async () => {
-    const { token, ...edge } = await fixture()
+    const { edge, token } = await signedIn('viewer')
     edge.reads.transactionViews.set(TXN_ID, transactionView(PENDING))
     const pending = edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'wait="2"' })
     await edge.clock.timersSet(1)
@@ -35,7 +38,7 @@ describe('GET /v1/transactions/{id} with Prefer: wait', () => {
 
 describe('GET /v1/transactions', () => {
   test('passes every parameter on, dates with their offset and group IDs in lower case', async () => {
-    const { token, ...edge } = await fixture()
+    const { edge, token } = await signedIn('viewer')
     const rows = [
       ['account_id', 'alice@bank', 'accountId', 'alice@bank'],
       ['date_from', '2025-01-01T01:00:00+01:00', 'createdFromMs', Date.UTC(2025, 0, 1)],
@@ -58,7 +61,7 @@ describe('GET /v1/transactions', () => {
   })
 
   test('the defaults are no filter, newest first, 100 rows, counted', async () => {
-    const { token, ...edge } = await fixture()
+    const { edge, token } = await signedIn('viewer')
     await edge.get('/v1/transactions', token)
     const all = { order: 'desc', limit: 100, after: null, counted: true, status: null, accountId: null, groupId: null }
     expect(edge.reads.queries).toMatchObject([all])
@@ -120,7 +123,7 @@ describe('GET /v1/transactions', () => {
   })
 
   test('D16: a page goes on where the one before ended, with the count of the first, at any page size', async () => {
-    const { token, ...edge } = await fixture()
+    const { edge, token } = await signedIn('viewer')
     const next = { position: '12 34', txnId: TXN_ID }
     edge.reads.page = { transactions: [], next, ended: false, count: { total: 10_000, exact: false } }
     const first = await edge.get('/v1/transactions?status=failed&order=asc&page_size=1', token)
@@ -137,7 +140,7 @@ describe('GET /v1/transactions', () => {
   })
 
   test('D16: a token of another query, list or client is 400', async () => {
-    const { token, ...edge } = await fixture()
+    const { edge, token } = await signedIn('viewer')
     const next = { position: null, txnId: TXN_ID }
     edge.reads.page = { transactions: [], next, ended: false, count: { total: 1, exact: true } }
     const { next_page_token: pageToken } = await bodyOf(await edge.get('/v1/transactions?type=credit', token))
@@ -153,7 +156,7 @@ describe('GET /v1/transactions', () => {
 })
 
 test('the legs of a group are asked for by its ID, and a word of another path is none', async () => {
-  const { token, ...edge } = await fixture()
+  const { edge, token } = await signedIn('viewer')
   edge.reads.groupViews.set(GROUP, groupView({ groupId: GROUP }))
   expect((await edge.get(`/v1/transactions/group/${GROUP.toUpperCase()}`, token)).status).toBe(200)
   expect(edge.reads.queries).toMatchObject([{ groupId: GROUP, counted: false, accountId: null }])

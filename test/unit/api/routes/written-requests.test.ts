@@ -12,6 +12,7 @@ import {
   GROUP_ID,
   groupView,
   refusalOf,
+  signedIn,
 } from '../fakes/edge-fixture.ts'
 import { DECIDED, type DecidedRequest, SIGNATURE, SIGNED, WRITTEN, type WrittenId } from './written-requests.ts'
 
@@ -37,8 +38,7 @@ async function sent(id: WrittenId, body: JsonObject) {
 test.for(Object.entries(WRITTEN))(
   'D7: size, content type, text and shape are judged in this order, and none asks the ledger: %s',
   async ([, request]) => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('admin')
+    const { edge, token } = await signedIn('admin')
     const send = async (body: string, headers = {}) => {
       const put = 'method' in request ? edge.put : edge.post
       return (await put(request.path, body, token, headers)).status
