@@ -1,4 +1,4 @@
-/** Goal: `ledger import` sends a whole file, continues after an interruption, and names the refused record. */
+/** `ledger import` sends a whole file, continues after an interruption, and names the refused record. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'

@@ -1,4 +1,4 @@
-/** Goal: a new file is complete or absent, replaces nothing, and errors name the reason (N1-N3). */
+/** A new file is complete or absent, replaces nothing, and errors name the reason (N1-N3). */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: a command in the wrong directory fails with the reason, and creates nothing there. */
+/** A command in the wrong directory fails with the reason, and creates nothing there. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: a short outage does not end a long command, and the command prints why it waits. */
+/** A short outage does not end a long command, and the command prints why it waits. */
 import { expect, test } from 'vitest'
 import {
   type HttpReply,

@@ -1,4 +1,4 @@
-/** Goal: the command signs exactly the bytes that the ledger verifies, and refuses ambiguous input. */
+/** The command signs exactly the bytes that the ledger verifies, and refuses ambiguous input. */
 import { createPublicKey, verify } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Goal: wrong usage exits with 2 and a message that names the fault; help shows the called command only. */
+/** Wrong usage exits with 2 and a message that names the fault; help shows the called command only. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { commandLine } from './cli-fixture.ts'

@@ -1,5 +1,5 @@
 /**
- * Goal: assertions and proofs of liabilities are verified offline, and every change is named (rules L1-L3).
+ * Assertions and proofs of liabilities are verified offline, and every change is named (rules L1-L3).
  * More about shares: test/unit/actors/liabilities.test.ts.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'

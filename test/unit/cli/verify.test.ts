@@ -1,4 +1,4 @@
-/** Goal: intact chains and receipts verify, and every change is named (rules V1-V5, W1, W2). */
+/** Intact chains and receipts verify, and every change is named (rules V1-V5, W1, W2). */
 import { chainEntry } from '../../support/chain.ts'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Goal: only the start that generates secrets prints them. Secrets of the operator are never printed. */
+/** Only the start that generates secrets prints them. Secrets of the operator are never printed. */
 import { expect, test } from 'vitest'
 import type { BootstrapClient } from '../../../infra/config/bootstrap-client.ts'
 import type { Configuration } from '../../../infra/config/configuration.ts'

@@ -1,4 +1,4 @@
-/** Goal: a wrong file of trusted ledgers is reported once as a configuration error, before anything starts. */
+/** A wrong file of trusted ledgers is reported once as a configuration error, before anything starts. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: all problems of an environment are reported together, with the remedy and without secrets. */
+/** All problems of an environment are reported together, with the remedy and without secrets. */
 import { describe, expect, test } from 'vitest'
 import { missingInProduction, readConfiguration, type Configuration } from '../../../infra/config/configuration.ts'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'

@@ -1,4 +1,4 @@
-/** Goal: any password in the file becomes part of the database URL, and no message shows it. */
+/** Any password in the file becomes part of the database URL, and no message shows it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

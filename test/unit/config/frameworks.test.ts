@@ -1,4 +1,4 @@
-/** Goal: the operator names the frameworks and their controls, and unknown controls are refused. */
+/** The operator names the frameworks and their controls, and unknown controls are refused. */
 import { expect, test } from 'vitest'
 import { CONTROLS } from '../../../runtime/audit/finding.ts'
 import { readConfiguration } from '../../../infra/config/configuration.ts'

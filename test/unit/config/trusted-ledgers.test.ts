@@ -1,4 +1,4 @@
-/** Goal: only ledgers that the operator names, with the keys that the operator pins, are trusted. */
+/** Only ledgers that the operator names, with the keys that the operator pins, are trusted. */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

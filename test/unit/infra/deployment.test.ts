@@ -1,5 +1,5 @@
 /**
- * Goal: the deployment files agree with the ledger, nats-server and each other, as far as that is visible without a container
+ * The deployment files agree with the ledger, nats-server and each other, as far as that is visible without a container
  * engine; and every part gets only its own secrets.
  */
 import { spawn, spawnSync } from 'node:child_process'

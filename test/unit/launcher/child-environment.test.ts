@@ -1,4 +1,4 @@
-/** Goal: E1 to E3 of the environment that `ledger up` gives its parts. */
+/** E1 to E3 of the environment that `ledger up` gives its parts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

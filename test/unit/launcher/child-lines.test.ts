@@ -1,4 +1,4 @@
-/** Goal: the operator sees warnings, errors and the progress of a long start from the servers' output, without repeats. */
+/** The operator sees warnings, errors and the progress of a long start from the servers' output, without repeats. */
 import { expect, test } from 'vitest'
 import { lineHandler, serverLineHandler } from '../../../infra/launcher/child-lines.ts'
 

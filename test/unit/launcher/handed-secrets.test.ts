@@ -1,4 +1,4 @@
-/** Goal: secrets from the launcher's pipe are read beside the environment, and never printed. */
+/** Secrets from the launcher's pipe are read beside the environment, and never printed. */
 import { expect, test } from 'vitest'
 import type { CommandIo } from '../../../infra/cli/common/command.ts'
 import { HANDED_BY_INPUT, textOfSecrets, withHandedSecrets } from '../../../infra/launcher/handed-secrets.ts'

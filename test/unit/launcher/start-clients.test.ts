@@ -1,4 +1,4 @@
-/** Goal: Y2, and existing secrets are never generated again, even if the file is unreadable. */
+/** Y2, and existing secrets are never generated again, even if the file is unreadable. */
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

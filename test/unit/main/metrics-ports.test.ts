@@ -1,4 +1,4 @@
-/** Goal: `ledger up` refuses taken metrics ports before it starts anything. */
+/** `ledger up` refuses taken metrics ports before it starts anything. */
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'

@@ -1,4 +1,4 @@
-/** Goal: a checkout whose npm omits the programs for this system gets them, or one line that names the missing ones. */
+/** A checkout whose npm omits the programs for this system gets them, or one line that names the missing ones. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Goal: an edge's metrics distinguish requests and outcomes, with bounded labels. */
+/** An edge's metrics distinguish requests and outcomes, with bounded labels. */
 import { expect, test } from 'vitest'
 import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../../../infra/metrics/edge-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'

@@ -1,4 +1,4 @@
-/** Goal: a node's metrics count events and measure states, in seconds, without names of accounts. */
+/** A node's metrics count events and measure states, in seconds, without names of accounts. */
 import { expect, test } from 'vitest'
 import { createNodeMetrics, registerNodeGauges } from '../../../infra/metrics/node-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'

@@ -1,4 +1,4 @@
-/** Goal: messages that cannot be decrypted are counted by direction and logged at a bounded rate. */
+/** Messages that cannot be decrypted are counted by direction and logged at a bounded rate. */
 import { expect, test } from 'vitest'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
 import { countUnreadMessages } from '../../../infra/metrics/transport-metrics.ts'

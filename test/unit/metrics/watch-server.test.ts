@@ -1,4 +1,4 @@
-/** Goal: W1, W2: the operators' listener serves its pages and nothing else. */
+/** W1, W2: the operators' listener serves its pages and nothing else. */
 import { createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { startWatchServer, type WatchReply, type WatchServer } from '../../../infra/metrics/watch-server.ts'

@@ -1,4 +1,4 @@
-/** Goal: an opened amount is kept for a while, and memory is bounded (K1). */
+/** An opened amount is kept for a while, and memory is bounded (K1). */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.ts'
 

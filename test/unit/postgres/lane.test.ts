@@ -1,4 +1,4 @@
-/** Goal: the time to open a connection does not count against it, and work without a waiting caller is not begun. */
+/** The time to open a connection does not count against it, and work without a waiting caller is not begun. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
 import type { Connection, Sql } from '../../../infra/postgres/connection/connection.ts'

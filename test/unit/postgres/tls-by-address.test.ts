@@ -1,4 +1,4 @@
-/** Goal: T1 to T3 of tls-by-address.ts: who is verified, by which name, and what may be destroyed. */
+/** T1 to T3 of tls-by-address.ts: who is verified, by which name, and what may be destroyed. */
 import { expect, test } from 'vitest'
 import { tlsOptions } from '../../../infra/postgres/connection/tls-by-address.ts'
 

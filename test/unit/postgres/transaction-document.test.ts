@@ -1,4 +1,4 @@
-/** Goal: what was written of a transaction is read as it was by every later program, beside its own columns alone. */
+/** What was written of a transaction is read as it was by every later program, beside its own columns alone. */
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'

@@ -1,4 +1,4 @@
-/** Goal: a streamed response that fails never looks complete to its client. */
+/** A streamed response that fails never looks complete to its client. */
 import { connect } from 'node:net'
 import { Hono } from 'hono'
 import { afterEach, expect, test, vi } from 'vitest'

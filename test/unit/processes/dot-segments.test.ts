@@ -1,4 +1,4 @@
-/** Goal: P1: an ID such as `..` in a path is read as an ID, and not as a step of a URL. */
+/** P1: an ID such as `..` in a path is read as an ID, and not as a step of a URL. */
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
 import { ProblemCheck } from '../../support/problem-check.ts'

@@ -1,4 +1,4 @@
-/** Goal: an edge uses PostgreSQL's time, and detects a deviating clock of its machine. */
+/** An edge uses PostgreSQL's time, and detects a deviating clock of its machine. */
 import { expect, test } from 'vitest'
 import { followEdgeClock, MAX_CLOCK_SKEW_MS } from '../../../infra/processes/edge-clock.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'

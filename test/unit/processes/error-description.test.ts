@@ -1,4 +1,4 @@
-/** Goal: the description of an error names its place and quotes no row. */
+/** The description of an error names its place and quotes no row. */
 import { Decimal } from 'decimal.js'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'

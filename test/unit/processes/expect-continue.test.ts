@@ -1,4 +1,4 @@
-/** Goal: RFC 9110, 10.1.1: a client that waits for 100 (Continue) gets a refusal by its headers without sending the body. */
+/** RFC 9110, 10.1.1: a client that waits for 100 (Continue) gets a refusal by its headers without sending the body. */
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'

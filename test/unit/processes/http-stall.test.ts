@@ -1,4 +1,4 @@
-/** Goal: H1: a client that does not read is disconnected after a bounded time, and a slow reader is served. */
+/** H1: a client that does not read is disconnected after a bounded time, and a slow reader is served. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'

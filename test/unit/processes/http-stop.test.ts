@@ -1,4 +1,4 @@
-/** Goal: H2: pending requests get a response, and busy clients do not delay the stop. */
+/** H2: pending requests get a response, and busy clients do not delay the stop. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: each failed check alone makes a process not ready, and /readyz names it. */
+/** Each failed check alone makes a process not ready, and /readyz names it. */
 import { describe, expect, test } from 'vitest'
 import type { ReadinessWarning } from '../../../api/http/dependencies.ts'
 import { createEdgeReadiness } from '../../../infra/processes/readiness.ts'

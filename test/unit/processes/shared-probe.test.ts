@@ -1,4 +1,4 @@
-/** Goal: any number of callers cause at most one probe per second. */
+/** Any number of callers cause at most one probe per second. */
 import { expect, test } from 'vitest'
 import { createSharedProbe } from '../../../infra/processes/readiness.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

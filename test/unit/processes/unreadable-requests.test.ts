@@ -1,4 +1,4 @@
-/** Goal: R1: a request that cannot reach the edge gets problem details, and not an empty 400. */
+/** R1: a request that cannot reach the edge gets problem details, and not an empty 400. */
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
 import { ProblemCheck } from '../../support/problem-check.ts'

@@ -1,4 +1,4 @@
-/** Goal: test files and runs side by side never get the same port, nor one that another process takes before it is used. */
+/** Test files and runs side by side never get the same port, nor one that another process takes before it is used. */
 import { createServer } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { isPortFree, LOOPBACK } from '../../../infra/embedded/free-port.ts'

@@ -1,4 +1,4 @@
-/** Goal: a client cannot choose its address for throttling and the log, and clients behind a proxy are distinguished. */
+/** A client cannot choose its address for throttling and the log, and clients behind a proxy are distinguished. */
 import { expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
 import { type ClientAddress, createClientAddress } from '../../../infra/system/client-address.ts'

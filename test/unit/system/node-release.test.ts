@@ -1,4 +1,4 @@
-/** Goal: a start on a release of Node.js without security fixes says so, and no other start does. */
+/** A start on a release of Node.js without security fixes says so, and no other start does. */
 import { expect, test } from 'vitest'
 import { endOfSupport } from '../../../infra/system/node-release.ts'
 

@@ -1,4 +1,4 @@
-/** Goal: random digits have the requested length and never repeat. */
+/** Random digits have the requested length and never repeat. */
 import { expect, test } from 'vitest'
 import { createSystemRandom } from '../../../infra/system/random-system.ts'
 

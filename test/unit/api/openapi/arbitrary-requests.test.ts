@@ -1,7 +1,4 @@
-/**
- * Goal: arbitrary paths, queries and bodies get an answer that is documented, and never a 5xx: decimal strings, account
- * IDs, JSON of any shape and page tokens, through every door that they may come in by.
- */
+/** Arbitrary paths, queries and bodies of every operation get a documented reply and never a 5xx. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
@@ -12,7 +9,7 @@ const DESCRIBED = new DocumentedInterface(createOpenApiDocument('https://ledger.
 const RUNS = { numRuns: 2_000 }
 const ODD = ['', '.', '..', '%', '%00', '\0', '-1', '1e3', 'NaN', '\u202e', '😀', "' OR 1=1 --", '${x}', '__proto__']
 
-/** Texts that look like what is meant, and texts that look like nothing. */
+/** Valid-looking and arbitrary texts. */
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ maxLength: 200 }),
@@ -31,7 +28,7 @@ const text = fc.oneof(
 )
 const member = fc.oneof(text, fc.jsonValue({ maxDepth: 6 }))
 
-/** A request for an operation of the document, with members and parameters that it knows and some that it does not. */
+/** A request for an operation of the document, with known and unknown members and parameters. */
 const request = fc.constantFrom(...DESCRIBED.operations).chain((operation) => {
   const { path, members } = operation
   const parameters = (members.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name)
@@ -53,7 +50,7 @@ function bodySchemaOf({ requestBody }: (typeof DESCRIBED.operations)[number]['me
   return (schema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> }
 }
 
-test('arbitrary input gets a documented answer, and no 5xx', async () => {
+test('arbitrary input gets a documented reply, and no 5xx', async () => {
   const edge = createEdgeFixture()
   const answer = { kind: 'refused', code: 'account_not_found', detail: 'No.', field: 'account_id' } as const
   edge.gateway.outcome = { kind: 'answered', answer }

@@ -1,8 +1,8 @@
 /**
- * Goal: D14: every field of every body is judged, alone and with all others, under its code. The values stand here by
- * hand; the OpenAPI document must have the same fields, and describe exactly the values that are taken.
+ * D14: the edge checks every field of every body and reports each fault under its code. field-rules.ts lists the values
+ * by hand; the OpenAPI document must describe the same fields and exactly the accepted values.
  */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'
 import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
 import { nameReferredTo } from '../../../../api/openapi/openapi-types.ts'
@@ -32,7 +32,7 @@ const CASES: readonly FieldCase[] = FIELDS.flatMap(({ id, body = WRITTEN[id].bod
   })),
 )
 
-/** The body with this value at `legs[2].amount`; undefined: without it. */
+/** The body with `value` at a path like `legs[2].amount`. `undefined` removes the member. */
 function changed(body: JsonObject, field: string, value: Json | undefined): JsonObject {
   const copy = structuredClone(body) as Record<string, unknown>
   const keys = field.split(/[.[\]]+/).filter((key) => key !== '')
@@ -48,7 +48,6 @@ function codeOf(field: string): string {
   return CODES[field.split('.').at(-1) ?? ''] ?? 'ERR_INVALID_FIELD'
 }
 
-/** One for all bodies. */
 const { edge, token } = await signedIn('admin')
 const { asked } = edge.gateway
 
@@ -56,7 +55,7 @@ function send(id: WrittenId, body: JsonObject, headers: Record<string, string> =
   return (id === 'putShardHealth' ? edge.put : edge.post)(WRITTEN[id].path, body, token, headers)
 }
 
-/** Some bodies are described as one of several objects. */
+/** All property names of the schema, including those of its alternatives. */
 function propertiesOf(schema: JsonObject): readonly string[] {
   const { $ref: reference, oneOf = [], anyOf = [], properties = {} } = schema
   if (reference !== undefined) return propertiesOf(DOCUMENT.components.schemas[nameReferredTo(reference)] ?? {})
@@ -64,44 +63,40 @@ function propertiesOf(schema: JsonObject): readonly string[] {
   return [...new Set([...Object.keys(properties as JsonObject), ...inner])]
 }
 
-describe('the rules of fields', () => {
-  test('name every field of every body that the document describes', () => {
-    const described = DESCRIBED.operations.flatMap(({ id, members }) => {
-      const { schema } = members.requestBody?.content['application/json'] ?? {}
-      return schema === undefined || MADE_OF_OTHERS.has(id) ? [] : propertiesOf(schema).map((name) => `${id} ${name}`)
-    })
-    const ruled = CASES.filter(({ field }) => !/[.[]/.test(field)).map(({ id, field }) => `${id} ${field}`)
-    expect([...new Set(ruled)].toSorted()).toEqual(described.toSorted())
+test('the rules name every field of every body in the document', () => {
+  const described = DESCRIBED.operations.flatMap(({ id, members }) => {
+    const { schema } = members.requestBody?.content['application/json'] ?? {}
+    return schema === undefined || MADE_OF_OTHERS.has(id) ? [] : propertiesOf(schema).map((name) => `${id} ${name}`)
   })
+  const ruled = CASES.filter(({ field }) => !/[.[]/.test(field)).map(({ id, field }) => `${id} ${field}`)
+  expect([...new Set(ruled)].toSorted()).toEqual(described.toSorted())
 })
 
-describe('a field of a body', () => {
-  test.for(CASES.map((one) => [`${one.id} ${one.field}`, one] as const))(
-    'D14: %s',
-    async ([, { id, body, field, absence, rule }]) => {
-      asked.length = 0
-      const operation = DESCRIBED.byId(id)
-      // Null counts as absent in an optional field of an unsigned body.
-      const wrong = absence === 'wrong' ? [undefined, null, ...rule.wrong] : rule.wrong
-      for (const value of wrong) {
-        const sent = changed(body, field, value)
-        const refused = await refusalOf(await send(id, sent))
-        expect([value, refused]).toEqual([value, { status: 400, codes: [codeOf(field)], fields: [field] }])
-        const isDescribed = DESCRIBED.faultsOfBody(operation, sent).length === 0
-        expect([value, isDescribed && rule.inWords !== true]).toEqual([value, false])
-      }
-      expect(asked).toEqual([])
-      for (const value of absence === 'right' ? [undefined, ...rule.right] : rule.right) {
-        const sent = changed(body, field, value)
-        expect([value, (await send(id, sent)).status]).not.toEqual([value, 400])
-        expect([value, DESCRIBED.faultsOfBody(operation, sent)]).toEqual([value, []])
-      }
-    },
-  )
-})
+test.for(CASES.map((one) => [`${one.id} ${one.field}`, one] as const))(
+  'D14: a field of a body: %s',
+  async ([, { id, body, field, absence, rule }]) => {
+    asked.length = 0
+    const operation = DESCRIBED.byId(id)
+    // Null counts as absent in an optional field of an unsigned body.
+    const wrong = absence === 'wrong' ? [undefined, null, ...rule.wrong] : rule.wrong
+    for (const value of wrong) {
+      const sent = changed(body, field, value)
+      const refused = await refusalOf(await send(id, sent))
+      expect([value, refused]).toEqual([value, { status: 400, codes: [codeOf(field)], fields: [field] }])
+      const isDescribed = DESCRIBED.faultsOfBody(operation, sent).length === 0
+      expect([value, isDescribed && rule.inWords !== true]).toEqual([value, false])
+    }
+    expect(asked).toEqual([])
+    for (const value of absence === 'right' ? [undefined, ...rule.right] : rule.right) {
+      const sent = changed(body, field, value)
+      expect([value, (await send(id, sent)).status]).not.toEqual([value, 400])
+      expect([value, DESCRIBED.faultsOfBody(operation, sent)]).toEqual([value, []])
+    }
+  },
+)
 
 test.for(FIELDS.map(({ id, variant, body = WRITTEN[id].body }) => [`${id}${variant ?? ''}`, id, body] as const))(
-  'D14: all that is wrong with a body is told at once: %s',
+  'D14: one reply reports all faults of a body: %s',
   async ([, id, body]) => {
     asked.length = 0
     const cases = CASES.filter((one) => one.id === id && one.body === body && one.rule.wrong.length > 0)
@@ -120,10 +115,10 @@ test.for(FIELDS.map(({ id, variant, body = WRITTEN[id].body }) => [`${id}${varia
 const OPTIONAL = CASES.filter(({ absence }) => absence === 'right').map(
   (one) => [`${one.id} ${one.field}`, one] as const,
 )
-/** An optional signature covers the whole body, and is none where it is null. */
+/** A signature covers the whole body, so null is an error there. A null signature means an unsigned body. */
 const isSigned = ({ body, field }: FieldCase): boolean => field !== 'signature' && 'signature' in body
 
-/** The outcome of a body at an edge of its own: IDs are random. */
+/** The outcome of a body at a new edge, whose random IDs repeat. */
 async function effectOf({ id }: FieldCase, body: JsonObject): Promise<unknown> {
   const own = createEdgeFixture()
   const response = await own.post(WRITTEN[id].path, body, await own.tokenFor('admin'), { 'x-request-id': 'the-same' })

@@ -1,17 +1,17 @@
-/** By hand, from the interface: the values that each field of each body takes and refuses, at its bounds and beyond. */
+/** For each field of each body, values at and beyond its bounds that the interface accepts or refuses, by hand. */
 import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'
 import { GROUP_ID } from '../fakes/edge-fixture.ts'
 import { CLASS_ID, JWK, KEY, TERMS_HASH, WRITTEN, type WrittenId } from '../routes/written-requests.ts'
 
 export interface FieldRule {
   readonly right: readonly Json[]
-  /** The first is wrong alone and with all other fields. */
+  /** The first is wrong alone and together with faults of all other fields. */
   readonly wrong: readonly Json[]
   /** The document says in words what JSON Schema cannot. */
   readonly inWords?: true
 }
 
-/** The code of a field is that of its name; of all others it is ERR_INVALID_FIELD. */
+/** The error code by the name of the field. Default: ERR_INVALID_FIELD. */
 export const CODES: Readonly<Record<string, string>> = {
   account_id: 'ERR_INVALID_ACCOUNT_ID',
   to_account_id: 'ERR_INVALID_ACCOUNT_ID',
@@ -39,7 +39,7 @@ export const CODES: Readonly<Record<string, string>> = {
   txn_count: 'ERR_INVALID_TXN_COUNT',
 }
 
-/** Of one and of two UTF-16 units: lengths count code points. */
+/** Characters of one and of two UTF-16 units, since lengths count code points. */
 const text = (most: number, least: 0 | 1 = 1): FieldRule => ({
   right: ['x'.repeat(least), ' ', 'x'.repeat(most), '\u{1f48e}'.repeat(most)],
   wrong: [7, [], ...(least === 0 ? [] : ['']), 'x'.repeat(most + 1), '\u{1f48e}'.repeat(most + 1)],
@@ -154,12 +154,11 @@ const TXN_IDS: FieldRule = {
 const LEGS: readonly JsonObject[] = WRITTEN.createSettlementGroup.body.legs
 const [, , LEG] = WRITTEN.createSettlementGroup.body.legs
 
-/** Of orders: those of every type, and those of some. */
 const ORDER = WRITTEN.submitTransaction.body
 const NFT = { class_id: CLASS_ID, instance_id: 'one', amount: '1' }
 const SWAP = { ...ORDER, type: 'exchange', token_id: 'EUR', group_id: GROUP_ID, to_account_id: 'bob' }
 
-/** Bodies of other bodies, or described as one of two: batches.test.ts, token.test.ts. */
+/** Bodies that contain other bodies or have alternatives: see batches.test.ts and token.test.ts. */
 export const MADE_OF_OTHERS: ReadonlySet<string> = new Set(['submitBatch', 'issueToken'])
 
 interface BodyRules {

@@ -22,7 +22,7 @@ function asJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject
 }
 
-/** Every value at every depth, each with the keys that lead to it. */
+/** Every value at every depth, with its path of keys. */
 function walk(value: Json, keys: readonly string[] = []): readonly (readonly [readonly string[], Json])[] {
   if (value === null || typeof value !== 'object') return [[keys, value]]
   const inner = Object.entries(value).flatMap(([key, member]) => walk(member, [...keys, key]))
@@ -64,13 +64,13 @@ describe('the OpenAPI document', () => {
     expect(DOCUMENT.info).toMatchObject({ version })
   })
 
-  test('names each operation once, and its servers only relative to itself', () => {
+  test('names each operation once, and has one relative server URL', () => {
     const ids = DESCRIBED.operations.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     expect(DOCUMENT.servers).toMatchObject([{ url: '/' }])
   })
 
-  test('every reference leads to something, and every schema is referred to', () => {
+  test('every reference has a target, and every schema is referenced', () => {
     const references = walk(JSON_DOCUMENT).flatMap(([keys, value]) => (keys.at(-1) === '$ref' ? [String(value)] : []))
     const targets = new Set(walk(JSON_DOCUMENT).map(([keys]) => `#/${keys.join('/')}`))
     expect([...new Set(references)].filter((reference) => !targets.has(reference))).toEqual([])
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     expect(unused).toEqual([])
   })
 
-  test('every schema and every field says what it means, and takes just anything only where clients bring JSON', () => {
+  test('every schema and every field has a description, and none is empty', () => {
     const undescribed = walk(SCHEMAS).flatMap(([keys, value]) => {
       const isField = keys.at(-2) === 'properties' || keys.length === 1
       const { $ref: reference, description } = isField ? (value as JsonObject) : {}
@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
     expect([undescribed, empty]).toEqual([[], []])
   })
 
-  test('tells every error code with its status', () => {
+  test('lists every error code with its status', () => {
     const told = DOCUMENT['x-error-codes']
     expect(told.map(({ code }) => code)).toEqual(Object.keys(ERROR_CODES))
     for (const { code, status } of told) {
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('every code of an answer is one that a problem of its status can have', () => {
+  test('every error code of a response belongs to its status', () => {
     const wrong = DESCRIBED.operations.flatMap(({ id, members }) =>
       Object.entries(members.responses).flatMap(([status, answer]) => {
         const schemas = walk(asJson(answer))
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the examples of the document', () => {
-  test('each stands in the walk-through once, and the walk-through has nothing else', () => {
+  test('are exactly the steps of the walk-through', () => {
     const taken = DOCUMENT['x-walkthrough'].map(({ operationId, example }) => `${operationId} ${example}`)
     expect(taken.toSorted()).toEqual(
       examples()
@@ -127,17 +127,17 @@ describe('the examples of the document', () => {
     )
   })
 
-  test('every operation that answers JSON has one that succeeds', () => {
+  test('include a success for every operation that returns JSON', () => {
     const succeeding = new Set(examples().flatMap(({ operation, status }) => (status < 300 ? [operation.id] : [])))
     const wanting = DESCRIBED.operations.filter(({ id, members }) => {
       const text = JSON.stringify(members.responses)
       return text.includes('"application/json":{"schema":{"$ref"') && !succeeding.has(id)
     })
-    // Their bodies need the signature of another ledger: the walk-through has one ledger.
+    // Imports need the signature of another ledger; the walk-through has one ledger.
     expect(wanting.map(({ id }) => id)).toEqual(['createImport', 'getImport'])
   })
 
-  test('every answer is one that its schema describes, member by member', () => {
+  test('every reply matches its JSON schema', () => {
     const faults = examples().flatMap(({ operation, name, status, mediaType, answer }) => {
       const headers = { 'x-request-id': 'of-the-test', 'content-type': mediaType }
       const body = typeof answer === 'string' ? answer : JSON.stringify(answer)
@@ -147,7 +147,7 @@ describe('the examples of the document', () => {
     expect(faults).toEqual([])
   })
 
-  test('every answer is one that the response schemas take, with what its fields demand of each other', () => {
+  test('every reply matches the response schema of the product, with its rules across fields', () => {
     const operations = new Map(TAGS.flatMap((tag) => tag.endpoints.map((operation) => [operation.id, operation])))
     const faults = EXAMPLES.flatMap(({ operation: id, name, answer }) => {
       if (answer === null || answer.status >= 400) return []
@@ -160,7 +160,7 @@ describe('the examples of the document', () => {
     expect(faults).toEqual([])
   })
 
-  test('every body that is taken is one that its schema describes', () => {
+  test('every accepted body matches its JSON schema', () => {
     const faults = examples().flatMap(({ operation, name, status, body }) => {
       const found = body === undefined || status === 400 ? [] : DESCRIBED.faultsOfBody(operation, body)
       return found.map((fault) => `${operation.id} ${name}: ${fault}`)
@@ -168,7 +168,7 @@ describe('the examples of the document', () => {
     expect(faults).toEqual([])
   })
 
-  test('D6: every signature of a body that is taken verifies under a key of the examples', () => {
+  test('D6: every signature of an accepted body verifies under a key of the examples', () => {
     const unsigned = examples().flatMap(({ operation, name, status, body }) => {
       if (body === undefined || status >= 400) return []
       const { signature, proof, ...payload } = body

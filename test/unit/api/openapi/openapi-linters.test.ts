@@ -1,4 +1,4 @@
-/** Goal: common tools that generate clients and checks find no error in the document. */
+/** Common linters of OpenAPI find no error in the document. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'

@@ -1,7 +1,4 @@
-/**
- * Goal: the document and the routes of the edge cannot differ. The test calls the routes and looks at their answers, so that
- * nothing of this rests on what the route or the document says of itself.
- */
+/** The OpenAPI document agrees with the routes of the edge. The tests call each route and compare its replies. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
@@ -13,7 +10,7 @@ interface QueryModule {
   readonly queryOf: typeof queryOf
 }
 
-/** The parameters that routes have asked for since it was emptied. */
+/** The query parameters that routes read since the last `clear`. */
 const asked = vi.hoisted(() => new Set<string>())
 
 vi.mock('../../../../api/http/query.ts', async (load) => {
@@ -45,7 +42,7 @@ const { operations } = DESCRIBED
 const guarded = operations.filter(({ members }) => members['x-roles'] !== undefined)
 const withBody = operations.filter(({ members }) => members.requestBody !== undefined)
 
-/** Of every kind that paths name, one that is well formed. */
+/** A well-formed value for each path parameter. */
 const VALUES: Readonly<Record<string, string>> = {
   accountId: 'alice@example',
   groupId: '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a',
@@ -87,13 +84,13 @@ async function tokenOf(edge: EdgeFixture, { members }: DocumentedOperation): Pro
 afterEach(() => asked.clear())
 
 describe('the document and the routes', () => {
-  test('every route is in the document, and nothing else is', () => {
+  test('the document has exactly the mounted routes', () => {
     const { app } = createEdgeFixture()
     const routes = app.routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(routes.toSorted())
   })
 
-  test('every endpoint of api/routes is in one tag, once', () => {
+  test('the document has every endpoint of api/routes once', () => {
     const files = readdirSync('api/routes', { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     )
@@ -102,12 +99,12 @@ describe('the document and the routes', () => {
     expect(operations.map(({ id }) => id).toSorted()).toEqual(declared.toSorted())
   })
 
-  test('D8: a 503 says what can have become of the request where the document says that it does', async () => {
+  test('D8: a 503 has the member `outcome` exactly where the document requires it', async () => {
     const edge = createEdgeFixture()
     const tokens = new Map<string, string | undefined>()
     for (const operation of guarded) tokens.set(operation.id, await tokenOf(edge, operation))
     edge.access.failure = new Error('away')
-    // Cached clients are forgotten.
+    // The cached clients expire.
     await edge.clock.advance(60_000)
     for (const operation of guarded) {
       const response = await ask(edge, operation, tokens.get(operation.id))
@@ -171,7 +168,7 @@ describe('the document and the routes', () => {
     }
   })
 
-  test('what has no body in the document takes no notice of one, and what has one demands it', async () => {
+  test('an operation requires a body exactly if the document has one', async () => {
     const edge = createEdgeFixture()
     for (const operation of operations.filter(({ method }) => method !== 'GET')) {
       const response = await ask(edge, operation, await tokenOf(edge, operation))

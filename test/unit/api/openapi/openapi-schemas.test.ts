@@ -1,4 +1,4 @@
-/** Goal: what the document says of a body is what the ledger demands of it, field by field. */
+/** The OpenAPI document accepts exactly the bodies that the edge accepts. */
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -60,7 +60,7 @@ describe('a request for a token', () => {
     { requiredKeys: [] },
   )
 
-  test('D17: what is taken is what the document describes, and what its schema takes', () => {
+  test('D17: the edge, the document and the schema accept the same token requests', () => {
     fc.assert(
       fc.property(bodies, (body: JsonObject) => {
         const taken = readTokenRequest(body).ok

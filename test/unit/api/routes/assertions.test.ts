@@ -1,4 +1,4 @@
-/** Goal: assertions are signed for any client; only those that this ledger signed under a valid key are valid (A1-A3, D12). */
+/** Any client gets signed assertions. Only those that this ledger signed under a valid key verify (A1-A3, D12). */
 import { p256 } from '@noble/curves/nist.js'
 import { describe, expect, test } from 'vitest'
 import { AssertionUnavailable } from '../../../../runtime/ports/assertion-source.ts'
@@ -56,7 +56,7 @@ async function verified(edge: EdgeFixture, assertion: object | string): Promise<
   return bodyOf(response)
 }
 
-/** The key of assertions, and what replaces a part of it. */
+/** The key of assertions, and a function that changes it. */
 function keyOf(edge: EdgeFixture) {
   const index = edge.keys.keys.findIndex(({ keyId }) => keyId === edge.keys.current('assertion'))
   const key = edge.keys.keys[index]
@@ -64,9 +64,9 @@ function keyOf(edge: EdgeFixture) {
   return { key, change: (change: Partial<PublishedKey>) => void (edge.keys.keys[index] = { ...key, ...change }) }
 }
 
-describe('what is asserted', () => {
+describe('a signed assertion', () => {
   test.for(TYPES)(
-    '%s says what was found, what it is, for whom, of which ledger, when and under which key, as @noble/curves agrees',
+    '%s has findings, type, requester, ledger, time and key, and verifies with @noble/curves',
     async (type) => {
       const edge = createEdgeFixture()
       const assertion = await asked(edge, type, 'Ünited Bänk')
@@ -111,16 +111,19 @@ describe('what is asserted', () => {
     [{ kind: 'balances', balances: 2_000_001, maxBalances: 2_000_000 }, /has more than 2,000,000 balances, as many as/],
     [{ kind: 'time', balances: 1_999_999, limitMs: 58_000 }, ofTime],
     [{ kind: 'time', balances: null, limitMs: 58_000 }, ofTime],
-  ] as const)('a ledger too large is 503 with the limit, not the number of balances: %j', async ([exceeded, said]) => {
-    const edge = createEdgeFixture()
-    edge.assertions.failure = new AssertionUnavailable('too large', { exceeded })
-    const refused = await ask(edge)
-    expect(refused.headers.get('retry-after')).toBe('3600')
-    const { status, error_codes: codes, detail } = await bodyOf(refused)
-    expect([status, codes]).toEqual([503, ['ERR_DOWNSTREAM_FAILURE']])
-    expect(detail).toMatch(said)
-    expect(detail).not.toMatch(/2,000,001|1,999,999/)
-  })
+  ] as const)(
+    'a ledger that is too large is 503 with the limit, not the number of balances: %j',
+    async ([exceeded, said]) => {
+      const edge = createEdgeFixture()
+      edge.assertions.failure = new AssertionUnavailable('too large', { exceeded })
+      const refused = await ask(edge)
+      expect(refused.headers.get('retry-after')).toBe('3600')
+      const { status, error_codes: codes, detail } = await bodyOf(refused)
+      expect([status, codes]).toEqual([503, ['ERR_DOWNSTREAM_FAILURE']])
+      expect(detail).toMatch(said)
+      expect(detail).not.toMatch(/2,000,001|1,999,999/)
+    },
+  )
 
   test('generated_at is never before the key came into use', async () => {
     const edge = createEdgeFixture()
@@ -130,7 +133,7 @@ describe('what is asserted', () => {
   })
 })
 
-describe('what is verified', () => {
+describe('verification', () => {
   test.for(TYPES)('an unchanged %s is valid, for any client and in any order of its members', async (type) => {
     const edge = createEdgeFixture()
     const { requester: _, ...assertion } = await asked(edge, type)
@@ -180,7 +183,7 @@ describe('what is verified', () => {
     ['a signature that is no base64', { signature: '!!!' }],
     ['a signature that is no DER', { signature: 'AAAA' }],
     ['a signature that is too long', { signature: 'A'.repeat(100_000) }],
-    ['a signature with something behind it', { signature: 'MEUCIQ==' }],
+    ['a truncated DER signature', { signature: 'MEUCIQ==' }],
     ['members of prototypes', { result: JSON.parse('{"__proto__":{"valid":true},"constructor":1}') as object }],
   ])('%s is 200, not valid, with a reason', async ([, change]) => {
     const edge = createEdgeFixture()
@@ -197,14 +200,14 @@ describe('what is verified', () => {
     }
   })
 
-  test('A1: a signature over the result of one type is none over another, though every member fits', async () => {
+  test('A1: a signature over a result of one type is not valid for another type', async () => {
     const edge = createEdgeFixture()
     const { result, signature } = await asked(edge, 'proof-of-provenance')
     const relabelled = { assertion_type: 'proof-of-liabilities', result, signature }
     expect(await verified(edge, relabelled)).toMatchObject({ valid: false })
     const mixed = { ...(await asked(edge)).result, ...result, assertion_type: 'proof-of-liabilities' }
     expect(await verified(edge, { ...relabelled, result: mixed })).toMatchObject({ valid: false })
-    // Also of a result that would fit both, under a signature that is good.
+    // A correctly signed result that has the members of both types.
     const both = { ...mixed, assertion_type: 'proof-of-provenance' } as Members
     const shown = { result: both, signature: edge.keys.signWith(edge.keys.current('assertion'), canonical(both)) }
     expect(await verified(edge, { ...shown, assertion_type: 'proof-of-provenance' })).toMatchObject({ valid: true })
@@ -230,7 +233,7 @@ describe('what is verified', () => {
     expect(String(verdict['reason'])).toMatch(reason ?? 'undefined')
   })
 
-  test('A2: the time that is signed must lie in the span of the key, and a revoked key is void', async () => {
+  test('A2: the signed time must lie within the use of the key, and a revoked key verifies nothing', async () => {
     const edge = createEdgeFixture()
     const assertion = await asked(edge, 'proof-of-compliance')
     const { key, change } = keyOf(edge)

@@ -1,4 +1,4 @@
-/** Goal: D11, D13: attestations are listed and filtered, and stand in the provenance of what they are about. */
+/** D11, D13: the edge lists and filters attestations, and shows them in the provenance of their NFT. */
 import { describe, expect, test } from 'vitest'
 import { attestationEdge, BODY, INSTANCE_ID, MINT, PATH, revoke, stated } from './attestation-scene.ts'
 import { bodyOf, refusalOf } from '../fakes/edge-fixture.ts'
@@ -17,7 +17,7 @@ describe('GET /v1/attestations', () => {
     return { edge, token, made: [revoked, ...made.slice(1)] }
   }
 
-  test('newest first, without evidence and without a signature that would be over it', async () => {
+  test('the list is newest first, without evidence and signatures', async () => {
     const { edge, token, made } = await fixture()
     const left = new Set(['evidence_url', 'key_id', 'signature'])
     const listed = made.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => !left.has(name))))
@@ -25,7 +25,7 @@ describe('GET /v1/attestations', () => {
     expect(list).toEqual({ attestations: listed.toReversed(), next_page_token: '' })
   })
 
-  // Which attestations a filter finds: attestation-store.contract.ts.
+  // attestation-store.contract.ts tests the filters of the store.
   test('each filter is applied, and one without a match is 200 with an empty list', async () => {
     const { edge, token, made } = await fixture()
     for (const [query, found] of [
@@ -50,7 +50,7 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
   const PROVENANCE = `/v1/nft-classes/${CLASS_ID}/instances/${INSTANCE_ID}/provenance`
   const STATED_AT = '2025-10-09T08:53:20.123Z'
 
-  /** Mint, transfer, statement, burn, statement taken back. */
+  /** An NFT with a mint, a transfer, an attestation, a burn and a revocation. */
   async function fixture() {
     const edge = attestationEdge()
     const token = await edge.tokenFor('admin')
@@ -75,7 +75,7 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
     return { edge, token, whole, shown }
   }
 
-  test('what became of it and what was stated of it, from the mint, in order', async () => {
+  test('provenance has events and attestations from the mint on, in order', async () => {
     const { edge, whole } = await fixture()
     const response = await edge.get(PROVENANCE, await edge.tokenFor('viewer'))
     const shown = { class_id: CLASS_ID, instance_id: INSTANCE_ID, provenance: whole, next_page_token: '' }
@@ -92,7 +92,7 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
     ])
   })
 
-  test('entries up to max_depth, 10 unless said; attestations are within the depth of their ownership', async () => {
+  test('provenance ends at max_depth (default 10); an attestation has the depth of the owner at its time', async () => {
     const { edge, token, whole, shown } = await fixture()
     for (const [depth, count] of [
       ['0', 1],
@@ -111,7 +111,7 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
     expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_QUERY'], fields: ['max_depth'] })
   })
 
-  test('a page token is good for its own depth', async () => {
+  test('a page token is valid only for its max_depth', async () => {
     const { edge, token } = await fixture()
     const { next_page_token: next } = await bodyOf(await edge.get(`${PROVENANCE}?page_size=1`, token))
     const response = await edge.get(`${PROVENANCE}?max_depth=9&page_token=${String(next)}`, token)

@@ -1,4 +1,4 @@
-/** An edge that knows one class with one instance, and what is stated of it. */
+/** An edge with one NFT class and one instance, and requests for attestations of it. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { expect } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
@@ -37,7 +37,7 @@ export function addInstance(edge: EdgeFixture, instanceId: string, mintedAtMs: n
   edge.reads.nftHistories.set(`${CLASS_ID}/${instanceId}`, [{ ...MINT, atMs: mintedAtMs }])
 }
 
-/** A registered account that signs. */
+/** Registers an account with a new key, and returns the private key. */
 export function addSigner(edge: EdgeFixture, accountId: string): KeyObject {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const key = readPublicKey(String(publicKey.export({ format: 'pem', type: 'spki' })))
@@ -50,7 +50,7 @@ export function signedBody(body: JsonObject, key: KeyObject): JsonObject {
   return { ...body, signature: createSign('sha256').update(canonicalJson(body)).sign(key, 'base64url') }
 }
 
-/** Makes what must be made; gives its members. */
+/** Creates an attestation, asserts 201 and returns its members. */
 export async function stated(
   edge: EdgeFixture,
   token: string,
@@ -65,7 +65,7 @@ export async function revoke(edge: EdgeFixture, id: unknown, token: string, body
   return edge.post(`${PATH}/${String(id)}/revoke`, body, token)
 }
 
-/** Whether the member `signature` is by the published key that `key_id` names, over all the others. */
+/** Whether `signature` verifies over all other members under the published key `key_id`. */
 export function isSealed(edge: EdgeFixture, members: Record<string, unknown>): boolean {
   const { signature, ...rest } = members
   const key = edge.keys.keys.find(({ keyId }) => keyId === rest['key_id'])

@@ -1,4 +1,4 @@
-/** Goal: D13: attestations are stored, signed by the service as they are shown, and revoked by whom they are of. */
+/** D13: the edge stores attestations, signs them as shown, and lets only their submitter or an admin revoke them. */
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../../../actors/canonical-json.ts'
 import { AttestationStoreUnavailable } from '../../../../runtime/ports/attestation-store.ts'
@@ -73,7 +73,7 @@ describe('POST /v1/attestations', () => {
     expect(stored.size).toBe(0)
   })
 
-  test('an attestation is not dated before the mint, nor its revocation before it, however late the clock is', async () => {
+  test('an attestation is dated no earlier than the mint, and its revocation no earlier than itself, with a slow clock', async () => {
     const { edge, token } = await scene()
     const mintedAtMs = edge.clock.now() + 400
     addInstance(edge, 'young', mintedAtMs)
@@ -83,7 +83,7 @@ describe('POST /v1/attestations', () => {
     expect(revoked['revoked_at']).toBe(members['created_at'])
   })
 
-  test('D8: a 503 has the outcome, also for a write that took effect without an answer', async () => {
+  test('D8: a 503 has the outcome, also for a write that took effect but got no reply', async () => {
     const { edge, stored, token } = await scene()
     const once = () => edge.post(PATH, BODY, token, { 'idempotency-key': 'once' })
     edge.attestations.lost = AWAY
@@ -106,7 +106,7 @@ describe('POST /v1/attestations', () => {
     expect(stored.size).toBe(1)
   })
 
-  test('a signature by the key of the account that is named makes it verified', async () => {
+  test('a signature by the key of the named account makes the attestation verified', async () => {
     const { edge, token } = await scene()
     const body = signedBody(BODY, addSigner(edge, BODY.attester))
     const members = await bodyOf(await edge.post(PATH, body, token))
@@ -142,7 +142,7 @@ describe('POST /v1/attestations', () => {
 })
 
 describe('POST /v1/attestations/{id}/revoke', () => {
-  test('revoked by who submitted it, it says so, with its reason, and is signed as it is then', async () => {
+  test('its submitter revokes it; the revoked attestation has the reason and a new signature', async () => {
     const { edge, token } = await scene()
     const before = await stated(edge, token, { evidence_url: 'ipfs://cid/1' })
     await edge.clock.advance(1_000)
@@ -164,13 +164,13 @@ describe('POST /v1/attestations/{id}/revoke', () => {
     expect(JSON.parse(text)).toMatchObject({ status: 'revoked', revoked_by: 'client-admin' })
     expect(text).not.toContain('revocation_reason')
     await edge.clock.advance(1_000)
-    // Nothing is signed for it.
+    // The repetition needs no signature.
     edge.keys.failsAt = 'sign'
     const again = await revoke(edge, id, token, { reason: 'other' })
     expect([again.status, await again.text()]).toEqual([200, text])
   })
 
-  test('the first of concurrent revocations stays, and every reply has it', async () => {
+  test('the first of concurrent revocations counts, and every reply shows it', async () => {
     const { edge, token } = await scene()
     const tokens = [token, await edge.tokenFor('admin')]
     const { attestation_id: id } = await stated(edge, token)
@@ -180,7 +180,7 @@ describe('POST /v1/attestations/{id}/revoke', () => {
     expect(new Set(await Promise.all(responses.map((response) => response.text()))).size).toBe(1)
   })
 
-  test('anybody else is 403, also when it is revoked, and changes nothing', async () => {
+  test('any other client gets 403, also after the revocation', async () => {
     const { edge, stored, token } = await scene()
     const { attestation_id: id } = await stated(edge, token)
     const stranger = await edge.tokenFor('transactor', 'another')
@@ -194,13 +194,13 @@ describe('POST /v1/attestations/{id}/revoke', () => {
   })
 })
 
-test('N4: no signature stands beside another name than the one that was signed', async () => {
+test('N4: an attestation whose attester was erased is shown without the signature over the name', async () => {
   const { edge, stored, token } = await scene('admin')
   const { signature: _, key_id: __, ...unsigned } = await stated(edge, token)
   const id = String(unsigned['attestation_id'])
   const attestation = stored.get(id)
   if (attestation === undefined) throw new Error('there is no attestation')
-  // As the store tells of it once the account of its attester was erased.
+  // The store returns this name once the account was erased.
   const attester = 'erased:0123456789ab'
   stored.set(id, { ...attestation, attester })
   expect(await bodyOf(await edge.get(`${PATH}/${id}`, token))).toEqual({ ...unsigned, attester })

@@ -1,4 +1,4 @@
-/** Goal: each request that an actor decides is asked of that actor as it came, and answered with what came of it. */
+/** The edge sends each command to its actor and shows the actor's reply. */
 import { expect, test } from 'vitest'
 import { accountAddress, classAddress, groupAddress, tokenAddress } from '../../../../actors/address.ts'
 import { canonical } from '../../../support/client/client-keys.ts'
@@ -17,7 +17,7 @@ import { CLASS_ID, DECIDED, KEY, SIGNED, WRITTEN, type WrittenId } from './writt
 
 interface Done {
   readonly actor: ReturnType<typeof accountAddress>
-  /** Beside the body as it is signed, and its signature. */
+  /** The operation without the signed payload and its signature. */
   readonly asked: object
   readonly status: number
   readonly location: string | null
@@ -117,25 +117,22 @@ const DONE: Readonly<Partial<Record<WrittenId, Done>>> = {
   },
 }
 
-test.for(DECIDED)(
-  '$id is asked of its actor and answered with what came of it',
-  async ({ id, kind, path, body, answer }) => {
-    const edge = createEdgeFixture()
-    edge.gateway.outcome = { kind: 'answered', answer }
-    const role = ADMINISTERED.has(kind) ? 'admin' : 'transactor'
-    const response = await edge.post(path, body, await edge.tokenFor(role), { 'idempotency-key': 'once' })
-    const { actor, asked, ...answered } = DONE[id] ?? {}
-    const location = response.headers.get('location')
-    expect({ status: response.status, location, shown: await bodyOf(response) }).toEqual(answered)
-    const [, payload] = SIGNED.find(([signed]) => signed === id) ?? []
-    const { signature = null } = body
-    const signed = payload === undefined ? {} : { payload: canonical(payload), signature }
-    const caller = { clientId: `client-${role}`, role, boundary: true }
-    expect(edge.gateway.asked).toEqual([{ actor, caller, operation: { kind, ...signed, ...asked } }])
-  },
-)
+test.for(DECIDED)('$id reaches its actor, and the edge shows the reply', async ({ id, kind, path, body, answer }) => {
+  const edge = createEdgeFixture()
+  edge.gateway.outcome = { kind: 'answered', answer }
+  const role = ADMINISTERED.has(kind) ? 'admin' : 'transactor'
+  const response = await edge.post(path, body, await edge.tokenFor(role), { 'idempotency-key': 'once' })
+  const { actor, asked, ...answered } = DONE[id] ?? {}
+  const location = response.headers.get('location')
+  expect({ status: response.status, location, shown: await bodyOf(response) }).toEqual(answered)
+  const [, payload] = SIGNED.find(([signed]) => signed === id) ?? []
+  const { signature = null } = body
+  const signed = payload === undefined ? {} : { payload: canonical(payload), signature }
+  const caller = { clientId: `client-${role}`, role, boundary: true }
+  expect(edge.gateway.asked).toEqual([{ actor, caller, operation: { kind, ...signed, ...asked } }])
+})
 
-test.for([false, ['USD']])('a client asks with its grant of value from outside the ledger: %o', async (boundary) => {
+test.for([false, ['USD']])('a request carries the client’s grant for external accounts: %o', async (boundary) => {
   const edge = createEdgeFixture()
   edge.access.clients.set('client-transactor', { ...clientOf('client-transactor', 'transactor'), boundary })
   const [request] = DECIDED.filter(({ id }) => id === 'revertSettlementGroup')

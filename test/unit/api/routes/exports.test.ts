@@ -33,7 +33,7 @@ async function edgeWith(outcome: BegunExport | Error | (() => BegunExport)): Pro
 
 const BUSY: BegunExport = { kind: 'busy' }
 
-test('an export is sent as it is made, one record a line', async () => {
+test('an export is streamed, one record a line', async () => {
   const edge = await edgeWith({ kind: 'begun', content: streamOf(['{"line":0}\n', '{"line":1}\n']) })
   const response = await edge.ask(ASKED)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
@@ -60,7 +60,7 @@ test.for([
   [{ all: true }, 'account_ids', 'ERR_INVALID_FIELD'],
   [{ account_ids: ['alice', 'no account'] }, 'account_ids[1]', 'ERR_INVALID_ACCOUNT_ID'],
   [{ all: true, account_ids: undefined, mode: 'move' }, 'all', 'ERR_INVALID_FIELD'],
-] as const)('a request with %j is refused, and names %s', async ([change, field, code]) => {
+] as const)('a request with %j is refused, and the error names %s', async ([change, field, code]) => {
   const edge = await edgeWith(BUSY)
   const members = Object.entries({ ...ASKED, ...change }).filter(([, value]) => value !== undefined)
   const response = await edge.ask(Object.fromEntries<Json>(members))
@@ -69,14 +69,14 @@ test.for([
   expect(edge.orders).toEqual([])
 })
 
-test('an export for this very ledger is refused', async () => {
+test('an export whose audience is this ledger is refused', async () => {
   const own = 'c0ffee00-5a0c-4f0e-9c3f-6d2b1a7e4c55'
   const edge = createEdgeFixture({ settings: { ...createEdgeFixture().settings, ledgerId: own } })
   const response = await edge.post('/v1/exports', { ...ASKED, audience: own }, await edge.tokenFor('admin'))
   expect(await refusalOf(response)).toMatchObject({ status: 400, codes: ['ERR_WRONG_LEDGER'] })
 })
 
-test('D7: the same key replays the same file, byte for byte, without another export', async () => {
+test('D7: the same key replays the same file byte for byte, without another export', async () => {
   const lines = Array.from({ length: 40 }, (_, line) => `{"line":${line},"text":"${'é'.repeat(10_000)}"}\n`)
   const edge = await edgeWith({ kind: 'begun', content: streamOf(lines) })
   const first = await (await edge.ask(ASKED, { 'idempotency-key': 'a key' })).text()
@@ -109,7 +109,7 @@ test.for([
   [{ kind: 'refused', code: 'conflict', detail: 'It is active.', field: null }, 409, ['ERR_CONFLICT']],
   [{ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' }, 503, ['ERR_SHARD_UNAVAILABLE']],
   [BUSY, 503, ['ERR_OVERLOADED']],
-] as const)('%j is a problem of its own', async ([begun, status, codes]) => {
+] as const)('the outcome %j has its own problem', async ([begun, status, codes]) => {
   const edge = await edgeWith(begun)
   const response = await edge.ask(ASKED)
   const body = (await response.clone().json()) as JsonObject
@@ -118,7 +118,7 @@ test.for([
   expect(body['outcome']).toBe(status === 503 ? (begun.kind === 'busy' ? 'not_applied' : 'unknown') : undefined)
 })
 
-test('a ledger that cannot be read is a 503, of which nothing is said but that', async () => {
+test('an unreadable ledger is 503 without the message of the error', async () => {
   const edge = await edgeWith(new ExportsUnavailable('secret words'))
   const response = await edge.ask(ASKED)
   const text = await response.clone().text()

@@ -1,5 +1,5 @@
-/** Goal: the shape of each record of an export is judged whole: every field that is wrong, under its code, at once. */
-import { describe, expect, test } from 'vitest'
+/** The edge checks each record of an export and reports all wrong fields together, each under its code. */
+import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../../actors/canonical-json.ts'
 import { NO_LINE } from '../../../../api/schemas/requests/export-records.ts'
 import { RECORD_KINDS, recordErrors } from '../../../../api/schemas/requests/export-records.ts'
@@ -23,7 +23,7 @@ function told(record: JsonObject): readonly string[] {
   return recordErrors(record, 'records[0]', readPublicKey).map(({ field, code }) => `${field} ${code}`)
 }
 
-/** The field of a record, a value that it must not have, and the code that stands for it. */
+/** The kind of record, a field, an invalid value and its error code. */
 const WRONG: readonly (readonly [kind: string, field: string, value: JsonObject[string], code: string])[] = [
   ['ledger', 'format', 2, 'ERR_INVALID_FIELD'],
   ['ledger', 'ledger_id', '', 'ERR_INVALID_FIELD'],
@@ -80,116 +80,115 @@ const WRONG: readonly (readonly [kind: string, field: string, value: JsonObject[
   ['proof', 'signature', '', 'ERR_INVALID_SIGNATURE'],
 ]
 
-describe('records of an export', () => {
-  test('are taken as the ledger writes them', () => {
-    expect(records.map((record) => record['record'])).toEqual(expect.arrayContaining([...RECORD_KINDS]))
-    expect(records.flatMap(told)).toEqual([])
-    expect(told(aRecord('account', { public_key: newAccountKeys().jwk }))).toEqual([])
-  })
+test('records that the ledger writes are accepted', () => {
+  expect(records.map((record) => record['record'])).toEqual(expect.arrayContaining([...RECORD_KINDS]))
+  expect(records.flatMap(told)).toEqual([])
+  expect(told(aRecord('account', { public_key: newAccountKeys().jwk }))).toEqual([])
+})
 
-  test.for(WRONG)('%s: %s that is %j is refused', ([kind, field, value, code]) => {
-    expect(told(aRecord(kind, { [field]: value }))).toEqual([`records[0].${field} ${code}`])
-  })
+test.for(WRONG)('%s: %s that is %j is refused', ([kind, field, value, code]) => {
+  expect(told(aRecord(kind, { [field]: value }))).toEqual([`records[0].${field} ${code}`])
+})
 
-  test.for([...new Set(WRONG.map(([kind, field, , code]) => `${kind} ${field} ${code}`))])('%s: missing', (row) => {
+test.for([...new Set(WRONG.map(([kind, field, , code]) => `${kind} ${field} ${code}`))])(
+  'a missing field is refused: %s',
+  (row) => {
     const [kind = '', field = '', code = ''] = row.split(' ')
     expect(told(without(aRecord(kind), field))).toEqual([`records[0].${field} ${code}`])
-  })
+  },
+)
 
-  test.for([...RECORD_KINDS])('%s: an unknown member is refused, because it was signed', (kind) => {
-    expect(told(aRecord(kind, { color: 'red' }))).toEqual(['records[0].color ERR_UNKNOWN_FIELD'])
-  })
+test.for([...RECORD_KINDS])('%s: an unknown member is refused, because it was signed', (kind) => {
+  expect(told(aRecord(kind, { color: 'red' }))).toEqual(['records[0].color ERR_UNKNOWN_FIELD'])
+})
 
-  test.for([...RECORD_KINDS])('%s: line and previous_hash are required', (kind) => {
-    expect(told(aRecord(kind, { line: '0', previous_hash: 'none' }))).toEqual([
-      'records[0].line ERR_INVALID_FIELD',
-      'records[0].previous_hash ERR_INVALID_FIELD',
-    ])
-  })
+test.for([...RECORD_KINDS])('%s: line and previous_hash are required', (kind) => {
+  expect(told(aRecord(kind, { line: '0', previous_hash: 'none' }))).toEqual([
+    'records[0].line ERR_INVALID_FIELD',
+    'records[0].previous_hash ERR_INVALID_FIELD',
+  ])
+})
 
-  test('what is no kind of record is refused', () => {
-    expect(told({ record: 'receipt', line: 0, previous_hash: NO_LINE })).toEqual([
-      'records[0].record ERR_INVALID_FIELD',
-    ])
-    expect(told({})).toEqual(['records[0].record ERR_INVALID_FIELD'])
-  })
+test('an unknown kind of record is refused', () => {
+  expect(told({ record: 'receipt', line: 0, previous_hash: NO_LINE })).toEqual(['records[0].record ERR_INVALID_FIELD'])
+  expect(told({})).toEqual(['records[0].record ERR_INVALID_FIELD'])
+})
 
-  test('all faults of a record are reported together', () => {
-    const changes = { symbol: '', decimals: -1, issuer: null, initial_supply: 'x', total_supply: 'y', created_at: 'z' }
-    expect(told(aRecord('token', changes))).toEqual([
-      'records[0].symbol ERR_INVALID_SYMBOL',
-      'records[0].decimals ERR_INVALID_DECIMALS',
-      'records[0].issuer ERR_INVALID_ISSUER',
-      'records[0].initial_supply ERR_INVALID_INITIAL_SUPPLY',
-      'records[0].total_supply ERR_INVALID_TOTAL_SUPPLY',
-      'records[0].created_at ERR_INVALID_CREATED_AT',
-    ])
-  })
+test('all faults of a record are reported together', () => {
+  const changes = { symbol: '', decimals: -1, issuer: null, initial_supply: 'x', total_supply: 'y', created_at: 'z' }
+  expect(told(aRecord('token', changes))).toEqual([
+    'records[0].symbol ERR_INVALID_SYMBOL',
+    'records[0].decimals ERR_INVALID_DECIMALS',
+    'records[0].issuer ERR_INVALID_ISSUER',
+    'records[0].initial_supply ERR_INVALID_INITIAL_SUPPLY',
+    'records[0].total_supply ERR_INVALID_TOTAL_SUPPLY',
+    'records[0].created_at ERR_INVALID_CREATED_AT',
+  ])
+})
 
-  test('a balance is one of a token, encrypted, and each token stands once', () => {
-    const [good] = aRecord('account')['balances'] as readonly JsonObject[]
-    const balances = [
-      good ?? {},
-      { token_id: 'BASE' },
-      { token_id: '-', encrypted_balance: '5' },
-      good ?? {},
-      { ...good, plain: '5' },
-    ]
-    expect(told(aRecord('account', { balances }))).toEqual([
-      'records[0].balances[1].encrypted_balance ERR_INVALID_BALANCE',
-      'records[0].balances[2].token_id ERR_INVALID_TOKEN_ID',
-      'records[0].balances[2].encrypted_balance ERR_INVALID_BALANCE',
-      'records[0].balances[4].plain ERR_UNKNOWN_FIELD',
-      'records[0].balances[3].token_id ERR_INVALID_TOKEN_ID',
-      'records[0].balances[4].token_id ERR_INVALID_TOKEN_ID',
-    ])
-  })
+test('a balance has a token and an encrypted amount, and each token occurs once', () => {
+  const [good] = aRecord('account')['balances'] as readonly JsonObject[]
+  const balances = [
+    good ?? {},
+    { token_id: 'BASE' },
+    { token_id: '-', encrypted_balance: '5' },
+    good ?? {},
+    { ...good, plain: '5' },
+  ]
+  expect(told(aRecord('account', { balances }))).toEqual([
+    'records[0].balances[1].encrypted_balance ERR_INVALID_BALANCE',
+    'records[0].balances[2].token_id ERR_INVALID_TOKEN_ID',
+    'records[0].balances[2].encrypted_balance ERR_INVALID_BALANCE',
+    'records[0].balances[4].plain ERR_UNKNOWN_FIELD',
+    'records[0].balances[3].token_id ERR_INVALID_TOKEN_ID',
+    'records[0].balances[4].token_id ERR_INVALID_TOKEN_ID',
+  ])
+})
 
-  test('an entry of a history is judged as its record is', () => {
-    const [event] = aRecord('nft_instance')['history'] as readonly JsonObject[]
-    const history = [{ ...event, type: 'gift', from: '', to: '', txn_id: 'x', timestamp: 'x', payload: '' }]
-    expect(told(aRecord('nft_instance', { history }))).toEqual([
-      'records[0].history[0].type ERR_INVALID_TYPE',
-      'records[0].history[0].from ERR_INVALID_ACCOUNT_ID',
-      'records[0].history[0].to ERR_INVALID_ACCOUNT_ID',
-      'records[0].history[0].txn_id ERR_INVALID_FIELD',
-      'records[0].history[0].timestamp ERR_INVALID_TIMESTAMP',
-      'records[0].history[0].payload ERR_INVALID_FIELD',
-    ])
-  })
+test('the entries of a history are checked like records', () => {
+  const [event] = aRecord('nft_instance')['history'] as readonly JsonObject[]
+  const history = [{ ...event, type: 'gift', from: '', to: '', txn_id: 'x', timestamp: 'x', payload: '' }]
+  expect(told(aRecord('nft_instance', { history }))).toEqual([
+    'records[0].history[0].type ERR_INVALID_TYPE',
+    'records[0].history[0].from ERR_INVALID_ACCOUNT_ID',
+    'records[0].history[0].to ERR_INVALID_ACCOUNT_ID',
+    'records[0].history[0].txn_id ERR_INVALID_FIELD',
+    'records[0].history[0].timestamp ERR_INVALID_TIMESTAMP',
+    'records[0].history[0].payload ERR_INVALID_FIELD',
+  ])
+})
 
-  test('an attestation says who took it back if it was, and only then', () => {
-    const shown = aRecord('attestation')['attestation'] as JsonObject
-    expect(told(aRecord('attestation', { attestation: { ...shown, status: 'revoked' } }))).toEqual([
-      'records[0].attestation.revoked_at ERR_INVALID_TIMESTAMP',
-      'records[0].attestation.revoked_by ERR_INVALID_FIELD',
-    ])
-    expect(told(aRecord('attestation', { attestation: { ...shown, revoked_by: 'somebody' } }))).toEqual([
-      'records[0].attestation.revoked_by ERR_INVALID_FIELD',
-    ])
-  })
+test('exactly the revoked attestations have the members of a revocation', () => {
+  const shown = aRecord('attestation')['attestation'] as JsonObject
+  expect(told(aRecord('attestation', { attestation: { ...shown, status: 'revoked' } }))).toEqual([
+    'records[0].attestation.revoked_at ERR_INVALID_TIMESTAMP',
+    'records[0].attestation.revoked_by ERR_INVALID_FIELD',
+  ])
+  expect(told(aRecord('attestation', { attestation: { ...shown, revoked_by: 'somebody' } }))).toEqual([
+    'records[0].attestation.revoked_by ERR_INVALID_FIELD',
+  ])
+})
 
-  test('an attester is any printable name, and only an account can be verified', () => {
-    const shown = aRecord('attestation')['attestation'] as JsonObject
-    const of = (changes: JsonObject): readonly string[] =>
-      told(aRecord('attestation', { attestation: { ...shown, ...changes } }))
-    expect(of({ attester: 'Lab GmbH', attester_verified: false })).toEqual([])
-    expect(of({ attester: 'Lab GmbH', attester_verified: true })).toEqual([
-      'records[0].attestation.attester_verified ERR_INVALID_FIELD',
-    ])
-    expect(of({ attester: 'erased:0123456789ab', attester_verified: false })).toEqual([
-      'records[0].attestation.attester ERR_INVALID_FIELD',
-    ])
-  })
+test('an attester is any printable name, and only an account ID can be verified', () => {
+  const shown = aRecord('attestation')['attestation'] as JsonObject
+  const of = (changes: JsonObject): readonly string[] =>
+    told(aRecord('attestation', { attestation: { ...shown, ...changes } }))
+  expect(of({ attester: 'Lab GmbH', attester_verified: false })).toEqual([])
+  expect(of({ attester: 'Lab GmbH', attester_verified: true })).toEqual([
+    'records[0].attestation.attester_verified ERR_INVALID_FIELD',
+  ])
+  expect(of({ attester: 'erased:0123456789ab', attester_verified: false })).toEqual([
+    'records[0].attestation.attester ERR_INVALID_FIELD',
+  ])
+})
 
-  test('an attestation may have come to its ledger from any other, at some time', () => {
-    const { attestation } = aRecord('attestation')
-    const came = (changes: JsonObject): readonly string[] =>
-      told(aRecord('attestation', { attestation: { ...(attestation as JsonObject), ...changes } }))
-    const submitted = { submitted_by: `import ${'x'.repeat(128)}` }
-    expect(came({ ...submitted, imported_at: '2025-10-09T08:53:20.000Z' })).toEqual([])
-    expect(came({ ...submitted, imported_at: 'once' })).toEqual([
-      'records[0].attestation.imported_at ERR_INVALID_TIMESTAMP',
-    ])
-  })
+test('an attestation may have been imported before, at a valid time', () => {
+  const { attestation } = aRecord('attestation')
+  const came = (changes: JsonObject): readonly string[] =>
+    told(aRecord('attestation', { attestation: { ...(attestation as JsonObject), ...changes } }))
+  const submitted = { submitted_by: `import ${'x'.repeat(128)}` }
+  expect(came({ ...submitted, imported_at: '2025-10-09T08:53:20.000Z' })).toEqual([])
+  expect(came({ ...submitted, imported_at: 'once' })).toEqual([
+    'records[0].attestation.imported_at ERR_INVALID_TIMESTAMP',
+  ])
 })

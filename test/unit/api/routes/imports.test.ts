@@ -1,4 +1,4 @@
-/** Goal: the endpoints of imports: what is judged here, what is passed on, and what is answered. */
+/** The endpoints of imports check the shape of records, pass the records on, and show the outcome. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../actors/canonical-json.ts'
 import {
@@ -26,7 +26,7 @@ function setUp(outcome?: ImportOutcome) {
   return { imports, edge, send }
 }
 
-test('GET /v1/imports/key tells everybody with a token what is encrypted to, and for which ledger', async () => {
+test('GET /v1/imports/key shows every client the encryption key and the ledger ID', async () => {
   const { edge } = setUp()
   const response = await edge.get('/v1/imports/key', await edge.tokenFor('viewer'))
   const { keyId, x, y } = IMPORT_KEY
@@ -35,7 +35,7 @@ test('GET /v1/imports/key tells everybody with a token what is encrypted to, and
 })
 
 describe('POST /v1/imports', () => {
-  test('passes records on as they came, and the import by its ID in lower case', async () => {
+  test('passes the records on unchanged, and the import ID in lower case', async () => {
     const { imports, send } = setUp()
     expect((await send({ import_id: IMPORT_ID.toUpperCase() })).status).toBe(202)
     expect(imports.taken).toEqual([
@@ -49,21 +49,23 @@ describe('POST /v1/imports', () => {
     ])
   })
 
-  // A body of 32 levels is one around 31.
   test.for([
     ['metadata', 31, [202, 1, undefined]],
     ['metadata', 32, [400, 0, 'The JSON is nested deeper than 34 levels.']],
     ['metadata_schema', 31, [202, 1, undefined]],
     ['metadata_schema', 32, [400, 0, 'The JSON is nested deeper than 34 levels.']],
-  ] as const)('takes %s of %i levels if it may have been minted or registered', async ([name, depth, expected]) => {
-    const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) })
-    const { imports, send } = setUp()
-    const deep = records.map((record) => (name in record ? { ...record, [name]: nested(depth) } : record))
-    const { status, body } = await send({ records: deep })
-    expect([status, imports.taken.length, body['detail']]).toEqual(expected)
-  })
+  ] as const)(
+    'accepts %s of as many levels as mints and registrations accept: %i levels',
+    async ([name, depth, expected]) => {
+      const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) })
+      const { imports, send } = setUp()
+      const deep = records.map((record) => (name in record ? { ...record, [name]: nested(depth) } : record))
+      const { status, body } = await send({ records: deep })
+      expect([status, imports.taken.length, body['detail']]).toEqual(expected)
+    },
+  )
 
-  test('tells what is wrong with shapes and with what is behind them at once, each field once', async () => {
+  test('reports faults of shape and of content together, each field once', async () => {
     const balance = 'records[6].balances[0].encrypted_balance'
     const { imports, send } = setUp({
       kind: 'invalid',
@@ -81,14 +83,14 @@ describe('POST /v1/imports', () => {
     expect(formed).toEqual(records.map((_, at) => at !== 1))
   })
 
-  test('a part with a wrong shape is refused whatever it is answered, and a record is an object', async () => {
+  test('refuses a part with a record of a wrong shape, also if the import accepted it', async () => {
     const { imports, send } = setUp()
     expect((await send({ records: [{ record: 'receipt' }] })).status).toBe(400)
     expect(imports.taken[0]?.records[0]?.wellFormed).toBe(false)
     expect(await send({ records: ['text'] })).toMatchObject({ status: 400, fields: ['records[0]'] })
   })
 
-  test('a class with an invalid schema is refused', async () => {
+  test('refuses a class with an invalid schema', async () => {
     const { edge, send } = setUp()
     edge.schemas.schemaVerdict = { kind: 'invalid', reason: 'is no schema' }
     expect(await send()).toMatchObject({
@@ -100,7 +102,7 @@ describe('POST /v1/imports', () => {
     expect(await send()).toMatchObject({ status: 503, codes: ['ERR_OVERLOADED'], body: { outcome: 'not_applied' } })
   })
 
-  test('a client that is scoped to accounts brings in none of others', async () => {
+  test('refuses a record of an account outside the client’s scope', async () => {
     const { edge, imports, send } = setUp()
     edge.access.clients.set('client-admin', { ...clientOf('client-admin', 'admin'), accounts: ['alice', 'mint'] })
     expect(await send()).toMatchObject({ status: 404, fields: ['records[3].owner'] })
@@ -126,7 +128,7 @@ describe('POST /v1/imports', () => {
     ],
     [{ kind: 'invalid', faults: [{ ...fault, code: 'wrong_ledger' }] }, 400, { error_codes: ['ERR_WRONG_LEDGER'] }],
     [{ kind: 'invalid', faults: [{ ...fault, code: 'proof_hash' }] }, 400, { error_codes: ['ERR_INVALID_PROOF_HASH'] }],
-  ])('answers %j', async ([outcome, status, members]) => {
+  ])('shows the outcome %j', async ([outcome, status, members]) => {
     expect(await setUp(outcome).send()).toMatchObject({ status, body: members })
   })
 
@@ -134,12 +136,12 @@ describe('POST /v1/imports', () => {
     [{}, 202, { status: 'staging', next_part: 3, lines: 17 }],
     [{ phase: 'taking', done: 3, total: 9 }, 202, { status: 'taking', done: 3, total: 9 }],
     [{ phase: 'done', summary }, 200, { status: 'done', summary: summaryShown }],
-  ])('answers %j with the members of its phase', async ([changes, status, members]) => {
+  ])('shows the members of the phase: %j', async ([changes, status, members]) => {
     expect(await setUp(anImportStatus(changes)).send()).toMatchObject({ status })
     expect((await setUp(anImportStatus(changes)).send()).body).toEqual({ ...common, ...members })
   })
 
-  test('D8: what is not known of a part is said to be not known', async () => {
+  test('D8: a 503 for a part has the outcome unknown', async () => {
     const { edge, imports, send } = setUp()
     imports.failure = new LedgerImportsUnavailable('away')
     expect(await send()).toMatchObject({ status: 503, body: { outcome: 'unknown' } })
@@ -147,7 +149,7 @@ describe('POST /v1/imports', () => {
   })
 })
 
-test('GET /v1/imports/{id} tells what became of it, with the reason where it was refused', async () => {
+test('GET /v1/imports/{id} shows the progress of an import, and the reason of a refusal', async () => {
   const { edge, imports } = setUp()
   const token = await edge.tokenFor('admin')
   const look = async () => (await edge.get(`/v1/imports/${IMPORT_ID.toUpperCase()}`, token)).json()

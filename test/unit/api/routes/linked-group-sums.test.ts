@@ -1,4 +1,4 @@
-/** Goal: the cost of linked groups for an edge is bounded, for any size and any number of concurrent requests. */
+/** An edge bounds the cost of sums over linked groups, for any size and any number of concurrent requests. */
 import { expect, test, vi } from 'vitest'
 import type { TransactionPage, TransactionQuery } from '../../../../runtime/ports/ledger-reads.ts'
 import {
@@ -51,7 +51,7 @@ function pageOf({ groupId, limit, after }: TransactionQuery, size: number): Tran
   return { transactions: rows, next, ended: next === null, count: null }
 }
 
-test('L1: two large groups are read at once, 16 wait, 4 of both for one client; small ones take no slot', async () => {
+test('L1: two large groups are summed at once and 16 wait, at most 4 of one client; small ones take no slot', async () => {
   const { edge, large, tokenOf, release } = fixture(2_500)
   const answers: Promise<Response>[] = []
   for (let number = 0; number < 30; number += 1) {
@@ -83,7 +83,7 @@ test('L1: two large groups are read at once, 16 wait, 4 of both for one client; 
   expect(small.read).toHaveBeenCalledTimes(100)
 })
 
-test('L2: equal waiting requests share one sum, and a request never joins a sum that is being read', async () => {
+test('L2: equal waiting requests share one sum, and no request joins a sum in progress', async () => {
   const { edge, large, read, tokenOf, release } = fixture(101)
   const [ann, bob, scoped] = [await tokenOf('ann'), await tokenOf('bob'), await tokenOf('carl', ['alice'])]
   const path = `${PATH}/${groupId(0)}`
@@ -93,7 +93,7 @@ test('L2: equal waiting requests share one sum, and a request never joins a sum 
   await vi.waitFor(() => expect(large).toHaveLength(2))
   const rest = Array.from({ length: 100 }, (_, request) => edge.get(path, request % 2 === 0 ? ann : bob))
   const own = edge.get(path, scoped)
-  // Each has found that the group is large; the scoped one, too, that it has a part in it.
+  // Each request reads one page to find that the group is large; the scoped one also reads for its own legs.
   await vi.waitFor(() => expect(read).toHaveBeenCalledTimes(104 + large.length), 10_000)
   await new Promise((resolve) => void setImmediate(resolve))
   release()

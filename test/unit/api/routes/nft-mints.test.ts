@@ -1,4 +1,4 @@
-/** Goal: metadata is judged by the schema of its class where its issuer signed it, and told when the ledger asks for it. */
+/** The edge validates metadata against the schema of its class only after the issuer's signature verified. */
 import { expect, test } from 'vitest'
 import { accountView, answering, bodyOf, type EdgeFixture, refusalOf } from '../fakes/edge-fixture.ts'
 import { METADATA } from './shown.ts'
@@ -29,7 +29,7 @@ function verdictsOf(edge: EdgeFixture): readonly unknown[] {
   return edge.gateway.asked.map(({ operation }) => operation.kind === 'mint' && operation.metadataVerdict)
 }
 
-test('what the issuer signed is judged by the schema of the class', async () => {
+test('metadata that the issuer signed is validated against the schema of the class', async () => {
   const edge = minting()
   expect((await mint(edge)).status).toBe(201)
   expect(edge.schemas.validated).toEqual([{ schema: SCHEMA, value: METADATA }])
@@ -37,10 +37,10 @@ test('what the issuer signed is judged by the schema of the class', async () => 
 })
 
 test.for([
-  ['by whom the class is not', true, KEY, 'another@bank'],
+  ['by another account than the issuer', true, KEY, 'another@bank'],
   ['that the key of the issuer did not sign', false, KEY, 'issuer@bank'],
   ['of an issuer without a key', true, null, 'issuer@bank'],
-] as const)('a mint %s costs no judging: the ledger says what it is', async ([, signed, key, accountId]) => {
+] as const)('a mint %s is not validated and is left to the ledger', async ([, signed, key, accountId]) => {
   const edge = minting(MINTED, signed)
   edge.reads.accountViews.set(accountId, accountView(accountId, { key }))
   await mint(edge, { ...BODY, account_id: accountId })
@@ -48,27 +48,27 @@ test.for([
   expect(verdictsOf(edge)).toEqual(['unchecked'])
 })
 
-test('what the ledger finds signed after all is judged, and asked again', async () => {
+test('a mint whose signature the ledger accepts is validated, and sent again', async () => {
   const edge = minting({ kind: 'refused', code: 'metadata_unchecked', detail: 'No.', field: 'metadata' }, false)
   await mint(edge)
   expect(edge.schemas.validated).toHaveLength(1)
   expect(verdictsOf(edge)).toEqual(['unchecked', 'valid'])
 })
 
-test('D7: a repeat that differs is shown, and located, as what was minted then', async () => {
+test('D7: a replay with another body shows the original instance and its location', async () => {
   const again = await mint(minting({ ...MINTED, ...TOLD }), { ...BODY, instance_id: 'opal' })
   expect(again.headers.get('location')).toBe(`${PATH}/ruby%3A1%40x`)
   expect(await bodyOf(again)).toMatchObject({ instance_id: 'ruby:1@x' })
 })
 
-test('the size of metadata is what its canonical form has, not what was sent', async () => {
+test('the size limit of metadata applies to its canonical form, not to the bytes sent', async () => {
   const { metadata: _, ...rest } = BODY
   const spaced = JSON.stringify(rest).replace(/}$/, `,"metadata":{${' '.repeat(80_000)}}}`)
   const escaped = JSON.stringify({ ...rest, metadata: { a: 'x'.repeat(65_528) } }).replaceAll('x', '\\u0078')
   for (const body of [spaced, escaped]) expect((await mint(minting(), body)).status).toBe(201)
 })
 
-test('D1: an ill-formed class ID in the path is 404; the ledger refuses an unknown class, in its order', async () => {
+test('D1: a malformed class ID in the path is 404; the ledger decides about an unknown class', async () => {
   const edge = minting({ kind: 'refused', code: 'signature_mismatch', detail: 'No.', field: 'signature' })
   for (const id of ['gems', CLASS_ID.toLowerCase(), 'cls_1']) {
     expect((await mint(edge, { ...BODY, class_id: id }, `/v1/nft-classes/${id}/instances`)).status).toBe(404)
@@ -79,7 +79,7 @@ test('D1: an ill-formed class ID in the path is 404; the ledger refuses an unkno
   expect([verdictsOf(edge), edge.schemas.validated]).toEqual([['unchecked'], []])
 })
 
-test('D11: metadata that violates the schema is refused with a path per error, once the ledger asks for it', async () => {
+test('D11: metadata that violates the schema is refused with a path per error, if the ledger reports it', async () => {
   const edge = minting({ kind: 'refused', code: 'metadata_invalid', detail: 'No.', field: 'metadata' })
   const paths = ['color', 'parts[0].weight', '[0]', '']
   const errors = paths.map((path) => ({ path, message: `wrong at ${path}` }))
@@ -94,13 +94,13 @@ test('D11: metadata that violates the schema is refused with a path per error, o
   expect(verdictsOf(edge)).toEqual(['invalid'])
 })
 
-test('the schema is applied when the ledger asks for it, and not otherwise', async () => {
+test('another refusal of the ledger hides the violations of the schema', async () => {
   const edge = minting({ kind: 'refused', code: 'not_issuer', detail: 'No.', field: null })
   edge.schemas.valueVerdict = { kind: 'invalid', errors: [{ path: 'a', message: 'b' }] }
   expect(await refusalOf(await mint(edge))).toEqual({ status: 403, codes: ['ERR_NOT_ISSUER'], fields: undefined })
 })
 
-test('D8: a mint is 503 `not_applied` while metadata cannot be validated: no node was asked', async () => {
+test('D8: a mint is 503 `not_applied` while metadata cannot be validated', async () => {
   const edge = minting()
   edge.schemas.valueVerdict = { kind: 'overloaded' }
   const response = await mint(edge)

@@ -1,6 +1,6 @@
 /**
- * Goal: what reads have in common, route by route. D16: every list comes in pages, each row once, and a page token is
- * good for one list, one query and one client. D1: what is not there is 404.
+ * D16: every list has pages with each row once, and a page token is valid for one list, one query and one client.
+ * D1: an unknown resource is 404, on every route.
  */
 import { describe, expect, test } from 'vitest'
 import { encodeUlid } from '../../../../actors/identifiers.ts'
@@ -26,7 +26,7 @@ const NAMES = ['jade', 'opal', 'ruby']
 const AT_MS = 1_760_000_000_000
 const SHARDS = Array.from({ length: 256 }, (_, shardId) => shardId)
 
-/** Each list, its rows in order, the member that tells them apart, and a list of the same kind. */
+/** Each list with its rows in order, the member that identifies a row, and another list of the same kind. */
 const LISTS: readonly (readonly [
   path: string,
   rows: string,
@@ -105,7 +105,7 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
     return { ids: found, next: body['next_page_token'] as string, total: body['total_count'] }
   }
 
-  test('has pages whose size may change: each row once, in order, with the count of the first page', async () => {
+  test('pages of different sizes have each row once, in order, and the count of the first page', async () => {
     const edge = await scene()
     const first = await page(edge, 'page_size=1')
     expect(first.ids).toEqual(ids.slice(0, 1))
@@ -119,14 +119,14 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
     expect(seen).toEqual(ids)
   })
 
-  test('a page that holds the last row is the last, and its empty token begins anew', async () => {
+  test('the page with the last row has an empty token, which starts again at the first page', async () => {
     const edge = await scene()
     expect(await page(edge, `page_size=${ids.length}`)).toMatchObject({ ids, next: '' })
     expect((await page(edge, `page_size=${ids.length - 1}`)).next).not.toBe('')
     expect((await page(edge, 'page_token=')).ids).toEqual(ids.slice(0, 100))
   })
 
-  test('a page size is a whole number above zero, and above 1000 is served as 1000', async () => {
+  test('a page size is a positive integer, and one above 1000 counts as 1000', async () => {
     const edge = await scene()
     for (const size of ['1000', '1001', '9'.repeat(400)])
       expect((await page(edge, `page_size=${size}`)).ids).toEqual(ids)
@@ -136,7 +136,7 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
     }
   })
 
-  test('a token that is damaged, of another list, or of another client’s is 400', async () => {
+  test('a token that is damaged, of another list or of another client is 400', async () => {
     const edge = await scene()
     const { next } = await page(edge, 'page_size=1')
     const damaged = [
@@ -161,12 +161,12 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
   })
 })
 
-// Of shards: shards.test.ts.
+// shards.test.ts tests the list of shards.
 test.for([
   ...LISTS.filter(([, rows]) => rows !== 'shards').map(([path]) => path),
   '/v1/transactions',
   `/v1/attestations/${attestationId(1)}`,
-])('a store that is away is 503, and nothing of it is told: %s', async (path) => {
+])('an unavailable store is 503 without details: %s', async (path) => {
   const edge = await scene()
   edge.reads.failure = new ReadsUnavailable('connect ECONNREFUSED 10.0.0.7')
   edge.attestations.failure = edge.reads.failure
@@ -177,7 +177,7 @@ test.for([
   expect(text).not.toMatch(/ECONN|10\.0|outcome/)
 })
 
-/** The refusal of an ill-formed ID of a kind; none: like an unknown ID. `{}` is replaced by the ID. */
+/** Paths (`{}`: the ID), unknown IDs, and the refusal of a malformed ID. */
 const NO_ACCOUNT = { status: 400, codes: ['ERR_INVALID_ACCOUNT_ID'], fields: ['account_id'] }
 const NO_GROUP = { status: 400, codes: ['ERR_INVALID_GROUP_ID'], fields: ['group_id'] }
 const ABSENT = { status: 404, codes: ['ERR_NOT_FOUND'], fields: undefined }
@@ -208,7 +208,7 @@ const NOTHING: readonly (readonly [path: string, ids: readonly string[], illForm
 ]
 const ILL_FORMED = ['%00', '%E0%A4%A', 'a%2Fb', 'a%20b', '%C3%A9', 'x'.repeat(300)]
 
-test.for(NOTHING)('D1: what is not there: %s', async ([path, ids, illFormed]) => {
+test.for(NOTHING)('D1: an unknown ID is 404: %s', async ([path, ids, illFormed]) => {
   const edge = await scene()
   const ask = async (id: string) => [id, await refusalOf(await edge.get(path.replace('{}', id), edge.token))]
   for (const id of ids) expect(await ask(id)).toEqual([id, ABSENT])

@@ -8,7 +8,7 @@ import { ACCOUNT, JWK, KEY, WRITTEN } from './written-requests.ts'
 
 const REGISTERED = WRITTEN.createAccount.answer
 
-test('an account that is registered again with its key, written otherwise, is 200', async () => {
+test('an account registered again with its key in another format is 200', async () => {
   const edge = answering({ ...REGISTERED, created: false })
   const body = { account_id: 'alice', public_key: JWK }
   const again = await edge.post('/v1/accounts', body, await edge.tokenFor('transactor'))
@@ -17,7 +17,7 @@ test('an account that is registered again with its key, written otherwise, is 20
   expect(edge.gateway.asked).toMatchObject([{ operation }])
 })
 
-test('D2: what is signed of a rotation is the body without signature and proof', async () => {
+test('D2: the signed payload of a rotation is the body without signature and proof', async () => {
   const edge = answering(WRITTEN.rotateKey.answer)
   const payload = { account_id: 'al@ice', idempotency_key: 'k', public_key: KEY.pem }
   const body = { signature: 'old', proof: 'new', ...payload }
@@ -38,13 +38,13 @@ describe('the size of a public key', () => {
     'white space around a PEM': `${KEY.pem}${' '.repeat(3000)}`,
   }
 
-  test('2,048 characters of canonical JSON are taken', async () => {
+  test('2,048 characters of canonical JSON are accepted', async () => {
     const edge = answering(REGISTERED)
     const body = { account_id: 'alice', public_key: sized(2048) }
     expect((await edge.post('/v1/accounts', body, await edge.tokenFor('admin'))).status).toBe(201)
   })
 
-  test.for(Object.entries(tooLarge))('%s: refused, and the ledger is not asked', async ([, publicKey]) => {
+  test.for(Object.entries(tooLarge))('%s: refused, and the ledger gets no request', async ([, publicKey]) => {
     const { edge, token } = await signedIn('admin')
     const body = { account_id: 'alice', public_key: publicKey, idempotency_key: 'k', signature: 's' }
     for (const path of ['/v1/accounts', '/v1/accounts/alice/keys']) {
@@ -55,7 +55,7 @@ describe('the size of a public key', () => {
   })
 })
 
-test('of a change of status something must change, and what is not given is passed on as such', async () => {
+test('a change of status needs `status` or `incoming`, and passes an absent one on as null', async () => {
   const edge = answering({ kind: 'status_changed', account: ACCOUNT })
   const token = await edge.tokenFor('admin')
   const nothing = await refusalOf(await edge.post('/v1/accounts/alice/status', { reason: 'x' }, token))
@@ -66,7 +66,7 @@ test('of a change of status something must change, and what is not given is pass
   ])
 })
 
-test.for(['BASE', 'base', 'Base'])('D3: the symbol %s is taken', async (symbol) => {
+test.for(['BASE', 'base', 'Base'])('D3: the symbol %s is reserved', async (symbol) => {
   const edge = createEdgeFixture()
   const body = { ...WRITTEN.createFungibleToken.body, symbol }
   const response = await edge.post('/v1/fungible-tokens', body, await edge.tokenFor('admin'))
@@ -85,7 +85,7 @@ test('a malformed symbol causes no query', async () => {
 describe('the schema of a class', () => {
   const { path, body } = WRITTEN.createNftClass
 
-  test('D11: an invalid one is 400, with the reason; the ledger is not asked', async () => {
+  test('D11: an invalid schema is 400 with the reason, and the ledger gets no request', async () => {
     const edge = createEdgeFixture()
     edge.schemas.schemaVerdict = { kind: 'invalid', reason: 'It refers to another document.' }
     const schema = { $ref: 'https://e.example' }
@@ -99,7 +99,7 @@ describe('the schema of a class', () => {
     expect([edge.schemas.checked, edge.gateway.asked]).toEqual([[schema], []])
   })
 
-  test('D8: a registration is 503 `not_applied` while schemas cannot be validated: no node was asked', async () => {
+  test('D8: a registration is 503 `not_applied` while schemas cannot be validated', async () => {
     const edge = createEdgeFixture()
     edge.schemas.schemaVerdict = { kind: 'overloaded' }
     const response = await edge.post(path, body, await edge.tokenFor('transactor'))
@@ -110,7 +110,7 @@ describe('the schema of a class', () => {
   })
 })
 
-test('D16: where there are more than are counted, a list says that its total is a lower bound, on its next page, too', async () => {
+test('D16: beyond the counted rows, each page of a list marks its total as a lower bound', async () => {
   const pageAfter = (after: string | null) =>
     after === null ? { next: 'more', count: { total: 10_000, exact: false } } : { next: null, count: null }
   const reads: LedgerReads = {

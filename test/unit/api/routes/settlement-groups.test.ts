@@ -1,4 +1,4 @@
-/** Goal: D10: what is judged of a group before it is registered or reverted, and what is computed of one that is linked. */
+/** D10: the edge checks a group before its registration or revert, and computes the net of a linked group. */
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../../actors/address.ts'
 import type { GroupView } from '../../../../actors/group/state.ts'
@@ -32,7 +32,7 @@ function payloadsOf(edge: EdgeFixture): Record<string, unknown>[] {
 }
 
 describe('POST /v1/settlement-groups', () => {
-  test('the home of the ID in lower case is sent the legs exactly as they came; the same terms again are 200', async () => {
+  test('the legs reach the group unchanged, with its ID in lower case; the same terms again are 200', async () => {
     const edge = answering({ ...REGISTERED, created: false })
     const same = await edge.post(PATH, BODY, await edge.tokenFor('admin'))
     expect([same.status, same.headers.get('location')]).toEqual([200, null])
@@ -40,7 +40,7 @@ describe('POST /v1/settlement-groups', () => {
     expect(payloadsOf(edge)).toEqual([{ ...BODY, group_id: GROUP_ID }])
   })
 
-  test('without an ID the service makes one, and without a timeout it is 900 seconds', async () => {
+  test('without an ID the edge generates one, and the default timeout is 900 seconds', async () => {
     const edge = answering(REGISTERED)
     const token = await edge.tokenFor('transactor')
     for (let round = 0; round < 2; round += 1) await edge.post(PATH, { legs: LEGS }, token)
@@ -52,7 +52,7 @@ describe('POST /v1/settlement-groups', () => {
     expect(payloads.map((payload) => payload['timeout_seconds'])).toEqual([900, 900])
   })
 
-  test('U1: the same client with the same Idempotency-Key asks for the same group, another client does not', async () => {
+  test('U1: the generated ID depends on the client and its Idempotency-Key', async () => {
     const edge = createEdgeFixture()
     edge.gateway.outcome = { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' }
     const [transactor, admin] = [await edge.tokenFor('transactor'), await edge.tokenFor('admin')]
@@ -75,7 +75,7 @@ describe('POST /v1/settlement-groups', () => {
     [[DEBIT, { ...CREDIT, token_id: 'EUR', boundary: true }], 400],
     [[{ ...DEBIT, note: 'x'.repeat(65_536) }, CREDIT], 400],
     [[...LEGS, { ...DEBIT, type: 'transfer', to_account_id: 'b', amount: '1', class_id: 'c', instance_id: 'i' }], 201],
-  ] as const)('legs of which each is well formed are judged together: %j is %i', async ([legs, status]) => {
+  ] as const)('well-formed legs are also checked together: %j is %i', async ([legs, status]) => {
     const edge = answering(REGISTERED)
     const response = await edge.post(PATH, { ...BODY, legs }, await edge.tokenFor('transactor'))
     expect([response.status, edge.gateway.asked.length]).toEqual([status, status === 201 ? 1 : 0])
@@ -83,7 +83,7 @@ describe('POST /v1/settlement-groups', () => {
     expect([codes, fields]).toEqual(status === 400 ? [['ERR_INVALID_FIELD'], ['legs']] : [undefined, undefined])
   })
 
-  test('D10: a client has at most 1,000 open groups, and the same terms again are none', async () => {
+  test('D10: a client has at most 1,000 open groups, and the same terms again add none', async () => {
     const edge = answering(REGISTERED)
     const token = await edge.tokenFor('transactor')
     edge.reads.openGroupCounts.set('client-transactor', 1000).set('client-admin', 999)
@@ -97,7 +97,7 @@ describe('POST /v1/settlement-groups', () => {
     expect(await ask(token)).toBe(201)
   })
 
-  test('D8: where it cannot be counted it is not known what became of it', async () => {
+  test('D8: a registration whose limit cannot be read is 503 with the outcome unknown', async () => {
     const { edge, token } = await signedIn('transactor')
     edge.reads.failure = new ReadsUnavailable('away')
     expect(await bodyOf(await edge.post(PATH, BODY, token))).toMatchObject({ status: 503, outcome: 'unknown' })
@@ -165,7 +165,7 @@ describe('POST /v1/settlement-groups/{id}/revert', () => {
   const ABSENT_ID = 'txn_01K6ZZZZZZ0000000000000009'
   const STRANGE_ID = 'txn_01K6ZZZZZZ0000000000000002'
 
-  /** TXN_ID and OTHER_ID are of the group. */
+  /** TXN_ID and OTHER_ID belong to the group. */
   async function reverted(group: GroupView, changes: object) {
     const edge = answering(WRITTEN.revertSettlementGroup.answer)
     edge.reads.groupViews.set(GROUP_ID, group)
@@ -183,7 +183,7 @@ describe('POST /v1/settlement-groups/{id}/revert', () => {
   test.for([
     ['a registered group is reverted as a whole', {}, {}, []],
     [
-      'of a linked group the named transactions are sent on with their accounts',
+      'a revert of a linked group has the named transactions with their accounts',
       LINKED,
       { txn_ids: [OTHER_ID, TXN_ID] },
       [
@@ -198,17 +198,17 @@ describe('POST /v1/settlement-groups/{id}/revert', () => {
 
   test.for([
     ['a linked group needs txn_ids', LINKED, undefined, 400, ['txn_ids']],
-    ['a registered one takes none', {}, [TXN_ID], 400, ['txn_ids']],
-    ['not even none of them', {}, [], 400, ['txn_ids']],
-    ['what can be no ID is told by its place', LINKED, ['x', TXN_ID, 7], 400, ['txn_ids[0]', 'txn_ids[2]']],
+    ['a registered group takes no txn_ids', {}, [TXN_ID], 400, ['txn_ids']],
+    ['a registered group takes no empty list', {}, [], 400, ['txn_ids']],
+    ['the error names the position of a malformed ID', LINKED, ['x', TXN_ID, 7], 400, ['txn_ids[0]', 'txn_ids[2]']],
     [
-      'so is what is not there, or of no group',
+      'the error names the position of an unknown ID, or of one outside the group',
       LINKED,
       [ABSENT_ID, TXN_ID, STRANGE_ID],
       404,
       ['txn_ids[0]', 'txn_ids[2]'],
     ],
-    ['also alone', LINKED, [STRANGE_ID], 404, ['txn_ids[0]']],
+    ['a single ID outside the group is 404', LINKED, [STRANGE_ID], 404, ['txn_ids[0]']],
   ] as const)('D14: %s', async ([, group, ids, status, fields]) => {
     const { response, asked } = await reverted(groupView(group), ids === undefined ? {} : { txn_ids: ids })
     const codes = [status === 400 ? 'ERR_INVALID_FIELD' : 'ERR_NOT_FOUND']

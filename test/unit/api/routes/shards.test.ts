@@ -1,4 +1,4 @@
-/** Goal: D15: shards and states of accounts are shown as shards fare, and what is said of a shard can be said of it. */
+/** D15: the edge shows the health of shards, lets an admin drain them, and refuses states of unavailable shards. */
 import { expect, test } from 'vitest'
 import { type ShardHealth, ShardHealthUnavailable } from '../../../../runtime/ports/shard-health.ts'
 import { GIVEN_UP_AFTER_MS, SILENT_AFTER_MS } from '../../../../runtime/node/ownership/shard-state.ts'
@@ -8,7 +8,7 @@ const ODD = ['+1', '007', '00', '1.0', '1e2', '0x1', 'x', '%20', '7%20', '%D9%A3
 const NO_SHARDS = ['256', '65535', '65536', '99999', '-1', ...ODD]
 const HEALTH = '/v1/shards/7/health'
 
-/** All owned by one node, except shard 3, which has no owner. */
+/** One node owns all shards except shard 3, which has no owner. */
 async function fixture(real?: Parameters<typeof createEdgeFixture>[0]) {
   const edge = createEdgeFixture(real)
   for (const [shardId, shard] of edge.shards.shards) {
@@ -18,7 +18,7 @@ async function fixture(real?: Parameters<typeof createEdgeFixture>[0]) {
   return { edge, admin: await edge.tokenFor('admin') }
 }
 
-test('a shard shows who owns it, since which epoch, how it fares and what it has processed', async () => {
+test('a shard shows its owner, epoch, health and number of transactions', async () => {
   const { edge, admin } = await fixture()
   const shown = await bodyOf(await edge.get('/v1/shards/42', admin))
   const common = { shard_id: 42, owner: 'node-1', epoch: 4, health_state: 'healthy', txn_count: 42 }
@@ -29,7 +29,7 @@ test('a shard shows who owns it, since which epoch, how it fares and what it has
   for (const outermost of [0, 255]) expect((await edge.get(`/v1/shards/${outermost}`, admin)).status).toBe(200)
 })
 
-test.for(NO_SHARDS)('D1: %s names no shard: 404, whatever its shape', async (shardId) => {
+test.for(NO_SHARDS)('D1: %s is no shard and is 404', async (shardId) => {
   const { edge, admin } = await fixture()
   const refused = { status: 404, codes: ['ERR_NOT_FOUND'], fields: undefined }
   expect(await refusalOf(await edge.get(`/v1/shards/${shardId}`, admin))).toEqual(refused)
@@ -38,7 +38,7 @@ test.for(NO_SHARDS)('D1: %s names no shard: 404, whatever its shape', async (sha
   expect(edge.shards.draining.size).toBe(0)
 })
 
-test('draining is recorded, shown, and taken back by healthy', async () => {
+test('draining is recorded and shown, and healthy ends it', async () => {
   const { edge, admin } = await fixture()
   const said = await edge.put(HEALTH, { health_state: 'draining' }, admin)
   expect(said.status).toBe(200)

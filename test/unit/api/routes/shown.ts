@@ -1,4 +1,4 @@
-/** How the interface shows what written-requests.ts and edge-fixture.ts make, by hand. */
+/** Written by hand: the JSON for the resources of written-requests.ts and edge-fixture.ts. */
 import { GROUP_ID, TXN_ID } from '../fakes/edge-fixture.ts'
 import { CLASS_ID, JWK, KEY } from './written-requests.ts'
 

@@ -1,4 +1,4 @@
-/** Goal: D14: a refused signature comes with the data to distinguish a wrong key from a wrong canonical form, on every route. */
+/** D14: the refusal of a signature has the data to tell a wrong key from a wrong canonical form, on every route. */
 import { describe, expect, test } from 'vitest'
 import type { RefusalCode } from '../../../../actors/refusal.ts'
 import { bodyOf, createEdgeFixture, digestOf } from '../fakes/edge-fixture.ts'
@@ -38,7 +38,7 @@ describe.for(SIGNED)('a signature that does not match, sent to %s', ([id, body])
     ['no base64', 'garbage!'],
     ['hexadecimal', Buffer.alloc(64, 7).toString('hex')],
     ['of another length', 'AAAA'],
-    ['too long to be carried to its owner', 'A'.repeat(5_000)],
+    ['too long to be sent to the shard owner', 'A'.repeat(5_000)],
   ] as const)('that is %s is reported as undecodable', async ([, signature]) => {
     const edge = refusing(code, field)
     const problem = await bodyOf(await edge.post(path, { ...body, signature }, await edge.tokenFor('admin')))

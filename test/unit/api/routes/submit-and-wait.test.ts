@@ -1,4 +1,4 @@
-/** Goal: D8: one round trip returns the outcome of an order, and no failure during the wait hides that it was accepted. */
+/** D8: one round trip returns the outcome of an order. A failure during the wait does not hide its acceptance. */
 import { expect, test } from 'vitest'
 import { ReadsUnavailable } from '../../../../runtime/ports/ledger-reads.ts'
 import {
@@ -32,7 +32,7 @@ async function order(edge: EdgeFixture, prefer?: string): Promise<Response> {
   return edge.post(PATH, ORDER, await edge.tokenFor('transactor'), prefer === undefined ? {} : { prefer })
 }
 
-test('it is 200 with the transaction, failure included, if it is final at once', async () => {
+test('the reply is 200 with the transaction if it is final at once, also if it failed', async () => {
   const edge = accepting(FAILED)
   const response = await order(edge, 'wait=10')
   const names = ['preference-applied', 'location', 'idempotency-replayed']
@@ -42,7 +42,7 @@ test('it is 200 with the transaction, failure included, if it is final at once',
   expect(await response.text()).toBe(await detail.text())
 })
 
-test('it waits until it is final; a replay waits too and is marked as one', async () => {
+test('the reply waits until the transaction is final; a replay waits too and is marked', async () => {
   const edge = accepting(PENDING, { replayed: true })
   const pending = order(edge, 'respond-async, wait=99')
   await edge.clock.timersSet(1)
@@ -54,7 +54,7 @@ test('it waits until it is final; a replay waits too and is marked as one', asyn
   expect(response.headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('it is the usual 202, byte for byte, when the time is up', async () => {
+test('the reply is the usual 202, byte for byte, when the time is up', async () => {
   const edge = accepting(PENDING)
   const pending = order(edge, 'wait=2')
   await edge.clock.timersSet(1)
@@ -66,7 +66,7 @@ test('it is the usual 202, byte for byte, when the time is up', async () => {
   expect(edge.clock.pending()).toBe(0)
 })
 
-test('without the preference nothing is read, and no header is added', async () => {
+test('without the preference the edge reads nothing and adds no header', async () => {
   const edge = accepting()
   edge.reads.failure = new ReadsUnavailable('not called')
   const response = await order(edge)
@@ -74,7 +74,7 @@ test('without the preference nothing is read, and no header is added', async () 
   expect([response.status, headers, edge.log]).toEqual([202, [null, null], []])
 })
 
-test('it is the 202 if the transaction cannot be read: the order was accepted', async () => {
+test('the reply is 202 if the transaction cannot be read, since the order was accepted', async () => {
   const edge = accepting()
   edge.reads.failure = new ReadsUnavailable('connect ECONNREFUSED 10.0.0.1')
   const response = await order(edge, 'wait=10')
@@ -83,7 +83,7 @@ test('it is the 202 if the transaction cannot be read: the order was accepted', 
   expect(edge.log.map(({ event }) => event)).toEqual(['port_unavailable'])
 })
 
-test('it is the 202 if the client was revoked meanwhile: the order was accepted, its outcome is not shown', async () => {
+test('the reply is 202 without the outcome if the client was revoked meanwhile', async () => {
   const edge = accepting(PENDING)
   const pending = order(edge, 'wait=30')
   await edge.clock.timersSet(1)
@@ -101,7 +101,7 @@ test('a refusal is returned at once', async () => {
   expect(edge.clock.pending()).toBe(0)
 })
 
-test('W1: beyond 256 waiting requests the response is immediate', async () => {
+test('W1: beyond 256 waiting requests the reply is immediate', async () => {
   const edge = accepting(PENDING)
   const token = await edge.tokenFor('transactor')
   const ask = () => edge.post(PATH, ORDER, token, { prefer: 'wait=1' })
@@ -113,7 +113,7 @@ test('W1: beyond 256 waiting requests the response is immediate', async () => {
   expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([202]))
 })
 
-test('a batch ignores it', async () => {
+test('a batch ignores the preference', async () => {
   const edge = accepting({})
   const token = await edge.tokenFor('transactor')
   const response = await edge.post(`${PATH}/batch`, { submissions: [ORDER] }, token, { prefer: 'wait=10' })

@@ -1,4 +1,4 @@
-/** Goal: lists of transactions as lines, N1 to N4: all that there is, at the pace of the reader, and never mistaken for all when it is not. */
+/** N1 to N4: a list of transactions as lines is complete, keeps the reader's pace, and marks an incomplete list. */
 import { describe, expect, test } from 'vitest'
 import { encodeUlid } from '../../../../actors/identifiers.ts'
 import {
@@ -20,21 +20,20 @@ import {
   transactionView,
 } from '../fakes/edge-fixture.ts'
 
-/** More than any list of these tests has. */
 const MOST_PAGES = 100
 const LINES = { accept: 'application/x-ndjson' }
 
 type Line = Readonly<Record<string, unknown>>
 
 interface Ledger extends EdgeFixture {
-  /** In the order in which they were accepted; a test may add some. */
+  /** In the order of acceptance. A test may add rows. */
   readonly rows: TransactionView[]
   readonly queries: TransactionQuery[]
-  /** Called before each page, with the number of those before it. */
+  /** Called before each page with the number of earlier pages. */
   beforePage: (pages: number) => void | Promise<void>
 }
 
-/** So many transactions; a page looks at no more than `examined` of them, as the ledger of record does. */
+/** A ledger of `count` transactions. Each page examines at most `examined` of them, as the SQL reads do. */
 function ledgerOf(count: number, examined = Number.POSITIVE_INFINITY): Ledger {
   const rows = Array.from({ length: count }, (_, index) => transactionOf(index))
   const queries: TransactionQuery[] = []
@@ -102,14 +101,14 @@ function ids(rows: readonly TransactionView[]): readonly string[] {
   return rows.map(({ txnId }) => txnId)
 }
 
-/** The state of a reader that was cut off after that many lines: rows up to the last token, and the token. */
+/** The state of a reader that was cut off after these lines: the rows up to the last token, and the token. */
 function kept(lines: readonly Line[]): { readonly rows: readonly unknown[]; readonly token: string } {
   const place = lines.findLastIndex((line) => line['next_page_token'] !== undefined)
   return { rows: idsIn(lines.slice(0, place + 1)), token: String(lines[place]?.['next_page_token'] ?? '') }
 }
 
-describe('what is sent', () => {
-  test('every line is a transaction as the list shows it, with a place behind each page, and the end', async () => {
+describe('the lines', () => {
+  test('each transaction has a line as in the list, each page ends with a token, and the list with an end line', async () => {
     const edge = ledgerOf(5)
     const response = await asked(edge, '?page_size=2')
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
@@ -127,14 +126,14 @@ describe('what is sent', () => {
     expect(lines.map((line) => line['txn_id'] !== undefined)).toEqual([1, 1, 0, 1, 1, 0, 1, 0].map(Boolean))
   })
 
-  test('nothing is the end alone, and nothing is counted', async () => {
+  test('an empty list is only the end line, without a count query', async () => {
     const edge = ledgerOf(0)
     expect(await linesOf(await asked(edge))).toEqual([{ end: true, count: 0, next_page_token: '' }])
     expect(edge.queries).toMatchObject([{ limit: 100, after: null, counted: false, order: 'desc' }])
   })
 
-  // Which requests ask for lines: accept.test.ts.
-  test('JSON is what everybody else gets, and says that there is something else', async () => {
+  // accept.test.ts tests which requests prefer lines.
+  test('other requests get JSON, with Vary: Accept', async () => {
     const edge = ledgerOf(1)
     const response = await edge.get('/v1/transactions', await edge.tokenFor('viewer'), { accept: '*/*' })
     const names = ['content-type', 'vary']
@@ -142,7 +141,7 @@ describe('what is sent', () => {
     expect(await bodyOf(response)).toMatchObject({ total_count: 1 })
   })
 
-  test('pages that show nothing on the way are places to go on from', async () => {
+  test('pages without a visible row also end with a token', async () => {
     const edge = ledgerOf(9, 2)
     const lines = await linesOf(await asked(edge, '?account_id=nobody'))
     expect(lines.slice(0, -1).map((line) => Object.keys(line))).toEqual(
@@ -151,14 +150,14 @@ describe('what is sent', () => {
     expect(lines.at(-1)).toEqual({ end: true, count: 0, next_page_token: '' })
   })
 
-  test('a wrong query is refused before anything is sent', async () => {
+  test('a wrong query is 400 and reads nothing', async () => {
     const edge = ledgerOf(1)
     const refused = await refusalOf(await asked(edge, '?order=up&page_size=0&page_token=x'))
     expect(refused).toMatchObject({ status: 400, fields: ['order', 'page_size', 'page_token'] })
     expect(edge.queries).toEqual([])
   })
 
-  test('HEAD tells the type, and reads nothing', async () => {
+  test('HEAD returns the type, and reads nothing', async () => {
     const edge = ledgerOf(3)
     const headers = { authorization: `Bearer ${await edge.tokenFor('viewer')}`, ...LINES }
     for (let times = 0; times <= STREAMS_AT_ONCE; times += 1) {
@@ -171,7 +170,7 @@ describe('what is sent', () => {
 })
 
 describe('N1: the pace of the reader', () => {
-  test('a page is read when its reader has taken the one before it', async () => {
+  test('a page is read after the reader took the page before it', async () => {
     const edge = ledgerOf(6)
     const response = await asked(edge, '?page_size=1')
     await edge.clock.advance(STALLED_AFTER_MS - 1)
@@ -186,7 +185,7 @@ describe('N1: the pace of the reader', () => {
     expect(edge.queries).toHaveLength(3)
   })
 
-  test('what the client may see changes with the next page, under the same token', async () => {
+  test('a changed scope applies from the next page, under the same token', async () => {
     const edge = ledgerOf(8)
     const clientId = 'client-viewer'
     edge.access.clients.set(clientId, { ...clientOf(clientId, 'viewer'), accounts: null })
@@ -201,8 +200,8 @@ describe('N1: the pace of the reader', () => {
   })
 })
 
-describe('N2: whatever is not all says so', () => {
-  test('a ledger that cannot be read any more is a problem line, which says nothing of what is away', async () => {
+describe('N2: an incomplete list is marked', () => {
+  test('a ledger that becomes unreadable ends the list with a problem line without details', async () => {
     const edge = ledgerOf(6)
     edge.beforePage = (pages) => {
       if (pages === 2) throw new ReadsUnavailable('connect ECONNREFUSED 10.0.0.1:5432')
@@ -225,7 +224,7 @@ describe('N2: whatever is not all says so', () => {
     expect([...rows, ...idsIn(rest)]).toEqual(ids(edge.rows.toReversed()))
   })
 
-  test('a defect is a problem line, too, and is logged as one', async () => {
+  test('a defect ends the list with a problem line, and is logged', async () => {
     const edge = ledgerOf(3)
     edge.beforePage = (pages) => {
       if (pages === 1) throw new TypeError('alice has no amount')
@@ -236,7 +235,7 @@ describe('N2: whatever is not all says so', () => {
     expect(JSON.stringify(edge.log)).not.toContain('alice')
   })
 
-  test('a first page that fails is no stream: a 503 as to a list', async () => {
+  test('a failure of the first page is 503 as for JSON', async () => {
     const edge = ledgerOf(3)
     edge.beforePage = () => {
       throw new ReadsUnavailable('away')
@@ -246,7 +245,7 @@ describe('N2: whatever is not all says so', () => {
     }
   })
 
-  test('E3: a client that is revoked gets no further page', async () => {
+  test('E3: a revoked client gets no further page', async () => {
     const edge = ledgerOf(6)
     edge.beforePage = async (pages) => {
       if (pages !== 1) return
@@ -259,25 +258,22 @@ describe('N2: whatever is not all says so', () => {
   })
 })
 
-describe('N3: what was cut off is gone on with', () => {
-  test.for(['desc', 'asc'] as const)(
-    'wherever it was cut, in order %s: nothing is missing, nothing comes twice',
-    async (order) => {
-      const edge = ledgerOf(7)
-      const query = `?order=${order}&page_size=2`
-      const whole = await linesOf(await asked(edge, query))
-      const all = ids(order === 'asc' ? edge.rows : edge.rows.toReversed())
-      expect(idsIn(whole)).toEqual(all)
-      for (let cut = 0; cut < whole.length; cut += 1) {
-        const { rows, token } = kept(whole.slice(0, cut))
-        const rest = await linesOf(await asked(edge, `${query}&page_token=${token}`))
-        expect([cut, ...rows, ...idsIn(rest)]).toEqual([cut, ...all])
-        expect(rest.at(-1)).toMatchObject({ end: true, count: all.length - rows.length })
-      }
-    },
-  )
+describe('N3: a reader resumes an interrupted list', () => {
+  test.for(['desc', 'asc'] as const)('after any line, in order %s, without gaps or duplicates', async (order) => {
+    const edge = ledgerOf(7)
+    const query = `?order=${order}&page_size=2`
+    const whole = await linesOf(await asked(edge, query))
+    const all = ids(order === 'asc' ? edge.rows : edge.rows.toReversed())
+    expect(idsIn(whole)).toEqual(all)
+    for (let cut = 0; cut < whole.length; cut += 1) {
+      const { rows, token } = kept(whole.slice(0, cut))
+      const rest = await linesOf(await asked(edge, `${query}&page_token=${token}`))
+      expect([cut, ...rows, ...idsIn(rest)]).toEqual([cut, ...all])
+      expect(rest.at(-1)).toMatchObject({ end: true, count: all.length - rows.length })
+    }
+  })
 
-  test('a page goes on with what lines began, and lines with what a page began, whose count is kept', async () => {
+  test('with JSON after lines or lines after JSON, and keeps the count', async () => {
     const edge = ledgerOf(5)
     const token = await edge.tokenFor('viewer')
     const { next_page_token: ofPage } = await bodyOf(await edge.get('/v1/transactions?page_size=2', token))
@@ -291,12 +287,12 @@ describe('N3: what was cut off is gone on with', () => {
 })
 
 describe('N4: the end of a feed', () => {
-  test('is where it goes on, with what came meanwhile', async () => {
+  test('has a token that continues with later transactions', async () => {
     const edge = ledgerOf(3)
     const first = await linesOf(await asked(edge, '?order=asc&page_size=2'))
     const { token } = kept(first)
     expect(first.at(-1)).toEqual({ end: true, count: 3, next_page_token: token })
-    // The ledger says itself that nothing follows.
+    // The second page reports the end, so no third is read.
     expect(edge.queries).toHaveLength(2)
     edge.rows.push(transactionOf(3), transactionOf(4))
     const later = await linesOf(await asked(edge, `?order=asc&page_token=${token}`))
@@ -305,7 +301,7 @@ describe('N4: the end of a feed', () => {
     expect(again).toEqual([{ end: true, count: 0, next_page_token: kept(later).token }])
   })
 
-  test('is reached although the ledger never rests: younger transactions wait for the next request', async () => {
+  test('is reached although transactions keep arriving: the next request returns the newer ones', async () => {
     const edge = ledgerOf(3)
     edge.beforePage = () => {
       const youngMs = edge.clock.now() + 60_000
@@ -335,14 +331,14 @@ describe('N4: the end of a feed', () => {
   })
 })
 
-describe('at once', () => {
+describe('concurrent streams', () => {
   async function clientsOf(edge: EdgeFixture, count: number): Promise<readonly string[]> {
     return Promise.all(Array.from({ length: count }, (_, number) => edge.tokenFor('viewer', `reader-${number}`)))
   }
   const open = (edge: EdgeFixture, token: string | undefined): Promise<Response> =>
     edge.get('/v1/transactions?page_size=1', token, LINES)
 
-  test('a client has its share, and no more; lists are not held up', async () => {
+  test('a client has a limit of streams, which delays no JSON list and no other client', async () => {
     const edge = ledgerOf(3)
     const [one, other] = await clientsOf(edge, 2)
     const begun = await Promise.all(Array.from({ length: STREAMS_OF_ONE_CLIENT }, () => open(edge, one)))
@@ -354,7 +350,7 @@ describe('at once', () => {
     expect(begun.map(({ status }) => status)).toEqual(begun.map(() => 200))
   })
 
-  test('an edge has so many for all; each that ends, in whatever way, makes room', async () => {
+  test('an edge has a limit for all clients; each stream that ends in any way frees a place', async () => {
     const edge = ledgerOf(3)
     const tokens = await clientsOf(edge, STREAMS_AT_ONCE + 1)
     const last = tokens.at(-1)

@@ -13,7 +13,7 @@ const GROUP = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
 const PENDING = { status: 'pending', auditHash: null, processedAtMs: null } as const
 
 describe('GET /v1/transactions/{id} with Prefer: wait', () => {
-  test('D8: any number above 30 is 30, however many digits it has', async () => {
+  test('D8: a wait above 30 s is 30 s', async () => {
     const { edge, token } = await signedIn('viewer')
     edge.reads.transactionViews.set(TXN_ID, transactionView())
     for (const waitS of ['31', '1000000000', '9'.repeat(400), `${'0'.repeat(20)}31`]) {
@@ -22,7 +22,7 @@ describe('GET /v1/transactions/{id} with Prefer: wait', () => {
     }
   })
 
-  test('D8: when the time is up, what is pending is shown as such; without the preference at once', async () => {
+  test('D8: a pending transaction is shown when the time is up; without the preference at once', async () => {
     const { edge, token } = await signedIn('viewer')
     edge.reads.transactionViews.set(TXN_ID, transactionView(PENDING))
     const pending = edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'wait="2"' })
@@ -37,7 +37,7 @@ describe('GET /v1/transactions/{id} with Prefer: wait', () => {
 })
 
 describe('GET /v1/transactions', () => {
-  test('passes every parameter on, dates with their offset and group IDs in lower case', async () => {
+  test('passes every parameter on: dates in UTC, group IDs in lower case', async () => {
     const { edge, token } = await signedIn('viewer')
     const rows = [
       ['account_id', 'alice@bank', 'accountId', 'alice@bank'],
@@ -122,7 +122,7 @@ describe('GET /v1/transactions', () => {
     expect(edge.reads.queries).toEqual([])
   })
 
-  test('D16: a page goes on where the one before ended, with the count of the first, at any page size', async () => {
+  test('D16: a page continues after the page before, with the count of the first, at any page size', async () => {
     const { edge, token } = await signedIn('viewer')
     const next = { position: '12 34', txnId: TXN_ID }
     edge.reads.page = { transactions: [], next, ended: false, count: { total: 10_000, exact: false } }
@@ -155,7 +155,7 @@ describe('GET /v1/transactions', () => {
   })
 })
 
-test('the legs of a group are asked for by its ID, and a word of another path is none', async () => {
+test('the transactions of a group are read by its ID, and a word of another path is no group ID', async () => {
   const { edge, token } = await signedIn('viewer')
   edge.reads.groupViews.set(GROUP, groupView({ groupId: GROUP }))
   expect((await edge.get(`/v1/transactions/group/${GROUP.toUpperCase()}`, token)).status).toBe(200)

@@ -1,5 +1,5 @@
-/** Goal: each thing of the ledger is shown with all its members, and no other. */
-import { describe, expect, test } from 'vitest'
+/** The edge shows each resource with all its members, and no others. */
+import { expect, test } from 'vitest'
 import type { TransactionView } from '../../../../runtime/ports/ledger-reads.ts'
 import { legHold } from '../../../support/postgres/ledger-rows-values.ts'
 import {
@@ -129,7 +129,7 @@ const SHOWN: readonly (readonly [path: string, shown: object])[] = [
   ['/v1/fungible-tokens/EUR.x', TOKEN_SHOWN],
   ['/v1/fungible-tokens', { tokens: [TOKEN_SHOWN], ...ALL }],
   [`/v1/nft-classes/${CLASS_ID}`, CLASS_SHOWN],
-  // Without what may be large.
+  // Lists omit the members that may be large.
   ['/v1/nft-classes', { classes: [{ class_id: CLASS_ID, name: 'Gems', issuer: 'alice', created_at: AT }], ...ALL }],
   [INSTANCES, { class_id: CLASS_ID, instances: [INSTANCE_SHOWN], ...END }],
   [`${INSTANCES}/ruby:1@x`, { class_id: CLASS_ID, ...INSTANCE_SHOWN }],
@@ -172,7 +172,7 @@ const SHOWN: readonly (readonly [path: string, shown: object])[] = [
   [`/v1/settlement-groups/${GROUP_ID.toUpperCase()}`, GROUP_SHOWN],
 ]
 
-/** Views of other states, each with the change in the ledger. */
+/** A change in the ledger, and the view after it. */
 const OTHERWISE: readonly (readonly [path: string, change: (reads: FakeReads) => unknown, shown: object])[] = [
   [
     '/v1/accounts/alice',
@@ -236,59 +236,57 @@ const OTHERWISE: readonly (readonly [path: string, change: (reads: FakeReads) =>
   ],
 ]
 
-describe('what there is', () => {
-  test.for(SHOWN)('GET %s shows it', async ([path, shown]) => {
-    const edge = scene()
-    const response = await edge.get(path, await edge.tokenFor('admin'))
-    expect([response.status, await bodyOf(response)]).toEqual([200, shown])
-    expect(response.headers.get('x-total-count-relation')).toBeNull()
-  })
+test.for(SHOWN)('GET %s', async ([path, shown]) => {
+  const edge = scene()
+  const response = await edge.get(path, await edge.tokenFor('admin'))
+  expect([response.status, await bodyOf(response)]).toEqual([200, shown])
+  expect(response.headers.get('x-total-count-relation')).toBeNull()
+})
 
-  test.for(OTHERWISE)('GET %s shows it in another state', async ([path, change, shown]) => {
-    const edge = scene()
-    change(edge.reads)
-    expect(await bodyOf(await edge.get(path, await edge.tokenFor('admin')))).toEqual(shown)
-  })
+test.for(OTHERWISE)('GET %s after a change', async ([path, change, shown]) => {
+  const edge = scene()
+  change(edge.reads)
+  expect(await bodyOf(await edge.get(path, await edge.tokenFor('admin')))).toEqual(shown)
+})
 
-  const failure = { code: 'insufficient_funds' as const, detail: 'Too little.' }
-  const pending = { status: 'pending', auditHash: null, processedAtMs: null } as const
-  const { processed_at: _, ...unprocessed } = TRANSACTION_SHOWN
-  test.for<[Partial<TransactionView>, object]>([
-    [
-      { groupId: GROUP_ID, metadata: { a: 'b' } },
-      { ...TRANSACTION_SHOWN, group_id: GROUP_ID, metadata: { a: 'b' } },
-    ],
-    [
-      { type: 'exchange', toAccountId: 'bob', receive: { tokenId: 'USD', amount: '2.0' }, compensatedBy: 'txn_2' },
-      {
-        ...TRANSACTION_SHOWN,
-        type: 'exchange',
-        to_account_id: 'bob',
-        receive: { amount: '2.0', token_id: 'USD' },
-        compensated_by: 'txn_2',
-      },
-    ],
-    [
-      { fromAccountId: 'bob', compensates: 'txn_1', origin: 'ledger' },
-      { ...TRANSACTION_SHOWN, from_account_id: 'bob', compensates: 'txn_1', origin: 'ledger' },
-    ],
-    [
-      { type: 'transfer', toAccountId: 'bob', ...pending },
-      { ...unprocessed, type: 'transfer', to_account_id: 'bob', status: 'pending', audit_hash: null },
-    ],
-    [
-      { status: 'failed', failure, auditHash: null },
-      { ...TRANSACTION_SHOWN, status: 'failed', failure, audit_hash: null },
-    ],
-  ])('D5: a transaction that is %j has what concerns it, and nothing else', async ([state, shown]) => {
-    const edge = scene()
-    edge.reads.transactionViews.set(TXN_ID, transactionView(state))
-    expect(await bodyOf(await edge.get(`/v1/transactions/${TXN_ID}`, await edge.tokenFor('viewer')))).toEqual(shown)
-  })
+const failure = { code: 'insufficient_funds' as const, detail: 'Too little.' }
+const pending = { status: 'pending', auditHash: null, processedAtMs: null } as const
+const { processed_at: _, ...unprocessed } = TRANSACTION_SHOWN
+test.for<[Partial<TransactionView>, object]>([
+  [
+    { groupId: GROUP_ID, metadata: { a: 'b' } },
+    { ...TRANSACTION_SHOWN, group_id: GROUP_ID, metadata: { a: 'b' } },
+  ],
+  [
+    { type: 'exchange', toAccountId: 'bob', receive: { tokenId: 'USD', amount: '2.0' }, compensatedBy: 'txn_2' },
+    {
+      ...TRANSACTION_SHOWN,
+      type: 'exchange',
+      to_account_id: 'bob',
+      receive: { amount: '2.0', token_id: 'USD' },
+      compensated_by: 'txn_2',
+    },
+  ],
+  [
+    { fromAccountId: 'bob', compensates: 'txn_1', origin: 'ledger' },
+    { ...TRANSACTION_SHOWN, from_account_id: 'bob', compensates: 'txn_1', origin: 'ledger' },
+  ],
+  [
+    { type: 'transfer', toAccountId: 'bob', ...pending },
+    { ...unprocessed, type: 'transfer', to_account_id: 'bob', status: 'pending', audit_hash: null },
+  ],
+  [
+    { status: 'failed', failure, auditHash: null },
+    { ...TRANSACTION_SHOWN, status: 'failed', failure, audit_hash: null },
+  ],
+])('D5: a transaction %j is shown with its members only', async ([state, shown]) => {
+  const edge = scene()
+  edge.reads.transactionViews.set(TXN_ID, transactionView(state))
+  expect(await bodyOf(await edge.get(`/v1/transactions/${TXN_ID}`, await edge.tokenFor('viewer')))).toEqual(shown)
+})
 
-  test('D9: the receipt is shown byte for byte as it was signed', async () => {
-    const edge = scene()
-    const response = await edge.get(`/v1/transactions/${TXN_ID}/receipt`, await edge.tokenFor('viewer'))
-    expect(await response.text()).toBe('{"receipt":{"b":"\\u0007","a":1.0},"signature":"MEUC+/=="}')
-  })
+test('D9: the receipt is returned byte for byte as it was signed', async () => {
+  const edge = scene()
+  const response = await edge.get(`/v1/transactions/${TXN_ID}/receipt`, await edge.tokenFor('viewer'))
+  expect(await response.text()).toBe('{"receipt":{"b":"\\u0007","a":1.0},"signature":"MEUC+/=="}')
 })

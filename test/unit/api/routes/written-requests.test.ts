@@ -1,4 +1,4 @@
-/** Goal: what all requests that change the ledger have in common, route by route. */
+/** Rules that hold on every route with a request body. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../actors/canonical-json.ts'
 import { canonical } from '../../../support/client/client-keys.ts'
@@ -25,7 +25,7 @@ async function decided({ path, body }: DecidedRequest, outcome: EdgeFixture['gat
   return edge.post(path, body, await edge.tokenFor('admin'))
 }
 
-/** The ledger's request for one body, sent by an administrator, and the reply. */
+/** The refusal of a body that an administrator sent, and the requests that reached the ledger. */
 async function sent(id: WrittenId, body: JsonObject) {
   const edge = createEdgeFixture()
   edge.reads.groupViews.set(GROUP_ID, groupView())
@@ -34,9 +34,9 @@ async function sent(id: WrittenId, body: JsonObject) {
   return { refusal: await refusalOf(response), asked: edge.gateway.asked }
 }
 
-// That token and role come before them: roles.test.ts.
+// roles.test.ts tests that token and role are checked earlier.
 test.for(Object.entries(WRITTEN))(
-  'D7: size, content type, text and shape are judged in this order, and none asks the ledger: %s',
+  'D7: size, content type, text and shape are checked in this order, before the ledger: %s',
   async ([, request]) => {
     const { edge, token } = await signedIn('admin')
     const send = async (body: string, headers = {}) => {
@@ -54,13 +54,13 @@ test.for(Object.entries(WRITTEN))(
   },
 )
 
-/** Its last field has a wrong value. */
+/** The body with a wrong value in its last field. */
 function malformed(body: JsonObject): JsonObject {
   return { ...body, [Object.keys(body).at(-1) ?? '']: true }
 }
 
 test.for(NAMED)(
-  'D7: text, path, shape with key, and scope are judged in this order: %s',
+  'D7: text, path, shape with key, and scope are checked in this order: %s',
   async ([id, { path, body }]) => {
     const edge = createEdgeFixture()
     edge.access.clients.set('outside', { ...clientOf('outside', 'admin'), accounts: ['zoe'] })
@@ -80,7 +80,7 @@ test.for(NAMED)(
   },
 )
 
-test.for(NAMED)('D8: a 503 says what can have become of the request: %s', async ([, request]) => {
+test.for(NAMED)('D8: a 503 has the outcome of the request, except of a dry run: %s', async ([, request]) => {
   const isDryRun = request.kind === 'dry_run'
   const inDoubt = isDryRun ? {} : { outcome: 'unknown' }
   for (const outcome of ['not_applied', 'unknown'] as const) {
@@ -101,7 +101,7 @@ describe.for(NAMED.filter(([, { answer }]) => 'replayed' in answer))('D7: %s', (
     [{ replayed: false, mismatch: false }, null, null],
     [{ replayed: true, mismatch: false }, 'true', null],
     [{ replayed: true, mismatch: true }, 'true', 'true'],
-  ] as const)('a reply that is %j has the headers of one, and the body of the first', async ([told, ...headers]) => {
+  ] as const)('a reply %j has its headers, and the body of the first', async ([told, ...headers]) => {
     const answered = (answer: DecidedRequest['answer']) => decided(request, { kind: 'answered', answer })
     const first = await answered(request.answer)
     const again = await answered({ ...request.answer, ...told })
@@ -118,7 +118,7 @@ test.for(NAMED)('a refusal names its field: %s', async ([, request]) => {
   expect(await refusalOf(response)).toEqual({ status: 409, codes: ['ERR_CONFLICT'], fields: ['a_field'] })
 })
 
-/** By hand, from the interface: what is always signed takes no other field, and nor does what is signed at will. */
+/** By hand: bodies that are always signed refuse unknown fields, as do optionally signed bodies with a signature. */
 const CLOSED: readonly WrittenId[] = [
   'submitTransaction',
   'dryRunTransaction',
@@ -135,22 +135,25 @@ test.for([...CLOSED, ...SIGNED_AT_WILL])('D5: unknown fields are refused if they
   expect(refusal).toEqual({ status: 400, codes: ['ERR_UNKNOWN_FIELD'], fields: ['note', 'Metadata'] })
 })
 
-test.for(CLOSED)('D5: the document takes no other fields where they are always refused: %s', (id) => {
+test.for(CLOSED)('D5: the document forbids unknown fields where they are always refused: %s', (id) => {
   expect(DESCRIBED.faultsOfBody(DESCRIBED.byId(id), { ...WRITTEN[id].body, ...UNKNOWN })).not.toEqual([])
 })
 
-test.for(ALL.filter((id) => !CLOSED.includes(id)))('D5: unsigned, they are ignored: %s', async (id) => {
-  const { body } = WRITTEN[id]
-  expect(await sent(id, { ...body, ...UNKNOWN })).toEqual(await sent(id, body))
-  expect(DESCRIBED.faultsOfBody(DESCRIBED.byId(id), { ...body, ...UNKNOWN })).toEqual([])
-})
+test.for(ALL.filter((id) => !CLOSED.includes(id)))(
+  'D5: unknown fields of an unsigned body are ignored: %s',
+  async (id) => {
+    const { body } = WRITTEN[id]
+    expect(await sent(id, { ...body, ...UNKNOWN })).toEqual(await sent(id, body))
+    expect(DESCRIBED.faultsOfBody(DESCRIBED.byId(id), { ...body, ...UNKNOWN })).toEqual([])
+  },
+)
 
-test.for(SIGNED)('D6: the canonical body without its signature is what is signed: %s', async ([id, body]) => {
+test.for(SIGNED)('D6: the signed payload is the canonical body without its signature: %s', async ([id, body]) => {
   const reversed = Object.fromEntries(Object.entries(body).toReversed())
   for (const [signature, carried] of [
     [SIGNATURE, SIGNATURE],
     ['A'.repeat(1_024), 'A'.repeat(1_024)],
-    // Too long to be one.
+    // Too long for a signature.
     ['A'.repeat(1_025), '-'],
   ]) {
     const { asked } = await sent(id, { signature: signature ?? '', ...reversed })

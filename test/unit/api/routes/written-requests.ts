@@ -1,4 +1,4 @@
-/** A well-formed request to every operation that takes a body, and what a ledger that did it answers. */
+/** A well-formed request to every operation with a body, and the ledger's reply of success. */
 import type { AccountActorView, Answer } from '../../../../actors/account/outcome.ts'
 import type { JsonObject } from '../../../../actors/canonical-json.ts'
 import { jwkOf } from '../../../../infra/keys/public-key.ts'
@@ -8,7 +8,6 @@ export const KEY = newAccountKey()
 export const JWK: JsonObject = { ...jwkOf(KEY.publicKey) }
 export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
 export const TERMS_HASH = `sha256:${'ab'.repeat(32)}`
-/** As an account signs it. */
 export const SIGNATURE = Buffer.alloc(64, 7).toString('base64url')
 
 export const ACCOUNT = accountView('alice', { key: { keyId: KEY.keyId, publicKey: KEY.publicKey } })
@@ -36,7 +35,7 @@ interface WrittenRequest {
   readonly path: string
   readonly method?: 'PUT'
   readonly body: JsonObject
-  /** Of an operation that an actor decides: what it is to the actor, and the reply. */
+  /** The kind of command and the actor's reply, for operations that an actor decides. */
   readonly kind?: string
   readonly answer?: Answer
 }
@@ -53,7 +52,7 @@ const ACTOR: AccountActorView = {
   mailbox: 4,
 }
 
-/** By the operation of the OpenAPI document. */
+/** By the operation ID of the OpenAPI document. */
 export const WRITTEN = {
   createAccount: {
     path: '/v1/accounts',
@@ -204,13 +203,13 @@ export interface DecidedRequest extends WrittenRequest {
   readonly answer: Answer
 }
 
-/** The decision of an actor. */
+/** The requests that an actor decides. */
 export const DECIDED: readonly DecidedRequest[] = Object.entries<WrittenRequest>(WRITTEN).flatMap(([id, request]) => {
   const { kind, answer } = request
   return kind === undefined || answer === undefined ? [] : [{ ...request, id: id as WrittenId, kind, answer }]
 })
 
-/** Operations of an account or an issuer, with their bodies as they are signed. */
+/** Operations that an account or issuer signs, with the signed bodies. */
 export const SIGNED: readonly (readonly [id: WrittenId, body: JsonObject])[] = DECIDED.flatMap(({ id, body }) => {
   const { signature, ...rest } = body
   return signature !== undefined || body['issuer'] !== undefined ? [[id, rest] as const] : []
