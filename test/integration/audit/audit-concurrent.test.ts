@@ -1,16 +1,16 @@
-/** Goal: while the ledger commits, an audit finds nothing wrong with it, however it meets what is under way. */
+/** An audit has no findings while the ledger commits transactions of every kind. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runSpotPass } from '../../../infra/audit/spot-pass.ts'
 import { type AuditedLedger, createAuditedLedger, Parties, type Party } from '../../support/audited-ledger.ts'
 import { findingsOf, startAuditor, untilPasses, untilSeen } from '../../support/auditing.ts'
 
-/** At least so long, and until all of it has been put to the test. */
+/** The minimum duration; the load continues until every outcome has occurred. */
 const LOAD_MS = 10_000
 const SPOTS = 5
 const TRADERS = 8
 
-/** How often everything ended in each way there is. */
+/** Counts each outcome of groups, NFT transfers and exchanges. */
 const ENDS = `
 SELECT count(*) FILTER (WHERE status = 'settled')::integer AS settled,
        count(*) FILTER (WHERE status = 'reverted')::integer AS reverted,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger?.close())
 
-/** Moves value and NFTs in every way there is until it is told to stop. Refusals are answers like any other. */
+/** Sends orders of every kind until `stop`. Refusals are expected. */
 class Trade {
   moves = 0
   private readonly traders: readonly Party[]
@@ -60,23 +60,19 @@ class Trade {
   private async once(index: number, turn: number): Promise<void> {
     const [from, to] = [this.trader(index), this.trader(index + 1 + (turn % (TRADERS - 1)))]
     const [token, nft] = [{ token_id: this.tokenId }, this.asset(turn)]
+    const transfer = { type: 'transfer', to_account_id: to.accountId }
     this.moves += 1
     switch (turn % 9) {
       case 0:
-        return void (await parties.submit(from, { type: 'transfer', amount: '1', to_account_id: to.accountId }))
+        return void (await parties.submit(from, { ...transfer, amount: '1' }))
       case 1:
-        return void (await parties.submit(from, {
-          ...token,
-          type: 'transfer',
-          amount: '2',
-          to_account_id: to.accountId,
-        }))
+        return void (await parties.submit(from, { ...transfer, ...token, amount: '2' }))
       case 2:
         return void (await parties.submit(this.trader(0), { ...token, type: 'mint', amount: '3' }))
       case 3:
         return void (await parties.submit(from, { ...token, type: 'burn', amount: '1' }))
       case 4:
-        return void (await parties.submit(from, { ...nft, type: 'transfer', to_account_id: to.accountId }))
+        return void (await parties.submit(from, { ...nft, ...transfer }))
       case 5:
         return this.exchange(from, to)
       case 6:
@@ -108,7 +104,7 @@ class Trade {
     await parties.submit(to, { ...exchange, ...nft, to_account_id: from.accountId, receive: price })
   }
 
-  /** With a mint and a burn; `reverts`: one leg never comes. */
+  /** A group with a transfer, a mint and a burn. `reverts`: no order for the burn is sent. */
   private async group(from: Party, to: Party, reverts: boolean): Promise<void> {
     const issuer = this.trader(0)
     const token = { token_id: this.tokenId }
@@ -127,7 +123,7 @@ class Trade {
   }
 }
 
-test('I4 to I9: neither passes nor the tail find anything in a ledger that is at work', async () => {
+test('I4 to I9: passes, spot passes and the tail have no findings in a ledger under load', async () => {
   const { url, ledgerId, sql, vault } = ledger
   const traders = await Promise.all(Array.from({ length: TRADERS }, (_, index) => parties.open(`trader-${index}`)))
   const [issuer] = traders
@@ -172,6 +168,6 @@ test('I4 to I9: neither passes nor the tail find anything in a ledger that is at
   expect(wrong).toEqual([])
 
   process.stdout.write(
-    `audit of a ledger at work: ${JSON.stringify({ moves: trade.moves, spots, passes: passes(), ...ends })}\n`,
+    `audit of a ledger under load: ${JSON.stringify({ moves: trade.moves, spots, passes: passes(), ...ends })}\n`,
   )
 })

@@ -1,7 +1,4 @@
-/**
- * Goal: an audit finds nothing wrong with an account that was erased, whatever it did before, and finds what is done to what
- * is left of it.
- */
+/** An audit has no findings for an erased account, and finds changes of its remaining rows. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import { vaultOf } from '../../support/postgres/ledger-database.ts'
@@ -17,7 +14,7 @@ beforeAll(async () => {
     await parties.submit(gone, { type: 'credit', amount: '3' })
     await parties.issue('FADED', 'gone', '5')
     await parties.submit(gone, { type: 'burn', amount: '5', token_id: 'FADED' })
-    await givesAnNftAway(parties, gone)
+    await giveAwayNft(parties, gone)
     await parties.submit(gone, { type: 'debit', amount: '3' })
     await parties.delivered()
     const ask = (operation: Parameters<typeof node.ask>[1]) => node.ask(accountAddress('gone'), operation)
@@ -32,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => tampered?.close())
 
-async function givesAnNftAway(parties: Parties, gone: Party): Promise<void> {
+async function giveAwayNft(parties: Parties, gone: Party): Promise<void> {
   const classId = await parties.registerClass('Faded things', gone)
   await parties.mint(gone, classId, 'given')
   const nft = { class_id: classId, instance_id: 'given', amount: '1' }
@@ -48,42 +45,42 @@ async function foundAfter(...statements: readonly string[]): Promise<readonly st
   })
 }
 
-test('nothing is wrong with it, nor with the token and the NFT that it had to do with', async () => {
+test('an audit has no findings for an erased account, its token and its former NFT', async () => {
   expect(await foundAfter()).toEqual([])
 })
 
 test.for([
   [
-    'a key that is still there',
+    'a data key that was restored',
     'INSERT INTO data_keys SELECT * FROM older.data_keys WHERE ref = GONE',
     'chains_verify: data key of account gone: it was to be destroyed',
   ],
   [
-    'a balance',
+    'a balance that was restored',
     'INSERT INTO balances SELECT * FROM older.balances WHERE account_id = GONE',
     'no_negative_balance: account gone: it was erased, and holds something',
   ],
   [
-    'a link that is another',
+    'a changed link of the chain',
     "UPDATE transactions SET previous_hash = sha256('x') WHERE account_id = GONE AND sequence = 2",
     'chains_verify: account gone, entry 2: its previous_hash is not the hash of the entry before',
   ],
   [
-    'an entry that is gone',
+    'a deleted entry',
     'DELETE FROM transactions WHERE account_id = GONE AND sequence = 2',
     'chains_verify: account gone, entry 2: it is missing',
   ],
   [
-    'a status that is another',
+    'a changed status',
     "UPDATE accounts SET status = 'closed' WHERE account_id = GONE",
     'chains_verify: data key of account gone: it is not there',
   ],
   [
-    'a neighbor that only says so',
+    'an account with only its status column set to erased',
     "UPDATE accounts SET status = 'erased' WHERE account_id <> GONE",
     'it does not open',
   ],
-] as const)('%s is found', async ([, statement, finding]) => {
+] as const)('an audit finds %s', async ([, statement, finding]) => {
   const findings = await foundAfter(statement)
   expect(findings.join('\n')).toContain(finding)
 })

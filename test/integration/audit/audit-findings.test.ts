@@ -1,6 +1,6 @@
 /**
- * Goal: what is asserted of provenance and compliance is what was looked at, as of the time that is said; a large ledger's
- * answer rests on the auditor, and without a pass of the last day it is no (D12).
+ * The assertions of provenance and compliance state the checks of an audit and their time. For a large ledger they use
+ * the passes of the auditor, and are false without a pass within a day (D12).
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Balance } from '../../../actors/account/state.ts'
@@ -53,18 +53,18 @@ function findings(options: Partial<AuditFindingsOptions> = {}) {
   return made
 }
 
-/** An attacker with the keys changes bob's balance in the base unit. */
-function bobs(change: (balance: Balance) => Partial<Balance>): Promise<void> {
+/** Changes the balance of Bob in the base unit, as an attacker with the keys could. */
+function changeBob(change: (balance: Balance) => Partial<Balance>): Promise<void> {
   return changeBase('bob-one', change)(ledger)
 }
 
-/** As a large ledger's. */
+/** Findings with a limit that makes every ledger a large one. */
 function large(options: Partial<AuditFindingsOptions> = {}) {
-  const refused = () => Promise.reject(new Error('a large ledger is not walked at once'))
+  const refused = () => Promise.reject(new Error('a large ledger has no spot passes'))
   return findings({ largeFrom: 1, spotPass: refused, ...options })
 }
 
-test('a small ledger is walked on request: the answer is of that moment', async () => {
+test('a request for a small ledger runs a pass, and the reply has the time of this pass', async () => {
   const askedAtMs = Date.now()
   const { compliance, provenance } = findings()
   const complied = await compliance()
@@ -81,7 +81,7 @@ test('a small ledger is walked on request: the answer is of that moment', async 
   expect(await provenance()).toMatchObject({ assetsVerified: 3, provenanceValid: true })
 })
 
-test('a ledger that has nothing in it is sound', async () => {
+test('an empty ledger is valid and compliant', async () => {
   const empty = await createLedgerDatabase()
   const { compliance, provenance } = findings({ url: empty.url })
   expect(await provenance()).toMatchObject({ assetsVerified: 0, provenanceValid: true })
@@ -91,10 +91,10 @@ test('a ledger that has nothing in it is sound', async () => {
   await empty.drop()
 })
 
-test('what is wrong is in the next answer, and gone from the one after it is right again', async () => {
+test('the next reply reports damage, and the reply after its repair does not', async () => {
   const { compliance, provenance } = findings()
   await ledger.sql`UPDATE actors SET owner = 'mallory' WHERE actor_id = ${told.kept}`
-  await bobs(({ balance }) => ({ balance: balance + ONE }))
+  await changeBob(({ balance }) => ({ balance: balance + ONE }))
   expect(await provenance()).toMatchObject({ assetsVerified: 3, provenanceValid: false })
   const complied = await compliance()
   expect(complied.compliant).toBe(false)
@@ -103,19 +103,19 @@ test('what is wrong is in the next answer, and gone from the one after it is rig
     ['no_negative_balance', 1],
   ])
   await ledger.sql`UPDATE actors SET owner = ${ledger.vault.accountRef('alice-one')} WHERE actor_id = ${told.kept}`
-  await bobs(({ balance }) => ({ balance: balance - ONE }))
+  await changeBob(({ balance }) => ({ balance: balance - ONE }))
   expect(await provenance()).toMatchObject({ provenanceValid: true })
   expect(await compliance()).toMatchObject({ compliant: true })
 })
 
-test('other frameworks are the controls that they name, each once, and no others', async () => {
+test('frameworks check only the controls that they name, each once', async () => {
   const frameworks = [
     { name: 'books', controls: ['supply_reconciles', 'value_is_conserved'] as const },
     { name: 'receipts', controls: ['receipts_verify', 'value_is_conserved'] as const },
   ]
-  await bobs(({ reserved }) => ({ reserved: reserved + ONE }))
+  await changeBob(({ reserved }) => ({ reserved: reserved + ONE }))
   const complied = await findings({ frameworks }).compliance()
-  await bobs(({ reserved }) => ({ reserved: reserved - ONE }))
+  await changeBob(({ reserved }) => ({ reserved: reserved - ONE }))
   expect(complied).toMatchObject({ compliant: true, frameworks: ['books', 'receipts'] })
   expect(complied.controls.map(({ name }) => name)).toEqual([
     'value_is_conserved',
@@ -124,7 +124,7 @@ test('other frameworks are the controls that they name, each once, and no others
   ])
 })
 
-test('who asks while a pass is under way gets the next one, which all of them share', async () => {
+test('requests during a pass share the next pass', async () => {
   let begun = 0
   const ends: (() => void)[] = []
   const { provenance } = findings({
@@ -147,7 +147,7 @@ test('who asks while a pass is under way gets the next one, which all of them sh
   expect(one).toEqual(other)
 })
 
-test('a pass that cannot be made asserts nothing, and the one after it is made', async () => {
+test('a request whose pass fails is refused, and the next request succeeds', async () => {
   let fails = true
   const { compliance } = findings({
     spotPass: (request) => (fails ? Promise.reject(new AuditUnavailable('not now')) : spotPass(request)),
@@ -157,7 +157,7 @@ test('a pass that cannot be made asserts nothing, and the one after it is made',
   expect(await compliance()).toMatchObject({ compliant: true })
 })
 
-test('of a large ledger nothing is asserted before the auditor has been through it', async () => {
+test('a large ledger is neither valid nor compliant before the first complete pass of the auditor', async () => {
   const { compliance, provenance } = large()
   const nothing = { asOfMs: expect.any(Number), lastFullPassAtMs: null }
   expect(await provenance()).toEqual({ assetsVerified: 0, provenanceValid: false, ...nothing })
@@ -168,7 +168,7 @@ test('of a large ledger nothing is asserted before the auditor has been through 
   expect((await compliance()).controls.map(({ passed }) => passed)).toEqual(CONTROLS.map(() => false))
 })
 
-test('of a large ledger the answer is the last complete pass with all that was written since', async () => {
+test('the reply for a large ledger covers the last complete pass and all later rows', async () => {
   const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
   await until(() => audit.count('audit_pass_complete') === 1)
   const { compliance, provenance } = large()
@@ -186,18 +186,18 @@ test('of a large ledger the answer is the last complete pass with all that was w
   const checked = async (): Promise<number> => (await compliance()).controls[0]?.checked ?? 0
   expect(await checked()).toBeGreaterThan(complied.controls[0]?.checked ?? 0)
   await audit.auditor.stop()
-  // No audit runs any more: the answer and its time stay.
+  // Without an auditor the reply keeps its time.
   const askedAtMs = Date.now()
   expect((await provenance()).asOfMs).toBeLessThan(askedAtMs)
 })
 
-test('of a large ledger what is wrong is asserted from the pass that finds it to the one that does not', async () => {
+test('a large ledger is not compliant from the pass that finds damage until the pass that does not', async () => {
   const audit = startAuditor(ledger)
   await untilPasses(audit, 1)
   const { compliance, provenance } = large()
   expect(await compliance()).toMatchObject({ compliant: true })
   await ledger.sql`UPDATE actors SET owner = 'mallory' WHERE actor_id = ${told.kept}`
-  await bobs(({ reserved }) => ({ reserved: reserved + ONE }))
+  await changeBob(({ reserved }) => ({ reserved: reserved + ONE }))
   await untilPasses(audit, 1)
   expect(await provenance()).toMatchObject({ provenanceValid: false })
   const complied = await compliance()
@@ -206,14 +206,14 @@ test('of a large ledger what is wrong is asserted from the pass that finds it to
     { name: 'no_negative_balance', passed: false, checked: expect.any(Number), failed: 1 },
   ])
   await ledger.sql`UPDATE actors SET owner = ${ledger.vault.accountRef('alice-one')} WHERE actor_id = ${told.kept}`
-  await bobs(({ reserved }) => ({ reserved: reserved - ONE }))
+  await changeBob(({ reserved }) => ({ reserved: reserved - ONE }))
   await untilPasses(audit, 2)
   await audit.auditor.stop()
   expect(await provenance()).toMatchObject({ provenanceValid: true })
   expect(await compliance()).toMatchObject({ compliant: true })
 })
 
-test('a large ledger through which the auditor has not been for a day is neither valid nor compliant', async () => {
+test('a large ledger without a complete pass for a day is neither valid nor compliant', async () => {
   const audit = startAuditor(ledger)
   await untilPasses(audit, 1)
   await audit.auditor.stop()

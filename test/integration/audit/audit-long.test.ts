@@ -1,4 +1,4 @@
-/** Goal: what is longer than a page is walked over several, each of which may be another process's, to its very end. */
+/** An audit checks chains and histories of several pages completely. Different processes may check the pages. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAuditReads } from '../../../infra/audit/audit-reads.ts'
 import { PAGE_WEIGHT } from '../../../infra/audit/chain-rows.ts'
@@ -18,7 +18,7 @@ let nftId: string
 beforeAll(async () => {
   ledger = await createAuditedLedger()
   const parties = new Parties(ledger)
-  // Exactly a page with the registration, one more, and many more.
+  // With the entry of the registration: exactly a page, one entry more, and many more.
   const lengths = [
     ['whole', PAGE_WEIGHT - 1],
     ['over', PAGE_WEIGHT],
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger?.close())
 
-/** One account after the other: a node takes no more at once. */
+/** Credits one account at a time: a node accepts no more concurrent orders. */
 async function credit(parties: Parties, lengths: readonly (readonly [string, number])[]): Promise<void> {
   for (const [accountId, count] of lengths) {
     const party = await parties.open(accountId)
@@ -37,7 +37,7 @@ async function credit(parties: Parties, lengths: readonly (readonly [string, num
   }
 }
 
-/** An NFT goes to and fro, to more than a page of its history. */
+/** Transfers an NFT to and fro until its history exceeds a page. */
 async function travel(parties: Parties): Promise<void> {
   const [issuer, other] = [await parties.open('issuer'), await parties.open('other')]
   const classId = await parties.registerClass('Travelled far', issuer)
@@ -60,7 +60,7 @@ function walked(): Promise<WalkedLedger> {
   return walkLedger(ledger.url, ledger.ledgerId, ledger.vault)
 }
 
-test('W3, N4: a chain and a history of several pages are sound to the last entry', async () => {
+test('W3, N4: a walk of undamaged chains and histories of several pages has no findings', async () => {
   const { findings, places } = await walked()
   expect(findings).toEqual([])
   const within = (walk: string) => places.filter((place) => place.includes(`"${walk}"`) && place.includes('"sequence"'))
@@ -68,7 +68,7 @@ test('W3, N4: a chain and a history of several pages are sound to the last entry
   expect(places.filter((place) => place.includes('"owner"'))).toHaveLength(1)
 })
 
-test('T1: the tail goes through many commits window by window, and sees every row of them once', async () => {
+test('T1: the tail reads many commits in windows, and counts every row once', async () => {
   const fresh = newProgress('1', 1)
   const nothing = { checked: {}, findings: [] }
   const progress = notePass(beginPass(fresh, 1), null, nothing, Date.now())
@@ -83,7 +83,7 @@ test('T1: the tail goes through many commits window by window, and sees every ro
   expect(await findingsOf(ledger)).toEqual([])
 })
 
-test('W1, N1: what was changed on a later page is found there', async () => {
+test('W1, N1: a walk finds changes on a later page', async () => {
   const { accountRef } = ledger.vault
   await changeEntries('busy', (entry) =>
     entry.sequence === PAGE_WEIGHT + 20
@@ -96,13 +96,13 @@ test('W1, N1: what was changed on a later page is found there', async () => {
     `NFT ${nftId}, entry ${EVENTS_PAGE_SIZE + 1}`,
     `NFT ${nftId}, entry ${EVENTS_PAGE_SIZE + 2}`,
     `account ${accountRef('busy')}, entry ${PAGE_WEIGHT + 20}`,
-    // Neither its hash nor its receipt follows from it.
+    // The entry matches neither the hash nor the receipt of its transaction.
     expect.stringMatching(/^transaction txn_/),
     expect.stringMatching(/^transaction txn_/),
   ])
 })
 
-test('G2: what is gone as its walk goes on is found', async () => {
+test('G2: a walk finds the deletion of an account and an NFT between two of its pages', async () => {
   const reads = createAuditReads(ledger.url, 'audit test', ledger.vault)
   const receiptProblem = await loadReceiptCheck(reads.query, ledger.ledgerId)
   const look = { ...reads, receiptProblem, countBelow: null }

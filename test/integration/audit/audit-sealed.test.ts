@@ -1,6 +1,6 @@
 /**
- * Goal: damage by an attacker with full access to the database and no key is found, and the damaged row is named: rows that
- * do not open, were put back, swapped or deleted. No such row ends an audit.
+ * An attacker with full access to the database has no keys, and changes, restores, swaps or deletes rows. An audit names
+ * each damaged row, and no such row aborts it.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,9 +9,9 @@ import { withoutKeys } from '../../support/postgres/tampering-without-keys.ts'
 
 let tampered: Tampered
 
-/** The tables of which older rows are kept. */
+/** Tables whose older rows the attacker keeps. */
 const KEPT = ['accounts', 'balances', 'actors', 'nft_events'] as const
-/** And still older ones, of what came to its end since. */
+/** Tables whose rows the attacker keeps from before groups and transactions ended. */
 const UNENDED = ['actors', 'pending_transactions'] as const
 
 beforeAll(async () => {
@@ -28,17 +28,17 @@ beforeAll(async () => {
       { account_id: b, type: 'transfer', amount: '1', token_id: 'BASE', to_account_id: a },
     ]
     const agreed = await parties.agree(legs)
-    // Long enough for a slow machine to keep it before it expires.
+    // A slow machine needs this time to copy the offer before it expires.
     await offer('3', 8_000)
     await sql`CREATE SCHEMA unended`
     for (const table of UNENDED) await sql.unsafe(`CREATE TABLE unended.${table} AS SELECT * FROM ${table}`)
     for (const { account_id: accountId, ...leg } of legs)
       await parties.submit(accountId === a ? alice : bob, { ...leg, ...agreed })
     await parties.atRest()
-    // Two that wait, so that there are holds.
+    // These offers stay pending, so that there are holds.
     await offer('1')
     await offer('2')
-    // A group whose legs are still to come.
+    // No leg of this group is submitted.
     await parties.agree(legs)
     await parties.delivered()
     await sql`CREATE SCHEMA older`
@@ -61,14 +61,14 @@ async function expectFound([, tamper, named]: Case): Promise<void> {
   expect(namesOf(await found(tamper))).toEqual([...named].sort())
 }
 
-test('a ledger in which something waits is sound', async () => {
+test('an undamaged ledger with pending transactions has no findings', async () => {
   expect(await found(() => Promise.resolve())).toEqual([])
 })
 
-/** The one credit of bob's own. */
+/** The only credit that Bob ordered. */
 const CREDIT =
   "type = 'credit' AND status = 'completed' AND origin = 'client' AND group_id IS NULL AND account_id = BOB"
-/** One that came to its end later than it was entered. */
+/** A burn, which ended later than it was entered. */
 const BURN = "type = 'burn' AND token_id = 'GOLD-one' AND group_id IS NULL AND account_id = ALICE"
 const FIRST_PENDING = 'txn_id = (SELECT min(txn_id) FROM pending_transactions)'
 const FIRST_CROSSING = `(session, number) = (
@@ -95,7 +95,7 @@ const CLASS_LOST = ['burned', 'kept', 'travelled'].flatMap((nft) => [
   `provenance: NFT class/${nft}, entry 0`,
 ])
 
-describe('a bit flipped', () => {
+describe('a flipped bit', () => {
   const cases: readonly Case[] = [
     [
       'in a transaction',
@@ -116,7 +116,7 @@ describe('a bit flipped', () => {
     ],
     ['in a transaction that is still pending', flipped('pending_transactions', 'document', 'true'), PENDING_LOST],
     [
-      'in what an account holds for a transaction that is still pending',
+      'in the hold of a transaction that is still pending',
       flipped('pending_transactions', 'hold', FIRST_PENDING),
       HOLD_LOST,
     ],
@@ -132,12 +132,12 @@ describe('a bit flipped', () => {
       ['provenance: NFT class/travelled, entry 1'],
     ],
     [
-      'in what came over the boundary',
+      'in a transfer of value by an external account',
       flipped('boundary_crossings', 'document', FIRST_CROSSING),
       ['value_is_conserved: asset BASE', 'value_is_conserved: boundary crossing'],
     ],
     [
-      'in a message on its way',
+      'in a message that is not delivered yet',
       async (copy) => {
         await sql(`DELETE FROM inbox_marks
                     WHERE (shard_id, source_shard) = (SELECT shard_id, source_shard FROM inbox_marks LIMIT 1)`)(copy)
@@ -154,7 +154,7 @@ describe('a bit flipped', () => {
   test.for(cases)('%s is found', expectFound)
 })
 
-describe('a column changed', () => {
+describe('a changed column', () => {
   const cases: readonly Case[] = [
     [
       'of a balance',
@@ -172,7 +172,7 @@ describe('a column changed', () => {
       [...LEG_LOST, 'value_is_conserved: group'],
     ],
     [
-      'of a transaction that is pending, which is made out to be no hold',
+      'of a pending transaction that says that it is no hold',
       sql(`UPDATE pending_transactions SET is_hold = false WHERE ${FIRST_PENDING}`),
       ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
     ],
@@ -193,7 +193,7 @@ describe('a column changed', () => {
       ['value_is_conserved: group'],
     ],
     [
-      'of what came over the boundary',
+      'of a transfer of value by an external account',
       sql(`UPDATE boundary_crossings SET shards = '{}' WHERE ${FIRST_CROSSING}`),
       ['value_is_conserved: asset BASE'],
     ],
@@ -201,7 +201,7 @@ describe('a column changed', () => {
   test.for(cases)('%s is found', expectFound)
 })
 
-describe('put back', () => {
+describe('a restored old row:', () => {
   const back = (table: string, columns: readonly string[], where: string): Tamper =>
     sql(`UPDATE ${table} n SET ${columns.map((column) => `${column} = o.${column}`).join(', ')} FROM older.${table} o
           WHERE ${where} AND (o.*) IS DISTINCT FROM (n.*)`)
@@ -224,14 +224,14 @@ describe('put back', () => {
   const gold = "o.actor_id = n.actor_id AND n.actor_id = 'gold-one'"
   const kept = 'o.actor_id = n.actor_id AND n.actor_id = KEPT'
   const cases: readonly Case[] = [
-    ['what is sealed of an account, alone', back('accounts', ['digest'], ofAlice), ['chains_verify: account alice']],
+    ['only the sealed columns of an account', back('accounts', ['digest'], ofAlice), ['chains_verify: account alice']],
     [
-      'an account as it was, with its version',
+      'an account with its version',
       back('accounts', account, ofAlice),
       ['chains_verify: account alice', 'no_negative_balance: account alice'],
     ],
     [
-      'an account as it was, with its balances',
+      'an account with its balances',
       async (copy) => {
         await back('accounts', account, ofAlice)(copy)
         await back('balances', ['updated_at', 'document'], `${ofAlice} AND o.token_id = n.token_id`)(copy)
@@ -239,12 +239,12 @@ describe('put back', () => {
       ['chains_verify: account alice', 'value_is_conserved: asset BASE', 'value_is_conserved: asset GOLD-one'],
     ],
     [
-      'what is sealed of a balance, alone',
+      'only the sealed column of a balance',
       back('balances', ['document'], ofBase),
       ['no_negative_balance: account alice, BASE', 'value_is_conserved: asset BASE'],
     ],
     [
-      'a balance as it was',
+      'a whole balance',
       back('balances', ['updated_at', 'document'], ofBase),
       [
         'no_negative_balance: account alice',
@@ -252,27 +252,27 @@ describe('put back', () => {
         'value_is_conserved: asset BASE',
       ],
     ],
-    ['what is sealed of a token, alone', back('actors', ['document'], gold), GOLD_LOST],
+    ['only the sealed column of a token', back('actors', ['document'], gold), GOLD_LOST],
     [
-      'a token as it was, with its version',
+      'a token with its version',
       back('actors', ['document', 'version'], gold),
       ['supply_reconciles: token gold-one', 'value_is_conserved: asset GOLD-one'],
     ],
-    ['what is sealed of an NFT, alone', back('actors', ['document'], kept), ['provenance: NFT class/kept']],
+    ['only the sealed column of an NFT', back('actors', ['document'], kept), ['provenance: NFT class/kept']],
     [
-      'an NFT as it was, with its version',
+      'an NFT with its version',
       back('actors', ['document', 'version', 'owner', 'status'], kept),
       ['provenance: NFT class/kept'],
     ],
     [
-      'a group that has settled, as it was before',
+      'a settled group that was open',
       sql(`UPDATE actors n SET document = o.document, version = o.version, status = o.status, due_at = o.due_at
              FROM unended.actors o
             WHERE o.kind = n.kind AND o.actor_id = n.actor_id AND o.status = 'open' AND n.status = 'settled'`),
       ['value_is_conserved: group'],
     ],
     [
-      'a transaction that has failed, as it was before',
+      'a failed transaction that was pending',
       sql(
         `DELETE FROM transactions n USING unended.pending_transactions o
           WHERE o.txn_id = n.txn_id AND n.status = 'failed'`,
@@ -283,7 +283,7 @@ describe('put back', () => {
       ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
     ],
     [
-      'a transaction that has failed, as it was before, beside what it is now',
+      'a failed transaction that was pending, beside its current row',
       sql(`INSERT INTO pending_transactions SELECT o.* FROM unended.pending_transactions o JOIN transactions n USING (txn_id)
             WHERE n.status = 'failed'`),
       [
@@ -296,7 +296,7 @@ describe('put back', () => {
   test.for(cases)('%s is found', expectFound)
 })
 
-describe('swapped', () => {
+describe('swapped columns of', () => {
   const swapped = (table: string, column: string, where: string): Tamper =>
     sql(`UPDATE ${table} t SET ${column} = o.${column} FROM (SELECT ctid AS at, ${column} FROM ${table} WHERE ${where}) o
           WHERE ${where} AND o.at <> t.ctid`)
@@ -344,7 +344,7 @@ describe('swapped', () => {
   test.for(cases)('%s are found', expectFound)
 })
 
-describe('deleted', () => {
+describe('the deletion of', () => {
   const cases: readonly Case[] = [
     [
       'an account',
@@ -375,7 +375,7 @@ describe('deleted', () => {
     ],
     ['a transaction', sql(`DELETE FROM transactions WHERE ${CREDIT}`), ['chains_verify: account bob, entry 1']],
     [
-      'a crossing of the boundary',
+      'a transfer of value by an external account',
       sql(`DELETE FROM boundary_crossings WHERE ${FIRST_CROSSING}`),
       ['value_is_conserved: asset BASE'],
     ],
@@ -384,29 +384,28 @@ describe('deleted', () => {
 })
 
 describe('a data key', () => {
-  /** The finding about the key itself, beside those about its texts. */
+  /** Expects findings about the key, and others about rows that it sealed. */
   async function expectKeyFound([, tamper, named]: Case): Promise<void> {
     const names = namesOf(await found(tamper))
     expect(names.filter((name) => name.includes('data key'))).toEqual(named)
-    // The walk went on: what the key sealed is named, too.
     expect(names.length).toBeGreaterThan(named.length)
   }
   const [ofBob, ofClass] = ['chains_verify: data key of account bob', 'provenance: data key of class class']
   const ofLedger = 'value_is_conserved: data key of the ledger'
   const goldsShard = "scope = 'shard' AND ref = (SELECT shard_id::text FROM actors WHERE actor_id = 'gold-one')"
   const cases: readonly Case[] = [
-    ['of an account that is gone', sql('DELETE FROM data_keys WHERE ref = BOB'), [ofBob]],
-    ['of a class that is gone', sql("DELETE FROM data_keys WHERE scope = 'class'"), [ofClass]],
-    ['of the ledger that is gone', sql("DELETE FROM data_keys WHERE scope = 'ledger'"), [ofLedger]],
+    ['of an account that was deleted', sql('DELETE FROM data_keys WHERE ref = BOB'), [ofBob]],
+    ['of a class that was deleted', sql("DELETE FROM data_keys WHERE scope = 'class'"), [ofClass]],
+    ['of the ledger that was deleted', sql("DELETE FROM data_keys WHERE scope = 'ledger'"), [ofLedger]],
     [
-      'of an account in place of that of another',
+      'of an account that was replaced by the key of another account',
       sql(`UPDATE data_keys SET wrapped = (SELECT wrapped FROM data_keys WHERE ref = ALICE) WHERE ref = BOB`),
       [ofBob],
     ],
   ]
   test.for(cases)('%s is found', expectKeyFound)
 
-  test('of a shard that is gone is found, with the token that it sealed', async () => {
+  test('of a shard that was deleted is found, with the token that it sealed', async () => {
     const names = namesOf(await found(sql(`DELETE FROM data_keys WHERE ${goldsShard}`)))
     expect(names).toEqual(
       expect.arrayContaining([expect.stringMatching(/^value_is_conserved: data key of shard \d+$/), ...GOLD_LOST]),

@@ -1,4 +1,4 @@
-/** Goal: no token has so many mints and burns that an audit ends at it. */
+/** A token with very many mints and burns does not abort an audit. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../../runtime/audit/finding.ts'
 import { type AuditReads, createAuditReads, type Moment, MomentTooLong } from '../../../infra/audit/audit-reads.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => tampered?.close())
 
-/** Burns that have failed, after the others: they count for nothing, and are as many as there can be in a moment. */
+/** Adds failed burns, which do not change the supply, up to the limit of one snapshot. */
 function manyBurns({ sql }: DatabaseCopy): Promise<unknown> {
   return sql.unsafe(`
     CREATE TEMPORARY TABLE burn AS SELECT * FROM transactions WHERE type = 'burn' AND token_id = 'GOLD-one' LIMIT 1;
@@ -28,12 +28,12 @@ function manyBurns({ sql }: DatabaseCopy): Promise<unknown> {
 }
 
 interface Judged {
-  /** The kind of each moment, and its tokens. */
+  /** The kind of each snapshot, and its tokens. */
   readonly moments: readonly (readonly [of: 'moment' | 'whole moment', tokenIds: string])[]
   readonly findings: readonly Finding[]
 }
 
-/** The whole walk. `late`: no moment about this token ends in time. */
+/** Runs the whole walk. Snapshots of the token `late` exceed their timeout. */
 async function judged(copy: DatabaseCopy, late?: string): Promise<Judged> {
   return reading(copy, async (reads) => {
     const moments: (readonly ['moment' | 'whole moment', string])[] = []
@@ -68,7 +68,7 @@ async function judged(copy: DatabaseCopy, late?: string): Promise<Judged> {
   })
 }
 
-/** As a statement that takes longer than it may. */
+/** Exceeds the statement timeout. */
 async function outlast({ query }: Moment): Promise<void> {
   await query('SET LOCAL statement_timeout = 1')
   await query('SELECT pg_sleep(60)')
@@ -83,14 +83,14 @@ async function reading<T>({ url }: DatabaseCopy, work: (reads: AuditReads) => Pr
   }
 }
 
-test('K2: tokens that have few are judged together', async () => {
+test('K2: one snapshot checks all tokens with few mints and burns', async () => {
   const { moments, findings } = await tampered.onCopy((copy) => judged(copy))
   expect(findings).toEqual([])
   const once = ['moment', '{amber-one,GOLD-one,silver-one}']
   expect(moments).toEqual([once, once])
 })
 
-test('K2: one that has more than a moment adds up is judged by itself, in a whole moment', async () => {
+test('K2: a token with more mints and burns than the limit has a snapshot of its own', async () => {
   const { moments, findings } = await tampered.onCopy(async (copy) => {
     await manyBurns(copy)
     return judged(copy)
@@ -104,7 +104,7 @@ test('K2: one that has more than a moment adds up is judged by itself, in a whol
   expect(moments).toEqual([...once, ...once])
 })
 
-test('K3: one that takes too long in any moment is said to, and what comes behind it is judged', async () => {
+test('K3: a token whose check exceeds the timeout has a finding, and the following tokens are checked', async () => {
   const { findings } = await tampered.onCopy(async (copy) => {
     await manyBurns(copy)
     await changeActors('token', (token) => (token.id === 'silver-one' ? { ...token, totalSupply: '1' } : undefined))(
@@ -118,7 +118,7 @@ test('K3: one that takes too long in any moment is said to, and what comes behin
   ])
 })
 
-test('R1: a moment that outlasts its bound says that, and one that cannot begin does not', async () => {
+test('R1: a snapshot that exceeds its timeout has an error of its own', async () => {
   await tampered.onCopy((copy) =>
     reading(copy, async ({ moment }) => {
       await expect(moment(outlast)).rejects.toBeInstanceOf(MomentTooLong)

@@ -1,4 +1,4 @@
-/** Goal: rows that no commit of the ledger wrote are found as they are written, without a pass (tail.ts). */
+/** The tail finds rows that no commit of the ledger wrote, without a pass (tail.ts). */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Found, findingsOf, NEVER_MS, startAuditor, untilSeen } from '../../support/auditing.ts'
 import { vaultOf } from '../../support/postgres/ledger-database.ts'
@@ -15,7 +15,6 @@ afterAll(() => tampered?.close())
 
 const { namesOf, sql } = withoutKeys(() => tampered)
 
-/** The findings that the tail makes without a pass. */
 function tailFound(tamper: Tamper): Promise<readonly Found[]> {
   return tampered.onCopy(async (copy) => {
     const ledger = { ...copy, ledgerId: tampered.ledgerId, vault: await vaultOf(copy.url) }
@@ -32,12 +31,11 @@ function tailFound(tamper: Tamper): Promise<readonly Found[]> {
   })
 }
 
-/** The tampering, and all findings that it causes. */
 type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
 
 const CREDIT =
   "type = 'credit' AND status = 'completed' AND origin = 'client' AND group_id IS NULL AND account_id = BOB"
-/** Under a key that there is not; a new commit names it, its row names another. */
+/** Gives the transaction an unknown receipt key and another commit than the one that names it. */
 const ofCommit = (commit: string): readonly string[] => [
   `UPDATE transactions SET entered_xid = '${commit}', ended_xid = '${commit}', receipt_key_id = 'another' WHERE ${CREDIT}`,
   `INSERT INTO commits (final, pending, ended) SELECT array_agg(txn_id), '{}', '{}' FROM transactions WHERE ${CREDIT}`,
@@ -49,13 +47,13 @@ const txn = [
 ]
 const cases: readonly Case[] = [
   [
-    'an entry that no account knows of',
+    'an entry beyond the end of its chain',
     sql(`INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
          SELECT shard_id, account_id, 777, tip, sha256('x'), '{}' FROM accounts WHERE account_id = ALICE`),
     ['chains_verify: account alice, entry 777'],
   ],
   [
-    'a transaction in a place that its account does not know of',
+    'a transaction beyond the end of its chain',
     sql(
       `INSERT INTO transactions
          SELECT (jsonb_populate_record(t, jsonb_build_object('txn_id', 'txn_forged', 'idempotency_key', 'forged',
@@ -69,8 +67,8 @@ const cases: readonly Case[] = [
       'receipts_verify: transaction txn_forged',
     ],
   ],
-  ['a transaction of a new entry under a commit that is long past', sql(...ofCommit('1')), txn],
-  ['a transaction of a new entry under a commit to come', sql(...ofCommit('9000000000000')), txn],
+  ['a transaction in the commit log with an old commit ID in its row', sql(...ofCommit('1')), txn],
+  ['a transaction in the commit log with a future commit ID in its row', sql(...ofCommit('9000000000000')), txn],
   [
     'an NFT whose owner does not follow from its history',
     sql(`INSERT INTO nft_events (shard_id, nft_id, number, type, from_account_id, to_account_id, txn_id, occurred_at,
@@ -81,6 +79,6 @@ const cases: readonly Case[] = [
     ['provenance: NFT class/travelled', 'provenance: NFT class/travelled, entry 4'],
   ],
 ]
-test.for(cases)('T2: %s is found as it is written', async ([, tamper, named]) => {
+test.for(cases)('T2: the tail finds %s', async ([, tamper, named]) => {
   expect(namesOf(await tailFound(tamper))).toEqual(named)
 })

@@ -1,7 +1,6 @@
 /**
- * Goal: a change of a chain, a transaction, value, supply or an owner past the ledger is found by its control, even if the
- * attacker has all keys; an unchanged ledger has no findings. Each damage is done to a copy of its own. Errors within one
- * row: test/unit/actors/audit*.test.ts.
+ * An attacker with all keys changes chains, transactions, value, supplies or owners in a copy of the database. The
+ * control of the audit that covers each change finds it. Errors within one row: test/unit/actors/audit*.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
@@ -44,7 +43,7 @@ async function expectFound([, found, tamper]: Case): Promise<void> {
   expect(await foundBy(tampered, tamper)).toEqual(found)
 }
 
-test('an untouched ledger is sound, and everything in it was looked at', async () => {
+test('an audit of an undamaged ledger checks every row and has no findings', async () => {
   await tampered.onCopy(async ({ url, sql }) => {
     const result = await tampered.audit(url)
     const [rows] = await sql`
@@ -54,9 +53,9 @@ test('an untouched ledger is sound, and everything in it was looked at', async (
              (SELECT count(*)::integer FROM actors WHERE kind = 'token') AS supply_reconciles,
              (SELECT count(*)::integer FROM actors WHERE kind = 'instance') AS provenance`
     expect(failedOf(result)).toEqual([])
-    // The base unit and the two tokens; of one of them nothing ever was.
+    // The base unit and two tokens, one of which has no supply.
     expect(result.checked).toEqual({ ...rows, value_is_conserved: 3 })
-    // Otherwise some of this was not put to the test.
+    // The ledger has transactions and groups of every kind.
     const kinds = await sql`SELECT DISTINCT type || ' ' || status AS kind FROM transactions ORDER BY kind`
     const all = ['burn completed', 'credit completed', 'debit completed', 'debit failed', 'exchange completed']
     expect(kinds.map((row): unknown => row['kind'])).toEqual([
@@ -70,19 +69,18 @@ test('an untouched ledger is sound, and everything in it was looked at', async (
   })
 })
 
-/** Of alice, by her reference, in SQL that is run on a copy. */
+/** Runs SQL with a condition on the rows of Alice. */
 function onAlices(statement: (alices: string) => string): Tamper {
   return (copy) => run(statement(`account_id = '${tampered.refOf('alice-one')}'`))(copy)
 }
 
 const LAST = '(SELECT sequence FROM accounts WHERE '
 
-/** Entries of alice's chain. */
 function onEntries(change: (entry: AuditEntry) => AuditEntry | undefined): Tamper {
   return changeEntries('alice-one', change)
 }
 
-/** The entry of the credit of 100.5, with another amount. */
+/** Changes the amount in the entry of the credit of 100.5. */
 function otherAmount(entry: AuditEntry): AuditEntry | undefined {
   const payload = entry.payload.replace('"amount":"100.5"', '"amount":"900.5"')
   return payload === entry.payload ? undefined : { ...entry, payload }
@@ -96,7 +94,7 @@ function hashedAnew(entry: AuditEntry): AuditEntry {
   return { ...entry, auditHash: chainHash(entry.previousHash, entry.payload) }
 }
 
-/** The last entry, which is that of a transaction, salted anew, where its account says the same of it. */
+/** Changes the salt and hash of the last entry, which is that of a transaction, and the tip of the account. */
 const lastRewritten: Tamper = async (copy) => {
   let last: AuditEntry | undefined
   await onEntries((entry) => {
@@ -126,9 +124,9 @@ describe('chains', () => {
       ['chains_verify'],
       changeAccount('alice-one', (account) => ({ ...account, key: { keyId: 'mine', publicKey: 'mine' } })),
     ],
-    ['the last entry rewritten, with the tip and the hash of its transaction', ['receipts_verify'], lastRewritten],
+    ['the last entry, rewritten with the tip and the hash of its transaction', ['receipts_verify'], lastRewritten],
     [
-      'the last entry deleted, and the account put back before it',
+      'the deletion of the last entry, with the state of the account from before it',
       ['no_negative_balance'],
       async (copy) => {
         let tip = ''
@@ -141,10 +139,9 @@ describe('chains', () => {
       },
     ],
   ]
-  test.for(cases)('I6: %s is found', expectFound)
+  test.for(cases)('I6: an audit finds %s', expectFound)
 })
 
-/** Transactions of any account, and their ends. */
 function onTransactions(
   isMeant: (transaction: Transaction) => boolean,
   change: (transaction: Transaction) => Partial<Transaction>,
@@ -164,10 +161,10 @@ function isFailedDebit({ status, type }: Transaction): boolean {
 
 const NOT_ENTERED: Partial<Transaction> = { sequence: null, previousHash: null, auditHash: null, entry: null }
 
-/** A place that no entry has. */
+/** A place in the chain without an entry. */
 const PLACED = { sequence: 999, previousHash: 'ab'.repeat(32), auditHash: 'cd'.repeat(32) } as const
 
-/** Sealed with the column by which it is searched. */
+/** Seals the transaction with another amount bucket. */
 const misfiled: Tamper = async (copy) => {
   const vault = await vaultOf(copy.url)
   const amountBucket: typeof vault.amountBucket = (...of) => vault.amountBucket(...of) + 1
@@ -178,31 +175,31 @@ const misfiled: Tamper = async (copy) => {
 }
 
 describe('transactions', () => {
-  test('I7: one that failed cannot be made out as completed without a place in the chain', async () => {
+  test('I7: PostgreSQL refuses to change a failed transaction to completed without a place in the chain', async () => {
     const completed = onTransactions(isFailedDebit, () => ({ status: 'completed', failure: null }))
     await tampered.onCopy((copy) => expect(completed(copy)).rejects.toThrow('transactions_in_chain'))
   })
 
   const cases: readonly Case[] = [
     ['another amount', ['chains_verify', 'receipts_verify'], onTransactions(isCredit, () => ({ amount: '900.5' }))],
-    ['another amount to be searched by than was signed', ['chains_verify'], misfiled],
+    ['an amount bucket that differs from the signed amount', ['chains_verify'], misfiled],
     [
-      'another amount to be searched by than was sealed',
+      'an amount bucket that differs from the sealed one',
       ['chains_verify', 'receipts_verify'],
       run("UPDATE transactions SET amount_bucket = amount_bucket + 1 WHERE type = 'credit'"),
     ],
     [
-      'a receipt under a key that was revoked',
+      'a receipt with a revoked key',
       ['receipts_verify', 'provenance'],
       run("UPDATE service_keys SET revoked_at = now() WHERE purpose = 'receipt'"),
     ],
     [
-      'one that failed made out as completed, at a place of the chain',
+      'a failed transaction changed to completed, with a place in the chain',
       ['chains_verify', 'receipts_verify'],
       onTransactions(isFailedDebit, () => ({ ...PLACED, status: 'completed', failure: null })),
     ],
     [
-      'one that failed made out as completed, with an entry that says the same',
+      'a failed transaction changed to completed, with a matching entry',
       ['chains_verify', 'receipts_verify'],
       onTransactions(isFailedDebit, (failed) => {
         const { sequence, previousHash: tip } = PLACED
@@ -211,7 +208,7 @@ describe('transactions', () => {
       }),
     ],
     [
-      'one that is completed made out as failed',
+      'a completed transaction changed to failed',
       ['chains_verify', 'receipts_verify'],
       onTransactions(isCredit, () => ({
         ...NOT_ENTERED,
@@ -220,9 +217,9 @@ describe('transactions', () => {
       })),
     ],
   ]
-  test.for(cases)('I7: %s is found', expectFound)
+  test.for(cases)('I7: an audit finds %s', expectFound)
 
-  test('a row that was opened and sealed again as it was is as good as before', async () => {
+  test('an audit has no findings for rows that were opened and sealed again without a change', async () => {
     const nothing: Tamper = all(
       changeAccount('alice-one', (account) => account),
       onEntries((entry) => entry),
@@ -245,7 +242,7 @@ function supplyChange(member: 'totalSupply' | 'initialSupply', to: string): Tamp
 describe('value', () => {
   const cases: readonly Case[] = [
     [
-      'a balance raised',
+      'a raised balance',
       ['value_is_conserved', 'no_negative_balance'],
       changeBase('alice-one', ({ balance }) => ({ balance: balance + ONE })),
     ],
@@ -258,7 +255,7 @@ describe('value', () => {
       ),
     ],
     [
-      'a balance made incoming',
+      'a balance changed to incoming',
       ['value_is_conserved', 'no_negative_balance'],
       changeBase('alice-one', ({ balance, incoming }) => ({
         balance: balance - ONE,
@@ -266,7 +263,7 @@ describe('value', () => {
       })),
     ],
     [
-      'another sum of what came over the boundary',
+      'changed totals of external accounts',
       ['value_is_conserved'],
       changeCrossings((crossings) =>
         crossings.map(([shardId, crossed]) => [
@@ -275,9 +272,9 @@ describe('value', () => {
         ]),
       ),
     ],
-    ['a supply raised', ['value_is_conserved', 'supply_reconciles'], supplyChange('totalSupply', '5000')],
+    ['a raised supply', ['value_is_conserved', 'supply_reconciles'], supplyChange('totalSupply', '5000')],
     [
-      'a supply raised, and the sum at the boundary with it',
+      'a raised supply, with the total of external accounts',
       ['supply_reconciles'],
       async (copy) => {
         let before = ''
@@ -290,11 +287,10 @@ describe('value', () => {
     ],
     ['another initial supply', ['supply_reconciles'], supplyChange('initialSupply', '5000')],
   ]
-  test.for(cases)('I4, I5: %s is found', expectFound)
+  test.for(cases)('I4, I5: an audit finds %s', expectFound)
 })
 
 describe('NFTs', () => {
-  /** Entries of the history of the NFT that went about. */
   const onTravelled =
     (change: (event: NftEvent) => Partial<NftEvent> | undefined): Tamper =>
     (copy) =>
@@ -306,13 +302,13 @@ describe('NFTs', () => {
     changeActors('instance', (state) => (state.id.endsWith(`/${nft}`) ? change(state) : undefined))
   const cases: readonly Case[] = [
     [
-      'the last entry deleted',
+      'the deletion of the last entry of a history',
       ['provenance'],
       (copy) => run(`DELETE FROM nft_events WHERE nft_id = '${tampered.told.travelled}' AND number = 3`)(copy),
     ],
     ['another owner', ['provenance'], onInstance('travelled', (state) => ({ ...state, owner: 'mallory' }))],
     [
-      'the last entry rewritten to another owner, hashed anew, with the instance',
+      'the last entry of a history with another owner and a matching hash and instance',
       ['provenance'],
       async (copy) => {
         let first = ''
@@ -326,7 +322,7 @@ describe('NFTs', () => {
       },
     ],
     [
-      'an entry under a transaction of another NFT, hashed anew to the end',
+      'an entry with the transaction of another NFT and matching hashes',
       ['provenance'],
       async (copy) => {
         let [other, tip] = ['', '']
@@ -349,19 +345,19 @@ describe('NFTs', () => {
       ['provenance'],
       changeActors('class', (state) => ({ ...state, issuer: 'mallory' })),
     ],
-    ['the class deleted', ['provenance'], run("DELETE FROM actors WHERE kind = 'class'")],
+    ['the deletion of the class', ['provenance'], run("DELETE FROM actors WHERE kind = 'class'")],
     [
-      'an NFT deleted',
+      'the deletion of an NFT',
       ['provenance'],
       run("DELETE FROM actors WHERE kind = 'instance' AND actor_id LIKE '%/travelled'"),
     ],
     [
-      'a burned NFT brought back',
+      'a burned NFT changed to active',
       ['provenance'],
       onInstance('burned', (state) => ({ ...state, status: 'active', owner: 'bob-one' })),
     ],
     [
-      'the receipt of a transfer',
+      'a changed receipt of a transfer',
       ['receipts_verify', 'provenance'],
       changeTransactions(({ transaction, receipt }) => {
         const { type, tokenId, accountId, groupId, payload } = transaction
@@ -371,10 +367,10 @@ describe('NFTs', () => {
       }),
     ],
     [
-      'the transaction of a mint deleted',
+      'the deletion of the transaction of a mint',
       ['chains_verify', 'provenance'],
       run("DELETE FROM transactions WHERE type = 'mint' AND token_id LIKE '%/travelled'"),
     ],
   ]
-  test.for(cases)('I9: %s is found', expectFound)
+  test.for(cases)('I9: an audit finds %s', expectFound)
 })

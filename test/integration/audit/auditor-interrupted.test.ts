@@ -1,4 +1,4 @@
-/** Goal: what the auditor cannot look at takes nothing from what it has seen: that is recorded. */
+/** If the auditor cannot read some rows, it still records its findings about others. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { parseQuantity, type Quantity } from '../../../actors/money.ts'
 import type { AuditorSettings } from '../../../infra/audit/auditor.ts'
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await ledger.sql`TRUNCATE audit_progress, audit_findings`
 })
 
-/** Statements that need the column fail for as long as the test lasts. */
+/** Makes statements with the column fail until the end of the test. */
 async function without(table: string, column: string): Promise<void> {
   const renamed = async (from: string, to: string): Promise<void> => {
     await ledger.sql.unsafe(`ALTER TABLE ${table} RENAME COLUMN ${from} TO ${to}`)
@@ -39,7 +39,7 @@ async function without(table: string, column: string): Promise<void> {
   onTestFinished(() => renamed('away', column))
 }
 
-/** It ends with its test. */
+/** Starts an auditor that ends with the test. Returns a function that ends it earlier. */
 function audited(settings: Partial<AuditorSettings>): () => Promise<void> {
   const { auditor } = startAuditor(ledger, { settings })
   onTestFinished(() => auditor.stop())
@@ -50,7 +50,7 @@ async function untilFound(place: string): Promise<void> {
   await until(async () => (await findingsOf(ledger)).some((found) => found.place === place))
 }
 
-test('all value is looked at where the supply of tokens cannot be', async () => {
+test('the auditor checks the conservation of value although it cannot read the supply of tokens', async () => {
   const stop = audited({ betweenPassesMs: NEVER_MS, betweenMomentsMs: NEVER_MS })
   await until(async () => ((await progressOf(ledger))?.tail.momentAtMs ?? null) !== null)
   await parties.submit(told.alice, { type: 'burn', amount: '1', token_id: 'GOLD-one' })
@@ -66,7 +66,7 @@ test('all value is looked at where the supply of tokens cannot be', async () => 
   expect((await progressOf(ledger))?.tail).toMatchObject({ tokens: ['gold-one'] })
 })
 
-test('what the pages of a turn have found stands, whatever comes of the page behind them', async () => {
+test('the auditor records the findings of a turn whose last page fails', async () => {
   const named = (owner: string) =>
     changeActors('instance', (nft) => (nft.id === told.kept ? { ...nft, owner } : undefined))(ledger)
   await named('nobody')

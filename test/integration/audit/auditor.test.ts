@@ -1,6 +1,6 @@
 /**
- * Goal: the auditor walks everything again and again, follows what is written, and what it knows is durable: it goes on
- * after a restart, says what is wrong until it is right again, and takes no more than its share.
+ * The auditor repeats passes over all rows, and its tail checks new rows. It stores its progress, continues after a
+ * restart, lists findings until the damage is repaired, and uses at most its share of a processor.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -30,7 +30,7 @@ import { createSystemClock } from '../../../infra/system/clock-system.ts'
 
 const ONE = parseQuantity('1')
 
-/** A pass takes more. */
+/** A pass takes more turns. */
 const TURNS_BEFORE_REST = 3
 
 let ledger: AuditedLedger
@@ -48,16 +48,11 @@ beforeEach(async () => {
   await ledger.sql`TRUNCATE audit_progress, audit_findings`
 })
 
-/** It ends with its test, however that ends: there is room for one on a ledger. */
+/** Starts an auditor that ends with the test: a ledger has one at a time. */
 function startedAuditor(...given: Parameters<typeof startAuditor>): AuditorUnderTest {
   const audit = startAuditor(...given)
   onTestFinished(() => audit.auditor.stop())
   return audit
-}
-
-/** The keyed hash of the account in rows and findings. */
-function alice(): string {
-  return ledger.vault.accountRef(told.alice.accountId)
 }
 
 async function countsOf(): Promise<Readonly<Record<string, number>>> {
@@ -75,7 +70,7 @@ async function covered(): Promise<Readonly<Record<string, number>>> {
   return { chains_verify: chains_verify ?? 0, receipts_verify: receipts_verify ?? 0, provenance: provenance ?? 0 }
 }
 
-/** An offer without a mirror. Returns its transaction's ID. */
+/** Submits an exchange offer without a matching one. Returns the ID of its transaction. */
 function offer(lastsMs: number): Promise<string> {
   return parties.submit(told.alice, {
     type: 'exchange',
@@ -89,7 +84,7 @@ function offer(lastsMs: number): Promise<string> {
 }
 
 describe('a pass', () => {
-  test('P1: the last one with what was written since is everything, each thing counted once', async () => {
+  test('P1: the last pass and the tail together count every row once', async () => {
     const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await until(() => audit.count('audit_pass_complete') === 1)
     expect(await covered()).toEqual(await countsOf())
@@ -103,7 +98,7 @@ describe('a pass', () => {
     expect(await findingsOf(ledger)).toEqual([])
   })
 
-  test('P1: what is written while one is under way is counted once, too', async () => {
+  test('P1: rows that are written during a pass are counted once', async () => {
     const audit = startedAuditor(ledger)
     await everythingOnce(parties, 'meanwhile')
     await until(() => audit.count('audit_pass_complete') > 0)
@@ -113,19 +108,19 @@ describe('a pass', () => {
     expect(await findingsOf(ledger)).toEqual([])
   })
 
-  test('P1: what was pending when a pass began, and fails before the pass comes to it, is counted once', async () => {
+  test('P1: a transaction that fails between the start of a pass and its check is counted once', async () => {
     const clock = createSystemClock()
     let goOn: (() => void) | undefined
     let passes = (): number => 0
     let rests = 0
-    // Rests in the middle of the second pass until it is told to go on, and for ever when that pass is complete.
+    // Stops the auditor in the middle of the second pass until `goOn`, and permanently after that pass.
     const after: Clock['after'] = (delayMs, run) => {
       rests = passes() === 1 ? rests + 1 : 0
       if (rests !== 2 && passes() < 2) return clock.after(delayMs, run)
       goOn = run
       return { cancel: () => undefined }
     }
-    // Long enough for a slow machine to come to the second pass before it expires.
+    // A slow machine needs this time to reach the second pass before the offer expires.
     const txnId = await offer(8_000)
     const audit = startedAuditor(ledger, { clock: { ...clock, after } })
     passes = () => audit.count('audit_pass_complete')
@@ -140,10 +135,10 @@ describe('a pass', () => {
     expect(await covered()).toEqual(await countsOf())
   })
 
-  test('A1, S2: another auditor waits, and goes on in the middle of the pass of the one before it', async () => {
+  test('A1, S2: a second auditor waits for the first to end, and continues its pass', async () => {
     let turns = 0
     const clock = createSystemClock()
-    // Rests for ever in the middle of its first pass.
+    // Stops the auditor permanently in the middle of its first pass.
     const after: Clock['after'] = (delayMs, run) => {
       turns += 1
       return turns < TURNS_BEFORE_REST ? clock.after(delayMs, run) : { cancel: () => undefined }
@@ -162,7 +157,7 @@ describe('a pass', () => {
     expect(await covered()).toEqual(await countsOf())
   })
 
-  test('P2: what is wrong stays listed until the pass after it is right again, and no longer', async () => {
+  test('P2: a finding stays listed until the first pass after the repair', async () => {
     const audit = startedAuditor(ledger)
     await untilPasses(audit, 1)
     expect(await findingsOf(ledger)).toEqual([])
@@ -170,7 +165,7 @@ describe('a pass', () => {
       changeBase(told.alice.accountId, ({ balance }) => ({ balance: balance + by }))(ledger)
     await raise(ONE)
     const wrong = [
-      { subject: 'no_negative_balance', place: `account ${alice()}, BASE` },
+      { subject: 'no_negative_balance', place: `account ${ledger.vault.accountRef(told.alice.accountId)}, BASE` },
       { subject: 'value_is_conserved', place: 'asset BASE' },
     ]
     await untilPasses(audit, 1)
@@ -188,7 +183,7 @@ describe('a pass', () => {
     await audit.auditor.stop()
   })
 
-  test('a database that was restored elsewhere is walked from the beginning', async () => {
+  test('the auditor begins anew if its progress is ahead of the database, as after a restore', async () => {
     const progress = newProgress('9000000000000', 1)
     await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`
     const audit = startedAuditor(ledger)
@@ -200,7 +195,7 @@ describe('a pass', () => {
 })
 
 describe('the tail', () => {
-  /** No pass after the first: what is found, the tail has found. */
+  /** Runs `work` with an auditor that makes no pass after the first. */
   async function tailOnly<T>(work: () => Promise<T>): Promise<T> {
     const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS, betweenMomentsMs: NEVER_MS } })
     try {
@@ -211,7 +206,7 @@ describe('the tail', () => {
     }
   }
 
-  test('T1: what a commit that is still under way will write is not passed over', async () => {
+  test('T1: the tail does not skip rows of a commit that is still in flight', async () => {
     await tailOnly(async () => {
       const before = await progressOf(ledger)
       let written: () => void = () => undefined
@@ -226,7 +221,7 @@ describe('the tail', () => {
         await mayEnd
       })
       await hasBegun
-      // Others commit meanwhile, and the auditor takes turns.
+      // Meanwhile other commits complete, and the auditor takes turns.
       await parties.submit(told.alice, { type: 'credit', amount: '1' })
       const turns = async (): Promise<number> => {
         const [row] = await ledger.sql<{ updated_at: Date }[]>`SELECT updated_at FROM audit_progress`
@@ -244,7 +239,7 @@ describe('the tail', () => {
     })
   })
 
-  test('what no commit of the ledger can write at once is left to a pass', async () => {
+  test('a commit with more rows than the ledger ever writes at once causes a new pass', async () => {
     const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await until(() => audit.count('audit_pass_complete') === 1)
     await ledger.sql`
@@ -259,7 +254,7 @@ describe('the tail', () => {
     expect((await findingsOf(ledger)).map(({ subject }) => subject)).toContain('provenance')
   })
 
-  test('supply that was changed since is looked at again', async () => {
+  test('an auditor checks the tokens that changed before its start', async () => {
     const tokens = await tailOnly(async () => {
       await parties.submit(told.alice, { type: 'burn', amount: '1', token_id: 'GOLD-one' })
       await parties.atRest()
@@ -282,7 +277,7 @@ describe('the tail', () => {
     ])
   })
 
-  test('T3: the receipt of a transaction that failed long after it was entered is looked at', async () => {
+  test('T3: the tail checks the receipt of a transaction that failed long after its entry', async () => {
     await tailOnly(async () => {
       const txnId = await offer(600_000)
       await untilSeen(ledger)
@@ -301,8 +296,8 @@ describe('the tail', () => {
   })
 })
 
-describe('its bounds', () => {
-  test('S3: a thousand findings of a subject are listed, the others counted; those of the next pass take their place', async () => {
+describe('the limits of an auditor', () => {
+  test('S3: a thousand findings of a subject are listed and the others counted; the next pass replaces them', async () => {
     const store = await openProgressStore(ledger.url, ledger.vault)
     if (store === undefined) throw new Error('another auditor runs')
     const named = (count: number, from = 0) =>
@@ -327,7 +322,7 @@ describe('its bounds', () => {
     await store.close()
   })
 
-  test('S4: what is written down of a pass names no account and no amount, and is gone on from all the same', async () => {
+  test('S4: the stored progress of a pass contains no account and no amount in plain text, and can be continued', async () => {
     const store = await openProgressStore(ledger.url, ledger.vault)
     if (store === undefined) throw new Error('another auditor runs')
     const books = [['BASE', '100.5', '0']] as const
@@ -339,18 +334,18 @@ describe('its bounds', () => {
     const [row] = await ledger.sql<{ document: string }[]>`SELECT document FROM audit_progress`
     expect(row?.document).not.toMatch(/alice|100\.5|BASE/)
     expect(await store.load()).toEqual({ ...progress, sealedPlace: expect.any(String) })
-    // The progress was changed: it is unknown now, and the pass begins anew.
+    // A changed place does not open, and the pass begins anew.
     await ledger.sql`UPDATE audit_progress SET document = replace(document, '"sealedPlace":"01', '"sealedPlace":"0101')`
     expect((await store.load())?.pass).toBeNull()
     await store.close()
   })
 
-  test('A3: with a tenth of a processor it rests nine times as long as it works, less what it was kept waiting', async () => {
-    for (const [kept, least, most] of [
-      [0, 8, 10],
-      [5, 3, 5],
-    ] as const) {
-      await ledger.sql`TRUNCATE audit_progress, audit_findings`
+  test.for([
+    [0, 8, 10],
+    [5, 3, 5],
+  ] as const)(
+    'A3: with a tenth of a processor and waits %i times its work it pauses %i to %i times as long as it works',
+    async ([waits, least, most]) => {
       const clock = createSystemClock()
       const rests: number[] = []
       const works: number[] = []
@@ -358,21 +353,21 @@ describe('its bounds', () => {
       const after: Clock['after'] = (delayMs, run) => {
         works.push(clock.monotonic() - sinceMs)
         rests.push(delayMs)
-        // No caller waits for it here.
         return clock.after(0, () => {
           sinceMs = clock.monotonic()
           run()
         })
       }
-      // Of the time that passes in a turn this much was not worked.
-      const workedMs = (): number => clock.monotonic() / (1 + kept)
+      // The auditor works for this part of the elapsed time, and waits for the rest.
+      const workedMs = (): number => clock.monotonic() / (1 + waits)
       const audit = startedAuditor(ledger, { clock: { ...clock, after }, share: 0.1, workedMs })
       await until(async () => ((await progressOf(ledger))?.last?.number ?? 0) > 0)
       await audit.auditor.stop()
       const sum = (values: readonly number[]): number => values.slice(1).reduce((total, value) => total + value, 0)
       expect(rests.length).toBeGreaterThan(5)
-      expect(sum(rests) / (sum(works) / (1 + kept))).toBeGreaterThan(least)
-      expect(sum(rests) / (sum(works) / (1 + kept))).toBeLessThan(most)
-    }
-  })
+      const ratio = sum(rests) / (sum(works) / (1 + waits))
+      expect(ratio).toBeGreaterThan(least)
+      expect(ratio).toBeLessThan(most)
+    },
+  )
 })

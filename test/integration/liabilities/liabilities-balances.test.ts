@@ -1,4 +1,4 @@
-/** Goal: A4 of liability-accounts.ts: what accounts are owed is the same however their balances come to them. */
+/** A4 of liability-accounts.ts: both ways to join balances with accounts yield the same liabilities. */
 import { afterEach, expect, test } from 'vitest'
 import { eachOwed, hasLoneBalances } from '../../../infra/liabilities/liability-accounts.ts'
 import { copyRows } from '../../../infra/liabilities/copy-rows.ts'
@@ -14,7 +14,7 @@ function named(count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => `owner-${number}`)
 }
 
-/** The liabilities, and whether balances were joined unchanged. */
+/** Whether every account has at most one balance, the liabilities, and the number of balances and holds. */
 async function owed(): Promise<readonly [areLone: boolean, ...lines: string[]]> {
   return ledger.sql.begin('isolation level repeatable read read only', async (sql) => {
     const totals = new Map<string, bigint>()
@@ -30,7 +30,7 @@ async function owed(): Promise<readonly [areLone: boolean, ...lines: string[]]> 
   })
 }
 
-test('one balance each, and accounts without any', async () => {
+test('liabilities are complete if every account has at most one balance', async () => {
   ledger = await createLiabilitiesLedger()
   await ledger.balances(named(30).map((owner) => [owner, 'BASE', '10'] as const))
   await ledger.hold('owner-1', 'GOLD', '7')
@@ -39,7 +39,7 @@ test('one balance each, and accounts without any', async () => {
   expect(await owed()).toEqual(expected)
 })
 
-test('one account has a second one', async () => {
+test('liabilities are complete if an account has two balances', async () => {
   ledger = await createLiabilitiesLedger()
   await ledger.balances(named(30).map((owner) => [owner, 'BASE', '10'] as const))
   await ledger.balances([['owner-7', 'GOLD', '1']])
@@ -49,7 +49,7 @@ test('one account has a second one', async () => {
   expect(await owed()).toEqual([...expected, '31 balances', '2 holds'])
 })
 
-test.for([1, 20, 60, 500])('after a row of %d kB that is refused, its connection answers', async (kilobytes) => {
+test.for([1, 20, 60, 500])('the connection is usable after a copy of %d kB whose reader throws', async (kilobytes) => {
   ledger = await createLiabilitiesLedger()
   await ledger.sql.begin(async (sql) => {
     const read = copyRows(sql, `SELECT repeat('x', 1000) FROM generate_series(1, ${kilobytes})`, 1, () => {

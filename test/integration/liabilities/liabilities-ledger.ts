@@ -1,4 +1,4 @@
-/** A ledger for tests of what it owes: rows as commits write them, without the ledger. */
+/** A database with the rows of a ledger for tests of liabilities. No ledger runs. */
 import postgres from 'postgres'
 import {
   createLiabilities,
@@ -22,9 +22,9 @@ export interface LiabilitiesLedger extends OwedRows {
   readonly database: LedgerDatabase
   readonly sql: postgres.Sql
   readonly vault: RowVault
-  /** `level event`, as they were logged. */
+  /** Logged events with their level, as `warn liabilities_failed`. */
   readonly logged: string[]
-  /** How often a run began, over all sources. */
+  /** The number of runs that began, over all sources. */
   readonly begun: () => number
   readonly open: (options?: OpenOptions) => PostgresLiabilities
   readonly close: () => Promise<void>

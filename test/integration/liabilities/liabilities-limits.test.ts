@@ -1,4 +1,4 @@
-/** Goal: a proof of liabilities for a too large ledger is refused with the limit, after a warning. */
+/** A proof of liabilities beyond a limit is refused with this limit. A warning precedes the refusal. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { estimateBalances } from '../../../infra/liabilities/liability-limit-watch.ts'
 import { createLiabilitiesLedger, type LiabilitiesLedger } from './liabilities-ledger.ts'
@@ -15,10 +15,10 @@ beforeEach(async () => {
 })
 afterEach(() => ledger.close())
 
-/** A server process reports its rows at the latest when it ends or is idle for a while. */
+/** A server process reports its row counts with a delay: these polls wait for it. */
 const REPORTED = { interval: 100 }
 
-/** No other session may read the rows during the call. */
+/** Locks the table against reads by other sessions during `work`. */
 async function whileLocked(table: 'accounts' | 'balances', work: () => Promise<void>): Promise<void> {
   const locking = await ledger.sql.reserve()
   try {
@@ -31,7 +31,7 @@ async function whileLocked(table: 'accounts' | 'balances', work: () => Promise<v
   }
 }
 
-test('S3: a snapshot that takes too long is refused with the limit and the number of balances, and followed by a warning', async () => {
+test('S3: a snapshot beyond the time limit is refused with the limit and the number of balances, and warns', async () => {
   const source = ledger.open({ limits: { snapshotTimeoutMs: 500 } })
   expect(source.warnings()).toEqual([])
   await whileLocked('accounts', async () => {
@@ -44,18 +44,18 @@ test('S3: a snapshot that takes too long is refused with the limit and the numbe
   expect(source.warnings()).toMatchObject([{ code: 'liability_time_limit' }])
 })
 
-test('the statistics give the number of balances without reading them, also after a crash or a restore', async () => {
+test('the estimate of balances comes from statistics without a read of balances, also after a crash', async () => {
   await expect.poll(() => estimateBalances(ledger.sql), REPORTED).toBe(ACCOUNTS)
   await whileLocked('balances', async () => {
     expect(await estimateBalances(ledger.sql)).toBe(ACCOUNTS)
   })
   await ledger.sql`ANALYZE balances`
-  // As after a crash.
+  // A crash resets these statistics.
   await ledger.sql`SELECT pg_stat_reset()`
   expect(await estimateBalances(ledger.sql)).toBe(ACCOUNTS)
 })
 
-test('a ledger near the limit gets a warning before a refusal, once in the log', async () => {
+test('a source near the limit of balances warns, once in the log', async () => {
   const at = (maxRows: number) => ledger.open({ limits: { maxRows }, estimateEveryMs: 20 })
   const [far, near, over] = [at(12), at(11), at(8)]
   await expect.poll(() => over.warnings().length, REPORTED).toBe(1)

@@ -1,4 +1,4 @@
-/** Goal: several readers give what one gives: of one moment (P1), with all that is there, and none believes what others refuse. */
+/** Several concurrent readers read one snapshot (P1) of all shards. A failure of one reader fails the run (P2). */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import { type ReaderTask, runReader, startReaderHere } from '../../../infra/liabilities/liability-readers.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => ledger.close())
 
-test('what is owed in all shards is summed up, each unit once, and everybody is proved their own', async () => {
+test('the totals cover all shards, and each account has a proof of its balances', async () => {
   const started: ReaderTask['shards'][] = []
   const source = ledger.open({
     limits: MANY,
@@ -52,12 +52,12 @@ test('what is owed in all shards is summed up, each unit once, and everybody is 
   expect(await provenBy(source, 'far-dave')).toEqual({ GOLD: '3' })
 })
 
-test('P1: a reader that begins late sees the moment of the others', async () => {
+test('P1: a reader that starts late reads the snapshot of the others', async () => {
   const source = ledger.open({
     limits: MANY,
     run: (task) =>
       runLiabilities(task, (reader) => {
-        // As much of a token as there must be, either way: only the moment tells them apart.
+        // The totals reconcile before and after these commits: only the snapshot distinguishes them.
         const late = (async () => {
           if (reader.shards.end === FAR_SHARD + 1) {
             await ledger.balance('far-carol', 'BASE', '2.5')
@@ -75,18 +75,18 @@ test('P1: a reader that begins late sees the moment of the others', async () => 
 
 test.for([
   [
-    'a balance of which a bit was turned',
+    'a balance with a flipped bit',
     'UPDATE balances SET document = set_bit(document, 300, 1 - get_bit(document, 300)) WHERE',
   ],
-  ['an account whose key is gone', `DELETE FROM data_keys WHERE scope = 'account' AND`],
-  ['a hold that is gone', 'DELETE FROM holds WHERE'],
-])('P2: what another reader finds is refused: %s', async ([, statement = '']) => {
+  ['an account without its data key', `DELETE FROM data_keys WHERE scope = 'account' AND`],
+  ['a deleted hold', 'DELETE FROM holds WHERE'],
+])('P2: the run fails if a reader finds %s', async ([, statement = '']) => {
   await ledger.sql.unsafe(`${statement} shard_id = ${FAR_SHARD}`)
   await expect(ledger.open({ limits: MANY }).liabilities()).rejects.toThrow(AssertionUnavailable)
   expect(ledger.logged).toEqual(['error liabilities_row_unreadable'])
 })
 
-test('P2: balances that stand at no shard of the ledger are refused', async () => {
+test('P2: the run fails if balances are in a shard that the ledger does not have', async () => {
   await ledger.sql`UPDATE balances SET shard_id = shard_id + 100 WHERE shard_id = ${FAR_SHARD}`
   await ledger.sql`UPDATE accounts SET shard_id = shard_id + 100 WHERE shard_id = ${FAR_SHARD}`
   await expect(ledger.open({ limits: MANY }).liabilities()).rejects.toThrow(AssertionUnavailable)
@@ -95,8 +95,8 @@ test('P2: balances that stand at no shard of the ledger are refused', async () =
 
 test.for([
   ['at once', false],
-  ['when it has read', true],
-] as const)('P2: a reader that fails %s fails the run, and the others are ended', async ([, isLate]) => {
+  ['after its reads', true],
+] as const)('P2: a reader that fails %s fails the run and ends the others', async ([, isLate]) => {
   const ended: number[] = []
   const source = ledger.open({
     limits: MANY,

@@ -1,4 +1,4 @@
-/** Balances, holds, messages, supplies and crossings of the boundary, written as commits write them: no ledger runs. */
+/** Writes balances, holds, messages, supplies and rows of external accounts with the commit statement of the ledger. */
 import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
 import { Balances } from '../../../actors/account/balances.ts'
@@ -21,19 +21,19 @@ export type Owed = readonly [accountId: string, tokenId: string, balance: string
 
 export interface OwedRows {
   readonly balance: (...balance: Owed) => Promise<void>
-  /** All in one commit, with what crosses the boundary; of one shard. */
+  /** Writes balances of one shard in one commit, with the row of an external account. */
   readonly balances: (balances: readonly Owed[], crossing?: BoundaryCrossing) => Promise<void>
   readonly boundary: (tokenId: string, credited: string, debited?: string) => Promise<void>
   readonly token: (tokenId: string, totalSupply: string, status?: TokenState['status']) => Promise<void>
   readonly hold: (accountId: string, tokenId: string, value: string) => Promise<void>
-  /** No hold of the account is there any more. */
+  /** Removes all holds of the account. */
   readonly release: (accountId: string) => Promise<void>
-  /** A message that the receiver has not taken in. */
+  /** A message that the receiver has not processed. */
   readonly message: (
     receiver: ActorAddress,
     ...carries: readonly (readonly [tokenId: string, quantity: string])[]
   ) => Promise<void>
-  /** Everything that was sent so far has been taken in. */
+  /** Marks all messages as processed. */
   readonly deliverAll: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     for (const key of made.values()) vault.keys.adopt(key)
   }
 
-  /** The account's next state, and what it was before. */
+  /** The next state of the account, and its previous version. */
   function change(accountId: string, by: (account: AccountState) => Partial<AccountState>) {
     const before = accounts.get(accountId)
     const account = before ?? openAccount(shardOf(accountId), accountId).account
@@ -84,7 +84,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
       const write = change(accountId, (account) => ({
         balances: Balances.of([...account.balances, [tokenId, balance]]),
       }))
-      // Of one that comes more than once, the row is written once.
+      // The row of an account with several balances is written once.
       writes.set(accountId, {
         ...write,
         previousVersion: writes.get(accountId)?.previousVersion ?? write.previousVersion,
@@ -102,7 +102,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     balances,
     balance: (...owed) => balances([owed]),
     boundary: (tokenId, credited, debited = '0') => {
-      // Value that enters the ledger changes an account: without one, no statement writes it.
+      // The commit statement writes rows of external accounts only beside the change of an account.
       const write = change(BY_THE_WAY, () => ({}))
       return commit(ACCOUNT_SHARD, { accounts: [write], boundary: [{ tokenId, credited, debited }] })
     },
@@ -121,7 +121,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     },
     hold: async (accountId, tokenId, amount) => {
       holds += 1
-      // Of a group that is open: what it took out of the balance.
+      // The leg of an open group has taken the amount from the balance.
       const terms = { ...LEG_TERMS, accountId, amount, tokenId }
       const hold = legHold({ leg: holds, state: 'completed', txnId: null, terms })
       const write = change(accountId, (account) => ({ holds: Holds.of([...account.holds, [holdId(hold), hold]]) }))

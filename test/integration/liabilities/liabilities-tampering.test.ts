@@ -1,7 +1,4 @@
-/**
- * Goal: balances that do not add up give no proof (S2), and changed rows are not believed (S4), with or without the keys. The
- * proofs from before stay valid.
- */
+/** A run refuses balances that do not reconcile (S2) and changed rows (S4). Earlier proofs stay valid. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
@@ -27,7 +24,7 @@ async function createFilled(): Promise<void> {
 }
 afterEach(() => ledger.close())
 
-/** The result of a run after the tampering, its log line, and the proofs of the run before. */
+/** The result of a run after the tampering, its log line, and the proofs of the previous run. */
 async function outcomeOf(tamper: Tampering[1]): Promise<object> {
   const source = ledger.open()
   await source.liabilities()
@@ -46,14 +43,14 @@ function refused(said: string): object {
   return { isRefused: true, logged: [said], runs: 1, proven: { GOLD: '37' } }
 }
 
-/** Statements; `$alice` and the like stand for references. */
+/** Runs statements in which `$alice` stands for the reference of Alice. */
 function run(statements: string): Tampering[1] {
   return ({ sql, vault }) =>
     sql.unsafe(statements.replace(/\$([a-z]+)/g, (_, name: string) => `'${vault.accountRef(name)}'`))
 }
 
 const WITH_KEYS: readonly Tampering[] = [
-  ['a balance that grew', ({ balance }) => balance('alice', 'BASE', '10.000000000000000001')],
+  ['a raised balance', ({ balance }) => balance('alice', 'BASE', '10.000000000000000001')],
   [
     'value moved into another token',
     async ({ balance }) => {
@@ -61,12 +58,12 @@ const WITH_KEYS: readonly Tampering[] = [
       await balance('bob', 'BASE', '30')
     },
   ],
-  ['a hold that is gone', ({ release }) => release('bob')],
-  ['a supply that grew', ({ token }) => token('GOLD', '42')],
-  ['a boundary that gave less', ({ boundary }) => boundary('BASE', '0', '1')],
+  ['a deleted hold', ({ release }) => release('bob')],
+  ['a raised supply', ({ token }) => token('GOLD', '42')],
+  ['a lowered total of external accounts', ({ boundary }) => boundary('BASE', '0', '1')],
   ['a message that takes from an unknown account', ({ message }) => message(accountAddress('nobody'), ['GOLD', '-1'])],
   [
-    'a debt below nothing, made up for by another account',
+    'a negative liability that another account balances',
     async ({ message, balance }) => {
       await message(accountAddress('nobody'), ['GOLD', '-1'])
       await balance('bob', 'GOLD', '31')
@@ -74,23 +71,23 @@ const WITH_KEYS: readonly Tampering[] = [
   ],
 ]
 
-describe('by an attacker with the keys', () => {
+describe('a run refuses a change by an attacker with the keys', () => {
   beforeEach(createFilled)
   test.for(WITH_KEYS)('S2: %s', async ([, tamper]) => {
     expect(await outcomeOf(tamper)).toEqual(refused(UNRECONCILED))
   })
 })
 
-describe('by an attacker without keys, of whole rows', () => {
+describe('a run refuses a change of whole rows by an attacker without keys', () => {
   beforeEach(createFilled)
   const TAMPERINGS: readonly Tampering[] = [
     [
-      'an account that is gone, with all that is its own',
+      'an account deleted with all its rows',
       run(`DELETE FROM accounts WHERE account_id = $bob; DELETE FROM balances WHERE account_id = $bob;
            DELETE FROM holds WHERE account_id = $bob`),
     ],
     [
-      'an account that was put back whole to an earlier state',
+      'an account restored with all its rows',
       async (tampered) => {
         await run(`CREATE TABLE a AS SELECT * FROM accounts WHERE account_id = $alice;
                    CREATE TABLE b AS SELECT * FROM balances WHERE account_id = $alice`)(tampered)
@@ -99,31 +96,28 @@ describe('by an attacker without keys, of whole rows', () => {
                    INSERT INTO accounts SELECT * FROM a; INSERT INTO balances SELECT * FROM b`)(tampered)
       },
     ],
-    ['a message that is gone', run('DELETE FROM outbox WHERE number = 1')],
+    ['a deleted message', run('DELETE FROM outbox WHERE number = 1')],
+    ['a message marked as processed', run('INSERT INTO inbox_marks (shard_id, source_shard, mark) VALUES (5, 3, 1)')],
+    ['a deleted token', run(`DELETE FROM actors WHERE actor_id = 'gold'`)],
     [
-      'a message that counts as taken in',
-      run('INSERT INTO inbox_marks (shard_id, source_shard, mark) VALUES (5, 3, 1)'),
-    ],
-    ['a token that is gone', run(`DELETE FROM actors WHERE actor_id = 'gold'`)],
-    [
-      'a crossing that is gone',
+      'a deleted row of an external account',
       run('DELETE FROM boundary_crossings WHERE number = (SELECT max(number) FROM boundary_crossings)'),
     ],
-    ['a crossing that is said not to have passed the fence', run(`UPDATE boundary_crossings SET shards = '{}'`)],
+    ['a row of an external account marked as fenced', run(`UPDATE boundary_crossings SET shards = '{}'`)],
   ]
   test.for(TAMPERINGS)('S2: %s', async ([, tamper]) => {
     expect(await outcomeOf(tamper)).toEqual(refused(UNRECONCILED))
   })
 })
 
-describe('by an attacker without keys, of related rows', () => {
+describe('a run refuses a change of some of the related rows by an attacker without keys', () => {
   beforeEach(createFilled)
   const TAMPERINGS: readonly Tampering[] = [
-    ['a balance that is gone', run('DELETE FROM balances WHERE account_id = $bob')],
-    ['a hold that is gone', run('DELETE FROM holds')],
-    ['an account that is gone, and its balances are not', run('DELETE FROM accounts WHERE account_id = $alice')],
+    ['a deleted balance', run('DELETE FROM balances WHERE account_id = $bob')],
+    ['a deleted hold', run('DELETE FROM holds')],
+    ['an account deleted without its balances', run('DELETE FROM accounts WHERE account_id = $alice')],
     [
-      'a balance that was put back to an earlier state',
+      'a restored balance',
       async (tampered) => {
         await run('CREATE TABLE b AS SELECT * FROM balances WHERE account_id = $alice')(tampered)
         await tampered.balance('alice', 'BASE', '9')
@@ -131,7 +125,7 @@ describe('by an attacker without keys, of related rows', () => {
       },
     ],
     [
-      'an account that was put back, and its balances are not',
+      'an account restored without its balances',
       async (tampered) => {
         await run('CREATE TABLE a AS SELECT * FROM accounts WHERE account_id = $alice')(tampered)
         await tampered.balance('alice', 'BASE', '9')
@@ -139,17 +133,14 @@ describe('by an attacker without keys, of related rows', () => {
       },
     ],
     [
-      "a balance in place of another account's",
+      'a balance replaced by that of another account',
       run(
         `UPDATE balances SET document = (SELECT document FROM balances WHERE account_id = $bob) WHERE account_id = $alice`,
       ),
     ],
+    ['a balance in plain text', run(`UPDATE balances SET document = convert_to('["99","0","0","0",1]', 'UTF8')`)],
     [
-      'a balance that was written over without a key',
-      run(`UPDATE balances SET document = convert_to('["99","0","0","0",1]', 'UTF8')`),
-    ],
-    [
-      'a crossing in place of another',
+      'a row of an external account replaced by another',
       run(`UPDATE boundary_crossings SET document = (SELECT document FROM boundary_crossings ORDER BY number LIMIT 1)`),
     ],
   ]

@@ -1,4 +1,4 @@
-/** Goal: what the ledger owes is summed up once each unit, of one moment, or not at all (S1-S3), and can be proved for a day. */
+/** The liabilities count each unit of value once, in one snapshot, or the run fails (S1-S3). Proofs last for a day. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress, tokenAddress } from '../../../actors/address.ts'
 import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
@@ -16,15 +16,15 @@ beforeEach(async () => {
 })
 afterEach(() => ledger.close())
 
-describe('what is owed', () => {
-  test('a ledger without liabilities says so, and has no proof for any account', async () => {
+describe('the liabilities', () => {
+  test('are zero for an empty ledger, without a proof for any account', async () => {
     const source = ledger.open()
     expect(await source.liabilityProof({ accountId: 'alice', merkleRoot: null, after: null, limit: 9 })).toBe(undefined)
     expect(await source.liabilities()).toMatchObject({ totalLiabilities: '0', byToken: [] })
     expect(await provenBy(source, 'alice')).toEqual({})
   })
 
-  test('balances are summed up by token, in the order of their bytes, and each account is proved its own', async () => {
+  test('are totals by token in the byte order of token IDs, with a proof for each account', async () => {
     await ledger.balance('alice', 'BASE', '10.5')
     await ledger.balance('bob', 'BASE', '0.000000000000000001')
     await ledger.balance('bob', 'a-token', LARGEST)
@@ -48,18 +48,18 @@ describe('what is owed', () => {
     expect(await provenBy(source, 'dave')).toEqual({})
   })
 
-  test('S1: value under way is owed once, to the account that it comes to, and no longer where it has left', async () => {
-    // 25 from alice to bob: credited there, still in alice's balance; 5 of her own are in a leg of an open group.
+  test('S1: count value in transit once, for the receiving account', async () => {
+    // A transfer of 25 from Alice to Bob: credited to Bob and not yet debited. A leg of an open group has 5 of Alice.
     await ledger.balance('alice', 'GOLD', '70')
     await ledger.hold('alice', 'GOLD', '5')
     await ledger.balance('bob', 'GOLD', '25')
     await ledger.message(accountAddress('alice'), ['GOLD', '-25'])
-    // Minted and not yet credited; credited and not yet minted; burned by its account, and its token does not know yet.
+    // A mint that is not yet credited; a mint that is credited first; a burn that the token has not processed.
     await ledger.message(accountAddress('carol'), ['GOLD', '10'])
     await ledger.balance('dave', 'GOLD', '4')
     await ledger.message(tokenAddress('gold'), ['GOLD', '-4'])
     await ledger.message(tokenAddress('gold'), ['GOLD', '3'])
-    // An exchange: what it brings and what it takes in one message.
+    // The messages of an exchange carry both values.
     await ledger.balance('erin', 'GOLD', '8')
     await ledger.balance('frank', 'BASE', '2')
     await ledger.message(accountAddress('erin'), ['GOLD', '-8'], ['BASE', '2'])
@@ -84,7 +84,7 @@ describe('what is owed', () => {
     })
   })
 
-  test('S1: what was taken in does not count again', async () => {
+  test('S1: do not include processed messages', async () => {
     await ledger.balance('alice', 'BASE', '5')
     await ledger.message(accountAddress('alice'), ['BASE', '5'])
     await ledger.boundary('BASE', '5')
@@ -96,7 +96,7 @@ describe('what is owed', () => {
     expect(await ledger.open().liabilities()).toMatchObject({ totalLiabilities: '6' })
   })
 
-  test('S1: value in transit to an actor that is no account counts in the total, under no account', async () => {
+  test('S1: include value in transit to other actors in the total, under no account', async () => {
     await ledger.balance('alice', 'BASE', '5')
     await ledger.message(groupAddress(GROUP), ['BASE', '2'])
     await ledger.boundary('BASE', '7')
@@ -106,7 +106,7 @@ describe('what is owed', () => {
     expect(await provenBy(source, GROUP)).toEqual({})
   })
 
-  test('S2: the totals reconcile at every moment of a ledger in which value moves', async () => {
+  test('S2: reconcile in every snapshot of a ledger under load', async () => {
     const holders = Array.from({ length: 200 }, (_, index) => `account-${index}`)
     const held = new Map(holders.map((accountId) => [accountId, 100]))
     const owed = (...accountIds: readonly string[]): readonly Owed[] =>
@@ -121,7 +121,7 @@ describe('what is owed', () => {
         move(from, -0.25)
         move(to, 0.25)
         await ledger.balances(owed(...new Set([from, to])))
-        // Value that enters the ledger is in two tables, in one commit.
+        // A credit writes two tables in one commit.
         move(to, 1)
         await ledger.balances(owed(to), { tokenId: 'BASE', credited: '1', debited: '0' })
       }
@@ -145,7 +145,7 @@ describe('proofs', () => {
     )
   }
 
-  test.for([2, 3])('every account of a tree of many tiles is proved its balance, in %i shares', async (sharesEach) => {
+  test.for([2, 3])('accounts of a large tree have a proof of their balance in %i shares', async (sharesEach) => {
     await fill(3_000)
     const source = ledger.open({ limits: { sharesEach } })
     await source.liabilities()
@@ -159,7 +159,7 @@ describe('proofs', () => {
     expect(await provenBy(source, 'account-3001')).toEqual({})
   })
 
-  test('an account with many tokens is proved them page by page, of the run that was named', async () => {
+  test('the proof of an account with many tokens has pages, all of the requested run', async () => {
     const names = Array.from({ length: 45 }, (_, index) => `T${String(index).padStart(2, '0')}`)
     const share = (rich: string, poor: string): readonly Owed[] =>
       names.flatMap((tokenId): readonly Owed[] => [
@@ -191,7 +191,7 @@ describe('proofs', () => {
     expect(await provenBy(source, 'poor')).toEqual(Object.fromEntries(names.map((tokenId) => [tokenId, '3'])))
   })
 
-  test('two runs of the same ledger share no hash: an account cannot be followed from one to the next', async () => {
+  test('two runs of the same ledger share no hash, so that an account cannot be recognized', async () => {
     await fill(300)
     const source = ledger.open()
     const seen: Set<string>[] = []
@@ -206,7 +206,7 @@ describe('proofs', () => {
     expect([...one].filter((text) => other.has(text))).toEqual([])
   })
 
-  test('nothing that is stored shows an account or is good for another run, page or ledger', async () => {
+  test('stored pages contain no account ID in plain text, and are refused in another place', async () => {
     await fill(300)
     const source = ledger.open()
     await source.liabilities()
@@ -214,10 +214,9 @@ describe('proofs', () => {
       SELECT page FROM liability_pages UNION ALL SELECT document FROM liability_runs`
     expect(rows.length).toBeGreaterThan(8)
     for (const { page } of rows) expect(page.includes(Buffer.from('account-'))).toBe(false)
-    const swap = ledger.sql`
+    await ledger.sql`
       UPDATE liability_pages p SET page = q.page FROM liability_pages q
        WHERE p.kind = 1 AND q.kind = 1 AND q.number = CASE p.number WHEN 0 THEN 1 WHEN 1 THEN 0 ELSE p.number END`
-    await swap
     const proofs = await Promise.allSettled(
       Array.from({ length: 300 }, (_, index) => provenBy(source, `account-${index + 1}`)),
     )
@@ -226,7 +225,7 @@ describe('proofs', () => {
     for (const one of refused) expect(one).toMatchObject({ reason: { name: 'AssertionUnavailable' } })
   })
 
-  test('a run is kept for a day after it was last given, and its successor removes all of it', async () => {
+  test('a run is kept for a day after its last use, and the next run removes it', async () => {
     await fill(300)
     const source = ledger.open()
     const old = await source.liabilities()
@@ -235,7 +234,7 @@ describe('proofs', () => {
     expect((await source.liabilityProof(asked))?.proofs).toHaveLength(1)
     await ledger.sql`UPDATE liability_runs SET used_at = now() - interval '24 hours 1 second'`
     expect(await source.liabilityProof(asked)).toBe(undefined)
-    // One that died before it was complete.
+    // An incomplete run, whose process died.
     await ledger.sql`INSERT INTO liability_runs (as_of) VALUES (now())`
     await ledger.sql`INSERT INTO liability_pages SELECT max(run_id), 1, 0, '' FROM liability_runs`
     await source.liabilities()
@@ -250,7 +249,7 @@ describe('runs', () => {
     await ledger.boundary('BASE', '5')
   })
 
-  test('R2: many who ask at once share a run that begins after each has asked', async () => {
+  test('R2: concurrent requests share a run that begins after each of them', async () => {
     const source = ledger.open()
     const first = source.liabilities()
     await expect.poll(() => ledger.begun()).toBe(1)
@@ -262,7 +261,7 @@ describe('runs', () => {
     expect(shared[0]?.merkleRoot).not.toBe(one.merkleRoot)
   })
 
-  test('R1, R2: processes take turns, and one that waited shares what began after it had asked', async () => {
+  test('R1, R2: processes take turns, and waiting processes share one run', async () => {
     const release = await holdRuns()
     const answers = Array.from({ length: 4 }, () => ledger.open().liabilities())
     await expect.poll(waitingRuns).toBe(4)
@@ -272,7 +271,7 @@ describe('runs', () => {
     expect(await ledger.sql`SELECT FROM liability_runs`).toHaveLength(1)
   })
 
-  test('R3: a run whose connection is ended fails, leaves nothing locked, and what it began is removed', async () => {
+  test('R3: a run that loses its connection fails, releases its locks, and the next run removes its rows', async () => {
     const source = ledger.open()
     const lock = await ledger.sql.reserve()
     await lock`BEGIN`
@@ -280,35 +279,29 @@ describe('runs', () => {
     const answer = source.liabilities()
     answer.catch(() => undefined)
     await expect
-      .poll(async () => {
-        const waiting = await ledger.sql`
-            SELECT FROM pg_stat_activity WHERE application_name = 'ledger:liabilities' AND wait_event_type = 'Lock'`
-        return waiting.length
-      })
-      .toBe(1)
+      .poll(
+        () => ledger.sql`
+          SELECT FROM pg_stat_activity WHERE application_name = 'ledger:liabilities' AND wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(1)
     await ledger.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledger:liabilities'`
     await expect(answer).rejects.toThrow(AssertionUnavailable)
     await lock`ROLLBACK`
     lock.release()
-    // It says that it ends before it does.
-    await expect
-      .poll(
-        () => ledger.sql`SELECT FROM pg_stat_activity
-       WHERE application_name = 'ledger:liabilities' AND query LIKE '%pg_try_advisory_lock%'`,
-      )
-      .toHaveLength(0)
+    // The server process replies before it ends.
+    await expect.poll(waitingRuns).toBe(0)
     expect(await ledger.sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 3596607903`).toHaveLength(0)
     expect(await source.liabilities()).toMatchObject({ totalLiabilities: '5' })
     expect(await ledger.sql`SELECT FROM liability_runs`).toHaveLength(1)
   })
 
-  test('a page that cannot be stored fails the run, and does not hold it up for ever', async () => {
+  test('a page that cannot be stored fails the run', async () => {
     await ledger.sql`ALTER TABLE liability_pages ADD CHECK (kind <> 0)`
     await expect(ledger.open().liabilities()).rejects.toThrow(AssertionUnavailable)
     expect(ledger.logged).toEqual(['warn liabilities_failed'])
   })
 
-  test('a database that is away is AssertionUnavailable, for the total and for a proof', async () => {
+  test('an unreachable database fails the run with AssertionUnavailable', async () => {
     const source = ledger.open({
       run: (task) => runLiabilities({ ...task, url: 'postgres://nobody@127.0.0.1:1/none' }),
     })
@@ -316,7 +309,7 @@ describe('runs', () => {
     expect(ledger.logged).toEqual(['warn liabilities_failed'])
   })
 
-  test('more balances than fit are refused', async () => {
+  test('a run beyond the limit of balances is refused', async () => {
     await ledger.balance('bob', 'BASE', '1')
     await ledger.boundary('BASE', '1')
     await expect(ledger.open({ limits: { maxRows: 1 } }).liabilities()).rejects.toMatchObject({
@@ -327,7 +320,7 @@ describe('runs', () => {
     expect(await ledger.open({ limits: { maxRows: 2 } }).liabilities()).toMatchObject({ totalLiabilities: '6' })
   })
 
-  test('requests in a loop get the latest run again once there is no room for another, with its time', async () => {
+  test('frequent requests get the latest run again once the stored runs reach their capacity', async () => {
     const source = ledger.open({ limits: { capacityBytes: 1_000 } })
     const found = []
     for (let round = 0; round < 8; round += 1) found.push(await source.liabilities())
@@ -341,7 +334,7 @@ describe('runs', () => {
     expect((await source.liabilities()).merkleRoot).not.toBe(found.at(-1)?.merkleRoot)
   })
 
-  test('runs are removed after a day without a request; those of today and the one in progress are not', async () => {
+  test('a run is removed after a day without a request; recent runs and the one in progress are not', async () => {
     await ledger.open().liabilities()
     const kept = (): Promise<unknown> => ledger.sql`SELECT count(*)::integer AS runs FROM liability_runs`
     const letGo = await holdRuns()
@@ -367,14 +360,14 @@ describe('runs', () => {
     expect(ledger.logged).toEqual([])
   })
 
-  /** Connected alone, a run may still have to ask for the time before which no answer may be. */
+  /** Counts runs that hold or await the lock. A connected run may not have read its time limit yet. */
   async function waitingRuns(): Promise<number> {
     const rows = await ledger.sql`SELECT FROM pg_stat_activity
        WHERE application_name = 'ledger:liabilities' AND query LIKE '%pg_try_advisory_lock%'`
     return rows.length
   }
 
-  /** As another process that is in its run. */
+  /** Takes the lock of runs, as a run of another process does. */
   async function holdRuns(): Promise<() => Promise<void>> {
     const holder = await ledger.sql.reserve()
     await holder`SELECT pg_advisory_lock(${RUN_LOCK}::bigint)`

@@ -1,7 +1,6 @@
 /**
- * Goal: a whole ledger whose parts have nothing but their own roles, at a NATS cluster on the deployed configuration and at
- * PostgreSQL on the deployed roles, does everything that it is there for. No part asks for more than it may, and none, nor
- * PostgreSQL, prints at the level `debug` what clients send or prove themselves with (D19).
+ * A ledger of several processes works with the deployed NATS configuration and PostgreSQL roles. No part exceeds its
+ * rights. The `debug` logs of parts and of PostgreSQL contain no content of requests and no credentials (D19).
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -31,12 +30,12 @@ import { type SecuredNats, startSecuredNats } from '../../support/nats/secured-n
 const SHARDS = 8
 const NAME = 'xyzzy'
 const TRACE_ID = 'abcdef0123456789abcdef0123456789'
-/** Shorter texts may stand anywhere by chance. */
+/** Characters: shorter texts may occur by chance. */
 const SHORTEST = 6
-/** Words of the interface, which say what is done and not to whom. */
+/** Words of the interface, which are no private content. */
 const WORDS = new Set(['transfer', 'credit', 'active', 'frozen', 'refresh_token', 'object', 'string', 'number'])
 const DEADLINE_MS = 180_000
-/** The log says to which ledger something was exported. */
+/** The log names the ledger that receives an export. */
 const AUDIENCE = randomUUID()
 
 let nats: SecuredNats
@@ -50,7 +49,7 @@ const databaseLines: string[] = []
 const printed: string[] = []
 const told = new Set<string>()
 
-/** The environment of each part: files, and no secrets. Only the owner has the master key. */
+/** The environment of a part names files and contains no secrets. Only the owner has the master key. */
 function environmentOf(role: PartRole): Readonly<Record<string, string>> {
   return {
     LEDGER_MASTER_KEY: '',
@@ -87,7 +86,7 @@ afterAll(async () => {
   await cluster?.close()
 })
 
-/** Remembers each text that a client sends, and the tokens that it is given. */
+/** Collects the texts that clients send, and the tokens that they receive. */
 function witness({ path, body, headers }: HttpRequest, reply: HttpReply): void {
   keep(
     path
@@ -105,19 +104,19 @@ function keep(value: unknown): void {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(keep)
 }
 
-async function asserted(what: string): Promise<Members> {
-  const reply = await elsewhere.post(`/v1/assertions/proof-of-${what}`, { requester: `auditor of ${NAME}` })
-  if (reply.status !== 200) throw new Error(`proof-of-${what}: ${reply.status} ${reply.body}`)
+async function asserted(subject: string): Promise<Members> {
+  const reply = await elsewhere.post(`/v1/assertions/proof-of-${subject}`, { requester: `auditor of ${NAME}` })
+  if (reply.status !== 200) throw new Error(`proof-of-${subject}: ${reply.status} ${reply.body}`)
   return membersOf(reply)['result'] as Members
 }
 
-async function sayHealth(state: string): Promise<number> {
+async function recordHealth(state: string): Promise<number> {
   const headers = { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ health_state: state })
   return (await send(client.origin, { method: 'PUT', path: '/v1/shards/0/health', headers, body })).status
 }
 
-test('accounts, a token and a transfer are taken, and read at the other edge', async () => {
+test('accounts, a token and transfers are created at one edge and read at the other', async () => {
   ;[alice, bob] = [await funded(client, `alice@${NAME}`, '31415.92'), await funded(client, `bob@${NAME}`, '27182.81')]
   await issued(client, 'XYZZYGOLD', alice, '1414213.56')
   const gold = { token_id: 'XYZZYGOLD' }
@@ -137,7 +136,7 @@ test('a settlement group settles', async () => {
   expect((await finalGroup(client, agreement))['status']).toBe('settled')
 })
 
-test('an NFT is minted and changes hands, and an attestation of it is made and revoked', async () => {
+test('an NFT is minted and transferred, and its attestation is created and revoked', async () => {
   const classId = await classOf(client, NAME, alice)
   nft = await mintedTo(client, alice, { class_id: classId, instance_id: NAME }, bob)
   await moved(client, bob, { type: 'transfer', ...nft, to_account_id: alice.accountId })
@@ -154,7 +153,7 @@ test('an NFT is minted and changes hands, and an attestation of it is made and r
   expect((await client.read(path))['status']).toBe('revoked')
 })
 
-test('what is refused, in every way', async () => {
+test('invalid requests are refused', async () => {
   const traceparent = `00-${TRACE_ID}-0123456789abcdef-01`
   const submit = (fields: Members, headers = { traceparent }) => client.post('/v1/transactions', fields, headers)
   const body = { account_id: alice.accountId, type: 'credit', amount: '77777.77', idempotency_key: `key of ${NAME}` }
@@ -180,7 +179,7 @@ test('liabilities, provenance and compliance are asserted, and an inclusion proo
   expect(await asserted('compliance')).toMatchObject({ compliant: true })
 })
 
-test('all of it is exported, to its proof', async () => {
+test('an export of all accounts is complete', async () => {
   const reply = await elsewhere.post('/v1/exports', {
     requester: `auditor of ${NAME}`,
     all: true,
@@ -193,7 +192,7 @@ test('all of it is exported, to its proof', async () => {
   expect(records.filter((line) => line.includes('"record":"used_keys"')).length).toBeGreaterThan(1)
 })
 
-test('of two edges one has written a checkpoint, when it started', async () => {
+test('the edges write the first checkpoint at their start', async () => {
   const sql = postgres(urlOf(cluster.databaseUrl, nats.secrets, 'edge'), { max: 1, onnotice: () => undefined })
   try {
     await until('there is a checkpoint', DEADLINE_MS, async () => (await sql`SELECT FROM checkpoints`).count > 0)
@@ -220,11 +219,11 @@ test('the auditor completes a pass', async () => {
   }
 })
 
-test('administrators see, drain and rotate as the owner, and tokens are refreshed and revoked', async () => {
+test('administration commands work with the role of the owner, and a token is refreshed', async () => {
   const shards = await cluster.administer(['shards'])
   expect(shards).toMatch(/^node-1: \d/m)
-  expect(await sayHealth('draining')).toBe(200)
-  expect(await sayHealth('healthy')).toBe(200)
+  expect(await recordHealth('draining')).toBe(200)
+  expect(await recordHealth('healthy')).toBe(200)
   await cluster.administer(['drain', 'node-2'])
   expect(await cluster.administer(['shards'])).not.toMatch(/^node-2: \d/m)
   await cluster.administer(['drain', 'node-2', '--end'])
@@ -240,7 +239,7 @@ test('administrators see, drain and rotate as the owner, and tokens are refreshe
   expect(refreshed.status).toBe(200)
 })
 
-test('what a killed node had is served again, though PostgreSQL and one of three NATS servers went meanwhile', async () => {
+test('shards of a killed node are served again despite the loss of a NATS server and a restart of PostgreSQL', async () => {
   const before = await client.readAll('/v1/shards', 'shards')
   const lost = new Map(
     before.filter(({ owner }) => owner === 'node-1').map((shard) => [shard['shard_id'], Number(shard['epoch'])]),
@@ -266,7 +265,7 @@ test.for([
   ['node', 'edge'],
   ['edge', 'node'],
   ['auditor', 'edge'],
-] as const)('a %s with the part key of another part (%s) reports it in one line, and ends', async ([part, other]) => {
+] as const)('the part %s with the part key of the part %s logs one line and exits', async ([part, other]) => {
   const env = { LEDGER_PART_KEY_FILE: join(nats.secrets, `part-${other}.key`), LEDGER_PORT: String(await freePort()) }
   const { startNode, startEdge, startAuditor } = cluster
   const start = { node: startNode, edge: startEdge, auditor: startAuditor }[part]
@@ -279,14 +278,14 @@ test.for([
   expect(lines).toEqual([expect.stringContaining(`The part key is for part ${other}, but this is part ${part}`)])
 })
 
-test('NATS takes no server whose certificate is not one for joining', async () => {
+test('NATS lets no server without a certificate for NATS servers join', async () => {
   const port = nats.servers[0]?.routePort ?? 0
-  expect(await joining(port, nats.secrets, 'nats-2')).toBe('heard')
+  expect(await joining(port, nats.secrets, 'nats-2')).toBe('accepted')
   expect(await joining(port, nats.secrets, 'postgres')).toMatch(/alert/)
   expect(await joining(port, nats.secrets, undefined)).toMatch(/alert/)
 })
 
-/** `heard`: the server let the handshake pass and answered what is no protocol of servers. */
+/** `accepted`: the server completes the handshake and replies. Otherwise the error of the handshake. */
 function joining(port: number, secrets: string, certificate: string | undefined): Promise<string> {
   const read = (name: string) => readFileSync(join(secrets, name))
   const shown = certificate === undefined ? {} : { cert: read(`${certificate}.pem`), key: read(`${certificate}.key`) }
@@ -295,14 +294,14 @@ function joining(port: number, secrets: string, certificate: string | undefined)
     secured.once('error', (error) => resolve(error.message))
     secured.once('data', () => {
       secured.destroy()
-      resolve('heard')
+      resolve('accepted')
     })
     secured.once('close', () => resolve('closed'))
     secured.write('nonsense\r\n')
   })
 }
 
-test('no part asked for what it may not', () => {
+test('no part attempted an act that its role forbids', () => {
   expect(databaseLines.length).toBeGreaterThan(0)
   expect(databaseLines.filter((line) => line.includes('permission denied'))).toEqual([])
   expect([...cluster.parts.values()].map((part) => part.lastLines()).join('\n')).not.toContain('PERMISSIONS_VIOLATION')
@@ -311,7 +310,7 @@ test('no part asked for what it may not', () => {
   ).toEqual([])
 })
 
-test('nothing of it was printed by any part', async () => {
+test('no log contains the content of a request or a credential', async () => {
   for (const part of cluster.parts.values()) part.signal('SIGTERM')
   await Promise.all([...cluster.parts.values()].map((part) => part.exited))
   const parts = [...cluster.parts.values()].map((part) => part.lastLines())
