@@ -1,6 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import type { CommandIo } from '../../../infra/cli/common/command.ts'
 import { main } from '../../../infra/main/ledger.ts'
 
@@ -10,7 +13,7 @@ export interface Ran {
   readonly err: string
 }
 
-/** A directory, and the command line run in it. */
+/** A new directory, and the command line in it. */
 export function commandLine() {
   const cwd = mkdtempSync(join(tmpdir(), 'ledger-cli-'))
   return {
@@ -32,4 +35,16 @@ export function commandLine() {
       return { code: await main(args, io), out, err }
     },
   }
+}
+
+/** The URL of an HTTP server with this handler, and its stop, which also runs at the end of the test. */
+export async function serving(handler: RequestListener) {
+  const server = createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const stop = async () => {
+    server.closeAllConnections()
+    if (server.listening) await new Promise((resolve) => server.close(resolve))
+  }
+  onTestFinished(stop)
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop }
 }

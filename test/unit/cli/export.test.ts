@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { FakeServiceKeys } from '../api/fakes/fake-service-keys.ts'
 import { AUDIENCE, makeExport, SOURCE } from '../portability/export-scene.ts'
-import { commandLine } from './cli-fixture.ts'
+import { commandLine, serving } from './cli-fixture.ts'
 
 function jwksOf(keys: FakeServiceKeys): JsonObject {
   return {
@@ -62,6 +61,11 @@ describe('ledger verify of an export', () => {
   })
 })
 
+/** The beginning of an export, without its proof. */
+function firstLines(file: string): string {
+  return fileOf(file.split('\n').slice(0, 3))
+}
+
 interface SentRequest {
   readonly method: string
   readonly path: string
@@ -69,22 +73,16 @@ interface SentRequest {
   readonly body: string
 }
 
-type Responder = (response: ServerResponse) => void
-
-let server: Server | undefined
-afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
-  server = undefined
-})
+type Responder = (response: ServerResponse, file: string) => void
 
 const SECRET = 'the-secret-of-operations'
 
-/** A server that issues tokens, publishes keys, and responds to the export by `answer`. */
-async function ledgerThat(
-  answer: Responder,
-  keys: FakeServiceKeys,
-): Promise<{ readonly url: string; readonly asked: readonly SentRequest[] }> {
+/** A server that issues tokens, publishes keys, and responds to the export by `answer`: by default with the file. */
+async function exportingLedger(
+  answer: Responder = (response, file) => void response.writeHead(200).end(file),
+): Promise<{ readonly file: string; readonly url: string; readonly asked: readonly SentRequest[] }> {
+  const { lines, keys } = await makeExport()
+  const file = fileOf(lines)
   const asked: SentRequest[] = []
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
@@ -96,11 +94,10 @@ async function ledgerThat(
       const good = (JSON.parse(body) as { client_secret: string }).client_secret === SECRET
       response.writeHead(good ? 200 : 401).end(JSON.stringify(good ? { access_token: 'token', expires_in: 3600 } : {}))
     } else if (path === '/.well-known/jwks.json') response.writeHead(200).end(JSON.stringify(jwksOf(keys)))
-    else answer(response)
+    else answer(response, file)
   }
-  server = createServer((request, response) => void handle(request, response))
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  const { url } = await serving((request, response) => void handle(request, response))
+  return { file, url, asked }
 }
 
 const KEY = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }
@@ -121,13 +118,12 @@ function exporting(url: string) {
 
 describe('ledger export', () => {
   test('sends the request of its arguments, and writes a reply that verifies', async () => {
-    const { lines, keys } = await makeExport()
-    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const { file, url, asked } = await exportingLedger()
     const { run, out } = exporting(url)
     const ran = await run('alice', 'bob', '--move')
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(ran.out).toContain(`ok: export of ledger ${SOURCE}`)
-    expect(readFileSync(out, 'utf8')).toBe(fileOf(lines))
+    expect(readFileSync(out, 'utf8')).toBe(file)
     expect(statSync(out).mode & 0o777).toBe(0o600)
     const request = asked.find(({ path }) => path === '/v1/exports')
     expect(request).toMatchObject({ method: 'POST', path: '/v1/exports', authorization: 'Bearer token' })
@@ -141,8 +137,7 @@ describe('ledger export', () => {
   })
 
   test('takes accounts from a file, or all accounts', async () => {
-    const { lines, keys } = await makeExport()
-    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const { url, asked } = await exportingLedger()
     const first = exporting(url)
     first.write('accounts.txt', 'alice\n\n bob\r\n')
     expect((await first.run('--accounts', 'accounts.txt')).code).toBe(0)
@@ -154,27 +149,22 @@ describe('ledger export', () => {
     ])
   })
 
-  test.for([
+  test.for<[string, Responder, string]>([
     [
       'is cut off',
-      (lines: readonly string[]): Responder =>
-        (response) => {
-          response.writeHead(200)
-          response.write(fileOf(lines.slice(0, 3)), () => response.destroy())
-        },
+      (response, file) => {
+        response.writeHead(200)
+        response.write(firstLines(file), () => response.destroy())
+      },
       'was cut off',
     ],
     [
       'was changed',
-      (lines: readonly string[]): Responder =>
-        (response) => {
-          response.writeHead(200).end(fileOf(lines).replace('"txn_count":3', '"txn_count":4'))
-        },
+      (response, file) => void response.writeHead(200).end(file.replace('"txn_count":3', '"txn_count":4')),
       'line 2',
     ],
-  ] as const)('leaves no file of an export that %s', async ([, answerWith, message]) => {
-    const { lines, keys } = await makeExport()
-    const { url } = await ledgerThat(answerWith(lines), keys)
+  ])('leaves no file of an export that %s', async ([, answer, message]) => {
+    const { url } = await exportingLedger(answer)
     const { run, out, cwd } = exporting(url)
     const ran = await run('alice')
     expect(ran.code).toBe(1)
@@ -184,13 +174,12 @@ describe('ledger export', () => {
   })
 
   test('prints the problem of a refusal with its fields, without the secret', async () => {
-    const { keys } = await makeExport()
     const problem = {
       title: 'Not Found',
       detail: 'There is no such account.',
       errors: [{ field: 'account_ids[0]', message: 'There is no such account.' }],
     }
-    const { url } = await ledgerThat((response) => void response.writeHead(404).end(JSON.stringify(problem)), keys)
+    const { url } = await exportingLedger((response) => void response.writeHead(404).end(JSON.stringify(problem)))
     const ran = await exporting(url).run('mallory')
     expect(ran).toMatchObject({ code: 1, out: '' })
     expect(ran.err).toContain('404 Not Found: There is no such account.\n  mallory: There is no such account.')
@@ -198,8 +187,7 @@ describe('ledger export', () => {
   })
 
   test('X1: an unwritable file is reported before any request', async () => {
-    const { lines, keys } = await makeExport()
-    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const { url, asked } = await exportingLedger()
     const { run, cwd } = exporting(url)
     const ran = await run('alice', '--move', '--out', 'nodir/m1.ndjson')
     expect(ran).toEqual({
@@ -226,22 +214,20 @@ describe('ledger export', () => {
     ['a move that is refused', ['--move'], 409, undefined],
     ['a copy that is cut off', [], 200, undefined],
   ] as const)('X2: prints where the accounts are after %s', async ([, args, status, message]) => {
-    const { lines, keys } = await makeExport()
-    const { url } = await ledgerThat((response) => {
+    const { url } = await exportingLedger((response, file) => {
       response.writeHead(status)
-      response.write(fileOf(lines.slice(0, 3)), () => response.destroy())
-    }, keys)
+      response.write(firstLines(file), () => response.destroy())
+    })
     const ran = await exporting(url).run('alice', ...args)
     expect(ran.code).toBe(1)
     expect(/; ([^;]*the accounts (?:have|may have) left [^;]*)\n$/.exec(ran.err)?.[1]).toBe(message)
   })
 
   test('X2: a file that another program created meanwhile stays, and a repeated move writes another file', async () => {
-    const { lines, keys } = await makeExport()
-    const { url } = await ledgerThat((response) => {
+    const { url } = await exportingLedger((response, file) => {
       line.write('export.ndjson', 'something else')
-      response.writeHead(200).end(fileOf(lines))
-    }, keys)
+      response.writeHead(200).end(file)
+    })
     const line = exporting(url)
     const ran = await line.run('alice', '--move')
     expect(ran.code).toBe(1)
@@ -252,10 +238,8 @@ describe('ledger export', () => {
   })
 
   test('does not follow a redirect, which could leak the secret', async () => {
-    const { keys } = await makeExport()
-    const { url, asked } = await ledgerThat(
+    const { url, asked } = await exportingLedger(
       (response) => void response.writeHead(307, { location: '/elsewhere' }).end(),
-      keys,
     )
     const ran = await exporting(url).run('alice')
     expect(ran.code).toBe(1)

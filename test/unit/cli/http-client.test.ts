@@ -1,20 +1,12 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createHttpClient, LedgerNotReady, LedgerUnreachable } from '../../../infra/cli/common/http-client.ts'
-
-let server: Server | undefined
-afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
-  server = undefined
-})
+import { serving } from './cli-fixture.ts'
 
 /** A server whose tokens live `lifeS` seconds. Accepts a token if `isGood`. Records the tokens of its requests. */
 async function ledger(lifeS: number, isGood: (token: string) => boolean) {
   const requests: string[] = []
   let tokens = 0
-  server = createServer((request, response) => {
+  const { url, stop } = await serving((request, response) => {
     request.resume()
     const { url: path = '', headers } = request
     if (path === '/v1/auth/token') {
@@ -28,12 +20,10 @@ async function ledger(lifeS: number, isGood: (token: string) => boolean) {
     const status = isGood(token) ? 200 : 401
     response.writeHead(status, { 'retry-after': '7' }).end(JSON.stringify({ status }))
   })
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { client: createHttpClient(base, 'operations', 'a secret'), requests }
+  return { client: createHttpClient(url, 'operations', 'a secret'), requests, stop }
 }
 
-test('a token is requests for once, and used for as long as it is good (W2)', async () => {
+test('W2: the client requests a token once, and uses it while it is valid', async () => {
   const { client, requests } = await ledger(3_600, () => true)
   for (let count = 0; count < 3; count += 1) expect((await client.request('GET', '/v1/shards')).status).toBe(200)
   expect(requests).toEqual(['token', 'token-1', 'token-1', 'token-1'])
@@ -53,24 +43,20 @@ test('W2: a token that the server refuses is replaced once per request', async (
     retryAfterS: 7,
   })
   expect(replaced.requests).toEqual(['token', 'token-1', 'token', 'token-2'])
-  server?.close()
   const refused = await ledger(3_600, () => false)
   expect((await refused.client.request('GET', '/v1/shards')).status).toBe(401)
   expect(refused.requests).toEqual(['token', 'token-1', 'token', 'token-2'])
 })
 
 test('an unreachable ledger throws LedgerUnreachable', async () => {
-  const { client } = await ledger(3_600, () => true)
-  server?.closeAllConnections()
-  await new Promise((resolve) => server?.close(resolve))
+  const { client, stop } = await ledger(3_600, () => true)
+  await stop()
   await expect(client.request('GET', '/v1/shards')).rejects.toThrow(LedgerUnreachable)
 })
 
 test('a ledger that issues no token yet throws LedgerNotReady', async () => {
-  server = createServer((_, response) => void response.writeHead(503).end('{"title":"Service Unavailable"}'))
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const requesting = createHttpClient(base, 'operations', 'a secret').request('GET', '/v1/shards')
+  const { url } = await serving((_, response) => void response.writeHead(503).end('{"title":"Service Unavailable"}'))
+  const requesting = createHttpClient(url, 'operations', 'a secret').request('GET', '/v1/shards')
   await expect(requesting).rejects.toThrow(LedgerNotReady)
   await expect(requesting).rejects.toThrow('issues no access token yet: 503 Service Unavailable')
 })

@@ -1,8 +1,6 @@
 /** `ledger import` sends a whole file, continues after an interruption, and names the refused record. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { uuidOf } from '../../../actors/identifiers.ts'
 import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
@@ -14,7 +12,7 @@ import { clientOf, createEdgeFixture, SECRET } from '../api/fakes/edge-fixture.t
 import { createFakeHomes } from '../portability/fake-homes.ts'
 import { anAccount, createKeys, ledgerBody } from '../portability/export-scene.ts'
 import { fileOf, intakeOf, wholeFile } from '../portability/import-scene.ts'
-import { commandLine, type Ran } from './cli-fixture.ts'
+import { commandLine, type Ran, serving } from './cli-fixture.ts'
 
 const QUIET: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const keys = createKeys()
@@ -28,7 +26,6 @@ const large = await fileOf(
   keys,
 )
 
-let server: Server
 let url: string
 let taken: ImportPart[]
 let before: (part: ImportPart) => void
@@ -56,12 +53,9 @@ beforeEach(async () => {
   const edge = createEdgeFixture({ imports })
   edge.access.clients.set('operations', clientOf('operations', 'admin'))
   const listener = getRequestListener((request) => edge.app.fetch(request))
-  server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  ;({ url } = await serving((incoming, outgoing) => void listener(incoming, outgoing)))
   line.write('secret', SECRET)
 })
-afterEach(() => new Promise((resolve) => void server.close(resolve)))
 
 function importing(records: readonly JsonObject[]): Promise<Ran> {
   line.write('export.ndjson', records.map((record) => `${canonicalJson(record)}\n`).join(''))
@@ -141,7 +135,7 @@ test('a file that is not an export is refused without a request', async () => {
     ['text', 'is not a record'],
     ['missing', 'cannot be read'],
   ] as const) {
-    const ran = await line.run(['import', name, '--url', url, '--client', 'operations', '--secret-file', 'secret'])
+    const ran = await runImport(name)
     expect([ran.code, ran.err]).toEqual([1, expect.stringContaining(message)])
   }
   expect((await line.run(['import'])).code).toBe(2)

@@ -1,6 +1,6 @@
 import type { CommandIo } from '../../../infra/cli/common/command.ts'
 
-/** Surroundings of a command that reads and prints nothing. */
+/** The input and output of a command that reads and prints nothing. */
 export function silentIo(parts: Partial<CommandIo> = {}): CommandIo {
   return {
     env: {},

@@ -53,7 +53,7 @@ interface Proof {
   next_page_token: string
 }
 
-/** Of alice, who has 12.5 GOLD and 3 BASE in a ledger of four accounts. */
+/** A proof for alice, who has 12.5 GOLD and 3 BASE in a ledger of four accounts. */
 async function proofOfAlice(): Promise<Proof> {
   const seed = randomBytes(32)
   const book = new LiabilityBook({ capacity: 6, sharesEach: 2, seed })

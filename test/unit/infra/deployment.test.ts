@@ -1,6 +1,6 @@
 /**
- * The deployment files agree with the ledger, nats-server and each other, as far as that is visible without a container
- * engine; and every part gets only its own secrets.
+ * The deployment files agree with the ledger, nats-server and each other, as far as is visible without a container
+ * engine. Every part gets only its own secrets.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
@@ -89,7 +89,7 @@ describe('compose.yaml', () => {
   })
 
   test.for(services(PARTS))(
-    '%s logs in as its own role, with TLS that looks who answers, and no secret in the environment',
+    '%s logs in as its own role, verifies the server by TLS, and has no secret in its environment',
     ([name, { environment }]) => {
       const role = name === 'migrate' ? 'owner' : name.replace(/-\d$/, '')
       const url = new URL(environment['LEDGER_DATABASE_URL'] ?? '')

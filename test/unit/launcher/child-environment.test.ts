@@ -1,4 +1,4 @@
-/** E1 to E3 of the environment that `ledger up` gives its parts. */
+/** E1 to E3: the environment and secrets that `ledger up` gives its parts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ function givenTo(
 }
 
 test.for(['node', 'edge'] as const)(
-  'E1, E2: where all is given by files, a part (%s) reads what was read',
+  'E1, E2: a part (%s) gets the values that the launcher read from files',
   (command) => {
     const configuration = configurationIn(EVERY_FILE)
     const { databaseUrl = '', nats } = configuration
@@ -99,7 +99,7 @@ test('E2: the auditor gets no NATS variables, and no part gets secrets of client
 })
 
 test.for(['node', 'edge', 'auditor'] as const)(
-  'E2, E3: the %s gets its part key and no master key, and nothing secret is in its environment',
+  'E2, E3: the %s gets its part key and no master key, and its environment has no secret',
   (command) => {
     const env = {
       LEDGER_MASTER_KEY: MASTER_KEY,

@@ -1,4 +1,4 @@
-/** Secrets from the launcher's pipe are read beside the environment, and never printed. */
+/** A part reads secrets from the launcher's pipe besides its environment, and never prints them. */
 import { expect, test } from 'vitest'
 import type { CommandIo } from '../../../infra/cli/common/command.ts'
 import { HANDED_BY_INPUT, textOfSecrets, withHandedSecrets } from '../../../infra/launcher/handed-secrets.ts'

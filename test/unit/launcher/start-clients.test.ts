@@ -1,4 +1,4 @@
-/** Y2, and existing secrets are never generated again, even if the file is unreadable. */
+/** Y2: the launcher never generates existing secrets again, even if their file is unreadable. */
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -34,7 +34,7 @@ test('without LEDGER_METRICS_PORT no port is needed', async () => {
   await expect(refuse(undefined, taken, 1, 1)).resolves.toBeUndefined()
 })
 
-test('a taken port is refused, whichever part would use it', async () => {
+test('a taken port is refused for every part', async () => {
   const [free = 0, taken = 0] = await freePorts(2)
   await take(taken)
   const expected = `port ${taken} on 127.0.0.1 is taken: choose another with LEDGER_METRICS_PORT`

@@ -23,7 +23,7 @@ async function start(): Promise<string> {
   return `http://127.0.0.1:${server.port}`
 }
 
-test('a page is made for each request, with its status, and may not be cached', async () => {
+test('a page is built for each request, has its status, and may not be cached', async () => {
   const origin = await start()
   const page = await fetch(`${origin}/page?seconds=1`)
   expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([200, 'text/plain', 'größe 1\n'])

@@ -1,4 +1,4 @@
-/** An opened amount is kept for a while, and memory is bounded (K1). */
+/** K1: decrypted amounts are cached for five minutes, in bounded memory. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.ts'
 
@@ -7,7 +7,7 @@ const ONE = { ref: 'ann', amount: '1.5' }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('an amount is kept for five minutes at most, used or not', () => {
+test('an amount is cached for at most five minutes, used or not', () => {
   const amounts = createKnownAmounts()
   amounts.set('txn_1', ONE)
   vi.advanceTimersByTime(299_999)
@@ -16,7 +16,7 @@ test('an amount is kept for five minutes at most, used or not', () => {
   expect(amounts.get('txn_1')).toBeUndefined()
 })
 
-test('of more than 40,000 the first are dropped, and at least 20,000 stay', () => {
+test('beyond 40,000 amounts the oldest are evicted, and at least 20,000 stay', () => {
   const amounts = createKnownAmounts()
   for (let number = 0; number < 50_000; number += 1) amounts.set(`txn_${number}`, ONE)
   const kept = Array.from({ length: 50_000 }, (_, number) => 49_999 - number).findIndex(

@@ -1,4 +1,4 @@
-/** The time to open a connection does not count against it, and work without a waiting caller is not begun. */
+/** The time to open a connection does not count towards its limit, and work without a waiting caller does not begin. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
 import type { Connection, Sql } from '../../../infra/postgres/connection/connection.ts'
@@ -39,7 +39,7 @@ function lanesThatOpenIn(openingMs: number): {
   return { lanes: createLanes({ count: 1, timeoutMs: TIMEOUT_MS, open }), connections }
 }
 
-test('work that waited for the lane to open fails in time, and the next is answered by it', async () => {
+test('work that waited for the lane to open fails in time, and the opened lane serves the next', async () => {
   const { lanes, connections } = lanesThatOpenIn(LONG_MS)
   const first = expect(lanes.run(() => taking(LONG_MS, () => 'first'))).rejects.toThrow(LedgerStoreUnavailable)
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS)
@@ -51,7 +51,7 @@ test('work that waited for the lane to open fails in time, and the next is answe
   expect(connections.map(({ isOpen }) => isOpen())).toEqual([true])
 })
 
-test('a lane that does not answer in time is discarded', async () => {
+test('a lane that does not reply in time is discarded', async () => {
   const { lanes, connections } = lanesThatOpenIn(LONG_MS)
   const warm = lanes.run(() => Promise.resolve('open'))
   await vi.advanceTimersByTimeAsync(LONG_MS)
@@ -62,7 +62,7 @@ test('a lane that does not answer in time is discarded', async () => {
   expect(connections.map(({ isOpen }) => isOpen())).toEqual([false])
 })
 
-test('work whose caller gave up is not begun', async () => {
+test('work whose caller gave up does not begin', async () => {
   const { lanes, connections } = lanesThatOpenIn(TOO_LONG_MS)
   const work = vi.fn(() => Promise.resolve('done'))
   const first = expect(lanes.run(work)).rejects.toThrow(LedgerStoreUnavailable)

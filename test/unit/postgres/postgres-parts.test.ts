@@ -6,7 +6,7 @@ import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postg
 import { applicationName } from '../../../infra/postgres/connection/connection.ts'
 
 function serverError(severity: string, code: string): Error {
-  // The driver makes it of the message's fields; its declared constructor is that of Error.
+  // The driver constructs it from the message's fields; the declared constructor is that of Error.
   const fields = { severity, code, message: 'Key (account_id)=(alice) already exists', table_name: 'accounts' }
   return Reflect.construct(postgres.PostgresError, [fields]) as Error
 }
@@ -27,7 +27,7 @@ test.for([
   ['53100', 'transient'],
   ['25006', 'transient'],
   ['42P01', 'transient'],
-] as const)('D3: ERROR %s is definite, its cause is %s', ([code, cause]) => {
+] as const)('D3: ERROR %s is a definite failure with the cause %s', ([code, cause]) => {
   expect(verdictOfError(serverError('ERROR', code))).toMatchObject({ kind: 'failed', cause })
 })
 
@@ -38,7 +38,7 @@ test.for([
   ['ERROR', '57P01'],
   ['ERROR', '08006'],
   ['ERROR', '40003'],
-] as const)('D3: %s %s proves nothing', ([severity, code]) => {
+] as const)('D3: %s %s leaves the outcome unknown', ([severity, code]) => {
   expect(verdictOfError(serverError(severity, code)).kind).toBe('unknown')
 })
 
@@ -57,14 +57,14 @@ test.for([
   expect(isDangerous({ code, file })).toBe(dangerous)
 })
 
-test('D3: a lost connection and an exception prove nothing', () => {
+test('D3: a lost connection and an exception leave the outcome unknown', () => {
   const lost = Object.assign(new Error('write CONNECTION_CLOSED 10.0.0.1:5432'), { code: 'CONNECTION_CLOSED' })
   expect(verdictOfError(lost)).toEqual({ kind: 'unknown', detail: 'no answer: CONNECTION_CLOSED' })
   expect(verdictOfError(new TypeError('x')).kind).toBe('unknown')
   expect(verdictOfError('thrown').kind).toBe('unknown')
 })
 
-test('a verdict says nothing of what the rows held', () => {
+test('a failure quotes no value of a row', () => {
   for (const code of ['23505', '22003', '40P01']) {
     expect(JSON.stringify(verdictOfError(serverError('ERROR', code)))).not.toContain('alice')
   }
@@ -80,13 +80,13 @@ const FIRST: DatabaseIdentity = {
   recovering: false,
 }
 
-test('N3: a server that the ledger was not accepted on is refused also by a process that has seen no other', () => {
+test('N3: a server that was not accepted is refused, also as the first server of a process', () => {
   const guard = createIdentityGuard()
   expect(() => guard.check({ ...FIRST, acceptance: null })).toThrow('not accepted')
   expect(() => guard.check(FIRST)).toThrow('not accepted')
 })
 
-test('N3: so is one that a node detected as an older copy', () => {
+test('N3: a server that a node detected as an older copy is refused', () => {
   expect(() => createIdentityGuard().check({ ...FIRST, wentBack: true })).toThrow('older copy')
 })
 
@@ -95,7 +95,7 @@ test.for([
   ['shardCount', 16],
   ['systemIdentifier', '2'],
   ['timeline', '00000002'],
-] as const)('N1: another %s than the first one stops the store for good', ([field, value]) => {
+] as const)('N1: a changed %s stops the store for good', ([field, value]) => {
   const guard = createIdentityGuard()
   guard.check(FIRST)
   guard.check({ ...FIRST })
@@ -129,7 +129,7 @@ test('W1: fsync = off is refused everywhere', () => {
   }
 })
 
-test('W2: in production a commit waits for the standbys that there are', () => {
+test('W2: in production a commit must wait for existing standbys', () => {
   const replicated = { ...SOUND, standbyNames: 'FIRST 1 (b)', standbys: 1 }
   expect(durabilityFault(replicated, true)).toBeUndefined()
   expect(durabilityFault({ ...replicated, synchronousCommit: 'local' }, true)).toContain('synchronous_commit = local')
@@ -139,13 +139,13 @@ test('W2: in production a commit waits for the standbys that there are', () => {
   expect(durabilityFault({ ...SOUND, standbys: 1 }, false)).toBeUndefined()
 })
 
-test('N1: the ledger that is expected is the only one that is ever taken', () => {
+test('N1: the guard accepts only the expected ledger', () => {
   const guard = createIdentityGuard('l')
   guard.check(FIRST)
   expect(() => createIdentityGuard('other').check(FIRST)).toThrow('expected other')
 })
 
-test('the session stands whole at the end of a name that PostgreSQL does not cut', () => {
+test('an application name ends with the whole session and is short enough for PostgreSQL', () => {
   const session = 'f'.repeat(32)
   const name = applicationName(`ä:${'n'.repeat(100)}`, session)
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63)

@@ -1,4 +1,4 @@
-/** T1 to T3 of tls-by-address.ts: who is verified, by which name, and what may be destroyed. */
+/** T1 to T3 of tls-by-address.ts: the options of TLS for servers by address and by name. */
 import { expect, test } from 'vitest'
 import { tlsOptions } from '../../../infra/postgres/connection/tls-by-address.ts'
 
@@ -17,7 +17,7 @@ test.for([
 })
 
 test.for(['verify-full', 'verify-ca', 'true', 'Require', 'unheard-of'])(
-  'T3: sslmode=%s verifies a server that is named',
+  'T3: sslmode=%s verifies a server given by name',
   (mode) => {
     expect(tlsOptions(`postgres://u@db.example.com/ledger?sslmode=${mode}`, signal)).toEqual({ ssl: { signal } })
   },

@@ -1,4 +1,4 @@
-/** What was written of a transaction is read as it was by every later program, beside its own columns alone. */
+/** Every later release reads a stored transaction document unchanged, and only with the columns of its own row. */
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'
@@ -71,7 +71,7 @@ const FAILED: Transaction = {
   processedAtMs: 2,
 }
 
-/** An order of the ledger's own: its payload has neither key nor metadata. */
+/** An order by the ledger: its payload has neither key nor metadata. */
 const OWN: Transaction = {
   ...COMPLETED,
   origin: 'ledger',
@@ -82,7 +82,7 @@ const OWN: Transaction = {
   keyId: '',
 }
 
-/** A key that JSON writes otherwise, and an account that the payload does not begin with. */
+/** A key that JSON escapes, and a payload that does not begin with the account. */
 const UNUSUAL: Transaction = {
   ...PENDING,
   metadata: null,
@@ -91,7 +91,7 @@ const UNUSUAL: Transaction = {
   payloadHash: sha256Hex('{"a":1,"account_id":"ann","idempotency_key":"a \\"key\\" \\\\"}'),
 }
 
-/** As rows have it: they are there for ever. */
+/** The text in existing rows: it must not change. */
 const TEXT = `1.5
 ${PAYLOAD}
 ["sig","key","receipt-sig",["5a17","7","1","9"],"txn_2","bob","eve",true,{"tokenId":"GOLD","amount":"2"},"txn_0",null,null,null,"00000000-0000-8000-8000-000000000000"]`
@@ -130,7 +130,7 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
   }
 }
 
-test('D2: each member stands where it has always stood, and what the payload says is not said again', () => {
+test('D2: the document keeps the order of its members, and does not repeat members of the payload', () => {
   expect(transactionText({ transaction: COMPLETED, receipt: RECEIPT }).trimEnd()).toBe(TEXT)
   expect(transactionText({ transaction: { ...PENDING, metadata: null }, receipt: null })).toBe(
     `1.5\n${PAYLOAD}\n["sig","key"]`,
@@ -139,7 +139,7 @@ test('D2: each member stands where it has always stood, and what the payload say
   expect(transactionText({ transaction: { ...COMPLETED, payload }, receipt: RECEIPT })).not.toContain('null,null,null')
 })
 
-test('the group is the one that was signed, in either case, whatever the metadata say', () => {
+test('the group is the signed one, in upper or lower case, with any metadata', () => {
   const vault = vaultOf()
   const groupId = 'abcdef00-0000-4000-8000-00000000000f'
   const metadatas = [{ group_id: groupId }, { note: `"group_id":"${groupId}"` }, { group_id: 'another' }]
@@ -153,7 +153,7 @@ test('the group is the one that was signed, in either case, whatever the metadat
   }
 })
 
-test('metadata of up to 512 bytes cannot be told apart by its length', () => {
+test('the length of a document does not reveal that of metadata up to 512 bytes', () => {
   const lengthWith = (memo: string): number => {
     const metadata = { memo }
     const payload = JSON.stringify({ account_id: 'ann', idempotency_key: 'key-1', metadata, note: 'x'.repeat(300) })
@@ -170,7 +170,7 @@ test.for([
   ['failed', FAILED],
   ['of the ledger', OWN],
   ['unusual', UNUSUAL],
-] as const)('what is written of one that is %s is what is read', ([, transaction]) => {
+] as const)('a written transaction is read unchanged: %s', ([, transaction]) => {
   const vault = vaultOf()
   const receipt = transaction.status === 'pending' ? null : RECEIPT
   const row = rowOf(vault, { transaction, receipt })
@@ -197,19 +197,19 @@ const CHANGES: Partial<{ -readonly [Name in keyof TransactionRow]: TransactionRo
   idempotency_key: 'another',
 }
 
-test.for(Object.entries(CHANGES))('D1: it does not open beside another %s', ([name, value]) => {
+test.for(Object.entries(CHANGES))('D1: a document does not open with another %s', ([name, value]) => {
   const vault = vaultOf()
   const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })
   expect(() => openTransaction({ ...row, [name]: value }, vault)).toThrow('it does not open')
 })
 
-test('D1: of each column but those that change later', () => {
+test('D1: a document is bound to every column except those that change later', () => {
   const row = rowOf(vaultOf(), { transaction: COMPLETED, receipt: RECEIPT })
   const others = ['account_id', 'compensated_by', 'document']
   expect(Object.keys(row).toSorted()).toEqual([...Object.keys(CHANGES), ...others].toSorted())
 })
 
-test('a row of another account, key or group than its text says is a finding', () => {
+test('a row whose account, key or group differs from its document is reported', () => {
   const vault = vaultOf()
   const elsewhere = { ...vault, accountRef: () => 'x', keyRef: () => 'y', groupRef: () => 'z' }
   const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })

@@ -74,7 +74,7 @@ test(
 )
 
 test(
-  'what is under way is answered, however long it takes',
+  'the stop waits for the reply to a pending request',
   async () => {
     const [arrived, answered] = [gate(), gate()]
     const { server, port } = await serving(async () => {
@@ -96,7 +96,7 @@ test(
 )
 
 test(
-  'an answer that had begun before is sent to its end, and its connection ends behind it',
+  'a response that had begun is sent whole, and its connection then closes',
   async () => {
     const rest = gate()
     const body = new ReadableStream<Uint8Array>({

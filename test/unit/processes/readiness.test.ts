@@ -40,14 +40,14 @@ describe('a node', () => {
 
   test.for([
     ['its last probe failed', { probed: false }, 'database'],
-    ['its probe has not come back for long', { probedAgoMs: 6_000 }, 'database'],
+    ['its probe has had no reply for 6 s', { probedAgoMs: 6_000 }, 'database'],
     ['it never probed', { probedAgoMs: null }, 'database'],
     ['its commits fail', { commitsFail: true }, 'commits'],
     ['its last renewal failed', { renewed: false }, 'session'],
-    ['its renewal has not come back for long', { renewedAgoMs: 6_000 }, 'session'],
+    ['its renewal has had no reply for 6 s', { renewedAgoMs: 6_000 }, 'session'],
     ['it never renewed', { renewedAgoMs: null }, 'session'],
     ['its clock is off', { clockInBounds: false }, 'clock'],
-    ['it gives its shards away', { leaving: true }, 'serving'],
+    ['it releases its shards', { leaving: true }, 'serving'],
   ] as const)('is not ready when %s', ([, changes, missing]) => {
     expect(readinessOf(changes)).toEqual({ ready: false, checks: { ...ALL_OF_NODE, [missing]: false } })
   })

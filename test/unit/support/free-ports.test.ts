@@ -1,25 +1,25 @@
-/** Test files and runs side by side never get the same port, nor one that another process takes before it is used. */
+/** Concurrent test files and runs never get the same port, nor a port that another process takes before its use. */
 import { createServer } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { isPortFree, LOOPBACK } from '../../../infra/embedded/free-port.ts'
 
-/** The lowest that the kernel gives to outgoing connections, ip(7). */
+/** The lowest port that the kernel gives to outgoing connections, ip(7). */
 const EPHEMERAL = 32_768
 
-// All begin at the same place, near the end of the range, so that all would get the same port.
+// Every module instance starts at the same port near the end of its range, so collisions would show.
 vi.mock('node:crypto', async (original) => ({ ...(await original<object>()), randomInt: () => 980 }))
 afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-/** As another process has it that asks, too: it knows nothing of what others were given. A worker for each test. */
+/** A new instance of the module, as in another process. Each test uses its own worker number. */
 function anotherAsker(worker: number) {
   vi.stubEnv('VITEST_POOL_ID', String(worker))
   vi.resetModules()
   return import('../../support/processes/free-ports.ts')
 }
 
-test('P1, P3: they are in a row, free, and below what outgoing connections take', async () => {
+test('P1, P3: ports are consecutive, free, and below the range of outgoing connections', async () => {
   const { freePorts } = await anotherAsker(11)
   const row = await freePorts(5)
   const [first = 0] = row
@@ -35,7 +35,7 @@ test('P2: no two callers get the same port, in one process or several', async ()
   expect(new Set(ports.flat()).size).toBe(3 + 4 + 3 * 3)
 })
 
-test('P2: each worker has a range of its own, and goes on at its beginning from its end', async () => {
+test('P2: each worker has its own range, and continues at its start after its end', async () => {
   const [one, two] = [await anotherAsker(14), await anotherAsker(15)]
   const given = { one: [...(await one.freePorts(15))], two: [...(await two.freePorts(15))] }
   given.one.push(...(await one.freePorts(15)))
@@ -50,7 +50,7 @@ test('P3: a port with a listener is skipped', async () => {
   const taken = (await freePort()) + 1
   const server = createServer()
   await new Promise<void>((resolve) => {
-    // It may have been taken already; it is taken in any case.
+    // On an error another process has the port, which is then taken as well.
     server.once('error', () => resolve())
     server.listen(taken, LOOPBACK, resolve)
   })

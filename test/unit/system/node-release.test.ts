@@ -1,4 +1,4 @@
-/** A start on a release of Node.js without security fixes says so, and no other start does. */
+/** Only a start on a release of Node.js without security fixes prints a warning. */
 import { expect, test } from 'vitest'
 import { endOfSupport } from '../../../infra/system/node-release.ts'
 

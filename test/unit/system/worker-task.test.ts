@@ -37,7 +37,7 @@ test.for([
   await expect(threadsOf(program).run(null)).rejects.toMatchObject({ name: 'ThreadFailed', code })
 })
 
-test('a thread that does not end in time is ended, and so are those that run when they are closed', async () => {
+test('a thread that does not end in time is terminated, as are running threads at the close', async () => {
   await expect(threadsOf('for (;;);', 50).run(null)).rejects.toMatchObject({ code: 'deadline' })
   const threads = threadsOf('setInterval(() => undefined, 1000)')
   const results = [threads.run(null), threads.run(null)].map((result) => result.catch((error: unknown) => error))

@@ -1,4 +1,4 @@
-/** The edge's access store: the one in memory, which tests may make fail, hang or say what they script. */
+/** The in-memory access store. A test may make it fail or hang, or script the outcome of a refresh. */
 import type { AccessStore, ClientRecord, RefreshOutcome } from '../../../../runtime/ports/access-store.ts'
 import { createMemoryAccessStore, type MemoryFamily } from '../../../support/memory/access-store-memory.ts'
 

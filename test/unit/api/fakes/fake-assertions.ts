@@ -1,4 +1,4 @@
-/** The edge's source of assertions: what it finds is open to tests, and so is what it was asked. */
+/** A source of assertions with settable findings, which records the questions. */
 import type {
   AssertionSource,
   ComplianceFindings,

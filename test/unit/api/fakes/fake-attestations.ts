@@ -1,4 +1,4 @@
-/** The edge's attestation store: the one in memory, which tests may make fail, and whose state is open to them. */
+/** The in-memory attestation store. A test may make it fail, and read its state. */
 import type { AttestationStore } from '../../../../runtime/ports/attestation-store.ts'
 import {
   createMemoryAttestationStore,

@@ -1,4 +1,4 @@
-/** Imports as the edge asks for them: what they answer is open to tests, and so is what they were asked. */
+/** Imports with a settable outcome, which record the parts. */
 import type {
   ImportOutcome,
   ImportPart,

@@ -1,4 +1,4 @@
-/** NFTs as reads show them, from maps that a test fills. */
+/** Reads of NFTs from maps that a test fills. */
 import type { ClassView } from '../../../../actors/nft-class/state.ts'
 import { nftId } from '../../../../actors/nft-id.ts'
 import type { InstanceView, NftEvent } from '../../../../actors/nft-instance/state.ts'
@@ -9,7 +9,7 @@ export interface FakeNfts {
   readonly classViews: Map<string, ClassView>
   /** By `class/instance`. */
   readonly instanceViews: Map<string, InstanceView>
-  /** By account, in order. An account that is not here has none, if it exists. */
+  /** By account, in order. An existing account without an entry owns none. */
   readonly ownedNftViews: Map<string, readonly OwnedNft[]>
   /** By `class/instance`, oldest first. */
   readonly nftHistories: Map<string, readonly NftEvent[]>
@@ -21,7 +21,7 @@ export function emptyNfts(): FakeNfts {
 
 type NftReads = Pick<LedgerReads, 'nftClass' | 'nftClasses' | 'instance' | 'instances' | 'ownedNfts' | 'nftHistory'>
 
-/** `checked`: called with every answer. */
+/** `checked`: called with every result. */
 export function fakeNftReads(
   fake: FakeNfts,
   accountExists: (accountId: string) => boolean,

@@ -1,4 +1,4 @@
-/** The edge's schema validator: what it says is open to tests, and so is what it was asked. */
+/** A schema validator with settable results, which records its calls. */
 import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'
 import type { SchemaValidator, SchemaVerdict, ValueVerdict } from '../../../../runtime/ports/schema-validator.ts'
 

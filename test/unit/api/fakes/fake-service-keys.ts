@@ -1,4 +1,4 @@
-/** The service's keys, made here; a call of them may throw. */
+/** Fresh keys of the service. A test may make a call fail. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../../../runtime/ports/service-keys.ts'
 import { coordinatesOf } from '../../../support/client/client-keys.ts'
@@ -7,10 +7,10 @@ export interface FakeServiceKeys extends ServiceKeys {
   readonly keys: PublishedKey[]
   /** Adds a token key and signs with it from now on. */
   readonly rotate: () => string
-  /** Adds a key of the purpose that is in use from then on. */
+  /** Adds a key of the purpose that is in use from `fromMs`. */
   readonly rotateAt: (purpose: PublishedKey['purpose'], fromMs: number) => void
   readonly signWith: (keyId: string, text: string) => string
-  /** Which call throws. */
+  /** The call that throws. */
   failsAt: 'current' | 'sign' | null
 }
 
