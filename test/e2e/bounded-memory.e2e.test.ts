@@ -14,7 +14,7 @@ const SHARDS = 4
 const ACTORS_PER_SHARD = 3
 const BOUND = SHARDS * ACTORS_PER_SHARD
 const ACCOUNTS = 120
-/** Each has one request in flight. */
+/** Each client has one request in flight. */
 const CLIENTS = 8
 /**
  * Actors in use are not evicted, nor those used since the last check: of each client its present request, its previous
@@ -53,7 +53,7 @@ async function actorsInMemory(): Promise<number> {
   return found
 }
 
-/** Of each item, some at a time. */
+/** Runs `work` for each item, a few at a time. */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items]
   await Promise.all(
@@ -63,7 +63,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   )
 }
 
-/** The highest number seen meanwhile. */
+/** The highest polled number of actors in memory while `happens` runs. */
 async function mostDuring(happens: () => Promise<void>): Promise<number> {
   const over = new AbortController()
   const watching = (async () => {
@@ -98,7 +98,7 @@ test('more accounts than memory holds keep right balances, and the limit is neve
   const { transactions, total_count: count } = await client.read('/v1/transactions?page_size=1000&status=completed')
   expect([count, (transactions as readonly unknown[]).length]).toEqual([2 * ACCOUNTS, 2 * ACCOUNTS])
   await forEach(holders, async (holder) => expect((await holdingOf(client, holder.accountId)).balance).toBe('6'))
-  // The account that decides is the one that was put out of memory.
+  // This account was evicted.
   await forEach(holders, (holder) => ordered(holder, 'more', 'debit', '6.01'))
   expect((await client.read('/v1/transactions?status=failed'))['total_count']).toBe(ACCOUNTS)
 })

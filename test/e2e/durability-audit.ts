@@ -18,7 +18,7 @@ export class DurabilityAudit {
   failed = 0
   /** Credits from transfers of other accounts. */
   received = 0
-  /** Completed, by group: where the value should go, and where it has gone. */
+  /** Completed transfers by group: entries of the intended receiver, and of the credited account. */
   private readonly transfers = new Map<unknown, { readonly sent: string[]; readonly received: string[] }>()
   private readonly client: LedgerClient
 
@@ -118,7 +118,7 @@ export class DurabilityAudit {
     if (shown !== expected) fault(`the balance is ${shown}, the completed ones sum up to ${expected} (10^-18)`)
   }
 
-  /** D7: the key still returns the original answer, and finds the one transaction. */
+  /** D7: the key still returns the original reply of the only transaction. */
   async repeat(operation: Operation): Promise<void> {
     const { accountId, fields, acknowledged } = operation
     const again = await this.client.post('/v1/transactions', operation.body)
@@ -158,7 +158,7 @@ export async function receiptKeys(origin: string): Promise<ReadonlyMap<unknown, 
   )
 }
 
-/** A few at a time. */
+/** Runs `run` for each item, a few at a time. */
 export async function forAll<T>(all: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
   const queue = [...all]
   const reader = async (): Promise<void> => {

@@ -11,16 +11,16 @@ export interface Operation {
   readonly fields: Members
   readonly body: Members
   readonly hash: string
-  /** Attempts without an answer, or with a 503. */
+  /** Attempts without a reply, or with a 503. */
   setbacks: number
-  /** The 202 as it came. */
+  /** The reply with status 202. */
   acknowledged: HttpReply | undefined
 }
 
 /** A client's action before it retries. */
 const BACK_OFF_MS = 40
 const LOOK_AT_EVERY = 4
-/** Amounts to draw from: most accounts have something to spend. */
+/** Types of orders for a random choice: credits keep most balances above zero. */
 const TYPES = ['credit', 'credit', 'debit', 'transfer', 'transfer']
 const OUTCOMES = new Set<unknown>(['not_applied', 'unknown'])
 
@@ -29,7 +29,7 @@ export class DurabilityLoad {
   readonly inFlight = new Set<Operation>()
   /** Replies that violate the interface. */
   readonly surprises: string[] = []
-  /** How often a client was left without an answer, and how often it was told 503. */
+  /** The number of requests without a reply, and of replies with status 503. */
   readonly setbacks = { unanswered: 0, unavailable: 0 }
   acknowledged = 0
   private readonly client: LedgerClient
@@ -46,7 +46,7 @@ export class DurabilityLoad {
     this.workers = Array.from({ length: clients }, () => this.work())
   }
 
-  /** Starts nothing new and waits until everything that was begun is acknowledged. */
+  /** Starts no new orders and waits until all are acknowledged. */
   async finish(timeoutMs: number): Promise<void> {
     this.stopping = true
     await until('everything is acknowledged', timeoutMs, () => this.inFlight.size === 0)
@@ -57,7 +57,7 @@ export class DurabilityLoad {
     while (!this.stopping && this.surprises.length === 0) {
       const operation = this.begin()
       await this.acknowledge(operation)
-      // Only some, so that most clients are submitting at any moment.
+      // Only some clients read, so that most submit at any moment.
       if (operation.acknowledged !== undefined && this.acknowledged % LOOK_AT_EVERY === 0) {
         await this.lookAt(operation.acknowledged)
       }
@@ -116,7 +116,7 @@ export class DurabilityLoad {
   }
 }
 
-/** Every 503 to a submission says what can have become of it (D8). */
+/** Every 503 to an order states whether it may have been applied (D8). */
 function isHonest503(reply: HttpReply): boolean {
   return reply.status === 503 && OUTCOMES.has(membersOf(reply)['outcome'])
 }

@@ -15,7 +15,7 @@ const CLIENTS = 24
 const BETWEEN_KILLS = 80
 const DEADLINE_MS = 180_000
 const KINDS = ['node', 'edge', 'nats-server', 'postgresql'] as const
-/** Enough to meet every kind of transaction that there is. */
+/** Enough accounts for every kind of transaction. */
 const REPEATED = 80
 const RECEIPTS = 20
 
@@ -61,7 +61,7 @@ async function kill(kind: ProcessKind, load: DurabilityLoad): Promise<void> {
   await untilUnder(load, `what was in flight as the ${kind} died is acknowledged`, () =>
     caught.every(({ acknowledged }) => acknowledged !== undefined),
   )
-  // A part that dies takes no other with it.
+  // The death of a part ends no other part.
   expect([kind, others.flatMap(pids)]).toEqual([kind, othersBefore])
 }
 

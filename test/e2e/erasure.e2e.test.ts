@@ -14,7 +14,7 @@ import { type OpenedText, openedDump } from '../support/postgres/opened-dump.ts'
 
 const ALICE = 'recognizable-alice-3b90@house'
 const ALIAS = /^erased:[0-9a-f]{12}$/
-/** Secrets of the account alone. */
+/** Texts that only the account has. */
 const OWN = {
   amount: '918273645.546372819',
   metadata: 'recognizable metadata of a credit',
@@ -86,8 +86,8 @@ function liabilityProofOfAlice(): ReturnType<LedgerClient['get']> {
 }
 
 /**
- * How many a list by amounts says that there are, which opens what its page does not show and remembers it; whether that is
- * all; and how many there are.
+ * The count of a list by amounts and whether it is exact, and the real number. The count opens rows beyond the page and
+ * caches their amounts.
  */
 async function byAmounts() {
   const list = `/v1/transactions?amount_min=5&amount_max=${OWN.amount}`
@@ -108,7 +108,7 @@ function erase(): ReturnType<LedgerClient['post']> {
   return admin.post(`/v1/accounts/${ALICE}/erase`, { reason: OWN.erasure })
 }
 
-/** Where it stands, and in whose rows. */
+/** Tables with the text, in rows of the owner if one is given. */
 function tablesWith(dump: readonly OpenedText[], needle: string, owner?: string): readonly string[] {
   const hits = dump.filter((one) => one.text.includes(needle) && (owner === undefined || one.owner === owner))
   return [...new Set(hits.map(({ table }) => table))].toSorted()
@@ -131,7 +131,7 @@ describe('an account', () => {
     const vault = await vaultOfCluster(cluster)
     const ref = vault.accountRef(ALICE)
     const after = await openedDump(cluster.databaseUrl(), vault)
-    // The search finds what there is to be found.
+    // Before the erasure the search finds the texts.
     expect(tablesWith(before, OWN.metadata)).toEqual(['transactions'])
     expect(tablesWith(before, ALICE, ref)).toEqual(['accounts', 'audit_entries', 'transactions'])
     const of = before.filter(({ owner }) => owner === ref).map(({ table }) => table)
@@ -145,7 +145,7 @@ describe('an account', () => {
     expect(of.length).toBeGreaterThan(8)
     const { amount, ...words } = OWN
     for (const needle of Object.values(words)) expect(tablesWith(after, needle)).toEqual([])
-    // How much came in from outside in a commit, and not to whom.
+    // This table has the amounts of external accounts by commit, without accounts of the ledger.
     expect(tablesWith(after, amount)).toEqual(['boundary_crossings'])
     expect(tablesWith(after, alice.keys.jwk['x'] as string)).toEqual([])
     expect(after.filter(({ owner }) => owner === ref).map(({ table }) => table)).toEqual(['accounts'])
@@ -165,7 +165,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
       const now = cluster.heads('node').map(({ pid }) => pid)
       return now.length === old.length && now.every((pid) => !old.includes(pid)) && (await cluster.isReady())
     })
-    // A read of an account that was erased needs no owner, and would not tell.
+    // Reads of an erased account need no owner: they do not show whether nodes have started.
     await until('every shard has an owner again', DEADLINE_MS, async () => {
       const shards = await admin.readAll('/v1/shards', 'shards')
       const before = new Map(owned.map((shard) => [shard['shard_id'], Number(shard['epoch'])]))
@@ -198,7 +198,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     const left = await byAmounts()
     expect([found.total, left.total]).toEqual([found.listed, left.listed])
     expect(left.listed).toBeLessThan(found.listed)
-    // The ledger can no longer tell whether the client's signature would have matched.
+    // The ledger can no longer check the signature of the client.
     expect([found.relation, left.relation]).toEqual(['eq', 'gte'])
     const listed = await client.readAll('/v1/transactions?order=desc', 'transactions')
     expect(listed.length).toBeGreaterThan(0)
@@ -219,7 +219,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     for (const event of history) names.add(event['from']).add(event['to'])
     const attestation = await client.read(`/v1/attestations/${attestationId}`)
     names.add(attestation['attester'])
-    // The service's signed documents name it.
+    // Signed documents of the service contain the pseudonym.
     expect([attestation['signature'], attestation['key_id']]).toEqual([undefined, undefined])
     const path = `/v1/nft-classes/${ruby.class_id}/instances/ruby/provenance`
     const provenance = await client.readAll(`${path}?`, 'provenance')

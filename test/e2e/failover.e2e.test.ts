@@ -15,7 +15,7 @@ import { Trial } from './many-nodes/trial.ts'
 const NODES = ['node-1', 'node-2'] as const
 const EDGE = 'edge-1'
 const SIZES = { nodes: NODES.length, edges: 1, shards: 8, natsServers: 1 }
-/** Said of the server itself or of what it was before, whichever is looked at first. */
+/** A node logs either reason, depending on its first check. */
 const OTHER_TIMELINE =
   /"event":"failed".*PostgreSQL is (server \d+ on timeline 00000002, which this ledger was not accepted on|not the one seen before: timeline was 00000001 and is 00000002)/
 /** A node that cannot release its shards stops without a release. */
@@ -42,7 +42,7 @@ describe('a synchronous standby', () => {
     await trial.harmed('PostgreSQL is lost, its synchronous standby is promoted', async () => {
       const nodes = [...NODES, EDGE].map((name) => trial.part(name))
       await pair.killPrimary()
-      // Before it is promoted, as an address that moves may: a standby is refused, and is no reason to stop (N2).
+      // The address moves before the promotion: a standby is refused, and is no reason to stop (N2).
       trial.cluster.leadPostgresTo(pair.standby.port)
       await until('a node is refused by the standby', BACK_WITHIN_MS, () =>
         nodes.some((node) => node.lastLines().includes('PostgreSQL is in recovery')),

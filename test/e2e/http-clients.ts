@@ -1,4 +1,4 @@
-/** HTTP clients that users have, behind one interface: each sends calls one after the other, as its users would. */
+/** Common HTTP clients behind one interface. Each sends its calls in sequence. */
 import axios from 'axios'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ export interface Call {
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  /** Decompressed. */
+  /** The decompressed body. */
   readonly text: string
   /** Interim statuses, where the client shows them. */
   readonly interim?: readonly number[]

@@ -80,7 +80,7 @@ function sampled(number: number): string {
   return `sampled-${number}@liabilities`
 }
 
-/** The largest that it ever was, in bytes. */
+/** The peak memory of a process, in bytes. */
 function peakMemoryOf(pid: number): number {
   const [, kilobytes = '0'] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1_024
@@ -93,7 +93,7 @@ function processorMsIn(path: string, first: number): number {
   return (ticks / TICKS_A_SECOND) * 1_000
 }
 
-/** Of the threads that a process did not have before, as long as they were there to look at. */
+/** Samples the processor time of the threads that the process starts from now on. */
 function watchNewThreads(pid: number): {
   readonly spentMs: () => number
   readonly busiestMs: () => number
@@ -107,7 +107,7 @@ function watchNewThreads(pid: number): {
       try {
         spent.set(thread, processorMsIn(`${tasks}/${thread}/stat`, OWN_TIME))
       } catch {
-        // It has ended meanwhile.
+        // The thread has ended meanwhile.
       }
     }
   }
@@ -147,7 +147,7 @@ function p99Of(times: readonly number[]): number {
   return times[Math.ceil(times.length * 0.99) - 1] ?? 0
 }
 
-/** Waits as long as it takes. */
+/** Waits without a deadline. */
 async function proveLiabilities(): Promise<Members> {
   const response = await fetch(`${cluster.origin}/v1/assertions/proof-of-liabilities`, {
     method: 'POST',

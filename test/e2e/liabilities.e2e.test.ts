@@ -39,7 +39,7 @@ async function liabilitiesOf(client: LedgerClient): Promise<Members> {
   return membersOf(reply)
 }
 
-/** A group in which one gives the other half a unit. */
+/** Creates a group that moves half a unit from `one` to `other`, and submits both legs. */
 async function settle(client: LedgerClient, one: Holder, other: Holder): Promise<void> {
   const sides = [
     { holder: one, type: 'debit' },

@@ -23,7 +23,7 @@ const NEW_ALONE = { LEDGER_MASTER_KEY: NEW, LEDGER_PREVIOUS_MASTER_KEY: '' }
 const OLD_ALONE = { LEDGER_MASTER_KEY: OLD, LEDGER_PREVIOUS_MASTER_KEY: '' }
 
 let trial: Trial
-/** Documents and tokens that clients got before. */
+/** Documents and tokens from before the rotation. */
 let held: {
   readonly refreshToken: string
   readonly pageToken: string
@@ -58,7 +58,7 @@ function login(edge = 0): Promise<LedgerClient> {
   return LedgerClient.login(trial.cluster.origins[edge] ?? '', trial.cluster.client)
 }
 
-/** A page of transactions after which there are more. */
+/** A page of transactions that is not the last. */
 async function firstPage(client: LedgerClient): Promise<{ readonly transaction: Members; readonly pageToken: string }> {
   let found: { readonly transaction: Members; readonly pageToken: string } | undefined
   await until('there are completed transactions', SERVED_WITHIN_MS, async () => {
@@ -85,14 +85,14 @@ async function token(body: Members): Promise<Members> {
 
 type MasterKeyTexts = Readonly<Record<'LEDGER_MASTER_KEY' | 'LEDGER_PREVIOUS_MASTER_KEY', string>>
 
-/** A part's key in place of these master keys. */
+/** The environment of a part: the part key of these master keys. */
 function partEnvironment(part: Part, texts: MasterKeyTexts): Readonly<Record<string, string>> {
   const { LEDGER_MASTER_KEY: current, LEDGER_PREVIOUS_MASTER_KEY: previous } = texts
   const ring = { current: readMasterKey(current), previous: previous === '' ? [] : [readMasterKey(previous)] }
   return { LEDGER_MASTER_KEY: '', LEDGER_PART_KEY: partKeyText(ring, part) }
 }
 
-/** One part after the other, each ready again before the next goes. */
+/** Restarts one part at a time, and waits until it is ready. */
 async function restartAll(texts: MasterKeyTexts): Promise<void> {
   for (const name of NODES) {
     await trial.end(name)

@@ -1,4 +1,4 @@
-/** `ledger verify` on what a client has read: every entry of accounts' chains, and the receipts of their transactions. */
+/** Runs `ledger verify` on the chains and receipts that a client has read. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

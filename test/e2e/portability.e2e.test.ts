@@ -41,7 +41,7 @@ afterAll(async () => {
   await stopSide(target)
 })
 
-/** Of an account that came from another ledger. */
+/** Adds the ID of the target ledger to the fields of an order. */
 function forTarget(fields: Members): Members {
   return { ledger_id: target.ledgerId, ...fields }
 }
@@ -121,7 +121,7 @@ describe('after the import', () => {
 
   test('an order that the other ledger applied is refused, and a new order is applied', async () => {
     const [spent, failed] = stock.spent
-    // Signed after the copy was made, by a key that is good at both.
+    // Signed after the export, with a key that is valid at both ledgers.
     const again = { type: 'debit', amount: '0.25', idempotency_key: 'later' }
     await moved(source.client, stock.carol, again)
     for (const submission of [spent, failed]) {

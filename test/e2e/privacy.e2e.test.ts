@@ -38,7 +38,7 @@ const SECRETS = {
   'reason of a revocation': 'recognizable reason to revoke',
 } as const satisfies Needles
 
-/** Readable by design: it proves that the search sees what is there. */
+/** A text that is readable by design: the search must find it. */
 const READABLE = { 'name of an NFT class': 'Recognizable Items 77b1' } as const satisfies Needles
 
 let cluster: Cluster
@@ -127,7 +127,7 @@ test('the logs contain no secret', () => {
   expect([...foundBelow(SECRETS, join(cluster.dataDir, 'logs'))]).toEqual([])
 })
 
-/** Whatever the ledger's message secret opens. */
+/** The content that the message secret of the ledger opens. */
 async function openedTraffic(): Promise<readonly string[]> {
   const { messageSecret } = await secretsOfCluster(cluster)
   const bodies = createSealedBodies(messageSecret, await ledgerIdOf())
@@ -165,7 +165,7 @@ async function onAnotherNode(client: LedgerClient, { accountId }: Holder): Promi
   }
 }
 
-/** Everything that has a secret in it happens once. */
+/** Makes requests of every kind with the secrets. */
 async function liveALife(cluster: Cluster): Promise<void> {
   const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
   const admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)

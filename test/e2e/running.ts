@@ -9,5 +9,5 @@ export interface Running {
   readonly elsewhere: LedgerClient
 }
 
-/** Called inside tests: before, there is none. */
+/** Only tests may call this: the ledger starts before the first. */
 export type GetRunning = () => Running

@@ -1,4 +1,4 @@
-/** A ledger as `ledger up` runs it, from the build. */
+/** Runs `ledger up` from the build. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { freePorts } from '../support/processes/free-ports.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')
 const POLL_MS = 50
-/** Of some dozen processes beside those of other tests. */
+/** A deadline for some dozen processes beside those of other tests. */
 const START_MS = 120_000
 
 export interface Finished {
@@ -54,7 +54,7 @@ export function startPart(
   }
 }
 
-/** Without the settings of the user who runs the tests. */
+/** The environment without settings of the user that runs the tests. */
 function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
 }
@@ -128,7 +128,7 @@ export class LedgerUp {
     this.finished = finish(child)
   }
 
-  /** Resolves once it says that it is ready. */
+  /** Resolves once the ledger prints that it is ready. */
   static async start(
     dataDir: string,
     options: { nodes?: number; edges?: number; env?: Record<string, string> } = {},

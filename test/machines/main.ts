@@ -25,7 +25,7 @@ const OPTIONS = {
 
 interface Verdict {
   readonly name: string
-  /** null: nothing noticed it. */
+  /** null: no test noticed it. */
   readonly by: string | null
 }
 

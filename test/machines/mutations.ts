@@ -1,4 +1,4 @@
-/** Every machine of an actor with one thing missing: a target, a guard or a whole transition. The list is read from the machines. */
+/** Lists, from the machines of actors, every machine without one target, guard or transition. */
 import { ACTOR_KINDS, type ActorKind } from '../../actors/address.ts'
 import { type ActorDefinition, defineActor } from '../../actors/define-actor.ts'
 import { ACTORS, type StepActor, stepActor } from '../../actors/step-actor.ts'

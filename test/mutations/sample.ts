@@ -19,11 +19,11 @@ export interface Mutation {
   readonly noticedBy?: string | null
 }
 
-/** How many of each folder, by what depends on it. */
+/** The number of mutations of each folder, by its importance. */
 const QUOTAS: Readonly<Record<string, number>> = { actors: 110, runtime: 110, api: 90, infra: 110 }
 /** Sources of texts: documentation of the interface, help and examples. */
 const LEFT_OUT = [/^api\/openapi\//, /^api\/docs/, /^infra\/cli\/help/, /^infra\/config\/example/]
-/** No more of one file. */
+/** The maximum number of mutations of one file. */
 const PER_FILE = 5
 
 export const SAMPLE = 'test/mutations/sample.ndjson'

@@ -7,11 +7,11 @@ import { stripVTControlCharacters } from 'node:util'
 
 const COPIED = ['actors', 'api', 'infra', 'runtime', 'test', 'package.json', 'package-lock.json', 'vitest.config.ts']
 const CONFIGURATIONS = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json', 'README.md', 'CHANGELOG.md']
-/** With what a run of vitest is given beside the project's own settings. */
+/** Settings of a run of vitest beside those of the project. */
 const SETTINGS = 'vitest.mutations.config.ts'
 
 export interface Ended {
-  /** null: it was ended because it took too long. */
+  /** null: the program was ended at its time limit. */
   readonly exitCode: number | null
   readonly output: string
 }

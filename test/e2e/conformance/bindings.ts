@@ -8,7 +8,7 @@
  */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 
-/** Lists in the order of what the ledger makes, and the member that tells their items apart. */
+/** Lists that are ordered by generated values, and the member that identifies their items. */
 const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
@@ -26,20 +26,20 @@ const MADE = [
   /^[A-Za-z0-9+/]{86,96}={0,2}$/,
   /^node-[A-Za-z0-9-]+$/,
 ] as const
-/** A page token is as long as what it points at. */
+/** The length of a page token depends on its position. */
 const TOKEN_MEMBERS = new Set(['next_page_token'])
 /** Members that differ in every response; the examples show one value. */
 const PER_REQUEST = new Set(['request_id'])
-/** Numbers that are the ledger's own business, by the names of their members. */
+/** Names of members whose numbers differ between ledgers. */
 const OWN_NUMBERS = new Set(['shard_id', 'epoch', 'txn_count', 'nbf'])
-/** Below this the ledger draws by chance: the shares that a balance is cut into, and the leaves that they come to. */
+/** Members below these are random: the shares of a balance, and their leaves. */
 const BY_CHANCE = /\.shares\[/
 const QUANTITY = /^[0-9]+(\.[0-9]+)?$/
 
 export class Bindings {
   private readonly made = new Map<string, string>()
 
-  /** The value with everything that the ledger made in place of what stands for it. */
+  /** Replaces the generated values of the examples by those of the ledger. */
   apply<T extends Json>(value: T): T {
     if (typeof value === 'string') return this.text(value) as T
     if (value === null || typeof value !== 'object') return value
@@ -98,7 +98,7 @@ export class Bindings {
   private textDifferences(example: string, actual: string, at: string): readonly string[] {
     if (this.text(example) === actual || PER_REQUEST.has(lastName(at))) return []
     if (TIMESTAMP.test(example) && TIMESTAMP.test(actual)) {
-      // Two things of one time in the examples need not have one time here: the first is what a request may name.
+      // Resources with equal times in the examples may differ here: a request may name the first time.
       if (!this.made.has(example)) this.made.set(example, actual)
       return []
     }
@@ -125,12 +125,12 @@ function difference(at: string, example: Json, actual: Json): string {
   return `${at}: ${JSON.stringify(actual)} where the example has ${JSON.stringify(example)}`
 }
 
-/** Of `legs[0].amount`, `amount`. */
+/** The last name of a path: `amount` of `legs[0].amount`. */
 function lastName(at: string): string {
   return (at.split('.').at(-1) ?? '').replace(/\[\d+\]$/, '')
 }
 
-/** A text that is itself a JSON object, as the payloads of audit chains are. */
+/** A text that contains a JSON object, as a payload of an audit chain. */
 function parsed(text: string): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined
   try {

@@ -94,7 +94,7 @@ function expectUnavailable(reply: HttpReply, code: string): void {
   expect(reply.headers['retry-after']).toMatch(/^\d+$/)
 }
 
-/** Meanwhile a shard that is not needed has an owner that is not there, as a node leaves it that was killed. */
+/** Meanwhile another shard has a dead owner, as after the kill of a node. */
 async function withOwnerOfAnother<T>(cluster: Cluster, needed: number, ask: () => Promise<T>): Promise<T> {
   const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
   const own = (session: string | null) => sql`
@@ -118,14 +118,14 @@ async function endNode({ cluster, client }: Service): Promise<void> {
     const shards = await viewer.readAll('/v1/shards', 'shards')
     return shards.every(({ owner }) => owner === null)
   })
-  // The edge's information is at most a second old.
+  // The information of the edge is at most a second old.
   await until('the edge knows that', DEADLINE_MS, async () => {
     const reply = await viewer.ask({ method: 'GET', path: '/readyz' })
     return (membersOf(reply)['checks'] as Members)['shards'] === false
   })
 }
 
-/** As its server's operator would in a hurry: connections are ended, and nothing answers. */
+/** Stops PostgreSQL in the mode `fast` (SIGINT), which ends all connections. */
 async function endPostgres({ cluster, ask }: Service): Promise<void> {
   signalAll(cluster, 'supervisor', 'SIGSTOP')
   signalAll(cluster, 'postgresql', 'SIGINT')

@@ -1,4 +1,4 @@
-/** Another edge beside the stage's own, with settings of its own: a process, as an operator would start it. */
+/** Starts a second edge with other settings, as a process like that of an operator. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface OwnEdge {
 
 const DEADLINE_MS = 180_000
 
-/** `settings`: over those of the stage's edge. Resolves once it answers. */
+/** `settings` override those of the first edge. Resolves once the edge replies. */
 export async function startOwnEdge({ cluster }: Service, settings: Readonly<Record<string, string>>): Promise<OwnEdge> {
   const [edge] = cluster.heads('edge')
   if (edge === undefined) throw new Error('there is no edge to start another beside')

@@ -1,4 +1,4 @@
-/** Requests that an operation must refuse, made from the OpenAPI document, each with the outcome that it must get. */
+/** Derives invalid requests of an operation from the OpenAPI document, each with the expected outcome. */
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { HttpRequest } from '../../support/client/client.ts'
 import type { DocumentedOperation } from '../../support/documented-interface.ts'
@@ -13,10 +13,10 @@ export interface Refusal {
   readonly fields?: readonly string[]
 }
 
-/** One byte more is 413. */
+/** Bytes: a larger body is refused with 413. */
 const LARGEST_BODY_BYTES = 1_048_576
 const ROLES = ['viewer', 'transactor', 'admin'] as const
-/** Well-formed IDs of nothing, by the parameter of the path. */
+/** Well-formed IDs of unknown resources, by the parameter of the path. */
 const NOTHING: Readonly<Record<string, string>> = {
   accountId: 'unknown@nowhere',
   attestationId: `att_${'0'.repeat(26)}`,
@@ -79,7 +79,7 @@ function unauthorized(request: HttpRequest): readonly Refusal[] {
   }))
 }
 
-/** The same about something that is not there, or that cannot be, where the body does not name it too. */
+/** The request with unknown and with malformed IDs in the path. A signed body excludes unknown IDs. */
 function elsewhere({ path: template, members }: DocumentedOperation, request: HttpRequest): readonly Refusal[] {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const to = (name: string, value: string): HttpRequest => {
@@ -105,7 +105,7 @@ function unreadable(request: HttpRequest): readonly Refusal[] {
   }
   return [
     { request: typed('text/plain', '{}'), outcome: /^415 ERR_UNSUPPORTED_CONTENT_TYPE$/ },
-    // The size is judged before anything else.
+    // The edge checks the size first.
     { request: typed('text/plain', ' '.repeat(LARGEST_BODY_BYTES + 1)), outcome: /^413 ERR_PAYLOAD_TOO_LARGE$/ },
     { request: typed('application/json', ' '.repeat(LARGEST_BODY_BYTES)), outcome: /^400 ERR_INVALID_FIELD$/ },
     { request: typed('application/json; charset=utf-8', '{'), outcome: /^400 ERR_INVALID_FIELD$/ },

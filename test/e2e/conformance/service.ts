@@ -1,6 +1,6 @@
 /**
- * The running ledger that is held against its OpenAPI document. Every answer must be one that the document has for the
- * operation, with its status, its headers and its body; members that are not documented are as wrong as missing ones.
+ * A running ledger whose replies are compared with its OpenAPI document. The document must contain the status, headers
+ * and body of every reply. Undocumented members are errors like missing ones.
  */
 import { randomBytes } from 'node:crypto'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
@@ -9,7 +9,7 @@ import { type Cluster, startCluster } from '../../support/processes/cluster-proc
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
 import { ExampleWalk } from './walk.ts'
 
-/** The one client whose secret stands in an example; the others have secrets of their own. */
+/** An example contains the secret of this client. Other clients have new secrets. */
 const CLIENTS = {
   transactor: { clientId: 'payments-backend', clientSecret: 'example-secret-of-payments-backend' },
   viewer: { clientId: 'auditor', clientSecret: randomBytes(32).toString('base64url') },

@@ -31,7 +31,7 @@ const LINES = 'application/x-ndjson'
 const SIGNATURES = ['signature', 'proof'] as const
 
 export class ExampleWalk {
-  /** One line for each thing that is not as the document says; empty is good. */
+  /** A line for each difference from the document. */
   readonly faults: string[] = []
   private readonly bindings = new Bindings()
   private readonly ask: (what: HttpRequest) => Promise<HttpReply>
@@ -118,7 +118,7 @@ export class ExampleWalk {
   }
 }
 
-/** Accounts are listed in an order that each ledger has of its own. */
+/** The order of accounts differs between ledgers. */
 function inOneOrder(operationId: string, value: Json): Json {
   if (operationId !== 'listAccounts') return value
   const { accounts, ...rest } = value as { readonly accounts: readonly { readonly account_id: string }[] }

@@ -179,7 +179,7 @@ export function nameOf(reply: HttpReply | undefined): string {
   return [reply.status, code, outcome].filter((part) => part !== undefined).join(' ')
 }
 
-/** It says what can have become of the request, and when to ask again. */
+/** The reply states whether the request may have been applied, and when to retry. */
 function isHonest503(reply: HttpReply): boolean {
   const { outcome } = membersOf(reply)
   const says = outcome === 'not_applied' || outcome === 'unknown'
