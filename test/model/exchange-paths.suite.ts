@@ -1,4 +1,4 @@
-/** Goal: on covering paths exchanges end over HTTP as the model says; that they expire is walked where time is virtual. */
+/** Exchanges end over HTTP as the model predicts, on covering paths. Expiry is tested on virtual time only. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type Holder, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'

@@ -1,4 +1,4 @@
-/** Goal: on every path exchanges end as their parties were told they would, by the steps of the domain alone. */
+/** On every path exchanges end as the model predicts, by the actors' steps alone. */
 import { expect, test } from 'vitest'
 import { EXCHANGE_TIMEOUT_MS } from '../../actors/account/pending.ts'
 import { type Action, exchangePaths, FUNDS, otherThan, PARTIES, type Seen, termsOf, TOKENS } from './exchange-model.ts'

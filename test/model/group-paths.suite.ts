@@ -1,4 +1,4 @@
-/** Goal: on covering paths through its life a group does over HTTP what the model says. */
+/** A group behaves over HTTP as the model predicts, on covering paths. */
 import { describe, expect, test } from 'vitest'
 import type { LedgerClient } from '../support/client/client.ts'
 import { follow } from './group-driver.ts'

@@ -1,4 +1,4 @@
-/** Goal: on every path through its life a group does what its parties were told it would, by the steps of the domain alone. */
+/** On every path a group behaves as the model predicts, by the actors' steps alone. */
 import { expect, test } from 'vitest'
 import { follow } from './group-driver.ts'
 import { SCENES } from './group-model.ts'

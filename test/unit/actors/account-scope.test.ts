@@ -1,4 +1,4 @@
-/** Goal: D17: a scope includes what is named and what begins as is named, and nothing else. */
+/** D17: a client's scope consists of the named accounts and of those with a named prefix. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accountScopeOf, areScopeEntries, MAX_SCOPE_ENTRIES } from '../../../actors/account-scope.ts'
@@ -6,7 +6,7 @@ import { accountScopeOf, areScopeEntries, MAX_SCOPE_ENTRIES } from '../../../act
 const ID = fc.stringMatching(/^[ab.:@]{1,6}$/).filter((text) => text !== '.' && text !== '..')
 
 describe('the accounts that a client is scoped to', () => {
-  test('S1: are those that are named, and those that begin as is named: exactly', () => {
+  test('S1: are exactly the named ones and those with a named prefix', () => {
     fc.assert(
       fc.property(fc.array(ID), fc.array(ID), ID, (ids, prefixes, asked) => {
         const scope = accountScopeOf([...ids, ...prefixes.map((prefix) => `${prefix}*`)])
@@ -17,7 +17,7 @@ describe('the accounts that a client is scoped to', () => {
     )
   })
 
-  test('S1: what is ill-formed names nothing', () => {
+  test('S1: an invalid entry matches no account', () => {
     for (const entries of [[], ['*'], [''], ['a b*'], ['**'], ['a**']]) {
       const scope = accountScopeOf(entries)
       for (const id of ['a', 'alice@bank', 'a*', '*', 'a b', 'a bc', ''])
@@ -25,7 +25,7 @@ describe('the accounts that a client is scoped to', () => {
     }
   })
 
-  test('S2: the name of an account that was erased begins as nothing does', () => {
+  test('S2: no prefix matches the name of an erased account', () => {
     const erased = 'erased:0123456789ab'
     for (const entries of [['e*'], ['erased:*'], ['erased:0123456789a*'], [erased]]) {
       const scope = accountScopeOf(entries)
@@ -39,7 +39,7 @@ describe('the accounts that a client is scoped to', () => {
     ])
   })
 
-  test('a client that is not scoped has all of them', () => {
+  test('are all of them for a client without a scope', () => {
     const scope = accountScopeOf(null)
     expect([scope.whole, scope.includes('anybody'), scope.ids]).toEqual([true, true, null])
   })
@@ -55,13 +55,13 @@ describe('the accounts that a client is scoped to', () => {
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  test('case counts', () => {
+  test('are case-sensitive', () => {
     const scope = accountScopeOf(['Shop:*', 'Alice'])
     expect(['Shop:1', 'shop:1', 'Alice', 'alice'].map(scope.includes)).toEqual([true, false, true, false])
   })
 })
 
-test('entries are IDs and prefixes of at least one character, as many as are allowed', () => {
+test('entries are IDs and prefixes of at least one character, up to their limit', () => {
   for (const entries of [['a'], ['a*'], ['.*'], [`${'a'.repeat(127)}*`], ['alice@bank', 'shop:*']]) {
     expect([entries, areScopeEntries(entries)]).toEqual([entries, true])
   }

@@ -1,4 +1,4 @@
-/** Goal: identifiers, quantities and canonical JSON do what their headers say. */
+/** Identifiers, quantities and canonical JSON. */
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const parts = fc.record({
 })
 
 describe('identifiers', () => {
-  test('a ULID gives back what it was made of, and sorts by time and counter', () => {
+  test('a ULID round-trips, and sorts by time and counter', () => {
     fc.assert(
       fc.property(parts, parts, (a, b) => {
         expect(decodeUlid(encodeUlid(a))).toEqual(a)
@@ -33,14 +33,14 @@ describe('identifiers', () => {
     )
   })
 
-  test('a transaction ID tells its shard; anything else tells none', () => {
+  test('only a transaction ID names a shard', () => {
     expect(shardOfTransactionId(`txn_${encodeUlid({ timeMs: 1, counter: 2, shardId: 255, random: 3 })}`)).toBe(255)
     for (const text of ['', 'txn_', 'txn_8ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'txn_0000000000000000000000000I']) {
       expect(shardOfTransactionId(text)).toBeUndefined()
     }
   })
 
-  test('the floor of a time is above every ID of the millisecond before and below those of its own', () => {
+  test('the lowest ID of a millisecond is above all earlier IDs and below all of its own', () => {
     const id = (timeMs: number, counter: number) => `txn_${encodeUlid({ timeMs, counter, shardId: 9, random: 9 })}`
     expect(transactionIdFloor(1_000) > id(999, 65_535)).toBe(true)
     expect(transactionIdFloor(1_000) < id(1_000, 0)).toBe(true)
@@ -88,7 +88,7 @@ describe('quantities', () => {
   const Exact = Decimal.clone({ precision: 100, toExpNeg: -100, toExpPos: 100 })
   const decimalOf = (quantity: bigint) => new Exact(quantity.toString()).div('1e18')
 
-  test('they are written as decimal.js writes them, and read as they were written', () => {
+  test('the text equals that of decimal.js, and round-trips', () => {
     fc.assert(
       fc.property(units, (quantity) => {
         const text = formatQuantity(quantity)
@@ -99,7 +99,7 @@ describe('quantities', () => {
     )
   })
 
-  test('they are read as decimal.js reads them, trailing zeros or not', () => {
+  test('the parsed value equals that of decimal.js, with or without trailing zeros', () => {
     const digits = fc.stringMatching(/^[0-9]{1,18}$/)
     fc.assert(
       fc.property(fc.boolean(), digits, fc.option(digits), (isNegative, whole, fraction) => {
@@ -109,7 +109,7 @@ describe('quantities', () => {
     )
   })
 
-  test('sums, differences and orders are those of decimal.js', () => {
+  test('sums, differences and comparisons equal those of decimal.js', () => {
     fc.assert(
       fc.property(units, units, (one, other) => {
         const [left, right] = [decimalOf(one), decimalOf(other)]
@@ -135,7 +135,7 @@ describe('quantities', () => {
 })
 
 describe('RFC 8785', () => {
-  test('parsing and writing again changes nothing, whatever the order of the keys', () => {
+  test('canonical text round-trips, for any order of the keys', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value as Json)

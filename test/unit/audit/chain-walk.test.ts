@@ -1,6 +1,6 @@
 /**
- * Goal: each rule that an audit holds chains and accounts to is broken alone, with every hash around it made anew, and told: what another
- * rule would find as well must not hide that this one is not looked at.
+ * An audit reports each broken rule of chains and accounts. Each case breaks one rule and recomputes every hash
+ * around it, so that no other rule reports the fault.
  */
 import { describe, expect, test } from 'vitest'
 import { type AccountHead, ChainWalk } from '../../../runtime/audit/chain-walk.ts'

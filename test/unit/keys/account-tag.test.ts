@@ -1,4 +1,4 @@
-/** Goal: the tag of an account matches its log lines, and reveals nothing else. */
+/** The tag of an account matches its log lines, and reveals nothing else. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createAccountTag } from '../../../infra/keys/account-tag.ts'

@@ -1,4 +1,4 @@
-/** Goal: a text decodes to at most one value, and only if it is base64. */
+/** A text decodes to at most one value, and only if it is base64. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeBase64 } from '../../../infra/keys/base64.ts'

@@ -1,4 +1,4 @@
-/** Goal: P1 to P6 of client-secrets.ts. */
+/** P1 to P6 of client-secrets.ts. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {

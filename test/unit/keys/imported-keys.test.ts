@@ -1,4 +1,4 @@
-/** Goal: used keys stay in the bounded cache; others are imported each time. */
+/** Used keys stay in the bounded cache; others are imported each time. */
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createImportedKeys, type ImportedKeys } from '../../../infra/keys/imported-keys.ts'

@@ -1,4 +1,4 @@
-/** Goal: S1 and S2 of master-seal.ts, R2 of root-secret.ts, L1 of ledger-seals.ts. */
+/** S1 and S2 of master-seal.ts, R2 of root-secret.ts, L1 of ledger-seals.ts. */
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: M1 and M2 of master-key.ts. */
+/** M1 and M2 of master-key.ts. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

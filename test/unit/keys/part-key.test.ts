@@ -1,4 +1,4 @@
-/** Goal: a part key carries exactly the keys of its part, and the error for a damaged one does not quote it. */
+/** A part key carries exactly the keys of its part, and the error for a damaged one does not quote it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Goal: K1 and K2 of public-key.ts; all forms of a key give the same key. */
+/** K1 and K2 of public-key.ts; all forms of a key give the same key. */
 import { createECDH, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: E1 and E2 of sealing.ts: only the same bytes, context and key open. */
+/** E1 and E2 of sealing.ts: only the same bytes, context and key open. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { wrappingKey, wrappingKeysOf } from '../../../infra/keys/wrapping-keys.ts'

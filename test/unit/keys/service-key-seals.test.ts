@@ -1,4 +1,4 @@
-/** Goal: K1 and K2 of service-key-seals.ts: no part opens keys that another part sealed. */
+/** K1 and K2 of service-key-seals.ts: no part opens keys that another part sealed. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'

@@ -1,4 +1,4 @@
-/** Goal: an account's shard never changes, and depends on the secret. */
+/** An account's shard never changes, and depends on the secret. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createShardHash } from '../../../infra/keys/shard-hash.ts'

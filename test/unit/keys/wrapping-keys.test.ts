@@ -1,4 +1,4 @@
-/** Goal: W1 and W2 of wrapping-keys.ts, and the keys of each part. */
+/** W1 and W2 of wrapping-keys.ts, and the keys of each part. */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'

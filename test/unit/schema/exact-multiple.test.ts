@@ -1,4 +1,4 @@
-/** Goal: numbers divide as decimals, and not as binary fractions. */
+/** Numbers divide as decimals, and not as binary fractions. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isMultipleOf } from '../../../infra/schema/exact-multiple.ts'

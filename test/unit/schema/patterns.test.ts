@@ -1,4 +1,4 @@
-/** Goal: a pattern means for RE2 what it means in ECMA-262, or is refused (X1, X2). */
+/** A pattern means for RE2 what it means in ECMA-262, or is refused (X1, X2). */
 import { RE2JS } from 're2js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: a malformed message of a broken worker is never read as a verdict. */
+/** A malformed message of a broken worker is never read as a verdict. */
 import { describe, expect, test } from 'vitest'
 import { isVerdictMessage, readSchemaVerdict, readValueVerdict } from '../../../infra/schema/question.ts'
 

@@ -1,4 +1,4 @@
-/** Goal: random schemas and values never break the judge, and it agrees with plain ajv where ajv is right. */
+/** Random schemas and values never break the judge, and it agrees with plain ajv where ajv is right. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: an unsupported schema is refused with its place, and each bound is exact. */
+/** An unsupported schema is refused with its place, and each bound is exact. */
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import {

@@ -1,4 +1,4 @@
-/** Goal: a hostile question is refused for good, and all others get a verdict (M1, M2). */
+/** A hostile question is refused for good, and all others get a verdict (M1, M2). */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Goal: each question gets an outcome, even if it breaks the worker, and no work goes on afterwards. */
+/** Each question gets an outcome, even if it breaks the worker, and no work goes on afterwards. */
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Question } from '../../../infra/schema/question.ts'

@@ -1,4 +1,4 @@
-/** Goal: an error names the place and the problem in words that a client can read. */
+/** An error names the place and the problem in words that a client can read. */
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { TOO_MUCH_WORK_FOR_VALUE } from '../../../infra/schema/question.ts'

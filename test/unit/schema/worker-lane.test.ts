@@ -1,4 +1,4 @@
-/** Goal: a question that ends its process affects no other, and the queue is bounded (L1, L2). */
+/** A question that ends its process affects no other, and the queue is bounded (L1, L2). */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Question } from '../../../infra/schema/question.ts'
 import type { ValidatorWorker, WorkerOutcome } from '../../../infra/schema/validator-worker.ts'

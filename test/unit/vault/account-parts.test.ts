@@ -1,4 +1,4 @@
-/** Goal: the digest of an account's balances and holds depends on them only, not on caches. */
+/** The digest of an account's balances and holds depends on them only, not on caches. */
 import { describe, expect, test } from 'vitest'
 import { Balances } from '../../../actors/account/balances.ts'
 import type { AccountState, Balance } from '../../../actors/account/state.ts'

@@ -1,4 +1,4 @@
-/** Goal: a search by amount covers the magnitude of every matching amount. */
+/** A search by amount covers the magnitude of every matching amount. */
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: references of accounts and keys are HMAC-SHA-256 for texts of any length, cached or not. */
+/** References of accounts and keys are HMAC-SHA-256 for texts of any length, cached or not. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createBlindIndex } from '../../../infra/vault/blind-index.ts'

@@ -1,4 +1,4 @@
-/** Goal: data keys are wrapped for their own name, and cached for a bounded time. */
+/** Data keys are wrapped for their own name, and cached for a bounded time. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'

@@ -1,4 +1,4 @@
-/** Goal: the padded length does not reveal a short text, and padding loses nothing. */
+/** The padded length does not reveal a short text, and padding loses nothing. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { padded, unpadded } from '../../../infra/vault/padding.ts'

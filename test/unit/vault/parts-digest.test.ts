@@ -1,4 +1,4 @@
-/** Goal: the digest that a commit updates incrementally equals the digest of all parts. */
+/** The digest that a commit updates incrementally equals the digest of all parts. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Balances } from '../../../actors/account/balances.ts'

@@ -1,4 +1,4 @@
-/** Goal: rows are sealed and padded, and unsealed texts are refused (V1 to V3). */
+/** Rows are sealed and padded, and unsealed texts are refused (V1 to V3). */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { accountKeyName, classKeyName, shardKeyName } from '../../../infra/vault/key-name.ts'

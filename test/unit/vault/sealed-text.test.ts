@@ -1,4 +1,4 @@
-/** Goal: a sealed text opens only unchanged, in its own place and under its own key. */
+/** A sealed text opens only unchanged, in its own place and under its own key. */
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

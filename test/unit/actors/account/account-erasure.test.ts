@@ -1,4 +1,4 @@
-/** Goal: an account is erased once, only when it is closed, and says nothing afterwards of whose it was. */
+/** Only a closed account is erased, and only once. An erased account reveals neither its client nor its key. */
 import { describe, expect, test } from 'vitest'
 import { chainHash, ENTRY_FORMAT } from '../../../../actors/audit-chain.ts'
 import type { EarlierUse } from '../../../../actors/account/outcome.ts'
@@ -23,19 +23,17 @@ const emptied = [registerCommand(), submitCommand(), submitCommand({ type: 'debi
 const closed = afterSteps(...emptied, statusCommand({ status: 'closed' }))
 
 describe('erasing an account', () => {
-  test('leaves no key, no balances and no registering client; counts and the chain stay', () => {
+  test('removes the key, the balances and the registering client, and keeps the counts and the chain', () => {
     expect(closed.balances.has(BASE_UNIT)).toBe(true)
-    const before = closed
-    const { state, effects, answer } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
-    const erased = state
+    const { state: erased, effects, answer } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' })))
     expect(erased).toMatchObject({ status: 'erased', key: null, registeredBy: '', completedCount: 2, failedCount: 0 })
     expect([erased.balances.size, erased.holds.size]).toEqual([0, 0])
-    expect([erased.version, erased.sequence]).toEqual([before.version + 1, before.sequence + 1])
+    expect([erased.version, erased.sequence]).toEqual([closed.version + 1, closed.sequence + 1])
     expect(answer).toEqual({ kind: 'status_changed', account: viewOf(erased) })
     expect(effects.map(({ kind }) => kind)).toEqual(['entry_appended', 'account_erased'])
   })
 
-  test('is an entry of its chain, which follows the one before', () => {
+  test('appends an entry with a valid link to the chain', () => {
     const { state, effects } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
     const [entry] = effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
     if (entry === undefined) throw new Error('there is no entry')
@@ -44,7 +42,7 @@ describe('erasing an account', () => {
     expect(chainHash(entry.previousHash, entry.payload)).toBe(state.tip)
   })
 
-  test('is said again in the same words and done once', () => {
+  test('gives the same reply again without another step', () => {
     const first = steppedOf(stepAccount(closed, eraseCommand(), SIGNED))
     const again = stepAccount(first.state, eraseCommand({ reason: 'again' }), SIGNED)
     expect(again).toEqual({ kind: 'answered', answer: first.answer })
@@ -54,7 +52,7 @@ describe('erasing an account', () => {
     ['account_not_found', null],
     ['account_not_closed', afterSteps(registerCommand())],
     ['account_not_closed', afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))],
-  ] as const)('%s: only a closed account is', ([code, snapshot]) => {
+  ] as const)('of an account that is not closed is refused: %s', ([code, snapshot]) => {
     expect(refusalOf(stepAccount(snapshot, eraseCommand(), SIGNED))).toBe(code)
   })
 })
@@ -73,7 +71,7 @@ describe('an erased account', () => {
     }
   })
 
-  test('hears no order, and repeats none that it once accepted', () => {
+  test('refuses every order, and replays no accepted one', () => {
     const receipt = { txnId: 't', accountId: 'a', shardId: 7, enqueuedAtMs: 1, groupId: null }
     const answer = { kind: 'accepted', receipt, replayed: false, mismatch: false } as const
     const earlier: EarlierUse = { payloadHash: 'h', key: KEY, answer }

@@ -1,4 +1,4 @@
-/** Goal: a step is judged in the order of its header, changes nothing when it refuses, and never breaks A1-A4. */
+/** A step checks its conditions in the order of its module's header. A refusal changes no state, and A1-A4 hold. */
 import { describe, expect, test } from 'vitest'
 import { type EarlierUse, originalAnswer } from '../../../../actors/account/outcome.ts'
 import type { Evidence } from '../../../../actors/account/evidence.ts'

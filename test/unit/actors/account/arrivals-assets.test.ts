@@ -1,4 +1,4 @@
-/** Goal: tokens, classes and NFTs of another ledger are held by their homes, not there meanwhile, and taken once. */
+/** Homes stage imported tokens, classes and NFTs: staged assets stay invisible, and each is applied once. */
 import { describe, expect, test } from 'vitest'
 import type { Answer, Effect } from '../../../../actors/account/outcome.ts'
 import { type ActorAddress, classAddress, instanceAddress, tokenAddress } from '../../../../actors/address.ts'

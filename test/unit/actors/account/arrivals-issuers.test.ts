@@ -1,4 +1,4 @@
-/** Goal: an account that issues assets stays claimed, whether its imports are applied or dropped. */
+/** An account that issues assets stays claimed, whether its imports are applied or dropped. */
 import { expect, test } from 'vitest'
 import type { AccountMessageCommand } from '../../../../actors/account/commands.ts'
 import { CALLER, OTHER_KEY, registerCommand } from '../../../support/accounts.ts'

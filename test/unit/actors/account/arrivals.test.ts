@@ -1,4 +1,4 @@
-/** Goal: an account of another ledger is held by its home or refused, counts for nothing meanwhile, and is taken once. */
+/** The home of an imported account stages or refuses it. A staged account has no effect, and is applied once. */
 import { describe, expect, test } from 'vitest'
 import { usedKeyHash } from '../../../../actors/account/used-key.ts'
 import { chainHash } from '../../../../actors/audit-chain.ts'

@@ -1,4 +1,4 @@
-/** Goal: a closed or erased account replays, shows itself, answers what comes late, and takes nothing new. */
+/** A closed or erased account replays earlier replies and acknowledges late messages. It refuses new orders. */
 import { describe, expect, test } from 'vitest'
 import type { AccountCommand, MintCommand } from '../../../../actors/account/commands.ts'
 import { type EarlierUse, originalAnswer } from '../../../../actors/account/outcome.ts'
@@ -63,14 +63,14 @@ describe('a closed account', () => {
   test.for([
     ['closed', CLOSED],
     ['frozen', FROZEN],
-  ] as const)('and every other that is %s refuses orders for what they say before it refuses all', ([, account]) => {
+  ] as const)('or frozen one (%s) reports the error of an invalid order before its own status', ([, account]) => {
     expect(refusalOf(stepAccount(account, MINT))).toBe('class_not_found')
     expect(refusalOf(stepAccount(account, MINT, OF_THE_CLASS))).toBe('account_not_active')
     expect(refusalOf(stepAccount(account, rotateCommand({ ledgerId: 'another' })))).toBe('wrong_ledger')
     expect(refusalOf(stepAccount(account, rotateCommand()))).toBe('account_not_active')
   })
 
-  test('that came from another ledger answers its import as before, and no other', () => {
+  test('from another ledger gives its import the same replies as before, and refuses other imports', () => {
     const arrival = { ...ARRIVING, status: 'closed', balances: {}, nfts: 0 } as const
     const closed = walked(hold(arrival), take())
     expect(
@@ -83,12 +83,12 @@ describe('a closed account', () => {
     ])
   })
 
-  test('that only stood for an issuer is not taken for the account that comes', () => {
+  test('that an import created for an issuer does not become an imported account', () => {
     const closed = walked(hold(null), CLOSE)
     expect(ask(closed, hold(ARRIVING, LATER))).toBe('answered account_exists')
   })
 
-  test('gets nothing of a leg that it declined as it closed, though the sender has signed', () => {
+  test('receives no value from a leg that it declined, although the sender has signed', () => {
     const ledger = new MiniLedger()
     open(ledger, 'ann', 'bob', 'cyd')
     fund(ledger, 'ann', '4')
@@ -109,7 +109,7 @@ describe('a closed account', () => {
 test.for([
   ['closed', CLOSED],
   ['erased', ERASED],
-] as const)('an account that is %s shows its actor, and issues nothing', ([state, account]) => {
+] as const)('an account that is %s shows its actor and refuses to issue assets', ([state, account]) => {
   const { registrationKey: _, status: _status, incoming: _incoming, reason: _reason, ...stamp } = statusCommand()
   expect(stepAccount(account, { ...stamp, type: 'show_actor' })).toMatchObject({ answer: { actor: { state } } })
   const asked = { ...STAMP, accountId: ACCOUNT, shardId: 7, ...CONSENT }
@@ -126,7 +126,7 @@ test.for([
   }
 })
 
-test('an erased account compensates nothing', () => {
+test('an erased account refuses compensations', () => {
   const command = { ...STAMP, accountId: ACCOUNT, shardId: 7, type: 'compensate', groupId: 'group' } as const
   const { effects } = steppedOf(stepAccount(ERASED, { ...command, compensates: 'txn_1', asked: 'txn_2' }))
   const outcome = { kind: 'failed', failure: { code: 'not_compensable' } }

@@ -1,4 +1,4 @@
-/** Goal: what the collections of an account count and index is what looking through all of them gives. */
+/** The counts and indexes of an account's collections equal those of a full scan. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Balances, isSlot } from '../../../../actors/account/balances.ts'

@@ -1,4 +1,4 @@
-/** Goal: an account that goes to another ledger leaves with all that it has, to one ledger, and is closed for good. */
+/** A frozen account departs to one other ledger: each balance leaves by a debit, then the account closes for good. */
 import { expect, test } from 'vitest'
 import { Balances } from '../../../../actors/account/balances.ts'
 import type { AccountCommand, DepartCommand } from '../../../../actors/account/commands.ts'
@@ -64,11 +64,10 @@ function after(snapshot: AccountState, ...commands: AccountCommand[]) {
   return { at, effects }
 }
 
-test('what it has of a token leaves the ledger by a debit of the ledger’s own, and is kept with it', () => {
+test('a departing balance leaves by a debit that the ledger originates, and the account records the amount', () => {
   const { at, effects } = after(frozen(), departCommand(BASE_UNIT))
-  const account = at
-  expect(account.balances.get(BASE_UNIT)?.balance === 0n).toBe(true)
-  expect(account.moved).toEqual({ audience: 'there', balances: { [BASE_UNIT]: '10.5' } })
+  expect(at.balances.get(BASE_UNIT)?.balance === 0n).toBe(true)
+  expect(at.moved).toEqual({ audience: 'there', balances: { [BASE_UNIT]: '10.5' } })
   expect(effects).toContainEqual(
     expect.objectContaining({
       kind: 'transaction_entered',
@@ -87,14 +86,14 @@ test('what it has of a token leaves the ledger by a debit of the ledger’s own,
   expect(crossed).toEqual(['-10.5'])
 })
 
-test('a token may be called as what every object has', () => {
+test('the name of an object property is a valid token ID', () => {
   const issuer = afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))
   const balance = { ...NOTHING_HELD, balance: parseQuantity('2'), updatedAtMs: START_MS }
   const holder = { ...issuer, balances: Balances.of([['constructor', balance]]) }
   expect(after(holder, departCommand('constructor')).at.moved?.balances).toEqual({ constructor: '2' })
 })
 
-test('it closes when it has nothing more, and says so again when it is asked again', () => {
+test('the account closes once it is empty, and a repeated departure gets the same reply', () => {
   expect(ask(frozen(), departCommand(null))).toBe('answered account_not_empty')
   const { at } = after(frozen(), departCommand(BASE_UNIT), departCommand(null))
   expect(at.status).toBe('closed')
@@ -102,7 +101,7 @@ test('it closes when it has nothing more, and says so again when it is asked aga
   expect(ask(at, departCommand(BASE_UNIT))).toBe('answered departed')
 })
 
-test('what comes in before it closes leaves, too, and is added up', () => {
+test('a balance that arrives before the close departs as well, and its amount is added', () => {
   const { at } = after(
     frozen(),
     departCommand(BASE_UNIT),
@@ -113,12 +112,12 @@ test('what comes in before it closes leaves, too, and is added up', () => {
   expect(at.moved?.balances).toEqual({ [BASE_UNIT]: '11' })
 })
 
-test('an empty account is closed as well, and says where it went', () => {
+test('an empty account closes and records its destination', () => {
   const { at } = after(afterSteps(registerCommand(), statusCommand({ status: 'frozen' })), departCommand(null))
   expect(at).toMatchObject({ status: 'closed', moved: { audience: 'there', balances: {} } })
 })
 
-test('only a frozen account goes, to one ledger, for an administrator', () => {
+test('only an administrator moves an account, which must be frozen and has one destination', () => {
   expect(ask(afterSteps(registerCommand()), departCommand(null))).toBe('answered account_not_frozen')
   const closed = afterSteps(registerCommand(), statusCommand({ status: 'closed' }))
   expect(ask(closed, departCommand(null))).toBe('answered account_not_frozen')
@@ -127,13 +126,13 @@ test('only a frozen account goes, to one ledger, for an administrator', () => {
   expect(ask(frozen(), departCommand(BASE_UNIT, { caller: CALLER }))).toBe('answered not_allowed')
 })
 
-test('it does not go while something of it is under way, or while it has an NFT', () => {
+test('an account with a pending transaction or an NFT does not depart', () => {
   const funded = afterSteps(registerCommand(), submitCommand({ type: 'credit', amount: '10', tokenId: BASE_UNIT }))
   const transfer = submitCommand({ type: 'transfer', amount: '1', toAccountId: 'bob', groupId: GROUP })
   const sending = stepAccount(funded, transfer, { ...SIGNED, exists: () => true })
   const { at } = after(stateAfter(sending), statusCommand({ status: 'frozen' }))
   expect(ask(at, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
-  const owner = { ...frozen(), nftCount: 1 }
-  expect(ask(owner, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
-  expect(ask({ ...frozen(), nftRoom: 1 }, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
+  for (const nfts of [{ nftCount: 1 }, { nftRoom: 1 }]) {
+    expect(ask({ ...frozen(), ...nfts }, departCommand(BASE_UNIT))).toBe('answered account_not_empty')
+  }
 })

@@ -1,6 +1,6 @@
 /**
- * Goal: balances with 18 + 18 digits stay exact through thousands of random operations, told by a reference that computes
- * with BigInt in units of 10^-18 and shares no code with the ledger (D4).
+ * Balances with 18 + 18 digits stay exact through thousands of random operations (D4). The reference computes with
+ * BigInt in units of 10^-18 and shares no code with the ledger.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { balance, change, fund, open, submission } from '../../../model/mini-clients.ts'

@@ -1,4 +1,4 @@
-/** Goal: receipts and audit chains are, byte by byte, those that clients keep and verify. */
+/** Receipts and audit chains keep the exact bytes that clients store and verify. */
 import { expect, test } from 'vitest'
 import { receiptPayload } from '../../../../actors/account/receipt.ts'
 import type { AccountState } from '../../../../actors/account/state.ts'

@@ -1,4 +1,4 @@
-/** Goal: a paused account sends nothing; what it ordered before ends, what others send arrives, and its chain says why. */
+/** A paused account sends no value. Its earlier orders complete, and incoming value arrives. */
 import { expect, test } from 'vitest'
 import type { PauseCommand } from '../../../../actors/account/commands.ts'
 import { BASE_UNIT, formatQuantity } from '../../../../actors/money.ts'
@@ -41,11 +41,11 @@ test.for([
 test.for([
   ['transfer', submitCommand({ type: 'transfer', amount: '1', toAccountId: 'bob' }), 'receiver_not_found'],
   ['mint of an NFT', mintCommand({ accountId: ACCOUNT, classId: 'cls_1', instanceId: 'ruby' }), 'class_not_found'],
-] as const)('of a paused account an ill-formed %s is refused as such', ([, command, code]) => {
+] as const)('an invalid %s of a paused account is refused for its own error', ([, command, code]) => {
   expect(refusalOf(stepAccount(paused, command))).toBe(code)
 })
 
-test('what comes in arrives, what was sent before ends, and the key may be rotated', () => {
+test('a paused account receives value, completes earlier transfers and may rotate its key', () => {
   const credited = stateAfter(stepAccount(paused, submitCommand({ amount: '1' })))
   const given = stateAfter(stepAccount(credited, received('2')))
   const concluded = stateAfter(
@@ -65,7 +65,7 @@ test('what comes in arrives, what was sent before ends, and the key may be rotat
 test.for([
   ['active', sending],
   ['frozen', stateAfter(stepAccount(sending, statusCommand({ status: 'frozen' })))],
-] as const)('the chain of an account that is %s tells of the pause and of its end, each once', ([status, running]) => {
+] as const)('the chain of an account that is %s records one pause and one resumption', ([status, running]) => {
   const first = steppedOf(stepAccount(running, pauseCommand('pause')))
   const paused = stateAfter(stepAccount(running, pauseCommand('pause')))
   const [entry] = first.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
@@ -79,7 +79,7 @@ test.for([
   expect(resumed.status).toBe(status)
 })
 
-test('a frozen account stays paused; a closed one has nothing to pause', () => {
+test('freezing and activating keep a pause; a closed or unknown account cannot be paused', () => {
   const frozen = stateAfter(stepAccount(paused, statusCommand({ status: 'frozen' })))
   const active = stateAfter(stepAccount(frozen, statusCommand({ status: 'active' })))
   expect(refusalOf(stepAccount(active, submitCommand({ type: 'debit', amount: '1' })))).toBe('account_paused')

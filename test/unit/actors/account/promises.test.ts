@@ -1,4 +1,4 @@
-/** Goal: what was promised is kept: room for what may come back, whatever the account's status has become (A2, L3). */
+/** An account keeps the room that it reserved for returning value, whatever its later status (A2, L3). */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Balances } from '../../../../actors/account/balances.ts'

@@ -1,4 +1,4 @@
-/** Goal: a token and a class have one name each, and exist only with their issuer's consent (D2, D7, T1). */
+/** Names of tokens and of classes are unique, and each asset needs its issuer's consent (D2, D7, T1). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
 import type { Answer } from '../../../../actors/account/outcome.ts'

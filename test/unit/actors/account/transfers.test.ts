@@ -1,4 +1,4 @@
-/** Goal: a transfer between accounts happens on both sides or on neither, whatever its receiver says (P1, S4, I4). */
+/** A transfer completes on both sides or on neither, whatever the receiver replies (P1, S4, I4). */
 import { describe, expect, test } from 'vitest'
 import { isUuid } from '../../../../actors/identifiers.ts'
 import {

@@ -1,4 +1,4 @@
-/** Goal: an NFT is exchanged with what comes for it or not at all: it is held before it is offered, free before a failure is said (F3, X1, X3). */
+/** An NFT is exchanged with its mirror or not at all. Its hold precedes the offer and ends before a failure (F3, X1, X3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../../actors/account/commands.ts'
 import type { ExchangeState } from '../../../../actors/exchange/state.ts'

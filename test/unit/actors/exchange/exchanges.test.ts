@@ -1,4 +1,4 @@
-/** Goal: an exchange is made with its mirror or not at all, and nothing can refuse it once both sides are in (P2, X1, X2). */
+/** An exchange completes with its mirror or fails, and no account can refuse a paired exchange (P2, X1, X2). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../../actors/account/pending.ts'

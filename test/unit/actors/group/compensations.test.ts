@@ -1,4 +1,4 @@
-/** Goal: what an administrator undoes in a linked group is undone once, on both sides, or said to be undone not at all (G3). */
+/** An administrator reverts each transaction of a linked group once, on both sides, or gets the failure (G3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_COMPENSATIONS } from '../../../../actors/group/judgement.ts'
 import { groupAddress } from '../../../../actors/address.ts'

@@ -1,6 +1,6 @@
 /**
- * Goal: I4 and I9 between any two steps, whatever clients do with tokens and NFTs and in whatever order messages arrive;
- * and everything that was begun ends, with each account counting what is its own.
+ * I4 and I9 hold between any two steps, for random orders of tokens and NFTs and any order of messages. Every
+ * transaction ends, and each account's counts match its own transactions.
  */
 import fc from 'fast-check'
 import { readTerms, type Terms } from '../../../../actors/group/terms.ts'

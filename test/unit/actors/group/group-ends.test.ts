@@ -1,4 +1,4 @@
-/** Goal: a registered group does all of what was agreed, or none of it (L2-L4, G1, G2). */
+/** A registered group applies all of its legs or none (L2-L4, G1, G2). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../../actors/address.ts'
 import { groupActor } from '../../../../actors/group/machine.ts'

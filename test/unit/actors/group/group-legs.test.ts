@@ -1,4 +1,4 @@
-/** Goal: a group is registered when everybody expects its legs, or not at all; nothing else is ever taken for a leg (L1). */
+/** A group opens once every account expects its legs, or not at all. A leg's order has its exact terms (L1). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Caller, Submission } from '../../../../actors/account/commands.ts'
 import { MAX_EXPECTATIONS } from '../../../../actors/account/legs.ts'

@@ -1,4 +1,4 @@
-/** Goal: a group replies correctly in each of its states: to its own client, other clients and late messages. */
+/** A group replies correctly in each of its states: to its own client, other clients and late messages. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { groupActor } from '../../../../actors/group/machine.ts'
 import { type GroupState, type GroupStatus, groupViewOf } from '../../../../actors/group/state.ts'

@@ -1,4 +1,4 @@
-/** Goal: terms are read whole or not at all, say everything that is wrong, and their hash is of nothing else (D10). */
+/** Invalid terms are refused with every error at once, and the hash of terms covers the terms only (D10). */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'

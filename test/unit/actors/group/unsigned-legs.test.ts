@@ -1,5 +1,5 @@
 /**
- * Goal: an unsigned leg reserves, reveals and blocks nothing of its account (D10). Another client registers groups that
+ * An unsigned leg reserves, reveals and blocks nothing of its account (D10). Another client registers groups that
  * name every account; they do not affect the account.
  */
 import { beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Goal: a class has one name, also among concurrent registrations, and exists only with its issuer's consent (D2, D11). */
+/** A class exists only after its issuer consents, and its registration changes no balance (D2, D11). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { classAddress } from '../../../../actors/address.ts'
 import { classFactsOf } from '../../../../actors/nft-class/state.ts'
@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 
 describe('a class', () => {
-  test('is registered once its issuer has agreed, and is shown as it was asked for', () => {
+  test('is registered once its issuer consents, with the requested values', () => {
     const command = registerClassCommand({ issuer: 'ann', metadataSchema: { type: 'object' } })
     expect(ledger.ask(GEMS, command)).toBe('deferred')
     const [preparing] = ledger.classes()
@@ -39,7 +39,7 @@ describe('a class', () => {
     expect(minted(ledger, { accountId: 'ann', classId, instanceId: 'ruby' })).toBe(`${classId}/ruby`)
   })
 
-  test('brings nothing to its issuer and takes nothing: no entry, no hold, no room', () => {
+  test('adds no entry, hold or reserved room to its issuer', () => {
     const before = ledger.account('ann')
     classOf(ledger, 'ann')
     const { version: _, lastTimeMs: __, ...after } = ledger.account('ann')
@@ -48,10 +48,8 @@ describe('a class', () => {
   })
 })
 
-describe('a name', () => {
-  test('is no token’s: a class and a token may be called the same', () => {
-    classOf(ledger, 'ann', { name: 'GOLD' })
-    expect(issue(ledger, { issuer: 'ann' }).kind).toBe('token_registered')
-    expect(ledger.classes()).toMatchObject([{ name: 'GOLD' }])
-  })
+test('a class and a token may have the same name', () => {
+  classOf(ledger, 'ann', { name: 'GOLD' })
+  expect(issue(ledger, { issuer: 'ann' }).kind).toBe('token_registered')
+  expect(ledger.classes()).toMatchObject([{ name: 'GOLD' }])
 })

@@ -1,4 +1,4 @@
-/** Goal: whatever is ordered of an NFT fails for the same reasons, and its home is the judge (F1, F3, L5, O2). */
+/** Every operation on an NFT fails with the same codes, which the NFT's home decides (F1, F3, L5, O2). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   agree,
@@ -46,15 +46,15 @@ interface Situation {
   readonly code: string
   readonly by?: string
   readonly spoil?: () => unknown
-  /** Whose the ruby is in the end. */
+  /** The final owner of the ruby. */
   readonly owner?: string
   readonly status?: 'held' | 'burned'
 }
 
 const SITUATIONS: readonly (readonly [string, Situation])[] = [
-  ['is another’s', { code: 'not_owner', by: 'cid' }],
+  ['another account owns', { code: 'not_owner', by: 'cid' }],
   [
-    'is another’s, who has ordered a transfer of it',
+    'another account owns and is transferring',
     { code: 'not_owner', by: 'cid', spoil: () => submit(gems.ledger, handing(gems.ruby, 'ann', 'bob')), owner: 'bob' },
   ],
   [
@@ -88,8 +88,8 @@ const SITUATIONS: readonly (readonly [string, Situation])[] = [
   ],
 ]
 
-describe.for(SITUATIONS)('of an NFT that %s', ([, { code, by = 'ann', spoil, owner = 'ann', status = 'active' }]) => {
-  test.for(OPERATIONS)(`%s fails with ${code}, and nothing of it stays`, ([, prepare]) => {
+describe.for(SITUATIONS)('with an NFT that %s', ([, { code, by = 'ann', spoil, owner = 'ann', status = 'active' }]) => {
+  test.for(OPERATIONS)(`%s fails with ${code} and leaves no hold`, ([, prepare]) => {
     const { ledger, ruby } = gems
     const order = prepare(by)
     spoil?.()

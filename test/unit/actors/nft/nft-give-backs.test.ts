@@ -1,4 +1,4 @@
-/** Goal: a returned NFT goes back once, from its present owner, or the reply names the failure (G3). */
+/** A returned NFT goes back once, from its present owner, or the reply names the failure (G3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
 import {

@@ -1,4 +1,4 @@
-/** Goal: delivery against payment: until the group ends, the NFT is held and its owner keeps it (L1, L5, G2, I8). */
+/** Delivery against payment: the NFT is on hold and keeps its owner until the group ends (L1, L5, G2, I8). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../../actors/address.ts'
 import type { Terms } from '../../../../actors/group/terms.ts'

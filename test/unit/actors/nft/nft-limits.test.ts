@@ -1,4 +1,4 @@
-/** Goal: an NFT takes one of the places for assets that an account has, from its promise to its end (D2). */
+/** An NFT counts against its account's limit of assets from its reservation until it leaves (D2). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Balances } from '../../../../actors/account/balances.ts'
 import { Holds } from '../../../../actors/account/holds.ts'
@@ -42,7 +42,7 @@ interface Crowd {
   readonly balances?: number
 }
 
-/** Puts an account there, Dan's, that has so many NFTs, places kept for more, and balances of zero. */
+/** Adds the account `dan` with this many NFTs, reserved places and zero balances. */
 function crowd({ nfts = 0, promised = 0, balances = 0 }: Crowd): void {
   const [minting] = ledger.transactions.values()
   if (minting === undefined) throw new Error('Nothing has been minted.')
@@ -55,7 +55,7 @@ function crowd({ nfts = 0, promised = 0, balances = 0 }: Crowd): void {
   ledger.put({
     ...ledger.account('cid'),
     accountId: 'dan',
-    // Its chain begins with what it gets first.
+    // The first asset it receives starts its chain.
     sequence: -1,
     tip: GENESIS,
     nftCount: nfts,
@@ -65,10 +65,10 @@ function crowd({ nfts = 0, promised = 0, balances = 0 }: Crowd): void {
   })
 }
 
-describe(`of ${MAX_ASSETS} assets the last one fits and the next does not`, () => {
+describe(`an account accepts ${MAX_ASSETS} assets and refuses the next one`, () => {
   test.for<[string, Crowd]>([
     ['NFTs', { nfts: MAX_ASSETS - 1 }],
-    ['places kept for NFTs', { promised: MAX_ASSETS - 1 }],
+    ['places reserved for NFTs', { promised: MAX_ASSETS - 1 }],
     ['balances', { balances: MAX_ASSETS - 1 }],
     ['some of each', { nfts: 3_000, promised: 3_000, balances: 3_999 }],
   ])('counting %s', ([, assets]) => {
@@ -80,13 +80,13 @@ describe(`of ${MAX_ASSETS} assets the last one fits and the next does not`, () =
     expect(counts(ledger, 'dan')).toEqual({ owned: nfts + 1, promised })
   })
 
-  test('and a balance of which nothing ever moved and nothing is promised is none of them', () => {
+  test('an unused balance without reservations does not count', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
     ledger.states.set('dan', { ...ledger.account('dan'), balances: Balances.of([['GOLD', NOTHING_HELD]]) })
     expect(settled(ledger, handing(ruby, 'ann', 'dan')).status).toBe('completed')
   })
 
-  test('and a token that is new is one more, but not more of a token that is there', () => {
+  test('a new token counts, and more of an existing token does not', () => {
     issue(ledger, { issuer: 'ann', totalSupply: '10' })
     crowd({ nfts: MAX_ASSETS - 1 })
     const statuses = ['1', '2'].map((amount) => ledger.transaction(fund(ledger, 'dan', amount)).status)
@@ -95,7 +95,7 @@ describe(`of ${MAX_ASSETS} assets the last one fits and the next does not`, () =
     expect(settled(ledger, gold)).toMatchObject(FAILED_FULL)
   })
 
-  test('and one that has gone leaves its place', () => {
+  test('an NFT that leaves frees its place', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
     settled(ledger, handing(ruby, 'ann', 'dan'))
     settled(ledger, handing(ruby, 'dan', 'cid'))
@@ -106,10 +106,10 @@ describe(`of ${MAX_ASSETS} assets the last one fits and the next does not`, () =
   })
 })
 
-describe('a place is kept', () => {
+describe('a place is reserved', () => {
   const exchange = { type: 'exchange', amount: '1', groupId: GROUP, accountId: 'dan', toAccountId: 'ann' } as const
 
-  test('for what an exchange is to bring, until it has come to nothing', () => {
+  test('for the NFT that an exchange requests, until the exchange fails', () => {
     crowd({ nfts: MAX_ASSETS - 2 })
     fund(ledger, 'dan', '5')
     const gives = { ...exchange, tokenId: 'BASE', receive: { tokenId: jade, amount: '1' } }
@@ -123,7 +123,7 @@ describe('a place is kept', () => {
     expect(settled(ledger, handing(ruby, 'ann', 'dan')).status).toBe('completed')
   })
 
-  test('for an incoming leg once its sender has signed, until the group has ended', () => {
+  test('for an incoming leg from its sender’s signature until the group ends', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
     const leg = { type: 'transfer', account_id: 'ann', to_account_id: 'dan', amount: '1', class_id: classId }
     const burns = { type: 'burn', account_id: 'ann', amount: '1', class_id: classId, instance_id: 'jade' }
@@ -151,7 +151,7 @@ describe('a place is kept', () => {
     expect(settled(ledger, handing(jade, 'ann', 'dan')).status).toBe('completed')
   })
 
-  test('and what it was kept for takes it, though the account is full by then', () => {
+  test('and its NFT arrives although the account is full by then', () => {
     crowd({ nfts: MAX_ASSETS - 2 })
     fund(ledger, 'dan', '5')
     const bobs = submit(ledger, { ...exchange, tokenId: 'BASE', receive: { tokenId: jade, amount: '1' } })

@@ -1,4 +1,4 @@
-/** Goal: the key of a mint is held from its acceptance to its end, and tells the same mint from another one (B1, D7). */
+/** A mint's idempotency key is taken from acceptance to the mint's end, and detects other payloads (B1, D7). */
 import { describe, expect, test } from 'vitest'
 import type { AccountCommand, MintCommand } from '../../../../actors/account/commands.ts'
 import { type EarlierUse, originalAnswer } from '../../../../actors/account/outcome.ts'

@@ -1,4 +1,4 @@
-/** Goal: a mint is an order of its issuer that its instance's home decides: all of it happens, or nothing does (B1, B2, O1). */
+/** The issuer orders a mint and the instance's home decides it: the mint completes as a whole or fails (B1, B2, O1). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Holds } from '../../../../actors/account/holds.ts'
 import { type Hold, holdId } from '../../../../actors/account/state.ts'

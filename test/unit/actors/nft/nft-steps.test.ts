@@ -1,4 +1,4 @@
-/** Goal: an NFT hears what is said in its state, and all else is a broken invariant; nothing leads back from burned (O1, O2). */
+/** An NFT accepts the messages of its state; others break an invariant. A burned NFT stays burned (O1, O2). */
 import { expect, test } from 'vitest'
 import { failure } from '../../../../actors/account/transaction.ts'
 import type { InstanceMessage } from '../../../../actors/message.ts'
@@ -11,7 +11,7 @@ const NFT = 'cls_00000000000000000000000001/ruby'
 const LEG = { groupId: 'group-1', leg: 0, role: 'instance' } as const
 const TERMS = { groupId: null, metadata: null, expiresAtMs: null, compensates: null }
 
-/** Ann hands it to Bob by the transfer `away`, in the exchange `swap` and in the leg of `leg`. */
+/** Ann sends the NFT to Bob by the transfer `away`, the exchange `swap` and the leg `leg`. */
 const SAID = {
   mint: { type: 'mint_nft', txnId: 'mint', issuer: 'ann', owner: 'ann', metadata: {} },
   received: { type: 'nft_received', txnId: 'mint', failure: null, counterTxnId: null },
@@ -55,7 +55,7 @@ test.for<[string, readonly Said[], readonly Said[]]>([
   ['offered', ['mint', 'received', 'hold'], [...ALWAYS, 'release', 'deliver']],
   ['in a leg', ['mint', 'received', 'holdLeg'], [...ALWAYS, 'releaseLeg', 'settleLeg']],
   ['burned', ['mint', 'received', 'burn'], ALWAYS],
-])('%s', ([name, said, heard]) => {
+])('an NFT in the state %s accepts the messages of that state only', ([name, said, heard]) => {
   const state = said.reduce<InstanceState | null>((before, one) => after(before, one), null)
   const stored = JSON.stringify(state)
   const all = Object.keys(SAID) as Said[]

@@ -1,4 +1,4 @@
-/** Goal: an NFT goes from hand to hand like value does: both sides have it in their chains, or neither; and one owner has it (F1, F2, O2, O3). */
+/** A transfer of an NFT is in both chains or in neither, and the NFT always has one owner (F1, F2, O2, O3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { chainHash } from '../../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'

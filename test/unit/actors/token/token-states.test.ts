@@ -1,4 +1,4 @@
-/** Goal: a token whose supply is on the way exists: its supply changes, its name is taken, and its registration waits. */
+/** A token exists before its issuer receives the supply: the supply can change, and the name is taken. */
 import { beforeEach, expect, test } from 'vitest'
 import { classAddress, tokenAddress } from '../../../../actors/address.ts'
 import { tokenActor } from '../../../../actors/token/machine.ts'
@@ -25,14 +25,14 @@ function step(command: TokenCommand, token = crediting) {
   return tokenActor.step('gold', token, command, {})
 }
 
-test('a repeated registration waits; another finds the name taken; an import has nothing to drop', () => {
+test('a retried registration waits, another client finds the name taken, and an import has no stage to drop', () => {
   const again = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })
   expect(step(again)).toEqual({ kind: 'answered', answer: 'deferred' })
   expect(step({ ...again, caller: STRANGER })).toMatchObject({ answer: { code: 'token_exists' } })
   expect(step({ ...STAMP, type: 'drop_arrival', importId: 'import-1' })).toMatchObject({ answer: { state: 'dropped' } })
 })
 
-test('mints, and holds and settles or reverts the legs of groups', () => {
+test('a token whose supply is in transit mints, and holds, settles and reverts legs of groups', () => {
   const mint = { txnId: 'txn_1', accountId: 'ann', change: 'mint', amount: '5' } as const
   expect(step({ ...STAMP, type: 'change_supply', ...mint })).toMatchObject({ state: { totalSupply: '1005' } })
   const leg = { groupId: GROUP, leg: 0, role: 'supply' } as const

@@ -1,4 +1,4 @@
-/** Goal: a symbol is one token's, its supply is what was issued, minted and burned, and its issuer has agreed (T1, T2, P3). */
+/** A symbol names one token, whose issuer has consented; the supply is issued plus minted less burned (T1, T2, P3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../../actors/address.ts'
 import type { TokenState } from '../../../../actors/token/state.ts'
@@ -33,7 +33,7 @@ beforeEach(() => {
 })
 
 describe('the registration of a token', () => {
-  test('credits its supply to the issuer as a mint of the ledger, and is answered when that is done', () => {
+  test('credits the supply to the issuer as a mint of the ledger, then replies', () => {
     const answer = issue(ledger, { issuer: 'ann', totalSupply: '1000.50' })
     expect(answer).toMatchObject({
       kind: 'token_registered',
@@ -46,14 +46,14 @@ describe('the registration of a token', () => {
     ])
   })
 
-  test('of nothing credits nothing', () => {
+  test('with a supply of zero credits no account', () => {
     expect(issue(ledger, { issuer: 'ann', totalSupply: '0' })).toMatchObject({ kind: 'token_registered' })
     expect(ledger.transactions.size).toBe(0)
     expect(ledger.account('ann').balances.size).toBe(0)
     expect(supply(ledger, 'GOLD')).toBe('0')
   })
 
-  test('is not readable before its issuer has consented', () => {
+  test('is not readable before its issuer consents', () => {
     ledger.ask(tokenAddress('GOLD'), registerTokenCommand({ issuer: 'ann' }))
     expect(codeOf(submission(ledger, { accountId: 'bob', tokenId: 'GOLD' }))).toBe('token_not_found')
     ledger.drain()
@@ -61,18 +61,18 @@ describe('the registration of a token', () => {
     expect(codeOf(submission(ledger, { accountId: 'bob', tokenId: 'gold' }))).toBe('token_not_found')
   })
 
-  test('of the symbol of the base unit is refused, however it is spelled', () => {
+  test('of the base unit’s symbol is refused in any case', () => {
     expect(codeOf(issue(ledger, { tokenId: 'base', issuer: 'ann' }))).toBe('token_exists')
   })
 
-  test('by an issuer that refuses incoming value is refused, and the symbol is free for another', () => {
+  test('is refused if the issuer refuses incoming value, and the symbol stays free', () => {
     change(ledger, 'ann', { incoming: 'refuse' })
     expect(codeOf(issue(ledger, { issuer: 'ann', totalSupply: '1' }))).toBe('account_refuses')
     expect(ledger.token('GOLD')).toBe(undefined)
     expect(issue(ledger, { issuer: 'bob', caller: STRANGER })).toMatchObject({ kind: 'token_registered' })
   })
 
-  test('room for its supply is kept from the moment its issuer agrees', () => {
+  test('reserves room for its supply from the consent of its issuer', () => {
     ledger.ask(tokenAddress('GOLD'), registerTokenCommand({ issuer: 'ann', totalSupply: FULL }))
     ledger.deliver()
     expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
@@ -87,7 +87,7 @@ describe('the registration of a token', () => {
 describe('an unknown issuer', () => {
   beforeEach(() => void issue(ledger, { issuer: 'new', totalSupply: '7' }))
 
-  test('is created without a key: it receives and cannot submit', () => {
+  test('is created without a key: it receives value and cannot submit orders', () => {
     expect(ledger.account('new')).toMatchObject({ key: null, status: 'active', registeredBy: 'client-1', version: 2 })
     expect(balance(ledger, 'new', 'GOLD')).toEqual(free('7'))
     expect(codeOf(submission(ledger, { accountId: 'new', type: 'debit', tokenId: 'GOLD' }))).toBe('account_keyless')
@@ -110,7 +110,7 @@ describe('an unknown issuer', () => {
     expect(ledger.ask(accountAddress('new'), other)).toMatchObject({ code: 'public_key_conflict' })
   })
 
-  test('gets no key from a stranger', () => {
+  test('gets no key from another client', () => {
     const command = registerCommand({ accountId: 'new', caller: STRANGER })
     expect(ledger.ask(accountAddress('new'), command)).toMatchObject({ code: 'public_key_conflict' })
     expect(ledger.account('new').key).toBe(null)
@@ -123,7 +123,7 @@ describe('mint and burn', () => {
 
   beforeEach(() => void issue(ledger, { issuer: 'ann', totalSupply: '10' }))
 
-  test('wait for the token, and change the balance by as much as the supply', () => {
+  test('wait for the token, and change the balance and the supply by the same amount', () => {
     const txnId = submit(ledger, MINT)
     expect(ledger.transaction(txnId).status).toBe('pending')
     expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('10'))
@@ -137,14 +137,14 @@ describe('mint and burn', () => {
     expect([balance(ledger, 'ann', 'GOLD'), supply(ledger, 'GOLD')]).toEqual([free('10'), '10'])
   })
 
-  test('anybody burns what is theirs; only the issuer mints', () => {
+  test('any owner burns its own tokens; only the issuer mints', () => {
     settled(ledger, { accountId: 'ann', type: 'transfer', toAccountId: 'bob', amount: '4', tokenId: 'GOLD' })
     expect(codeOf(submission(ledger, { ...MINT, accountId: 'bob' }))).toBe('not_issuer')
     expect(settled(ledger, { ...BURN, accountId: 'bob', amount: '1.5' }).status).toBe('completed')
     expect([balance(ledger, 'bob', 'GOLD'), supply(ledger, 'GOLD')]).toEqual([free('2.5'), '8.5'])
   })
 
-  test('a mint that would take the supply beyond 18 integer digits fails at the token, and its room is free again', () => {
+  test('a mint beyond a supply of 18 integer digits fails at the token and frees its room', () => {
     submit(ledger, { accountId: 'ann', type: 'transfer', toAccountId: 'bob', amount: '10', tokenId: 'GOLD' })
     ledger.drain()
     const tooMuch = settled(ledger, { ...MINT, amount: '999999999999999990' })
@@ -153,7 +153,7 @@ describe('mint and burn', () => {
     expect(supply(ledger, 'GOLD')).toBe('999999999999999999.99')
   })
 
-  test('a burn of more than there is of the token fails at the token, though it came over the boundary', () => {
+  test('a burn beyond the supply fails at the token, even if an external account credited the value', () => {
     fund(ledger, 'bob', '100', 'GOLD')
     const burn = settled(ledger, { ...BURN, accountId: 'bob', amount: '10.01' })
     expect(burn).toMatchObject({ status: 'failed', failure: { code: 'supply_underflow' } })
@@ -162,13 +162,13 @@ describe('mint and burn', () => {
     expect(supply(ledger, 'GOLD')).toBe('0')
   })
 
-  test('a burn of more than is available fails at the account', () => {
+  test('a burn beyond the available balance fails at the account', () => {
     const burn = submit(ledger, { ...BURN, amount: '10.01' })
     expect(ledger.transaction(burn).failure?.code).toBe('insufficient_funds')
     expect(ledger.undelivered()).toEqual([])
   })
 
-  test('a mint for which its account has no room fails there', () => {
+  test('a mint without room at its account fails at the account', () => {
     const full = settled(ledger, { accountId: 'ann', tokenId: 'GOLD', amount: '999999999999999980' })
     expect(full.status).toBe('completed')
     expect(settled(ledger, { ...MINT, amount: '10' }).failure?.code).toBe('balance_limit')
