@@ -2,7 +2,7 @@ import type { JsonObject } from '../canonical-json.ts'
 import type { ExchangeSide } from '../message.ts'
 import type { TransactionType } from './commands.ts'
 
-/** Clients store the codes: never reuse or rename one. */
+/** Clients store the codes: never reuse or rename one. The failure codes of `api/README.md` have each of them. */
 const FAILURES = {
   insufficient_funds: 'The amount is larger than the available balance.',
   balance_limit: 'The balance would leave 18 integer digits.',
@@ -28,6 +28,7 @@ const FAILURES = {
 
 /** Failure of an accepted transaction or of a compensation. */
 export type FailureCode = keyof typeof FAILURES
+export const FAILURE_CODES = Object.keys(FAILURES) as readonly FailureCode[]
 
 export interface Failure {
   readonly code: FailureCode

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
+import { FAILURE_CODES } from '../../actors/account/transaction.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { INVARIANTS } from '../support/invariant-names.ts'
 import { VARIABLE_NAMES } from '../../infra/config/variables.ts'
@@ -112,6 +113,13 @@ describe('the README', () => {
     })
     expect(documents.length).toBeGreaterThan(10)
     expect(broken).toEqual([])
+  })
+
+  test('that of integrators lists every failure code, and no other', () => {
+    const guide = readFileSync(join(ROOT, 'api', 'README.md'), 'utf8')
+    const [, section = ''] = /\n### Failure codes\n([\s\S]*?)\n## /.exec(guide) ?? []
+    const listed = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code = '']) => code)
+    expect(listed.toSorted()).toEqual(FAILURE_CODES.toSorted())
   })
 
   test('that of the engine names every invariant', () => {

@@ -1,6 +1,7 @@
 /** Responses about transactions (D5, D8, D9). */
 import * as v from 'valibot'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
+import { FAILURE_CODES } from '../../../actors/account/transaction.ts'
 import { accountIdField, amountField, tokenIdField } from '../fields.ts'
 import { problemResponse } from './problem.ts'
 import {
@@ -37,7 +38,7 @@ const ASSET_RULE = 'has token_id, or class_id and instance_id'
 export const transactionFailure = define('TransactionFailure', 'Why a transaction failed.', {
   code: [
     reasonCode,
-    'For programs: `insufficient_funds`, `balance_limit`, `asset_limit`, `account_frozen`, `account_closed`, `incoming_refused`, `expired`, `exchange_expired`, `supply_limit`, `supply_underflow`, `group_closed`, `not_owner`, `held`, and others.',
+    `For programs, one of ${FAILURE_CODES.map((code) => `\`${code}\``).join(', ')}. New codes may come.`,
   ],
   detail: text,
 })
