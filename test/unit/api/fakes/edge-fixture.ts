@@ -1,8 +1,7 @@
 /** An edge over in-memory fakes. Tests set the state of the fakes and read the calls that they received. */
-import { createFakeServiceKeys, type FakeServiceKeys } from './fake-service-keys.ts'
+import { createFakeServiceKeys } from './fake-service-keys.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { LegHold } from '../../../../actors/account/state.ts'
-import type { Hono } from 'hono'
 import { expect } from 'vitest'
 import type { Role } from '../../../../actors/account/commands.ts'
 import type { AccountView, Answer } from '../../../../actors/account/outcome.ts'
@@ -29,18 +28,14 @@ import type {
   TransactionView,
 } from '../../../../runtime/ports/ledger-reads.ts'
 import type { LogFields } from '../../../../runtime/ports/log.ts'
-import {
-  createMemoryShardHealth,
-  createMemoryShardState,
-  type MemoryShardState,
-} from '../../../support/memory/shard-health-memory.ts'
-import { createFakeAccess, type FakeAccess } from './fake-access.ts'
-import { createFakeAssertions, type FakeAssertions } from './fake-assertions.ts'
+import { createMemoryShardHealth, createMemoryShardState } from '../../../support/memory/shard-health-memory.ts'
+import { createFakeAccess } from './fake-access.ts'
+import { createFakeAssertions } from './fake-assertions.ts'
 import { createFakeImports } from './fake-imports.ts'
-import { createFakeAttestations, type FakeAttestations } from './fake-attestations.ts'
-import { createFakeSchemaValidator, type FakeSchemaValidator } from './fake-schema-validator.ts'
+import { createFakeAttestations } from './fake-attestations.ts'
+import { createFakeSchemaValidator } from './fake-schema-validator.ts'
 import { emptyNfts, fakeNftReads, type FakeNfts, pageOf } from './fake-nft-reads.ts'
-import { createManualClock, type ManualClock } from '../http/waiting-clock.ts'
+import { createManualClock } from '../http/waiting-clock.ts'
 
 export const SECRET = 'a secret of the test'
 
@@ -148,33 +143,13 @@ export interface LogLine {
   readonly fields: LogFields
 }
 
-export interface EdgeFixture {
-  readonly app: Hono
-  readonly clock: ManualClock
-  readonly keys: FakeServiceKeys
-  readonly access: FakeAccess
-  readonly reads: FakeReads
-  readonly gateway: FakeGateway
-  readonly shards: MemoryShardState
-  readonly attestations: FakeAttestations
-  readonly assertions: FakeAssertions
-  readonly schemas: FakeSchemaValidator
-  readonly log: LogLine[]
-  readonly settings: EdgeSettings
-  readonly readiness: { ready: boolean; checks: Record<string, boolean>; warnings?: readonly ReadinessWarning[] }
-  readonly secretChecks: { failure: Error | null; known: boolean[]; addresses: string[] }
-  /** An access token of a client with this role, which is created if absent. Default `clientId`: `client-` and the role. */
-  readonly tokenFor: (role: Role, clientId?: string) => Promise<string>
-  readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
-  readonly post: (path: string, body: unknown, token?: string, headers?: Record<string, string>) => Promise<Response>
-  readonly put: EdgeFixture['post']
-}
+export type EdgeFixture = ReturnType<typeof createEdgeFixture>
 
 export const LEDGER_ID = 'ledger-of-the-test'
 export const HOUR_MS = 3_600_000
 
 /** `real`: dependencies that replace fakes. */
-export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFixture {
+export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
   const clock = createManualClock(1_760_000_000_123)
   const keys = createFakeServiceKeys(clock.now() - HOUR_MS)
   const access = createFakeAccess()
@@ -185,7 +160,11 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
   const attestations = createFakeAttestations()
   const [assertions, schemas] = [createFakeAssertions(), createFakeSchemaValidator()]
   const log: LogLine[] = []
-  const readiness: EdgeFixture['readiness'] = { ready: true, checks: { postgres: true, nats: true } }
+  const checks: Record<string, boolean> = { postgres: true, nats: true }
+  const readiness: { ready: boolean; checks: typeof checks; warnings?: readonly ReadinessWarning[] } = {
+    ready: true,
+    checks,
+  }
   const secretChecks = { failure: null as Error | null, known: [] as boolean[], addresses: [] as string[] }
   const write =
     (level: LogLine['level']) =>
@@ -246,18 +225,19 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
     ...real,
   }
   const app = createEdge(dependencies)
-  const get: EdgeFixture['get'] = async (path, token, headers = {}) =>
+  const get = async (path: string, token?: string, headers: Record<string, string> = {}): Promise<Response> =>
     app.request(path, { headers: { ...bearer(token), ...headers } })
   const send =
-    (method: 'POST' | 'PUT'): EdgeFixture['post'] =>
-    async (path, body, token, headers = {}) =>
+    (method: 'POST' | 'PUT') =>
+    async (path: string, body: unknown, token?: string, headers: Record<string, string> = {}): Promise<Response> =>
       app.request(path, {
         method,
         headers: { 'content-type': 'application/json', ...bearer(token), ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       })
   const [post, put] = [send('POST'), send('PUT')]
-  const tokenFor: EdgeFixture['tokenFor'] = async (role, clientId = `client-${role}`) => {
+  /** An access token of a client with this role, which is created if absent. */
+  const tokenFor = async (role: Role, clientId = `client-${role}`): Promise<string> => {
     if (!access.clients.has(clientId)) access.clients.set(clientId, clientOf(clientId, role))
     const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
     return String((await bodyOf(answer))['access_token'])
