@@ -42,13 +42,13 @@ function recordedBy(result: StepResult<AccountState>) {
 describe('a frozen account', () => {
   const FROZEN = afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))
 
-  test('is closed when it is empty, and refused that while it holds something', () => {
+  test('closes only when it is empty', () => {
     expect(steppedOf(stepAccount(FROZEN, statusCommand({ status: 'closed' }))).state.status).toBe('closed')
     const holding = steppedOf(stepAccount(FROZEN, submitCommand({ amount: '1' }))).state
     expect(refusalOf(stepAccount(holding, statusCommand({ status: 'closed' })))).toBe('account_not_empty')
   })
 
-  test('that is frozen again is not written', () => {
+  test('is not written when it is frozen again', () => {
     expect(stepAccount(FROZEN, statusCommand({ status: 'frozen' }))).toMatchObject({
       kind: 'answered',
       answer: { kind: 'status_changed', account: { status: 'frozen' } },
@@ -103,7 +103,7 @@ describe('registration', () => {
     expect(refusalOf(stepAccount(snapshot, registerCommand({ key: OTHER_KEY }), SIGNED))).toBe('public_key_conflict')
   })
 
-  test('the same Idempotency-Key of the same client is answered as the first time', () => {
+  test('a replay of a client’s Idempotency-Key gets the first reply', () => {
     const first = steppedOf(stepAccount(null, registerCommand({ registrationKey: 'k' }), SIGNED))
     const { answer: registered } = first
     if (registered === null || registered === 'deferred') throw new Error('Not answered.')
@@ -145,7 +145,7 @@ describe('registration', () => {
 })
 
 describe('credit and debit', () => {
-  test('A4: time within an account does not go back when the clock does', () => {
+  test('A4: an account’s times do not decrease when the clock does', () => {
     const snapshot = afterSteps(registerCommand({ atMs: START_MS + 1_000 }))
     const early = stepAccount(snapshot, submitCommand({}, { atMs: START_MS }), SIGNED)
     expect(transactionOf(early)).toMatchObject({ createdAtMs: START_MS, processedAtMs: START_MS + 1_000 })
@@ -159,11 +159,11 @@ describe('credit and debit', () => {
   })
 })
 
-describe('S2: the order of judgement', () => {
+describe('S2: the order of checks', () => {
   const unknown: Evidence = { ...SIGNED, verdict: () => undefined }
   const unsigned: Evidence = { ...SIGNED, verdict: () => false }
 
-  test('the account comes before the signature', () => {
+  test('the account is checked before the signature', () => {
     expect(refusalOf(stepAccount(null, submitCommand(), unsigned))).toBe('account_not_found')
   })
 
@@ -172,7 +172,7 @@ describe('S2: the order of judgement', () => {
     expect(stepAccount(snapshot, submitCommand(), unknown)).toMatchObject({ kind: 'unverified', key: KEY })
   })
 
-  test('the signature comes before the repeat, and the repeat before the rest', () => {
+  test('the signature is checked before the replay, and the replay before all else', () => {
     const snapshot = afterSteps(registerCommand())
     const first = steppedOf(stepAccount(snapshot, submitCommand({ idempotencyKey: 'k' }), SIGNED))
     const { answer } = first
@@ -243,7 +243,7 @@ describe('status', () => {
     expect(refusalOf(stepAccount(closed, rotateCommand(), SIGNED))).toBe('account_not_active')
   })
 
-  test('what is left out stays', () => {
+  test('an omitted member keeps its value', () => {
     const snapshot = afterSteps(
       registerCommand(),
       statusCommand({ status: 'frozen' }),

@@ -44,7 +44,7 @@ const holding = (arrival: Arriving, from = FROM) => {
 const taking = ({ importId } = FROM): TakeArrivalCommand => ({ ...STAMP, type: 'take_arrival', importId })
 const dropping = ({ importId } = FROM): DropArrivalCommand => ({ ...STAMP, type: 'drop_arrival', importId })
 
-/** The actor and its effects after commands that each change it. */
+/** Applies commands that each change the actor; returns its state and effects. */
 function after(address: ActorAddress, ...commands: readonly AnyCommand[]) {
   let state: AnyState | null = null
   const effects: Effect[] = []
@@ -144,13 +144,13 @@ describe.each(KINDS)('a $name', ({ address, arrival, others, held, native, taken
     return `${result.kind} ${answerOf(result)}`
   }
 
-  test('is held and not there, then taken, or dropped and gone', () => {
+  test('is staged and invisible, then applied or dropped', () => {
     expect(after(address, ...HELD).state).toMatchObject({ status: held, version: 1 })
     expect(after(address, ...HERE).state).toMatchObject({ status: 'active', version: 2 })
     expect(after(address, ...HELD, dropping()).state).toBeNull()
   })
 
-  test('may be asked everything again, and does it once, also in another import', () => {
+  test('handles repeated requests once, also in another import', () => {
     expect(say(HELD, holding(arrival))).toBe('answered held')
     expect(say(HERE, taking())).toBe('answered taken')
     expect(say(HERE, holding(arrival))).toBe('answered present')
@@ -171,7 +171,7 @@ describe.each(KINDS)('a $name', ({ address, arrival, others, held, native, taken
     expect(say([native], taking())).toBe('answered arrival_not_held')
   })
 
-  test('only administrators bring it', () => {
+  test('is imported by administrators only', () => {
     for (const command of [holding(arrival), taking(), dropping()]) {
       expect(say([], { ...command, caller: CALLER })).toBe('answered not_allowed')
     }
@@ -228,7 +228,7 @@ describe('a token', () => {
 describe('an NFT', () => {
   const address = instanceAddress(`${CLASS.classId}/one`)
 
-  test('brings its whole history, and goes on from its last entry', () => {
+  test('keeps its whole history and continues from its last entry', () => {
     const { state, effects } = after(address, holding(INSTANCE), taking())
     expect(state).toMatchObject({
       owner: 'owner',
@@ -243,7 +243,7 @@ describe('an NFT', () => {
   const say = (before: readonly AnyCommand[], command: AnyCommand) =>
     answerOf(stepActor(address, after(address, ...before).state, command, SIGNED))
 
-  test('that is burned comes burned', () => {
+  test('that was burned is imported as burned', () => {
     const burned: ArrivingInstance = { ...INSTANCE, status: 'burned' }
     const here = [holding(burned), taking()]
     expect(after(address, ...here).state).toMatchObject({ status: 'burned', version: 2 })
@@ -279,7 +279,7 @@ describe('an NFT', () => {
     expect(say(arrived, holding(INSTANCE, { ...LATER, recordHash: 'b'.repeat(64) }))).toBe('instance_exists')
   })
 
-  test('has its ID taken while it is held', () => {
+  test('reserves its ID while it is staged', () => {
     expect(after(address, holding(INSTANCE), ...MINTED.slice(0, 1)).effects).toMatchObject([
       { envelope: { message: { refused: { code: 'instance_exists' } } } },
     ])

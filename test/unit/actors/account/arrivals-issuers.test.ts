@@ -43,7 +43,7 @@ test('an issuer stays claimed, whether its imports are applied or dropped', () =
   }
 })
 
-test("is the client's who names it as an issuer, once it was dropped", () => {
+test("a dropped account becomes the client's that names it as an issuer", () => {
   const issuing: AccountMessageCommand = { ...STAMP, ...OF_ACCOUNT, ...CLASS_OF_ANOTHER }
   const named = walked(hold(), drop(), issuing)
   expect(accountOf(named).registeredBy).toBe('another')

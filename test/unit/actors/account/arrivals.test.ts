@@ -62,7 +62,7 @@ describe('an account', () => {
     ])
   })
 
-  test('is held without its key, its value and its NFTs, with room for all of it', () => {
+  test('is staged without its key, value and NFTs, with room for all of them', () => {
     const held = walked(hold())
     const account = accountOf(held)
     expect(account).toMatchObject({ key: null, status: 'active', version: 1, sequence: 0, nftCount: 0, nftRoom: 2 })
@@ -97,7 +97,7 @@ describe('an account', () => {
     expect(account.tip).toBe(chainHash(entry?.previousHash ?? '', entry?.payload ?? ''))
   })
 
-  test('comes frozen or closed as it was', () => {
+  test('keeps its status frozen or closed', () => {
     expect(accountOf(walked(hold({ ...ARRIVING, status: 'frozen' }), take())).status).toBe('frozen')
     const closed = { ...ARRIVING, status: 'closed', balances: {}, nfts: 0 } as const
     expect(accountOf(walked(hold(closed), take())).status).toBe('closed')
@@ -134,7 +134,7 @@ describe('an account', () => {
     expect(accountOf(walked(hold(), freeze, take())).status).toBe('frozen')
   })
 
-  test('may be asked everything again, and does it once', () => {
+  test('handles repeated requests once', () => {
     const held = walked(hold())
     expect(ask(held, hold())).toBe('answered held')
     const noted = walked(hold(), note(0, ['x']))
@@ -221,7 +221,7 @@ describe('an account', () => {
     expect(ask(walked(hold(), drop()), registerCommand({ caller: ADMIN, key: OTHER_KEY }))).toBe('stepped registered')
   })
 
-  test('only administrators bring it', () => {
+  test('is imported by administrators only', () => {
     for (const command of [hold(), take(), drop(), note(0)]) {
       expect(ask(walked(hold()), { ...command, caller: CALLER })).toBe('answered not_allowed')
     }
@@ -247,13 +247,13 @@ describe('an account', () => {
     expect(ask(claimed, rotateCommand())).toBe('answered wrong_ledger')
   })
 
-  test('takes no more assets than an account may hold', () => {
+  test('is refused with more assets than an account may have', () => {
     expect(ask(ABSENT, hold({ ...ARRIVING, nfts: 9_998 }))).toBe('stepped held')
     expect(ask(ABSENT, hold({ ...ARRIVING, nfts: 9_999 }))).toBe('answered asset_limit')
   })
 })
 
-describe('what an account signed for the ledger that it came from', () => {
+describe('an order signed for the exporting ledger', () => {
   const taken = walked(hold(), take())
   const credit = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT, ledgerId: SIGNED.ledgerId })
   const rotation = rotateCommand({ ledgerId: SIGNED.ledgerId })
@@ -337,7 +337,7 @@ describe('its chain', () => {
     return [...found.filter((finding) => finding !== undefined), ...walk.finish(end)]
   }
 
-  test('says what it came with', () => {
+  test('records the imported contents', () => {
     expect(problemsOf(head)).toEqual([])
   })
 

@@ -54,7 +54,7 @@ function sorted(ids: Iterable<string>): readonly string[] {
   return [...ids].sort()
 }
 
-test('balances are those of a map, and slots are counted', () => {
+test('balances equal those of a map, and slots are counted', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(names, balances), { maxLength: 30 }), (changes) => {
       const plain = new Map<string, Balance>()
@@ -74,7 +74,7 @@ test('balances are those of a map, and slots are counted', () => {
   )
 })
 
-test('holds are those of a map, and so is all that they are asked for', () => {
+test('holds and all of their queries equal those of a map', () => {
   const changes = fc.array(fc.record({ hold: holds, goes: fc.boolean() }), { maxLength: 60 })
   fc.assert(
     fc.property(changes, (steps) => {

@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 
 describe('room', () => {
-  test('is kept for what a transfer may give back', () => {
+  test('is reserved for the value that a failed transfer returns', () => {
     fund(ledger, 'ann', FULL)
     change(ledger, 'bob', { incoming: 'refuse' })
     const sent = submit(ledger, TRANSFER)
@@ -46,7 +46,7 @@ describe('room', () => {
     expect(balance(ledger, 'ann')).toEqual(free(FULL))
   })
 
-  test('is kept for what a reverted leg gives back, though it has left the balance', () => {
+  test('is reserved for the value that a reverted leg returns after it left the balance', () => {
     const terms = termsOf([OUT, IN])
     fund(ledger, 'ann', FULL)
     agree(ledger, terms)
@@ -100,7 +100,7 @@ describe('room', () => {
 })
 
 describe(`${MAX_ASSETS} assets`, () => {
-  /** An account with so many, that its chain does not tell of. */
+  /** An account with this many assets, without entries in its chain. */
   function rich(assets: number): void {
     const held = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 1 }
     const balances = Balances.of(Array.from({ length: assets }, (_, index) => [`OLD-${index}`, held] as const))
@@ -131,17 +131,22 @@ describe('a frozen account', () => {
     issue(ledger, { issuer: 'ann', totalSupply: '10' })
   })
 
-  test.for(['debit', 'transfer', 'exchange', 'mint', 'burn'] as const)('fails its own %s, and receives', (type) => {
-    change(ledger, 'ann', { status: 'frozen' })
-    const fields = { accountId: 'ann', type, tokenId: 'GOLD', amount: '1', groupId: GROUP } as const
-    const txnId = submit(ledger, fields)
-    expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'account_frozen' } })
-    expect(ledger.transaction(fund(ledger, 'ann', '1')).status).toBe('completed')
-    fund(ledger, 'bob', '1')
-    expect(settled(ledger, { ...TRANSFER, accountId: 'bob', toAccountId: 'ann', amount: '1' }).status).toBe('completed')
-  })
+  test.for(['debit', 'transfer', 'exchange', 'mint', 'burn'] as const)(
+    'fails its own %s, and receives value',
+    (type) => {
+      change(ledger, 'ann', { status: 'frozen' })
+      const fields = { accountId: 'ann', type, tokenId: 'GOLD', amount: '1', groupId: GROUP } as const
+      const txnId = submit(ledger, fields)
+      expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'account_frozen' } })
+      expect(ledger.transaction(fund(ledger, 'ann', '1')).status).toBe('completed')
+      fund(ledger, 'bob', '1')
+      expect(settled(ledger, { ...TRANSFER, accountId: 'bob', toAccountId: 'ann', amount: '1' }).status).toBe(
+        'completed',
+      )
+    },
+  )
 
-  test('completes or takes back what it entered before', () => {
+  test('completes or reverts its earlier transactions', () => {
     const good = submit(ledger, TRANSFER)
     const bad = submit(ledger, { ...TRANSFER, expiresAtMs: ledger.nowMs + 100 })
     const mint = submit(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
@@ -205,14 +210,14 @@ describe('closing is refused', () => {
     expect([balance(ledger, 'bob').incoming, closed('bob')]).toEqual(['4', 'account_not_empty'])
   })
 
-  test('with something pending', () => {
+  test('with a pending transaction', () => {
     issue(ledger, { issuer: 'ann', totalSupply: '0' })
     submit(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
     expect(closed('ann')).toBe('account_not_empty')
   })
 })
 
-test(`at most ${MAX_PENDING} things of an account are undecided: one more is refused, and accepted when there are less`, () => {
+test(`an account has at most ${MAX_PENDING} pending transactions: one more is refused until one of them ends`, () => {
   fund(ledger, 'ann', '10')
   submit(ledger, TRANSFER)
   const { holds } = ledger.account('ann')

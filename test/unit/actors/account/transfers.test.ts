@@ -27,7 +27,7 @@ function annAndBob(): MiniLedger {
 }
 
 describe('a transfer', () => {
-  test('is pending and reserved until its receiver has decided; then both sides are completed', () => {
+  test('is pending and reserved until its receiver decides; then both sides are completed', () => {
     const ledger = annAndBob()
     const txnId = submit(ledger, { ...TRANSFER, groupId: GROUP, metadata: { note: 'rent' } })
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'pending', sequence: null, auditHash: null })
@@ -72,7 +72,7 @@ describe('a transfer', () => {
     })
   })
 
-  test('without a group ID gets one of its own, which its receipt and both sides have', () => {
+  test('without a group ID gets a new one, which its receipt and both sides name', () => {
     const ledger = annAndBob()
     const answer = submission(ledger, TRANSFER)
     const another = submission(ledger, TRANSFER)
@@ -129,14 +129,14 @@ describe('a transfer', () => {
     expect(balance(ledger, 'ann')).toEqual(free('6'))
   })
 
-  test('to an unknown account is refused and uses no key up', () => {
+  test('to an unknown account is refused and leaves its idempotency key unused', () => {
     const ledger = annAndBob()
     const fields = { ...TRANSFER, toAccountId: 'unknown', idempotencyKey: 'once' }
     expect(codeOf(submission(ledger, fields))).toBe('receiver_not_found')
     expect(settled(ledger, { ...TRANSFER, idempotencyKey: 'once' }).status).toBe('completed')
   })
 
-  test('that is repeated is answered with its first receipt and moves nothing', () => {
+  test('that is retried gets the first receipt and moves no value', () => {
     const ledger = annAndBob()
     const first = submission(ledger, { ...TRANSFER, idempotencyKey: 'once' })
     ledger.drain()

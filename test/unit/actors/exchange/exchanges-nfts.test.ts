@@ -1,4 +1,4 @@
-/** An NFT is exchanged with its mirror or not at all. Its hold precedes the offer and ends before a failure (F3, X1, X3). */
+/** An NFT is exchanged with its mirror or not at all. Its hold starts before the offer (F3, X1, X3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../../actors/account/commands.ts'
 import type { ExchangeState } from '../../../../actors/exchange/state.ts'
@@ -89,7 +89,7 @@ function expectOwners(rubys: string, opals: string): void {
 }
 
 describe('an NFT for a token', () => {
-  test('is exchanged though its owner is frozen after it was offered', () => {
+  test('is exchanged although its owner is frozen after the offer', () => {
     const waiting = submit(ledger, sells())
     change(ledger, 'ann', { status: 'frozen' })
     settled(ledger, buys())
@@ -126,7 +126,7 @@ describe('an NFT for a token', () => {
     },
   )
 
-  test('F3: is offered only once its home holds it', () => {
+  test('F3: is offered only after its home holds it', () => {
     submit(ledger, sells())
     const asked = () => ledger.undelivered().map(({ to }) => to.kind)
     expect(asked()).toEqual(['instance'])
@@ -150,7 +150,7 @@ describe('an NFT for a token', () => {
     expectOwners('bob', 'bob')
   })
 
-  test('keeps both its sides from being closed', () => {
+  test('keeps both accounts from closing', () => {
     submit(ledger, sells())
     ledger.drain()
     expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
@@ -198,7 +198,7 @@ describe('an exchange of an NFT', () => {
     expectOwners('ann', 'bob')
   })
 
-  test('is refused where there is no such NFT, given or to be brought', () => {
+  test('is refused if either NFT does not exist', () => {
     const jade = one(`${gems.classId}/jade`)
     for (const [fields, code, field] of [
       [swap('ann', 'bob', jade, MONEY), 'instance_not_found', 'instance_id'],

@@ -58,7 +58,7 @@ function nothingHappened(): void {
 }
 
 describe('an exchange', () => {
-  test('waits, reserved, for its mirror; amounts compare by value, and each side names the other', () => {
+  test('reserves its value until its mirror arrives; amounts compare by value, and each side names the other', () => {
     const anns = submit(ledger, ANNS)
     ledger.drain()
     expect(ledger.transaction(anns).status).toBe('pending')
@@ -97,7 +97,7 @@ describe('an exchange', () => {
     nothingHappened()
   })
 
-  test('that finds no mirror in 900 seconds fails, and what was reserved is free', () => {
+  test('without a mirror in 900 seconds fails and frees its reserved value', () => {
     const anns = submit(ledger, ANNS)
     ledger.drain()
     ledger.pass(899_000)
@@ -109,7 +109,7 @@ describe('an exchange', () => {
     nothingHappened()
   })
 
-  test('that has expired pairs with nothing, even before its timer runs', () => {
+  test('that has expired pairs with no mirror, even before its timer runs', () => {
     const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.drain()
     ledger.nowMs += 1_000
@@ -255,7 +255,7 @@ describe('an exchange', () => {
     expect(settled(ledger, mirror).status).toBe('completed')
   })
 
-  test('without a receiver goes over the boundary at once', () => {
+  test('without a receiver goes to the external account at once', () => {
     const out = settled(ledger, { ...ANNS, toAccountId: null, receive: null })
     expect(out.status).toBe('completed')
     expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('7'))

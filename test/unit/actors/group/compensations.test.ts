@@ -106,7 +106,7 @@ describe('a linked group', () => {
     ])
   })
 
-  test('undoes what is named twice, or by both sides, once', () => {
+  test('reverts a transaction once although the request names it twice or by both sides', () => {
     const { sent, received } = transferred()
     undo(sent, sent)
     undo(sent)
@@ -190,7 +190,7 @@ describe('a linked group', () => {
     expect(ledger.transaction(pending).status).toBe('pending')
   })
 
-  test('is of administrators, who name what is to be undone', () => {
+  test('is reverted by administrators, who name the transactions', () => {
     const debit = submit(ledger, { accountId: 'ann', type: 'debit', amount: '3', groupId: GROUP })
     expect(codeOf(revert(ledger, GROUP, { txnIds: [debit] }))).toBe('not_allowed')
     expect(codeOf(undo())).toBe('group_not_found')

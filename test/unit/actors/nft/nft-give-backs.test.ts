@@ -25,7 +25,7 @@ let ruby: string
 let sent: string
 let received: string
 
-/** Ann has handed the ruby to Bob, in a linked group. */
+/** Ann transfers the ruby to Bob in a linked group. */
 beforeEach(() => {
   gems = new Gems()
   ;({ ledger, ruby } = gems)
@@ -89,14 +89,14 @@ describe('a give-back', () => {
     },
   )
 
-  test('G3: is made once where both sides are named: the other finds it under way', () => {
+  test('G3: is made once although the request names both sides', () => {
     undo(sent, received)
     expect(failures(ledger)).toEqual([[sent, 'already_compensated']])
     expect(backs()).toHaveLength(1)
     expectAtRest(gems, 'ann')
   })
 
-  test('G3: is not made again, however often it is asked for', () => {
+  test('G3: is not repeated by a repeated request', () => {
     undo(sent)
     const transactions = ledger.transactions.size
     undo(sent)
@@ -106,7 +106,7 @@ describe('a give-back', () => {
     expectAtRest(gems, 'ann')
   })
 
-  test('is not refused for the wishes of its receiver, nor for freezes', () => {
+  test('succeeds although accounts are frozen or refuse incoming value', () => {
     change(ledger, 'ann', { incoming: 'refuse', status: 'frozen' })
     change(ledger, 'bob', { status: 'frozen' })
     undo(sent)
@@ -130,7 +130,7 @@ describe('a give-back fails', () => {
     expect(ledger.transaction(received).compensatedBy).toBe(null)
   })
 
-  test('held: while an exchange has it; when it is free, it goes back', () => {
+  test('held: while an exchange holds the NFT; it succeeds afterwards', () => {
     settled(ledger, offering(ruby, 'bob', 'cid'))
     undo(sent)
     expect(failures(ledger)).toEqual([[sent, 'held']])

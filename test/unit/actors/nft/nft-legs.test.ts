@@ -45,7 +45,7 @@ function scene(): void {
 
 beforeEach(scene)
 
-/** The ruby is Ann's and free, the money is Bob's. */
+/** Ann owns the free ruby, and Bob the money. */
 function expectNothingMoved(): void {
   expect(ownersOf(ledger, ruby)).toEqual([['mint', 'ann']])
   expect(balance(ledger, 'bob')).toEqual(free('100'))
@@ -112,7 +112,7 @@ describe('delivery against payment', () => {
     expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
   })
 
-  test('settles though its owner is frozen and its receiver refuses what comes in by then', () => {
+  test('settles although its owner is frozen and its receiver refuses incoming value', () => {
     const terms = agreed(ledger, gems.gives(), PAYS)
     settled(ledger, legOf(terms, 0))
     change(ledger, 'ann', { status: 'frozen' })
@@ -121,7 +121,7 @@ describe('delivery against payment', () => {
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
   })
 
-  test('what has settled is its receiver’s to give on before its account has heard so', () => {
+  test('the receiver may transfer a settled NFT before its account receives the message', () => {
     const terms = agreed(ledger, gems.gives(), PAYS)
     settled(ledger, legOf(terms, 0))
     submit(ledger, legOf(terms, 1))
@@ -137,7 +137,7 @@ describe('delivery against payment', () => {
 })
 
 describe('a group that reverts', () => {
-  test('because its payment cannot be made: the NFT is free again', () => {
+  test('because its payment fails frees the NFT', () => {
     const terms = agreed(ledger, gems.gives(), { ...PAYS, amount: '101' })
     settled(ledger, legOf(terms, 0))
     expect(nftSeen(ledger, ruby)?.status).toBe('held')
@@ -183,7 +183,7 @@ describe('a group that reverts', () => {
 })
 
 describe('a leg that burns', () => {
-  test('is held until the group settles, and is then the end of the NFT', () => {
+  test('holds the NFT until the group settles, then burns it', () => {
     const terms = agreed(ledger, gems.burns(), PAYS)
     const burned = settled(ledger, legOf(terms, 0))
     expect(burned).toMatchObject({ type: 'burn', status: 'completed', toAccountId: null })
@@ -223,7 +223,7 @@ describe('two legs of one NFT', () => {
     expectReverted()
   })
 
-  test('of two groups: the faster settles', () => {
+  test('of two groups: the first to hold the NFT settles', () => {
     const terms = agreed(ledger, gems.gives(), gems.gives('bob', 'ann', 'opal'))
     const other = termsOf([gems.gives('ann', 'cid'), PAYS], { groupId: ELSEWHERE })
     agree(ledger, other)
@@ -235,7 +235,7 @@ describe('two legs of one NFT', () => {
   })
 })
 
-describe('a leg that comes before everybody expects its own', () => {
+describe('a leg that arrives before every account expects its legs', () => {
   /** Ann has heard of the group, and so have these. */
   function halfAgreed(legs: readonly LegFields[], ...heard: readonly string[]): Terms {
     const terms = termsOf(legs)
@@ -247,7 +247,7 @@ describe('a leg that comes before everybody expects its own', () => {
     return terms
   }
 
-  test('counts when only an account has not heard of the group', () => {
+  test('counts if only one account lacks the expectation', () => {
     const terms = halfAgreed([gems.gives(), PAYS], home)
     const txnId = submit(ledger, legOf(terms, 0))
     deliver(ledger, ['ann', home], [home, 'ann'], ['ann', AT_HOME])
@@ -260,7 +260,7 @@ describe('a leg that comes before everybody expects its own', () => {
     expect(groupSeen(ledger, GROUP)?.status).toBe('settled')
   })
 
-  test('counts when everybody hears of the group before the NFT’s home has answered', () => {
+  test('counts if every account expects its legs before the NFT’s home replies', () => {
     const terms = halfAgreed([gems.gives(), PAYS])
     const txnId = submit(ledger, legOf(terms, 0))
     while (ledger.deliverFrom(AT_HOME, home)) expect(ledger.transaction(txnId).status).toBe('pending')

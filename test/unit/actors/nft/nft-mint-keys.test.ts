@@ -78,7 +78,7 @@ function rotated(snapshot: AccountState): AccountState {
   return isStepped(snapshot, rotateCommand({ signature: `by ${KEY.keyId}` }))
 }
 
-describe('while a mint is under way', () => {
+describe('while a mint is pending', () => {
   test.for([
     ['the very same command', FIRST],
     ['the same of another request', command(1, { payload: FIRST.payload, payloadHash: FIRST.payloadHash })],
@@ -113,12 +113,12 @@ describe('while a mint is under way', () => {
     expect(asked).toEqual([OTHER_KEY.keyId, KEY.keyId])
   })
 
-  test('a key that was rotated away begins no other mint', () => {
+  test('a rotated key starts no other mint', () => {
     const other = command(1, { idempotencyKey: 'twice' })
     expect(refusalOf(stepAccount(rotated(begun.state), other, EVIDENCE))).toBe('signature_mismatch')
   })
 
-  test('a repeat of a frozen account waits, and does not begin anew', () => {
+  test('a retry by a frozen account waits, and starts no other mint', () => {
     const frozen = { ...begun.state, status: 'frozen' as const }
     expect(stepAccount(frozen, command(1), EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
     expect(refusalOf(stepAccount(frozen, command(1, { idempotencyKey: 'twice' }), EVIDENCE))).toBe('account_not_active')
@@ -128,7 +128,7 @@ describe('while a mint is under way', () => {
 describe('a refusal', () => {
   const refused = steppedOf(stepAccount(begun.state, ends(TAKEN), EVIDENCE))
 
-  test('frees the key in the step that says so, and leaves the account as it was', () => {
+  test('frees the key in the same step, and leaves the account unchanged', () => {
     expect(refused.effects).toEqual([
       { kind: 'hold_changed', holdId: 'mint once' },
       {
@@ -148,7 +148,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('a mint that is done', () => {
+describe('a completed mint', () => {
   const done = steppedOf(stepAccount(rotated(begun.state), ends(null), EVIDENCE))
 
   function earlierUse(): EarlierUse {
@@ -173,12 +173,12 @@ describe('a mint that is done', () => {
       command(1, { metadata: { cut: 0 }, metadataVerdict: 'invalid' }),
       { replayed: true, mismatch: true },
     ],
-  ] as const)('D7: %s gets the first answer', ([, again, told]) => {
+  ] as const)('D7: %s gets the first reply', ([, again, told]) => {
     const result = stepAccount(done.state, again, { ...EVIDENCE, earlier: earlierUse() })
     expect(result).toEqual({ kind: 'answered', answer: { ...earlierUse().answer, ...told } })
   })
 
-  test('D7: a repeat is good under the key of then and the key of now, and under no other', () => {
+  test('D7: a retry is valid under its original key and the current key only', () => {
     for (const { keyId } of [KEY, OTHER_KEY]) {
       const evidence = { ...EVIDENCE, earlier: earlierUse() }
       expect(stepAccount(done.state, command(1, { signature: `by ${keyId}` }), evidence)).toMatchObject({

@@ -32,7 +32,7 @@ import { burning, offering } from './gems.ts'
 let ledger: MiniLedger
 let classId: string
 
-/** Ann issues. */
+/** Ann is the issuer. */
 beforeEach(() => {
   ledger = new MiniLedger()
   open(ledger, 'ann', 'bob')
@@ -59,7 +59,7 @@ function onlyTransactionOf(accountId: string) {
 }
 
 describe('a mint', () => {
-  test('to the issuer is one entry and one transaction, of which the history tells', () => {
+  test('to the issuer makes one entry, one transaction and one entry of the history', () => {
     const metadata = { color: 'red', weight: 1.5 }
     const answer = mint(ledger, ruby({ metadata }))
     const { txnId, payloadHash, ...transaction } = onlyTransactionOf('ann')
@@ -88,7 +88,7 @@ describe('a mint', () => {
     ])
   })
 
-  test('to another is two entries and two transactions, each naming the other', () => {
+  test('to another account makes two entries and two transactions that name each other', () => {
     mint(ledger, ruby({ owner: 'bob', metadata: { color: 'red' } }))
     const [anns, bobs] = [onlyTransactionOf('ann'), onlyTransactionOf('bob')]
     expect(anns).toMatchObject({ type: 'mint', toAccountId: 'bob', counterTxnId: bobs.txnId, status: 'completed' })
@@ -145,7 +145,7 @@ describe('a mint', () => {
     expect(ledger.instance(id())?.status).toBe('minting')
   })
 
-  test('is completed if its account was frozen after its order', () => {
+  test('completes although its account is frozen after the order', () => {
     begun()
     change(ledger, 'ann', { status: 'frozen' })
     ledger.drain()
@@ -266,7 +266,7 @@ describe('an instance that exists', () => {
     expect([...ledger.account('ann').holds.values()].some(({ kind }) => kind === 'mint')).toBe(false)
   })
 
-  test('does not prevent one of the same name in another class', () => {
+  test('does not prevent the same instance ID in another class', () => {
     minted(ledger, ruby())
     const deeds = classOf(ledger, 'ann', { name: 'Deeds' })
     expect(mint(ledger, ruby({ classId: deeds })).kind).toBe('minted')
@@ -299,7 +299,7 @@ describe('a mint that its owner refuses', () => {
     }
   })
 
-  test('because it was closed since leaves nothing', () => {
+  test('because it closed after the order leaves nothing', () => {
     begun({ owner: 'bob', idempotencyKey: 'once' })
     change(ledger, 'bob', { status: 'closed' })
     ledger.drain()

@@ -76,7 +76,7 @@ describe('a transfer', () => {
     ])
   })
 
-  test('F2: is counted by its receiver from its acceptance on, which then cannot be closed', () => {
+  test('F2: counts at its receiver from acceptance, and keeps the receiver from closing', () => {
     submit(ledger, handing(ruby, 'ann', 'cid'))
     ledger.deliver()
     ledger.deliver()
@@ -87,7 +87,7 @@ describe('a transfer', () => {
     expect(change(ledger, 'ann', { status: 'closed' }).kind).toBe('status_changed')
   })
 
-  test('may be passed on at once by its new owner, before the old one has heard that it is gone', () => {
+  test('lets the new owner transfer the NFT before the old owner receives the message', () => {
     const anns = submit(ledger, handing(ruby, 'ann', 'bob'))
     for (let count = 0; count < 3; count += 1) ledger.deliver()
     expect(nftSeen(ledger, ruby)?.owner).toBe('bob')
@@ -133,7 +133,7 @@ describe('a transfer fails', () => {
     ['incoming_refused', () => change(ledger, 'cid', { incoming: 'refuse' }), 60_000],
     ['account_closed', () => change(ledger, 'cid', { status: 'closed' }), 60_000],
     ['expired', () => undefined, 3],
-  ])('%s: because of its receiver; it stays where it is, and no chain says anything', ([code, spoil, livesMs]) => {
+  ])('%s: because of its receiver; the owner keeps the NFT, and no chain has an entry', ([code, spoil, livesMs]) => {
     spoil()
     const lengths = () => ['ann', 'cid'].map((name) => [name, ledger.entries.get(name)?.length])
     const before = lengths()
@@ -191,7 +191,7 @@ describe('a history', () => {
     expect(ledger.instance(ruby)).toMatchObject({ events: 4, tip: events.at(-1)?.eventHash })
   })
 
-  test('A4: time never goes back in it, whatever the clocks of its homes say', () => {
+  test('A4: its times never decrease, whatever its homes’ clocks show', () => {
     for (const [from, to] of [
       ['ann', 'bob'],
       ['bob', 'cid'],
