@@ -7,20 +7,20 @@ import type { GroupPath } from './group-paths.ts'
 export interface PathStep<Does, Sees> {
   readonly action: Does
   readonly answer: Answered
-  /** Once nothing more is under way. */
+  /** The state of the idle ledger. */
   readonly seen: Sees
 }
 
 /** A ledger in which the accounts of a path have their funds. */
 export interface Stage<Does, Sees> {
-  /** Does it and tells what was answered; what waits for a time returns when the time has come. */
+  /** Performs the action and returns the reply; an action that waits for a time returns at that time. */
   readonly act: (action: Does) => Promise<Answered>
   readonly seen: () => Promise<Sees>
-  /** Lets what is under way go on for a moment. False when nothing is, or not in time. */
+  /** Delivers pending messages for a moment. False if there are none, or on a timeout. */
   readonly goOn: () => Promise<boolean>
 }
 
-/** With one scene set: those of its accounts that are missing are not there. */
+/** Sets up one scene; its missing accounts do not exist. */
 export type GroupStage = Stage<Action, Seen>
 
 /** `timesOut`: whether the path waits for the group's time to pass. */

@@ -18,7 +18,7 @@ export interface Scene {
   readonly title: string
   readonly accounts: readonly Name[]
   readonly legs: readonly ModelLeg[]
-  /** Accounts that are not there when the group is first registered. */
+  /** Accounts that do not exist at the first registration. */
   readonly missing: readonly Name[]
 }
 
@@ -50,10 +50,10 @@ export const SCENES: readonly Scene[] = [
 
 export type Action =
   | { readonly type: 'register' }
-  /** Those that were missing are registered, and get their funds. */
+  /** Registers the missing accounts and funds them. */
   | { readonly type: 'open_missing' }
   | { readonly type: 'take'; readonly leg: number }
-  /** Its account spends all it has beforehand, so that the leg fails. */
+  /** The account first spends its whole balance, so that the leg fails. */
   | { readonly type: 'fail'; readonly leg: number }
   /** The group's time passes. */
   | { readonly type: 'time_out' }
@@ -70,7 +70,7 @@ export type LegStatus = 'expected' | 'completed' | 'failed'
 export interface ModelContext {
   readonly opened: boolean
   readonly legs: readonly LegStatus[]
-  /** Whether something has come too late or twice. */
+  /** Whether the path has had a late or repeated action. */
   readonly odd: string | null
 }
 
@@ -110,7 +110,7 @@ export function sceneMachine({ legs, missing }: Scene) {
           register: [{ guard: 'allThere', target: 'open' }, { target: 'turned_away' }],
         },
       },
-      /** As absent as before: nothing keeps the ID. */
+      /** Absent again: the ID is free. */
       turned_away: {
         on: {
           take_again: { guard: 'isOdd', actions: 'note' },

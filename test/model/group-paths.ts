@@ -63,7 +63,7 @@ function initialOf({ missing, legs }: Scene) {
   } as const
 }
 
-/** Every action that a party can think of; the model takes those that mean something where it is. */
+/** Every action of every party; the model accepts those that apply in its state. */
 function eventsOf({ legs }: Scene): readonly Action[] {
   const each = legs.map((_, leg) => leg)
   return [

@@ -1,4 +1,4 @@
-/** The scene at a ledger that runs, by nothing but its interface. */
+/** The scene at a running ledger, through its HTTP interface only. */
 import { randomUUID } from 'node:crypto'
 import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client/client-keys.ts'
@@ -154,7 +154,7 @@ function itemsOf(members: Members | undefined, name: string): readonly Members[]
 
 function answered({ status, body }: HttpReply): Answered {
   if (status >= 200 && status < 300) return 'accepted'
-  // Anything else than a considered no is no answer.
+  // Any other status is a failure of the test.
   if (status === 404 || status === 409) return 'refused'
   throw new Error(`${status} ${body}`)
 }

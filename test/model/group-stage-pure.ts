@@ -1,4 +1,4 @@
-/** The scene at a ledger of pure steps: everything is delivered after every action. */
+/** The scene at a ledger of pure steps; all messages are delivered after every action. */
 import type { GroupStage, SetStage } from './group-driver.ts'
 import { legFieldsOf, nameOf } from './group-scene.ts'
 import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen } from './group-model.ts'

@@ -37,7 +37,7 @@ export interface Sent {
   readonly caller?: Caller
 }
 
-/** The answer to a submission. Its messages wait. */
+/** The reply to a submission; its messages stay undelivered. */
 export function submission(
   ledger: MiniLedger,
   fields: Partial<Submission> & Pick<Submission, 'accountId'>,
@@ -48,7 +48,7 @@ export function submission(
   return answer
 }
 
-/** The ID of what was accepted. */
+/** The ID of the accepted transaction. */
 export function submit(
   ledger: MiniLedger,
   fields: Partial<Submission> & Pick<Submission, 'accountId'>,
@@ -59,7 +59,7 @@ export function submit(
   return answer.receipt.txnId
 }
 
-/** The same, once everything is delivered. */
+/** The transaction, after all messages are delivered. */
 export function settled(
   ledger: MiniLedger,
   fields: Partial<Submission> & Pick<Submission, 'accountId'>,
@@ -74,7 +74,7 @@ export function codeOf(answer: Answer): RefusalCode | undefined {
   return answer.kind === 'refused' ? answer.code : undefined
 }
 
-/** Brings value in from outside. */
+/** Credits value from an external account. */
 export function fund(ledger: MiniLedger, accountId: string, amount: string, tokenId = 'BASE'): string {
   return submit(ledger, { accountId, amount, tokenId, type: 'credit' })
 }
@@ -146,7 +146,7 @@ export function balance(ledger: MiniLedger, accountId: string, tokenId = 'BASE')
   }
 }
 
-/** All of it is there, and can be spent. */
+/** The whole balance is available. */
 export function free(amount: string) {
   return { balance: amount, available: amount, incoming: '0' }
 }
@@ -182,7 +182,7 @@ export function mint(ledger: MiniLedger, fields: Mint): Answer {
   return ledger.asked(accountAddress(fields.accountId), mintCommand(fields))
 }
 
-/** The ID of what was minted. */
+/** The ID of the minted NFT. */
 export function minted(ledger: MiniLedger, fields: Mint): string {
   const answer = mint(ledger, fields)
   if (answer.kind !== 'minted') throw new Error(`Not minted: ${JSON.stringify(answer)}`)
@@ -195,18 +195,18 @@ export function nftSeen(ledger: MiniLedger, id: string): InstanceView | undefine
   return instance === undefined ? undefined : instanceViewOf(instance)
 }
 
-/** Whose it is and was, oldest first. */
+/** The owners of an NFT, oldest first. */
 export function ownersOf(ledger: MiniLedger, id: string): readonly (readonly [NftEvent['type'], string])[] {
   return (ledger.nftEvents.get(id) ?? []).map(({ type, to }) => [type, to])
 }
 
-/** NFTs that an account has, and places that it keeps for more. */
+/** The NFTs of an account, and its reserved places. */
 export function counts(ledger: MiniLedger, accountId: string): { readonly owned: number; readonly promised: number } {
   const { nftCount, nftRoom } = ledger.account(accountId)
   return { owned: nftCount, promised: nftRoom }
 }
 
-/** Fields of a submission that hands an NFT over. */
+/** Fields of a submission that transfers an NFT. */
 export function handing(
   id: string,
   accountId: string,

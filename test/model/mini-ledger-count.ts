@@ -81,7 +81,7 @@ function countValue(ledger: Counted): void {
   }
 }
 
-/** I9: its history, entry by entry, says whose it is. */
+/** I9: the owner follows from the history, entry by entry. */
 function countNfts({ states, nftEvents }: Counted): void {
   for (const state of states.values()) {
     if (state.kind !== 'instance') continue
@@ -144,7 +144,7 @@ interface Parts {
   readonly room: Sums
 }
 
-/** Whether a place is kept for an NFT. */
+/** Whether a place is reserved for an NFT. */
 function promisesNft(hold: Hold): boolean {
   if (hold.kind === 'leg') return isNft(hold.terms.tokenId) && hold.role === 'receiver' && hold.state === 'completed'
   return hold.kind === 'pending' && hold.room !== null && isNft(hold.room.tokenId)
@@ -180,7 +180,7 @@ function addHold(hold: Hold, { reserved, incoming, room }: Parts): void {
 /** C1. */
 function checkChain(ledger: Counted, { accountId, tip, sequence }: AccountState): void {
   const entries = ledger.entries.get(accountId)
-  // One that was put there has no past.
+  // An account that a test added has no earlier entries.
   if (entries === undefined) return
   let previous = GENESIS
   for (const [index, entry] of entries.entries()) {

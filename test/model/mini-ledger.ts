@@ -38,7 +38,7 @@ import { checkDryRun, dryRunOf } from './mini-dry-run.ts'
 import { countLedger } from './mini-ledger-count.ts'
 
 export const LEDGER_ID = 'ledger-1'
-/** The one signature that never holds. */
+/** The only invalid signature. */
 export const FORGED = 'forged'
 
 export type KeptTransaction = Transaction & { readonly compensatedBy: string | null; readonly termsHash: string | null }
@@ -54,7 +54,7 @@ interface MiniLedgerOptions {
   readonly counted?: boolean
 }
 
-/** Chooses among so many channels, from 0. */
+/** Chooses one of this many channels, from 0. */
 export type Choose = (count: number) => number
 
 const oldestFirst: Choose = () => 0
@@ -122,18 +122,18 @@ export class MiniLedger {
     return [...this.channels.values()].flatMap(({ queue }) => queue)
   }
 
-  /** Puts an actor there, as if it had lived: its value came over the boundary. */
+  /** Adds an actor whose value came from an external account. */
   put(account: AccountState): void {
     this.states.set(account.accountId, account)
     for (const [tokenId, { balance }] of account.balances) this.cross(tokenId, balance)
   }
 
-  /** Steps a client's command; what it sends waits. */
+  /** Steps a client's command; its messages stay undelivered. */
   ask(actor: ActorAddress, command: AnyCommand): ActorAnswer | null {
     return this.step(actor, { ...command, ...this.stamp() })
   }
 
-  /** The same, delivers everything, and tells what was concluded. */
+  /** Steps the command, delivers all messages and returns the final reply. */
   asked(actor: ActorAddress, command: AnyCommand): Answer {
     const concluded = concludedKey(actor, command)
     this.concluded.delete(concluded)
@@ -180,7 +180,7 @@ export class MiniLedger {
     }
   }
 
-  /** Moves the clock and tells every actor whose time has come: one whose time is now exactly, too. */
+  /** Advances the clock and runs the timers that are due, also those due exactly now. */
   pass(durationMs: number): void {
     this.nowMs += durationMs
     for (const [key, state] of this.states) {
