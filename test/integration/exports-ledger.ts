@@ -18,7 +18,7 @@ import { newAttestationId } from '../../api/routes/attestations/create-attestati
 import { createSystemRandom } from '../../infra/system/random-system.ts'
 import { actorKey } from '../../actors/address.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
-import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
+import { type BegunExport, type ExportOrder, ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
 import type { LogFields } from '../../runtime/ports/log.ts'
 import {
   type AuditedLedger,
@@ -158,11 +158,22 @@ export async function attest(
   return attestationId
 }
 
-/** Throws if the export does not start or does not complete. */
+/** Throws if the export is refused or does not complete. */
 export async function contentOf(exports: PostgresExports, order: Partial<ExportOrder> = {}): Promise<string> {
-  const begun = await exports.begin({ ...ORDER, ...order })
+  const begun = await begunOnce(exports, { ...ORDER, ...order })
   if (begun.kind !== 'begun') throw new Error(JSON.stringify(begun))
   return text(begun.content)
+}
+
+/** Like a client, begins anew if PostgreSQL was too slow. */
+async function begunOnce(exports: PostgresExports, order: ExportOrder): Promise<BegunExport> {
+  for (;;) {
+    try {
+      return await exports.begin(order)
+    } catch (error) {
+      if (!(error instanceof ExportsUnavailable)) throw error
+    }
+  }
 }
 
 type RecordOf<Kind extends ExportRecord['record']> = Extract<ExportRecord, { readonly record: Kind }>
