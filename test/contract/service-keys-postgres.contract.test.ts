@@ -1,4 +1,4 @@
-/** Goal: V1 to V8 of the service's keys in PostgreSQL. */
+/** The contract of service keys (V1 to V8) on PostgreSQL. */
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import postgres from 'postgres'

@@ -1,5 +1,5 @@
 /**
- * Goal: comments, errors and titles of tests have subjects: no sentence begins with "What" or "Who", unless it is a question, and
+ * Comments, errors and titles of tests have subjects: no sentence begins with "What" or "Who", unless it is a question, and
  * none is about an unnamed person.
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Goal: what the README shows is true: the signing vector holds for our code and for an independent implementation. */
+/**
+ * The statements of the README files are true: the signing vector holds for this code and for an independent
+ * implementation.
+ */
 import { p256 } from '@noble/curves/nist.js'
 import { spawnSync } from 'node:child_process'
 import { createHash, createPublicKey, verify } from 'node:crypto'

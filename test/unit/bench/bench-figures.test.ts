@@ -1,4 +1,7 @@
-/** Goal: latencies of an open loop count a stall for all that arrive in it; percentiles and the output of pgbench are read correctly. */
+/**
+ * Latencies of an open loop count a stall for each arrival in it. Percentiles and the output of pgbench are read
+ * correctly.
+ */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'

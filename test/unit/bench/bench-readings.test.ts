@@ -1,4 +1,4 @@
-/** Goal: the bench counts gaps and replies correctly. */
+/** The bench counts gaps and replies correctly. */
 import { describe, expect, test } from 'vitest'
 import { Gaps } from '../../bench/report/gaps.ts'
 import { Tally } from '../../bench/load/tally.ts'

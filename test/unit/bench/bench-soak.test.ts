@@ -1,4 +1,4 @@
-/** Goal: the verdict of a soak finds growth and too many actors, and nothing else. */
+/** The verdict of a soak test fails on growth of memory and on too many actors, and on nothing else. */
 import { describe, expect, test } from 'vitest'
 import type { ProcessSample } from '../../bench/scenes/soak-samples.ts'
 import { judge } from '../../bench/scenes/soak-verdict.ts'

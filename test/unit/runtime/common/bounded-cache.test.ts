@@ -1,4 +1,4 @@
-/** Goal: the cache is bounded, and what is used stays. */
+/** The cache is bounded and keeps the entries that are used. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createBoundedCache } from '../../../../runtime/common/bounded-cache.ts'

@@ -1,4 +1,4 @@
-/** Goal: one that fails stops no other, and does not fail in silence. */
+/** A failing task stops no other, and its error is reported. */
 import { expect, test } from 'vitest'
 import { inParallel, untilFailure } from '../../../../runtime/common/in-parallel.ts'
 

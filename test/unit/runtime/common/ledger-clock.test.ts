@@ -1,4 +1,4 @@
-/** Goal: a node counts time as the store does, whatever its own wall clock says. */
+/** A node's time follows the clock of the store, not its own wall clock. */
 import { describe, expect, test } from 'vitest'
 import { createLedgerClock, followStoreTime } from '../../../../runtime/common/ledger-clock.ts'
 

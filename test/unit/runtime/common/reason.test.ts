@@ -1,4 +1,4 @@
-/** Goal: what a log is told of an error is of the ledger's own words, or no words at all. */
+/** A logged error has texts of this program only, and none of its dependencies'. */
 import { Decimal } from 'decimal.js'
 import { expect, test } from 'vitest'
 import { invariant } from '../../../../actors/result.ts'

@@ -1,4 +1,4 @@
-/** Goal: it does what a Map does. */
+/** It behaves like a Map. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TransientMap } from '../../../../runtime/common/transient-map.ts'

@@ -1,4 +1,4 @@
-/** Goal: what an edge asks of nodes can be followed and is counted once, by what its client was told. */
+/** An edge logs each request to nodes under its IDs and counts it once, by the client's outcome. */
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../../runtime/protocol/messages.ts'
 import type { LogFields } from '../../../../runtime/ports/log.ts'

@@ -1,4 +1,4 @@
-/** Goal: W1 to W4: the edge says `not_applied` only when it is proved, and `unknown` when it is not. */
+/** W1 to W4: the edge replies `not_applied` only with proof, and otherwise `unknown`. */
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../../actors/account/outcome.ts'
 import { GATEWAY_DEFAULTS } from '../../../../runtime/edge/gateway.ts'

@@ -1,4 +1,7 @@
-/** Goal: what an account signed for the ledger that it came from is never applied here, in memory or not. */
+/**
+ * An order that an imported account signed for its source ledger is never applied here, whether the account is in
+ * memory or not.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../actors/account/commands.ts'
 import { usedKeyHash } from '../../../../actors/account/used-key.ts'

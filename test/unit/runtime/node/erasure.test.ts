@@ -1,4 +1,4 @@
-/** Goal: an erasure follows the commit of earlier changes, and a repeated erasure gets the same reply. */
+/** An erasure commits after earlier changes of its account. A repeated erasure gets the same reply. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../../../runtime/protocol/messages.ts'
 import { hosting, kinds, register } from '../../../support/shard-hosting.ts'

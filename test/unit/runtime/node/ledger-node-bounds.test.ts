@@ -1,4 +1,4 @@
-/** Goal: by default a node keeps limited numbers of actors, whatever the number of shards, and of waiting requests. */
+/** Default limits of a node: actors in memory, for any number of shards, and waiting requests. */
 import { expect, test } from 'vitest'
 import { actorsPerShardOf, NODE_DEFAULTS } from '../../../../runtime/node/ledger-node.ts'
 import { sessionSubject } from '../../../../runtime/protocol/messages.ts'

@@ -1,4 +1,7 @@
-/** Goal: I2, I3, I12: a mint whose commits are not heard of is begun once, decided once and told to who has asked. */
+/**
+ * I2, I3, I12: a mint whose commits have unknown outcomes begins once, is decided once, and answers each of its
+ * requests.
+ */
 import { describe, expect, test } from 'vitest'
 import { classAddress, instanceAddress } from '../../../../actors/address.ts'
 import { canonicalJson } from '../../../../actors/canonical-json.ts'

@@ -1,4 +1,4 @@
-/** Goal: D7, I10, I12: the commit that decides a mint answers all its requests; a replay gets the recorded reply. */
+/** D7, I10, I12: the commit that decides a mint answers all its requests. A replay gets the recorded reply. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../../../actors/canonical-json.ts'
 import { applied, item, sendTo, startHost } from '../../../support/shard-hosting.ts'

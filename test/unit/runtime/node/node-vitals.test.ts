@@ -1,4 +1,6 @@
-/** Goal: what a node says of itself follows what became of its last probe and renewal, and of the word to leave. */
+/**
+ * The readiness of a node follows its last probe of the store, its last renewal of the lease, and a request to leave.
+ */
 import { expect, test } from 'vitest'
 import { delay } from '../../../../runtime/ports/clock.ts'
 import { sessionSubject } from '../../../../runtime/protocol/messages.ts'

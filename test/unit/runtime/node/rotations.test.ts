@@ -1,4 +1,4 @@
-/** Goal: a rotation installs the key that the account's owner signed; other members of its item have no effect. */
+/** A rotation installs the key in the signed payload. Other members of the message have no effect. */
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../../../../actors/canonical-json.ts'
 import type { Operation } from '../../../../runtime/protocol/messages.ts'

@@ -1,4 +1,4 @@
-/** Goal: a shard of which something cannot be read is stopped where it is found, before anything is decided on it. */
+/** A shard with an unreadable row stops when the row is read, before it decides anything. */
 import { expect, test } from 'vitest'
 import type { LookUpAnswer } from '../../../../runtime/ports/ledger-store.ts'
 import { credit, hosting, item, kinds, register } from '../../../support/shard-hosting.ts'

@@ -1,4 +1,4 @@
-/** Goal: F2, F3 and R5: a body of another version has no effect, is reported as unsupported, and affects nothing else. */
+/** F2, F3, R5: a body of another version is reported as unsupported and has no other effect. */
 import { describe, expect, test } from 'vitest'
 import { NodeCalls } from '../../../../runtime/node/ownership/node-calls.ts'
 import { createUnsupported } from '../../../../runtime/node/shard/unsupported.ts'

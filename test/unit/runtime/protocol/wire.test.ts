@@ -1,4 +1,4 @@
-/** Goal: F1, F4 and F5: accepted messages have a known version and its shape; any other fails alone. */
+/** F1, F4, F5: an accepted message has a known version and its shape. Any other fails alone. */
 import { describe, expect, test } from 'vitest'
 import {
   accountAddress,

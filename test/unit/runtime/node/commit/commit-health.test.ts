@@ -1,4 +1,4 @@
-/** Goal: C1, C2: commits count as failing while the store refuses or delays them, until a proof of success. */
+/** C1, C2: commits count as failing while the store refuses or delays them, until one succeeds. */
 import { expect, test } from 'vitest'
 import {
   createCommitHealth,

@@ -1,4 +1,4 @@
-/** Goal: B1, B2: the outcome of one shard's commit delays no other shard, and has no effect on a shard that has ended. */
+/** B1, B2: the outcome of one shard's commit delays no other shard, and has no effect on a shard that has ended. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../../../../runtime/protocol/messages.ts'
 import type { CommitVerdict } from '../../../../../runtime/ports/ledger-store.ts'

@@ -1,4 +1,4 @@
-/** Goal: the receipts of one batch are each signed with the key of their own time, and stay in order. */
+/** Each receipt of a batch is signed with the key that is valid at its own time, and the receipts keep their order. */
 import { expect, test } from 'vitest'
 import type { TransactionRecord } from '../../../../../actors/account/transaction.ts'
 import { signReceipts } from '../../../../../runtime/node/commit/prepared-batch.ts'

@@ -1,4 +1,4 @@
-/** Goal: B5: the effect of a store that refuses all commits on requests, messages and replays. */
+/** B5: the effect of a store that refuses all commits on requests, messages and replays. */
 import { describe, expect, test } from 'vitest'
 import { tokenAddress } from '../../../../../actors/address.ts'
 import type { CommitBatch, CommitVerdict } from '../../../../../runtime/ports/ledger-store.ts'

@@ -1,4 +1,7 @@
-/** Goal: I10, D7: what a commit did that was applied, and whose answer was lost, is done once and told as if it had been heard. */
+/**
+ * I10, D7: a commit that was applied, but whose outcome the node did not learn, takes effect once and gets its normal
+ * replies.
+ */
 import { expect, test } from 'vitest'
 import { accountAddress } from '../../../../../actors/address.ts'
 import { canonicalJson } from '../../../../../actors/canonical-json.ts'

@@ -1,4 +1,4 @@
-/** Goal: a row that is written whole weighs at least what it takes, whichever kind of actor it is of. */
+/** The estimated weight of a written row is never below its size, for every kind of actor. */
 import { expect, test } from 'vitest'
 import type { ExchangeState } from '../../../../../actors/exchange/state.ts'
 import type { GroupState } from '../../../../../actors/group/state.ts'

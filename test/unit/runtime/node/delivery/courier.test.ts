@@ -1,4 +1,4 @@
-/** Goal: V1 to V4: what is committed is carried until it is taken in, in order, and never too much of it at once. */
+/** V1 to V4: committed messages are sent in order until they are acknowledged, and a bounded number at once. */
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../../../actors/address.ts'
 import { SAVE_MS, WINDOW } from '../../../../../runtime/node/delivery/courier.ts'

@@ -1,4 +1,4 @@
-/** Goal: R1 to R4: each message is taken in once, in order, whatever is lost, doubled, late or undone. */
+/** R1 to R4: each message is handled once and in order, though messages are lost, doubled or late and commits fail. */
 import { describe, expect, test } from 'vitest'
 import { accountAddress } from '../../../../../actors/address.ts'
 import type { DeliveredMessage, Delivery, DeliveryAnswer } from '../../../../../runtime/protocol/messages.ts'

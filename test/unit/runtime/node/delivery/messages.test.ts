@@ -1,4 +1,4 @@
-/** Goal: I2, I3, I4: value sent between shards arrives once, also when their owners change. */
+/** I2, I3, I4: value sent between shards arrives once, also when their owners change. */
 import { SAVE_MS } from '../../../../../runtime/node/delivery/courier.ts'
 import { describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../../../actors/address.ts'

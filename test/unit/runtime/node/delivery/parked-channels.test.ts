@@ -1,4 +1,4 @@
-/** Goal: R5, V6: a message whose handling throws stops only its own channel, at every owner, without loss. */
+/** R5, V6: a message whose handling throws stops only its own channel, at every owner, without loss. */
 import { describe, expect, test } from 'vitest'
 import { BrokenInvariant } from '../../../../../actors/result.ts'
 import { type StepActor, stepActor } from '../../../../../actors/step-actor.ts'

@@ -1,4 +1,4 @@
-/** Goal: C3: timers that cannot be handled are parked; only faults outside the store are held against their shard. */
+/** C3: a timer whose handling throws is parked. Only faults outside the store count against its shard. */
 import { expect, test } from 'vitest'
 import { groupAddress } from '../../../../../actors/address.ts'
 import { MAX_PARKED_TIMERS } from '../../../../../runtime/node/recovery/containment.ts'

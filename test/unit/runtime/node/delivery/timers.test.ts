@@ -1,4 +1,4 @@
-/** Goal: I11: a timer runs once, with any owner of its shard and any outcome of the commit. */
+/** I11: a timer runs once, with any owner of its shard and any outcome of the commit. */
 import { describe, expect, test } from 'vitest'
 import { type ActorAddress, exchangeAddress } from '../../../../../actors/address.ts'
 import type { ExchangeState } from '../../../../../actors/exchange/state.ts'

@@ -1,4 +1,7 @@
-/** Goal: N1, H4: what a node decided, or found broken, counts for nothing where another has written since, itself included. */
+/**
+ * N1, H4: decisions and faults of a node count for nothing if a later owner, or a later incarnation of the same node,
+ * has written.
+ */
 import { describe, expect, test } from 'vitest'
 import {
   type CommitVerdict,

@@ -1,4 +1,4 @@
-/** Goal: what a node does with a request can be followed by the names it came with, and is counted. */
+/** A node logs a request under its IDs and counts it. */
 import { describe, expect, test } from 'vitest'
 import type { LogFields } from '../../../../../runtime/ports/log.ts'
 import type { NodeMetrics } from '../../../../../runtime/ports/metrics.ts'

@@ -1,4 +1,4 @@
-/** Goal: B1, B2, H1-H4: what follows from each verdict of a commit, and what is told to whom. */
+/** B1, B2, H1 to H4: replies and further steps after each outcome of a commit. */
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../../../actors/address.ts'
 import { canonicalJson } from '../../../../../actors/canonical-json.ts'

@@ -1,4 +1,4 @@
-/** Goal: K1, K5, K6: a failing look-up holds up only its own shard, and only while a client waits. */
+/** K1, K5, K6: a failing look-up delays only its own shard, and only while a client waits. */
 import { describe, expect, test } from 'vitest'
 import { delay } from '../../../../../runtime/ports/clock.ts'
 import type { LedgerStore, LookUpQuestion } from '../../../../../runtime/ports/ledger-store.ts'

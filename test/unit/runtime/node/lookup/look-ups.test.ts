@@ -1,4 +1,4 @@
-/** Goal: P1, P2: what a look-up found is as old as the look-up; what has committed since is known all the same. */
+/** P1, P2: a command sees the rows of its look-up and all commits since. */
 import { describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../../../actors/address.ts'
 import {

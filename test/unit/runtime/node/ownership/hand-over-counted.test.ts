@@ -1,4 +1,4 @@
-/** Goal: a shard that is given away is counted by what became of it: taken at once, free, or kept. */
+/** The metric of hand-overs counts each shard by its result: taken at once, free, or kept. */
 import { expect, test } from 'vitest'
 import { EpochsSeen } from '../../../../../runtime/node/ownership/epochs-seen.ts'
 import { createHandOver } from '../../../../../runtime/node/ownership/hand-over.ts'

@@ -1,4 +1,4 @@
-/** Goal: hints that a lease store lost are said again by those who own the shards (O6). */
+/** O6: owners repeat the hints that a lease store lost. */
 import { expect, test } from 'vitest'
 import { RENEW_MS, startNode } from '../node-fixture.ts'
 

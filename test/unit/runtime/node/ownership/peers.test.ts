@@ -1,4 +1,4 @@
-/** Goal: E1 to E3: silence is death only after 12 seconds of our own watching. */
+/** E1 to E3: a node counts as dead after 12 seconds of silence that this node has observed itself. */
 import { describe, expect, test } from 'vitest'
 import { Peers, SESSION_EXPIRY_MS, UNREADY_EXPIRY_MS } from '../../../../../runtime/node/ownership/peers.ts'
 import type { ListedSession } from '../../../../../runtime/ports/lease-store.ts'

@@ -1,4 +1,4 @@
-/** Goal: placement is the same for all, bounded, and moves little. */
+/** All nodes compute the same placement of shards. It is balanced, and a change of nodes moves few shards. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { placeShards } from '../../../../../runtime/node/ownership/placement.ts'

@@ -1,4 +1,4 @@
-/** Goal: S1 to S4, at their exact bounds: what an operator reads of a shard is what is so. */
+/** S1 to S4, at their exact bounds: the state of a shard as operators see it. */
 import { describe, expect, test } from 'vitest'
 import { SESSION_EXPIRY_MS } from '../../../../../runtime/node/ownership/peers.ts'
 import { NODE_DEFAULTS } from '../../../../../runtime/node/ledger-node.ts'

@@ -1,4 +1,4 @@
-/** Goal: F1: what was known when a command was looked up is known at its step. */
+/** F1: a fact that was known at the look-up of a command is known at its step. */
 import { expect, test } from 'vitest'
 import type { ClassFacts } from '../../../../../actors/nft-class/state.ts'
 import { createFacts, createFactsOfLookUp } from '../../../../../runtime/node/shard/facts.ts'

@@ -1,4 +1,4 @@
-/** Goal: H6: a malformed item affects only its own reply, for any fault. */
+/** H6: a malformed item affects only its own reply, for any fault. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../../../actors/address.ts'

@@ -1,4 +1,4 @@
-/** Goal: I10, I12: a request that a later step of its actor answers is answered by that step's commit, or as undecided. */
+/** I10, I12: a request that waits for a later step of its actor is answered by that step's commit, or as undecided. */
 import { describe, expect, test } from 'vitest'
 import { tokenAddress } from '../../../../../actors/address.ts'
 import type { Message } from '../../../../../actors/message.ts'

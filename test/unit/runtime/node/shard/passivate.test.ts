@@ -1,4 +1,4 @@
-/** Goal: memory holds no more actors than it may, as soon as nothing needs the others. */
+/** Actors leave memory down to the limit as soon as no command needs them. */
 import { expect, test } from 'vitest'
 import {
   Incarnation,

@@ -1,4 +1,4 @@
-/** Goal: P1 and P2: nothing is let go while a look-up that might miss it is open. */
+/** P1, P2: an actor stays in memory while an open look-up might miss its last change. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPinBoard } from '../../../../../runtime/node/shard/pin-board.ts'
