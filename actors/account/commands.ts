@@ -73,7 +73,7 @@ export interface RegisterCommand extends CommandBase {
   readonly registrationKey: string | null
 }
 
-/** `dry_run`: replies what `submit` would do now. It changes nothing and uses no idempotency key (D24). */
+/** `dry_run`: the reply is the effect that `submit` would have now. It changes nothing and uses no idempotency key (D24). */
 export interface SubmitCommand extends SignedCommandBase {
   readonly type: 'submit' | 'dry_run'
   readonly submission: Submission

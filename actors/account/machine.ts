@@ -29,6 +29,7 @@ import {
 } from './commands.ts'
 import { compensate, refuseClosedCompensation, refuseErasedCompensation } from './compensation.ts'
 import { departed, departToken, departWhole } from './departure.ts'
+import { dryRun } from './dry-run.ts'
 import type { Evidence } from './evidence.ts'
 import {
   creditIssue,
@@ -40,7 +41,6 @@ import {
   refuseClosedIssuer,
   refuseConsent,
 } from './issue.ts'
-import { dryRun } from './dry-run.ts'
 import { creditLeg, decline, expectLeg, refuseClosedLeg, revertLeg, settleLeg } from './legs.ts'
 import { beginMint, concludeMint, mintUnderWay } from './mint.ts'
 import { nftHeld, nftReleased, receiveNft, refuseClosedNft } from './nfts.ts'

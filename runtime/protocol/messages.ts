@@ -44,7 +44,7 @@ const registered = { payload: isText, signature: isTextOrNull, registrationKey: 
 /** The members of each kind of operation: the type `Operation` and the command follow from them. */
 export const OPERATION_MEMBERS = {
   submit: signed,
-  /** The reply is what `submit` would do now; nothing changes. */
+  /** The reply is the effect that `submit` would have now; nothing changes. */
   dry_run: signed,
   decline_legs: signed,
   /** `proof`: the signature by the new key over the same payload, which has neither `signature` nor `proof` in it. */

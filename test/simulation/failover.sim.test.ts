@@ -8,7 +8,7 @@ import { createCluster } from './cluster/cluster.ts'
 import { FAULT_KINDS } from './cluster/faults.ts'
 import { createKernel } from './kernel/kernel.ts'
 import { planOf } from './plan.ts'
-import type { AppliedCommit } from './store/database.ts'
+import type { AppliedCommit } from './store/applied.ts'
 import type { Breaks } from './breaks.ts'
 import { EPOCH_LEAP } from './store/servers.ts'
 

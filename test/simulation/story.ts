@@ -11,7 +11,8 @@ import { deliveriesIn, deliveryAnswersIn, itemsIn, verdictsIn } from '../support
 import { actorKey } from '../support/reference-encoding.ts'
 import type { KernelWitness, RunEnd } from './kernel/kernel.ts'
 import { type Plan, writePlan } from './plan.ts'
-import type { AppliedCommit, ShardChange, SimDatabase } from './store/database.ts'
+import type { AppliedCommit, ShardChange } from './store/applied.ts'
+import type { SimDatabase } from './store/database.ts'
 import { isDelivery, subjectKind } from './subjects.ts'
 import { meaningOf, type Violation } from './violations.ts'
 

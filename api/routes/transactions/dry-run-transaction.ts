@@ -16,7 +16,7 @@ export const dryRunTransaction: Endpoint = {
   method: 'POST',
   path: '/v1/transactions/dry-run',
   summary: 'Rehearse a signed order',
-  description: `Takes the body of \`POST /v1/transactions\`, signature included, with the same checks, and answers what the account would do with it now. Nothing is written and nothing reserved, and the \`idempotency_key\` is neither looked up nor used: the same body can be submitted afterwards.
+  description: `Takes the body of \`POST /v1/transactions\`, signature included, with the same checks except those of its key, and answers what the account would do with it now. Nothing is written and nothing reserved, and the \`idempotency_key\` is neither looked up nor used: the same body can be submitted afterwards.
 
 \`balance_after\` and \`available_after\` are those of the account right after it had accepted the order. Where the outcome is \`pending\`, or a leg of a settlement group completes, \`decided_by\` names who would still decide. Other orders may change the account before the order is submitted: a dry run promises nothing.`,
   roles: SUBMITTERS,

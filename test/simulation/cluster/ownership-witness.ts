@@ -12,7 +12,8 @@ import { bodyIn } from '../../support/bodies.ts'
 import type { Demand } from '../invariants/messages.ts'
 import type { SimProcess } from '../kernel/kernel-process.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { ShardChange, SimDatabase } from '../store/database.ts'
+import type { ShardChange } from '../store/applied.ts'
+import type { SimDatabase } from '../store/database.ts'
 import { subjectKind } from '../subjects.ts'
 
 export type ControlCall =

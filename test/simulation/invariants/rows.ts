@@ -21,7 +21,8 @@ import { commandOf, OrderBook, type OrderedCommand } from './rows-orders.ts'
 import { sealed } from '../cluster/sealed.ts'
 import { WrittenRows } from './rows-written.ts'
 import type { Demand } from './messages.ts'
-import type { AppliedCommit, SimDatabase } from '../store/database.ts'
+import type { AppliedCommit } from '../store/applied.ts'
+import type { SimDatabase } from '../store/database.ts'
 import { Rows } from '../store/rows.ts'
 
 export interface RowReplaySettings extends EvidenceSettings {

@@ -5,15 +5,21 @@
  *   B2. A commit skips shards whose row is locked or whose token differs (SKIP LOCKED); an acquire waits up to 500 ms.
  *   B3. A session's lock is free only when no commit of it can still take effect.
  */
-import type { AcquireResult, CommitBatch, CommitVerdict, ShardRecord } from '../../../runtime/ports/ledger-store.ts'
 import type {
   AcknowledgedChannel,
+  AcquireResult,
+  CommitBatch,
+  CommitVerdict,
   DueActor,
   LookUpAnswer,
   LookUpQuestion,
+  ShardBatch,
+  ShardRecord,
+  ShardStart,
+  ShardToken,
 } from '../../../runtime/ports/ledger-store.ts'
-import type { ShardBatch, ShardStart, ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { AppliedCommit, ShardChange } from './applied.ts'
 import { NO_STORE_FAULTS, type StoreFaults, type StoreRule } from './faults.ts'
 import { createGate, createRowLocks, type Gate, type RowLocks } from './locks.ts'
 import { lookUpStatements } from './look-up.ts'
@@ -45,25 +51,6 @@ export interface Connection {
   /** Commits that may still take effect. */
   pending: number
   readonly onEnded: Set<() => void>
-}
-
-/** The effect of an applied commit, with the shard's row at that moment. */
-export interface AppliedShard {
-  readonly batch: ShardBatch
-  readonly row: ShardRow
-}
-
-export interface AppliedCommit {
-  readonly atMs: number
-  readonly session: string
-  readonly nodeId: string
-  readonly shards: readonly AppliedShard[]
-}
-
-export interface ShardChange {
-  readonly shardId: number
-  readonly before: ShardRow
-  readonly after: ShardRow
 }
 
 interface OldSnapshot {

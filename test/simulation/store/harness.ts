@@ -6,7 +6,8 @@ import type { BoundaryTotal } from '../../contract/ledger-store/ledger-store-har
 import type { RewindableHarness } from '../../contract/ledger-store/ledger-store-rewound.contract.ts'
 import type { PromotableHarness, WatchedSession } from '../../contract/ledger-store/ledger-store-server.contract.ts'
 import { createKernel } from '../kernel/kernel.ts'
-import { type AppliedCommit, SimDatabase } from './database.ts'
+import type { AppliedCommit } from './applied.ts'
+import { SimDatabase } from './database.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
 import { decimalOf } from './value.ts'
 
