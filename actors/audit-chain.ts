@@ -12,8 +12,16 @@ export type Hash = string
 
 export const GENESIS: Hash = '0'.repeat(64)
 
-/** The version of the payload's format, inside every payload. */
-export const ENTRY_FORMAT = 1
+/**
+ * The version of the payload's format, inside every payload. Format 2 has the available quantities after a transaction.
+ * Entries of format 1, from before, stay valid.
+ */
+export const ENTRY_FORMAT = 2
+export type EntryFormat = 1 | typeof ENTRY_FORMAT
+
+export function isEntryFormat(value: unknown): value is EntryFormat {
+  return value === 1 || value === ENTRY_FORMAT
+}
 
 export function sha256Hex(text: string): Hash {
   return hash('sha256', text, 'hex')
@@ -37,7 +45,7 @@ export interface AuditEntry {
  * could be guessed from its hash.
  */
 export type EntryFields = JsonObject & {
-  readonly format: typeof ENTRY_FORMAT
+  readonly format: EntryFormat
   readonly salt: string
   readonly sequence: number
   readonly txn_id: string | null

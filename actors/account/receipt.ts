@@ -4,29 +4,30 @@
  */
 import { showHash } from '../audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../canonical-json.ts'
-import { assetMembers, nftNameOf } from '../nft-id.ts'
+import { nftNameOf } from '../nft-id.ts'
 import { isoTimestamp } from '../timestamp.ts'
+import { balancesAfter, receiveMembers } from './record.ts'
 import type { TransactionRecord } from './transaction.ts'
-
-export const RECEIPT_FORMAT = 1
 
 /**
  * `keyId`: the service's receipt key. Absent optional fields are left out, so that new fields do not change old
- * receipts. The members are in canonical order.
+ * receipts. The members are in canonical order. The format is that of the chain entry; a failed transaction has none,
+ * and format 1.
  */
 export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyId: string): JsonObject {
-  const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, receive, toAccountId } = transaction
+  const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, toAccountId, entry } = transaction
   const name = nftNameOf(transaction.tokenId)
   return {
     account_id: transaction.accountId,
     amount: transaction.amount,
     audit_hash: transaction.auditHash === null ? null : showHash(transaction.auditHash),
+    ...(entry === null ? undefined : balancesAfter(entry)),
     ...(name === undefined ? undefined : { class_id: name.classId }),
     ...(compensates === null ? undefined : { compensates }),
     ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
     created_at: isoTimestamp(transaction.createdAtMs),
     ...(failure === null ? undefined : { failure: { code: failure.code, detail: failure.detail } }),
-    format: RECEIPT_FORMAT,
+    format: entry?.format ?? 1,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     ...(groupId === null ? undefined : { group_id: groupId }),
     ...(name === undefined ? undefined : { instance_id: name.instanceId }),
@@ -36,7 +37,7 @@ export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyI
     origin: transaction.origin,
     previous_hash: transaction.previousHash === null ? null : showHash(transaction.previousHash),
     processed_at: isoTimestamp(transaction.processedAtMs ?? transaction.createdAtMs),
-    ...(receive === null ? undefined : { receive: { amount: receive.amount, ...assetMembers(receive.tokenId) } }),
+    ...receiveMembers(transaction),
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,

@@ -1,11 +1,12 @@
 /** Transactions as entered, completed and failed. Each completed transaction has one chain entry. */
 import { ENTRY_FORMAT, type EntryFields, sha256Hex } from '../audit-chain.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../canonical-json.ts'
 import { formatQuantity } from '../money.ts'
 import { assetMembers, isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import type { SubmitCommand } from './commands.ts'
+import { availableOf } from './state.ts'
 import type { EntryDetails, Failure, Transaction, TransactionRecord } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
@@ -135,10 +136,13 @@ function entryDetails(turn: Turn, { tokenId, receive }: TransactionRecord): Entr
   const held = isNft(tokenId) ? null : turn.balance(tokenId)
   const received = receive === null || isNft(receive.tokenId) ? null : turn.balance(receive.tokenId)
   return {
+    format: ENTRY_FORMAT,
     salt: turn.stamp.salt,
     balance: held === null ? null : formatQuantity(held.balance),
+    available: held === null ? null : formatQuantity(availableOf(held)),
     incoming: held === null || held.incoming === 0n ? null : formatQuantity(held.incoming),
     receivedBalance: received === null ? null : formatQuantity(received.balance),
+    receivedAvailable: received === null ? null : formatQuantity(availableOf(received)),
   }
 }
 
@@ -152,18 +156,21 @@ export function entryPayload(transaction: TransactionRecord): string {
 /** The members are in canonical order, except those of NFTs. */
 function entryFields(
   transaction: TransactionRecord,
-  { salt, balance, incoming, receivedBalance }: EntryDetails,
+  entry: EntryDetails,
   { sequence, processedAtMs }: { readonly sequence: number; readonly processedAtMs: number },
 ): EntryFields {
   const { compensates, counterTxnId, fromAccountId, receive, toAccountId, tokenId } = transaction
+  const { format, salt, balance, incoming, receivedBalance } = entry
   return {
     account_id: transaction.accountId,
     amount: transaction.amount,
-    ...(balance === null ? assetMembers(tokenId) : { balance }),
+    ...balancesAfter(entry),
+    ...(format === 1 && balance !== null ? { balance } : undefined),
+    ...(isNft(tokenId) ? assetMembers(tokenId) : undefined),
     ...(compensates === null ? undefined : { compensates }),
     ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
     created_at: isoTimestamp(transaction.createdAtMs),
-    format: ENTRY_FORMAT,
+    format,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     group_id: transaction.groupId,
     ...(incoming === null ? undefined : { incoming }),
@@ -172,8 +179,8 @@ function entryFields(
     metadata: transaction.metadata,
     origin: transaction.origin,
     processed_at: isoTimestamp(processedAtMs),
-    ...(receive === null ? undefined : { receive: { amount: receive.amount, ...assetMembers(receive.tokenId) } }),
-    ...(receivedBalance === null ? undefined : { received_balance: receivedBalance }),
+    ...receiveMembers({ receive, entry }),
+    ...(format === 1 && receivedBalance !== null ? { received_balance: receivedBalance } : undefined),
     salt,
     sequence,
     shard_id: transaction.shardId,
@@ -182,5 +189,19 @@ function entryFields(
     ...(isNft(tokenId) ? undefined : { token_id: tokenId }),
     txn_id: transaction.txnId,
     type: transaction.type,
+  }
+}
+
+/** Balances of the asset that the transaction gave, from format 2 on; empty for an NFT and in format 1. */
+export function balancesAfter({ balance, available }: Pick<EntryDetails, 'balance' | 'available'>): JsonObject {
+  return balance === null || available === null ? {} : { available_after: available, balance_after: balance }
+}
+
+/** The asset that an exchange receives, once completed with its balances. */
+export function receiveMembers({ receive, entry }: Pick<TransactionRecord, 'receive' | 'entry'>): JsonObject {
+  if (receive === null) return {}
+  const { receivedBalance: balance = null, receivedAvailable: available = null } = entry ?? {}
+  return {
+    receive: { amount: receive.amount, ...balancesAfter({ balance, available }), ...assetMembers(receive.tokenId) },
   }
 }

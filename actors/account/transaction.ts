@@ -1,3 +1,4 @@
+import type { EntryFormat } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { ExchangeSide } from '../message.ts'
 import type { TransactionType } from './commands.ts'
@@ -80,11 +81,15 @@ export interface TransactionRecord {
  * transaction; null where the entry lacks the member.
  */
 export interface EntryDetails {
+  readonly format: EntryFormat
   /** 32 random hexadecimal digits. */
   readonly salt: string
   readonly balance: string | null
+  readonly available: string | null
   readonly incoming: string | null
+  /** Of the asset that an exchange receives. */
   readonly receivedBalance: string | null
+  readonly receivedAvailable: string | null
 }
 
 export interface Transaction extends TransactionRecord {

@@ -8,7 +8,7 @@ import { type Effect, sent } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import { type Change, written } from '../define-actor.ts'
 import { accountAddress, exchangeAddress, groupAddress } from '../address.ts'
-import { chainHash, ENTRY_FORMAT } from '../audit-chain.ts'
+import { chainHash } from '../audit-chain.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { LegName, Message, Stamp } from '../message.ts'
 import type { Refusal, RefusalCode } from '../refusal.ts'
@@ -18,6 +18,7 @@ import { isoTimestamp } from '../timestamp.ts'
 import {
   type InstanceCommandOf,
   type InstanceData,
+  NFT_EVENT_FORMAT,
   type InstanceHold,
   type InstanceStatus,
   newInstance,
@@ -255,7 +256,7 @@ function entering(instance: InstanceData, { salt }: Stamp, { type, from, to, txn
   const name = nftNameOf(id)
   const payload = canonicalJson({
     class_id: name?.classId ?? '',
-    format: ENTRY_FORMAT,
+    format: NFT_EVENT_FORMAT,
     from,
     instance_id: name?.instanceId ?? '',
     number,

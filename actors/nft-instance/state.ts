@@ -6,6 +6,9 @@ import type { InstanceMessage, LegName, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
 import { type Guarded, isCount, isNullOr, isNumber, isObjectOf, isOneOf, isText } from '../shapes.ts'
 
+/** The version of the payload of an event in an NFT's history. */
+export const NFT_EVENT_FORMAT = 1
+
 /**
  * `minting`: waiting for the owner's acceptance, or staged for an import; `held`: held for a transaction or a leg, and
  * still owned by the sender.

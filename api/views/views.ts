@@ -1,8 +1,9 @@
 /** Resources as the interface shows them: member order is the order in which they are read. */
 import { showHash } from '../../actors/audit-chain.ts'
 import type { AccountView } from '../../actors/account/outcome.ts'
+import { balancesAfter, receiveMembers } from '../../actors/account/record.ts'
 import type { GroupLegView, GroupView } from '../../actors/group/state.ts'
-import type { ExchangeSide, LegTerms } from '../../actors/message.ts'
+import type { LegTerms } from '../../actors/message.ts'
 import { assetMembers } from '../../actors/nft-id.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { TokenView } from '../../actors/token/state.ts'
@@ -86,12 +87,13 @@ export function transactionDetailMembers(transaction: TransactionView): object {
     created_at: isoTimestamp(transaction.createdAtMs),
     audit_hash:
       transaction.status === 'completed' && transaction.auditHash !== null ? showHash(transaction.auditHash) : null,
+    ...(transaction.entry === null ? {} : balancesAfter(transaction.entry)),
     origin: transaction.origin,
     ...present('group_id', transaction.groupId),
     ...(transaction.metadata === null ? {} : { metadata: transaction.metadata }),
     ...present('to_account_id', transaction.toAccountId),
     ...present('from_account_id', transaction.fromAccountId),
-    ...(transaction.receive === null ? {} : { receive: exchangeSideMembers(transaction.receive) }),
+    ...receiveMembers(transaction),
     ...(transaction.processedAtMs === null ? {} : { processed_at: isoTimestamp(transaction.processedAtMs) }),
     ...present('compensates', transaction.compensates),
     ...present('compensated_by', transaction.compensatedBy),
@@ -146,10 +148,6 @@ function legMembers(leg: GroupLegView): object {
     leg_status: leg.status,
     ...present('txn_id', leg.txnId),
   }
-}
-
-function exchangeSideMembers({ amount, tokenId }: ExchangeSide): object {
-  return { amount, ...assetMembers(tokenId) }
 }
 
 /** One member, or none. */

@@ -88,9 +88,12 @@ export class Books {
 
 /** K2. */
 function disagreement(members: JsonObject, { sum, burns }: Asset): string | undefined {
-  const balance = quantityIn(members, 'balance')
+  const isFirstFormat = members['format'] === 1
+  const balance = quantityIn(members, isFirstFormat ? 'balance' : 'balance_after')
+  const available = isFirstFormat ? ZERO : quantityIn(members, 'available_after')
   const incoming = members['incoming'] === undefined ? ZERO : quantityIn(members, 'incoming')
-  if (balance === undefined || incoming === undefined) return 'its balance is no quantity'
+  if (balance === undefined || incoming === undefined || available === undefined) return 'its balance is no quantity'
+  if (available > balance) return 'more is available than its balance'
   const more = balance + incoming - sum
   return more < 0n || more > burns ? 'its balance does not follow from the entries up to it' : undefined
 }

@@ -8,7 +8,7 @@
  */
 import type { AccountStatus, Hold } from '../../actors/account/state.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
-import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../../actors/audit-chain.ts'
+import { type AuditEntry, chainHash, GENESIS, type Hash, isEntryFormat } from '../../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { readQuantity } from '../../actors/money.ts'
 import { Books, type StoredBooks } from './books.ts'
@@ -265,7 +265,7 @@ export function entryProblem(
   if (chainHash(entry.previousHash, payload) !== entry.auditHash)
     return 'its audit_hash does not follow from its payload'
   if (members === undefined) return 'its payload is no JSON object'
-  if (members['format'] !== ENTRY_FORMAT) return 'its payload is in an unknown format'
+  if (!isEntryFormat(members['format'])) return 'its payload is in an unknown format'
   const accountId = members['account_id']
   if (typeof accountId !== 'string' || refOf(accountId) !== account)
     return 'its payload was written for another account'

@@ -74,7 +74,8 @@ function isMoreThanSaid(
   holding: { readonly balance: string; readonly incoming: string },
   members: JsonObject,
 ): boolean {
-  const { balance, incoming = '0' } = members
+  const { incoming = '0' } = members
+  const balance = members['balance_after'] ?? members['balance']
   if (typeof balance !== 'string' || typeof incoming !== 'string') return true
   const has = sumOf(holding.balance, holding.incoming)
   const said = sumOf(balance, incoming)

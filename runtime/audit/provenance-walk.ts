@@ -7,9 +7,14 @@
  *       have their transactions there.
  *   N4. Owner and number of entries are those at the end of the history.
  */
-import { chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../../actors/audit-chain.ts'
+import { chainHash, GENESIS, type Hash } from '../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import type { InstanceState, NftEvent, NftEventType } from '../../actors/nft-instance/state.ts'
+import {
+  type InstanceState,
+  NFT_EVENT_FORMAT,
+  type NftEvent,
+  type NftEventType,
+} from '../../actors/nft-instance/state.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { Finding } from './finding.ts'
@@ -180,7 +185,7 @@ function columnsOf(nftId: string, { number, type, from, to, txnId, atMs }: Walke
   const name = nftNameOf(nftId)
   return {
     class_id: name?.classId ?? '',
-    format: ENTRY_FORMAT,
+    format: NFT_EVENT_FORMAT,
     from,
     instance_id: name?.instanceId ?? '',
     number,

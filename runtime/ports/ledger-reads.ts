@@ -85,6 +85,7 @@ export type TransactionView = Pick<
   | 'createdAtMs'
   | 'processedAtMs'
   | 'auditHash'
+  | 'entry'
 > & { readonly status: TransactionStatus; readonly compensatedBy: string | null }
 
 export const TRANSACTION_STATUSES = ['pending', 'completed', 'failed'] as const

@@ -50,6 +50,40 @@ export const COMPLETED_EXCHANGE: GoldenReceipt = {
     sequence: 7,
     previousHash: '2b'.repeat(32),
     auditHash: '1a'.repeat(32),
+    entry: {
+      format: 2,
+      salt: 'in no receipt',
+      balance: '899.5',
+      available: '200',
+      incoming: 'in no receipt',
+      receivedBalance: '95.25',
+      receivedAvailable: '95.25',
+    },
+  },
+  payload:
+    '{"account_id":"alice@example","amount":"100.50","audit_hash":"sha256:1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","available_after":"200","balance_after":"899.5","counter_txn_id":"txn_01M80E1PV6000010W1DNTF3NMN","created_at":"2026-09-21T14:13:20.123Z","format":2,"group_id":"5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","metadata":{"10":"ten","9":"nine","a":"a \\"quoted\\" \\\\ é","b":"2"},"origin":"client","previous_hash":"sha256:2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","processed_at":"2026-09-21T14:13:21.623Z","receive":{"amount":"95.25","available_after":"95.25","balance_after":"95.25","token_id":"EUR"},"sequence":7,"shard_id":131,"status":"completed","submission_hash":"sha256:3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c","token_id":"BASE","txn_id":"txn_01M80E1PQB000010SNKHFAT8F1","type":"exchange"}',
+}
+
+/** Of an entry from before format 2. */
+export const FIRST_FORMAT_EXCHANGE: GoldenReceipt = {
+  transaction: {
+    ...RECORD,
+    metadata: { b: '2', '9': 'nine', a: 'a "quoted" \\ é', '10': 'ten' },
+    receive: { tokenId: 'EUR', amount: '95.25' },
+    counterTxnId: 'txn_01M80E1PV6000010W1DNTF3NMN',
+    processedAtMs: START_MS + 1_500,
+    sequence: 7,
+    previousHash: '2b'.repeat(32),
+    auditHash: '1a'.repeat(32),
+    entry: {
+      format: 1,
+      salt: 'in no receipt',
+      balance: 'in no receipt',
+      available: null,
+      incoming: 'in no receipt',
+      receivedBalance: 'in no receipt',
+      receivedAvailable: null,
+    },
   },
   payload:
     '{"account_id":"alice@example","amount":"100.50","audit_hash":"sha256:1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","counter_txn_id":"txn_01M80E1PV6000010W1DNTF3NMN","created_at":"2026-09-21T14:13:20.123Z","format":1,"group_id":"5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","metadata":{"10":"ten","9":"nine","a":"a \\"quoted\\" \\\\ é","b":"2"},"origin":"client","previous_hash":"sha256:2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","processed_at":"2026-09-21T14:13:21.623Z","receive":{"amount":"95.25","token_id":"EUR"},"sequence":7,"shard_id":131,"status":"completed","submission_hash":"sha256:3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c","token_id":"BASE","txn_id":"txn_01M80E1PQB000010SNKHFAT8F1","type":"exchange"}',
@@ -121,6 +155,7 @@ export const COMPENSATING_CREDIT: GoldenReceipt = {
 
 export const GOLDEN_RECEIPTS: readonly GoldenReceipt[] = [
   COMPLETED_EXCHANGE,
+  FIRST_FORMAT_EXCHANGE,
   FAILED_EXCHANGE_OF_NFTS,
   COMPENSATING_DEBIT,
   COMPENSATING_CREDIT,

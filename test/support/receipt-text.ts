@@ -3,9 +3,10 @@ import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { canonicalText } from './reference-encoding.ts'
 
 export function receiptText(transaction: TransactionRecord, ledgerId: string, keyId: string): string {
-  const { auditHash, createdAtMs, failure, payloadHash, previousHash, processedAtMs, receive } = transaction
+  const { auditHash, createdAtMs, entry, failure, payloadHash, previousHash, processedAtMs, receive } = transaction
   return canonicalText({
     ...assetOf(transaction.tokenId),
+    ...after(entry?.balance, entry?.available),
     account_id: transaction.accountId,
     amount: transaction.amount,
     audit_hash: auditHash === null ? null : `sha256:${auditHash}`,
@@ -13,7 +14,7 @@ export function receiptText(transaction: TransactionRecord, ledgerId: string, ke
     counter_txn_id: transaction.counterTxnId ?? undefined,
     created_at: new Date(createdAtMs).toISOString(),
     failure: failure === null ? undefined : { code: failure.code, detail: failure.detail },
-    format: 1,
+    format: entry?.format ?? 1,
     from_account_id: transaction.fromAccountId ?? undefined,
     group_id: transaction.groupId ?? undefined,
     key_id: keyId,
@@ -22,7 +23,14 @@ export function receiptText(transaction: TransactionRecord, ledgerId: string, ke
     origin: transaction.origin,
     previous_hash: previousHash === null ? null : `sha256:${previousHash}`,
     processed_at: new Date(processedAtMs ?? createdAtMs).toISOString(),
-    receive: receive === null ? undefined : { ...assetOf(receive.tokenId), amount: receive.amount },
+    receive:
+      receive === null
+        ? undefined
+        : {
+            ...assetOf(receive.tokenId),
+            ...after(entry?.receivedBalance, entry?.receivedAvailable),
+            amount: receive.amount,
+          },
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,
@@ -37,4 +45,9 @@ export function receiptText(transaction: TransactionRecord, ledgerId: string, ke
 function assetOf(tokenId: string): object {
   const [classId, ...rest] = tokenId.split('/')
   return rest.length === 0 ? { token_id: tokenId } : { class_id: classId, instance_id: rest.join('/') }
+}
+
+/** From format 2 on. */
+function after(balance: string | null = null, available: string | null = null): object {
+  return available === null ? {} : { available_after: available, balance_after: balance }
 }

@@ -128,8 +128,20 @@ export const listedTransactionResponse = withRule(
   ASSET_RULE,
 )
 
+const balancesAfterEntries = {
+  balance_after: [
+    v.exactOptional(minimalDecimal),
+    'The balance of the asset right after the transaction completed. Absent for an NFT, and before format 2.',
+  ],
+  available_after: [v.exactOptional(minimalDecimal), 'The part of `balance_after` that nothing reserved.'],
+} as const
 const received = v.pipe(
-  v.object({ amount: amountField, ...assetEntries }),
+  v.object({
+    amount: amountField,
+    ...assetEntries,
+    balance_after: v.exactOptional(minimalDecimal),
+    available_after: v.exactOptional(minimalDecimal),
+  }),
   v.check((asset) => isOneAsset(asset), ASSET_RULE),
 )
 
@@ -143,6 +155,7 @@ const oneTransaction = define(
     shard_id: shardId,
     created_at: timestamp,
     audit_hash: auditHash,
+    ...balancesAfterEntries,
     origin,
     group_id: v.exactOptional(groupId),
     metadata: v.exactOptional(transactionMetadata),
@@ -180,12 +193,13 @@ export const receiptPayload = withRule(
       account_id: account,
       amount: amountField,
       audit_hash: auditHash,
+      ...balancesAfterEntries,
       ...assetEntries,
       compensates,
       counter_txn_id: [v.exactOptional(transactionId), 'The transaction of the other side.'],
       created_at: timestamp,
       failure,
-      format: [v.literal(1), 'The version of this format.'],
+      format: [v.picklist([1, 2]), 'The version of this format: `2` has the balances after a completed transaction.'],
       from_account_id: v.exactOptional(accountIdField),
       group_id: v.exactOptional(groupId),
       key_id: [keyId, 'The key of the service that signs.'],

@@ -26,7 +26,18 @@ export interface ReceiptKeys {
 }
 
 /** Fields with the same value in a receipt and its entry of the chain. */
-const SHARED_FIELDS = ['account_id', 'shard_id', 'type', 'amount', 'token_id', 'origin', 'created_at', 'processed_at']
+const SHARED_FIELDS = [
+  'account_id',
+  'shard_id',
+  'type',
+  'amount',
+  'token_id',
+  'balance_after',
+  'available_after',
+  'origin',
+  'created_at',
+  'processed_at',
+]
 
 /** A strict ID: any other value names no key that could be fetched. */
 const ID = /^[\x21-\x7e]{1,128}$/

@@ -138,14 +138,28 @@ function nameOf({ shard_id: shardId, account_id: ref, txn_id: txnId }: Transacti
   return PLACES.transaction(shardId, ref, txnId)
 }
 
+/**
+ * Details of the chain entry. Those of format 2 begin with its number; an available quantity is null if it equals the
+ * balance.
+ */
+type StoredEntry =
+  | readonly [salt: string, balance?: string | null, incoming?: string | null, receivedBalance?: string | null]
+  | readonly [
+      format: 2,
+      salt: string,
+      balance?: string | null,
+      available?: string | null,
+      incoming?: string | null,
+      receivedBalance?: string | null,
+      receivedAvailable?: string | null,
+    ]
+
 /** D2: the third line. */
 type Rest = readonly [
   signature: string,
   keyId: string,
   receipt?: string | null,
-  entry?:
-    | readonly [salt: string, balance?: string | null, incoming?: string | null, receivedBalance?: string | null]
-    | null,
+  entry?: StoredEntry | null,
   counterTxnId?: string | null,
   toAccountId?: string | null,
   fromAccountId?: string | null,
@@ -262,14 +276,38 @@ function groupOf({ group_id: groupId }: Submitted): string | undefined {
   return groupId?.toLowerCase()
 }
 
-function entryMember({ salt, balance, incoming, receivedBalance }: EntryDetails): NonNullable<Rest[3]> {
-  return trimmed([salt, balance, incoming, receivedBalance]) as NonNullable<Rest[3]>
+function entryMember(entry: EntryDetails): StoredEntry {
+  const { format, salt, balance, available, incoming, receivedBalance, receivedAvailable } = entry
+  const values =
+    format === 1
+      ? [salt, balance, incoming, receivedBalance]
+      : [
+          format,
+          salt,
+          balance,
+          available === balance ? null : available,
+          incoming,
+          receivedBalance,
+          receivedAvailable === receivedBalance ? null : receivedAvailable,
+        ]
+  return trimmed(values) as StoredEntry
 }
 
-function detailsOf([salt, balance = null, incoming = null, receivedBalance = null]: NonNullable<
-  Rest[3]
->): EntryDetails {
-  return { salt, balance, incoming, receivedBalance }
+function detailsOf(stored: StoredEntry): EntryDetails {
+  if (stored[0] !== 2) {
+    const [salt, balance = null, incoming = null, receivedBalance = null] = stored
+    return { format: 1, salt, balance, available: null, incoming, receivedBalance, receivedAvailable: null }
+  }
+  const [format, salt, balance = null, available, incoming = null, receivedBalance = null, receivedAvailable] = stored
+  return {
+    format,
+    salt,
+    balance,
+    available: available ?? balance,
+    incoming,
+    receivedBalance,
+    receivedAvailable: receivedAvailable ?? receivedBalance,
+  }
 }
 
 function receiptOf(keyId: string | null, signature: string | null): ReceiptWrite | null {

@@ -63,5 +63,6 @@ export function transactionViewOf(row: TransactionRow, { transaction }: StoredTr
     createdAtMs: transaction.createdAtMs,
     processedAtMs: transaction.processedAtMs,
     auditHash: transaction.auditHash,
+    entry: transaction.entry,
   }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Transaction } from '../../../actors/account/transaction.ts'
+import type { EntryDetails, Transaction } from '../../../actors/account/transaction.ts'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { receiptPayload } from '../../../api/schemas/responses/transaction.ts'
 import { type PostgresLedgerReads } from '../../../infra/postgres/reads/ledger-reads-postgres.ts'
@@ -16,6 +16,7 @@ import {
   instanceState,
   NFT_ID,
 } from '../../support/postgres/ledger-rows-nfts.ts'
+import { SALT } from '../../support/postgres/ledger-rows.ts'
 import { groupState, tokenState } from '../../support/postgres/ledger-rows-values.ts'
 import { rewriteActors, rewriteTransaction } from '../../support/postgres/sealed-rows.ts'
 import { ledgerReadsContract } from './ledger-reads.contract.ts'
@@ -26,7 +27,17 @@ import { aQuery, receiptSignatureOf, SEED_START_MS } from './ledger-reads-scene.
 ledgerReadsContract('PostgreSQL', createPostgresSubject)
 
 /** Members of a receipt that no row has. */
-const STORED_NOWHERE = ['format', 'ledger_id']
+const STORED_NOWHERE = ['ledger_id']
+
+const OTHER_ENTRY: EntryDetails = {
+  format: 2,
+  salt: SALT,
+  balance: '1.5',
+  available: '0.5',
+  incoming: null,
+  receivedBalance: null,
+  receivedAvailable: null,
+}
 
 interface ReceiptChange {
   readonly to?: Partial<Transaction>
@@ -38,11 +49,14 @@ const RECEIPT_CHANGES: Readonly<Record<string, ReceiptChange>> = {
   account_id: { to: { accountId: 'other' } },
   amount: { to: { amount: '6' } },
   audit_hash: { to: { auditHash: 'ab'.repeat(32) } },
+  available_after: { to: { entry: OTHER_ENTRY } },
+  balance_after: { to: { entry: OTHER_ENTRY } },
   class_id: { to: { tokenId: `${classIdOf(1)}/no:1` } },
   compensates: { to: { compensates: 'txn_2' } },
   counter_txn_id: { to: { counterTxnId: 'txn_3' } },
   created_at: { to: { createdAtMs: 1_000 } },
   failure: { to: { failure: { code: 'expired', detail: '' } } },
+  format: { to: { entry: { ...OTHER_ENTRY, format: 1, available: null } } },
   from_account_id: { to: { fromAccountId: 'other' } },
   group_id: { to: { groupId: null } },
   instance_id: { to: { tokenId: `${CLASS_ID}/no:2` } },

@@ -72,7 +72,8 @@ export function receiptSignatureOf(transaction: Transaction): ReceiptWrite {
 export function viewedBy({ compensatedBy }: Book): (transaction: Transaction) => TransactionView {
   return (transaction) => {
     const { txnId, accountId, shardId, type, amount, tokenId, groupId, status, failure, origin, metadata } = transaction
-    const { toAccountId, fromAccountId, receive, compensates, createdAtMs, processedAtMs, auditHash } = transaction
+    const { toAccountId, fromAccountId, receive, compensates, createdAtMs, processedAtMs, auditHash, entry } =
+      transaction
     return {
       txnId,
       accountId,
@@ -93,6 +94,7 @@ export function viewedBy({ compensatedBy }: Book): (transaction: Transaction) =>
       createdAtMs,
       processedAtMs,
       auditHash,
+      entry,
     }
   }
 }

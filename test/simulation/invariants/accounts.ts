@@ -196,7 +196,7 @@ export class AccountReplay {
       fields['group_id'] === transaction.groupId
     this.demand(same, `I6: ${at}: entry ${chained.sequence} is another transaction than ${txnId}`)
     this.shown(part, transaction, fields, values)
-    this.portage.departures.left(at, transaction, before.status, fields['balance'])
+    this.portage.departures.left(at, transaction, before.status, fields['balance_after'])
     decidedOn.set(txnId, model.states.length - 1)
     model.states.push({ ...before, ...chained, occupied: 'perhaps' })
   }
@@ -215,7 +215,7 @@ export class AccountReplay {
     if (!isNftAsset(tokenId)) add(tokenId, movedBy(transaction))
     if (receive !== null && !isNftAsset(receive.tokenId)) add(receive.tokenId, unitsOf(receive.amount))
     if (burnsInGroups || isNftAsset(tokenId)) return
-    const balance = unitsOf(String(fields['balance'])) + unitsOf(String(fields['incoming'] ?? '0'))
+    const balance = unitsOf(String(fields['balance_after'])) + unitsOf(String(fields['incoming'] ?? '0'))
     this.demand(balance === values.get(tokenId), `I4: ${at}: the entry of ${transaction.txnId} shows another balance`)
   }
 

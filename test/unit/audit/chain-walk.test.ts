@@ -57,7 +57,7 @@ describe('entries', () => {
     ['its previous_hash is not the hash of the entry before', { members: FROZEN, previousHash: sha256Hex('x') }],
     ['its audit_hash does not follow from its payload', { members: FROZEN, auditHash: sha256Hex('x') }],
     ['its payload is no JSON object', { payload: '[]' }],
-    ['its payload is in an unknown format', { members: { ...FROZEN, format: 2 } }],
+    ['its payload is in an unknown format', { members: { ...FROZEN, format: 3 } }],
     ['its payload was written for another account', { members: { ...FROZEN, account_id: 'bob' } }],
     ['its payload was written for another sequence', { members: { ...FROZEN, sequence: 7 } }],
     ['its payload was written for another transaction', { members: { ...CREDIT, txn_id: 'txn_x' } }],

@@ -10,6 +10,7 @@ import {
   type WalkedEvent,
 } from '../../../runtime/audit/provenance-walk.ts'
 import { transactionProblem } from '../../../runtime/audit/transaction-check.ts'
+import { entryPayload } from '../../../actors/account/record.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
@@ -102,10 +103,17 @@ describe('transactions', () => {
     expect(transactionProblem({ ...completed, [name]: value })).toBe(HASHED)
   })
 
-  test.for(['salt', 'balance', 'incoming', 'receivedBalance'] as const)('its audit_hash covers the %s', (name) => {
-    const entry = { ...(completed.entry as EntryDetails), [name]: '8' }
-    expect(transactionProblem({ ...completed, entry })).toBe(HASHED)
-  })
+  test.for(['salt', 'balance', 'available', 'incoming', 'receivedBalance', 'receivedAvailable'] as const)(
+    'its audit_hash covers the %s',
+    (name) => {
+      const balances = { balance: '7', available: '6', incoming: '1', receivedBalance: '5', receivedAvailable: '4' }
+      const entry: EntryDetails = { format: 2, salt: SALT, ...balances }
+      const exchange = { ...completed, tokenId: 'GOLD', receive: { tokenId: 'EUR', amount: '4' }, entry }
+      const whole = { ...exchange, auditHash: chainHash(GENESIS, entryPayload(exchange)) }
+      expect(transactionProblem(whole)).toBeUndefined()
+      expect(transactionProblem({ ...whole, entry: { ...entry, [name]: '8' } })).toBe(HASHED)
+    },
+  )
 })
 
 const NFT = 'cls_x/one'

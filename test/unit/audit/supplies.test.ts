@@ -11,7 +11,8 @@ import { legHold, tokenState } from '../../support/postgres/ledger-rows-values.t
 
 /** The members of an entry that books read. */
 function entry(type: string, amount: string, balance: string, others: JsonObject = {}): JsonObject {
-  return { type, amount, balance, token_id: 'EUR', group_id: null, ...others }
+  const after = { balance_after: balance, available_after: '0' }
+  return { format: 2, type, amount, ...after, token_id: 'EUR', group_id: null, ...others }
 }
 
 const DISAGREES = 'its balance does not follow from the entries up to it'
@@ -54,6 +55,22 @@ describe('books', () => {
     }
   })
 
+  test('an entry of format 1 has its balance alone', () => {
+    const first = { format: 1, type: 'credit', amount: '10', token_id: 'EUR', group_id: null }
+    expect(new Books().enter({ ...first, balance: '10' })).toBeUndefined()
+    expect(new Books().enter({ ...first, balance: '11' })).toBe(DISAGREES)
+    expect(new Books().enter({ ...first, balance_after: '10', available_after: '10' })).toBe(
+      'its balance is no quantity',
+    )
+  })
+
+  test('no more is available than the balance', () => {
+    expect(new Books().enter(entry('credit', '10', '10', { available_after: '10' }))).toBeUndefined()
+    expect(new Books().enter(entry('credit', '10', '10', { available_after: '10.1' }))).toBe(
+      'more is available than its balance',
+    )
+  })
+
   test('NFTs are ignored', () => {
     const books = new Books()
     const nft = { class_id: 'cls_x', instance_id: 'one' }
@@ -67,6 +84,7 @@ describe('books', () => {
     for (const members of [
       entry('credit', '1e3', '1'),
       entry('credit', '1', 'much'),
+      entry('credit', '1', '1', { available_after: 'some' }),
       entry('credit', '1', '1', { incoming: 'NaN' }),
       entry('exchange', '1', '1', { receive: { token_id: 'X', amount: '-1' } }),
     ]) {

@@ -1,5 +1,6 @@
 /** A complete export to be imported: every kind of record, signed by a trusted ledger. */
-import { chainHash, ENTRY_FORMAT, GENESIS, showHash } from '../../../actors/audit-chain.ts'
+import { chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
+import { NFT_EVENT_FORMAT } from '../../../actors/nft-instance/state.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { Caller } from '../../../actors/account/commands.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
@@ -73,7 +74,7 @@ export function anInstance(instanceId: string, owners: readonly string[], burned
     const txnId = `txn_01K6ZZZZZZ000000000000000${number}`
     const payload = canonicalJson({
       class_id: CLASS_ID,
-      format: ENTRY_FORMAT,
+      format: NFT_EVENT_FORMAT,
       from,
       instance_id: instanceId,
       number,

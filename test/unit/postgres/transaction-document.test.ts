@@ -39,7 +39,15 @@ const COMPLETED: Transaction = {
   sequence: 3,
   previousHash: 'aa'.repeat(32),
   auditHash: 'bb'.repeat(32),
-  entry: { salt: '5a17', balance: '7', incoming: '1', receivedBalance: '9' },
+  entry: {
+    format: 2,
+    salt: '5a17',
+    balance: '7',
+    available: '6',
+    incoming: '1',
+    receivedBalance: '9',
+    receivedAvailable: '9',
+  },
   idempotencyKey: 'key-1',
   payload: PAYLOAD,
   payloadHash: sha256Hex(PAYLOAD),
@@ -47,6 +55,34 @@ const COMPLETED: Transaction = {
   keyId: 'key',
 }
 const RECEIPT = { keyId: 'receipt-key', signature: 'receipt-sig' }
+
+/** An entry from before format 2. */
+const FIRST_FORMAT: Transaction = {
+  ...COMPLETED,
+  entry: {
+    format: 1,
+    salt: '5a17',
+    balance: '7',
+    available: null,
+    incoming: '1',
+    receivedBalance: '9',
+    receivedAvailable: null,
+  },
+}
+
+/** Nothing of its balances is reserved. */
+const AVAILABLE: Transaction = {
+  ...COMPLETED,
+  entry: {
+    format: 2,
+    salt: '5a17',
+    balance: '7',
+    available: '7',
+    incoming: null,
+    receivedBalance: '9',
+    receivedAvailable: '8',
+  },
+}
 
 const PENDING: Transaction = {
   ...COMPLETED,
@@ -94,7 +130,7 @@ const UNUSUAL: Transaction = {
 /** The text in existing rows: it must not change. */
 const TEXT = `1.5
 ${PAYLOAD}
-["sig","key","receipt-sig",["5a17","7","1","9"],"txn_2","bob","eve",true,{"tokenId":"GOLD","amount":"2"},"txn_0",null,null,null,"00000000-0000-8000-8000-000000000000"]`
+["sig","key","receipt-sig",[2,"5a17","7","6","1","9"],"txn_2","bob","eve",true,{"tokenId":"GOLD","amount":"2"},"txn_0",null,null,null,"00000000-0000-8000-8000-000000000000"]`
 
 function vaultOf(): RowVault {
   const vault = sealingVault([])
@@ -132,6 +168,8 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
 
 test('D2: the document keeps the order of its members, and does not repeat members of the payload', () => {
   expect(transactionText({ transaction: COMPLETED, receipt: RECEIPT }).trimEnd()).toBe(TEXT)
+  expect(transactionText({ transaction: FIRST_FORMAT, receipt: RECEIPT })).toContain(',["5a17","7","1","9"],')
+  expect(transactionText({ transaction: AVAILABLE, receipt: RECEIPT })).toContain(',[2,"5a17","7",null,null,"9","8"],')
   expect(transactionText({ transaction: { ...PENDING, metadata: null }, receipt: null })).toBe(
     `1.5\n${PAYLOAD}\n["sig","key"]`,
   )
@@ -166,6 +204,8 @@ test('the length of a document does not reveal that of metadata up to 512 bytes'
 
 test.for([
   ['completed', COMPLETED],
+  ['completed in format 1', FIRST_FORMAT],
+  ['completed without reserved value', AVAILABLE],
   ['pending', PENDING],
   ['failed', FAILED],
   ['of the ledger', OWN],

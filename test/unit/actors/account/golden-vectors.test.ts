@@ -1,16 +1,20 @@
 /** Receipts and audit chains keep the exact bytes that clients store and verify. */
 import { expect, test } from 'vitest'
 import { receiptPayload } from '../../../../actors/account/receipt.ts'
+import { entryPayload } from '../../../../actors/account/record.ts'
 import type { AccountState } from '../../../../actors/account/state.ts'
 import type { AuditEntry } from '../../../../actors/audit-chain.ts'
+import type { JsonObject } from '../../../../actors/canonical-json.ts'
 import { receiptPayload as receiptSchema } from '../../../../api/schemas/responses/transaction.ts'
 import {
+  afterSteps,
   registerCommand,
   rotateCommand,
   SIGNED,
   START_MS,
   stateAfter,
   stepAccount,
+  steppedOf,
   submitCommand,
 } from '../../../support/accounts.ts'
 import { GOLDEN_KEY_ID, GOLDEN_LEDGER_ID, GOLDEN_RECEIPTS } from '../../../support/golden-receipts.ts'
@@ -35,25 +39,25 @@ const CHAIN: readonly AuditEntry[] = [
     sequence: 0,
     txnId: null,
     previousHash: '0000000000000000000000000000000000000000000000000000000000000000',
-    auditHash: '57990df12ddbca94c137aff369edf30e6902dcdd6f8864a803119087e54ead66',
+    auditHash: '8ff1480eea1398afb19ff86070c914e04319a563705eaf34c596b11bd831c046',
     payload:
-      '{"account_id":"alice@example","created_at":"2026-09-21T14:13:20.000Z","format":1,"key_id":"key-1","kind":"registration","public_key":"public-1","salt":"00112233445566778899aabbccddeeff","sequence":0,"txn_id":null}',
+      '{"account_id":"alice@example","created_at":"2026-09-21T14:13:20.000Z","format":2,"key_id":"key-1","kind":"registration","public_key":"public-1","salt":"00112233445566778899aabbccddeeff","sequence":0,"txn_id":null}',
   },
   {
     sequence: 1,
     txnId: 'txn_01M80E1PQB000010SNKHFAT8F1',
-    previousHash: '57990df12ddbca94c137aff369edf30e6902dcdd6f8864a803119087e54ead66',
-    auditHash: 'd26372af2099fa013b99ebfcf45ef74f0da2809106cfc0f52a0e533e550bf909',
+    previousHash: '8ff1480eea1398afb19ff86070c914e04319a563705eaf34c596b11bd831c046',
+    auditHash: 'aa89437c53cc3f8f28b247d7f4bc7528b355444a07271b76b251de71a23ef52b',
     payload:
-      '{"account_id":"alice@example","amount":"10.50","balance":"10.5","created_at":"2026-09-21T14:13:20.001Z","format":1,"group_id":null,"key_id":"key-1","kind":"transaction","metadata":{"note":"first é"},"origin":"client","processed_at":"2026-09-21T14:13:20.001Z","salt":"ffeeddccbbaa99887766554433221100","sequence":1,"shard_id":7,"submission_hash":"371aa4bf95f04024e180f0b399458487616a5c090cb99f788b4884edf4deb10f","token_id":"BASE","txn_id":"txn_01M80E1PQB000010SNKHFAT8F1","type":"credit"}',
+      '{"account_id":"alice@example","amount":"10.50","available_after":"10.5","balance_after":"10.5","created_at":"2026-09-21T14:13:20.001Z","format":2,"group_id":null,"key_id":"key-1","kind":"transaction","metadata":{"note":"first é"},"origin":"client","processed_at":"2026-09-21T14:13:20.001Z","salt":"ffeeddccbbaa99887766554433221100","sequence":1,"shard_id":7,"submission_hash":"371aa4bf95f04024e180f0b399458487616a5c090cb99f788b4884edf4deb10f","token_id":"BASE","txn_id":"txn_01M80E1PQB000010SNKHFAT8F1","type":"credit"}',
   },
   {
     sequence: 2,
     txnId: null,
-    previousHash: 'd26372af2099fa013b99ebfcf45ef74f0da2809106cfc0f52a0e533e550bf909',
-    auditHash: '5ce61ab87775220710c313e90110037f21594a1024cd2caa8b133773a3fcbf3a',
+    previousHash: 'aa89437c53cc3f8f28b247d7f4bc7528b355444a07271b76b251de71a23ef52b',
+    auditHash: '0f27e3fbb2856d03b2220b0b45ab014ff99dfa573b542f73a88b3c4af6051a61',
     payload:
-      '{"account_id":"alice@example","format":1,"key_id":"key-2","kind":"key_rotation","processed_at":"2026-09-21T14:13:20.002Z","public_key":"public-2","salt":"0123456789abcdef0123456789abcdef","sequence":2,"submission_hash":"c6ddd8dd4a5146b3206733de5a2a57075308b59839c4e5eb1af223479adafbe7","txn_id":null}',
+      '{"account_id":"alice@example","format":2,"key_id":"key-2","kind":"key_rotation","processed_at":"2026-09-21T14:13:20.002Z","public_key":"public-2","salt":"0123456789abcdef0123456789abcdef","sequence":2,"submission_hash":"c6ddd8dd4a5146b3206733de5a2a57075308b59839c4e5eb1af223479adafbe7","txn_id":null}',
   },
 ]
 
@@ -84,4 +88,22 @@ test('C1, C2: the chain of an account that is registered, credited and gets anot
     entries.push(...result.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : [])))
   }
   expect(entries).toEqual(CHAIN)
+})
+
+/** The second entry of that chain as releases before format 2 wrote it. */
+const FIRST_FORMAT =
+  '{"account_id":"alice@example","amount":"10.50","balance":"10.5","created_at":"2026-09-21T14:13:20.001Z","format":1,"group_id":null,"key_id":"key-1","kind":"transaction","metadata":{"note":"first é"},"origin":"client","processed_at":"2026-09-21T14:13:20.001Z","salt":"ffeeddccbbaa99887766554433221100","sequence":1,"shard_id":7,"submission_hash":"371aa4bf95f04024e180f0b399458487616a5c090cb99f788b4884edf4deb10f","token_id":"BASE","txn_id":"txn_01M80E1PQB000010SNKHFAT8F1","type":"credit"}'
+
+test('C1: an entry of format 1 keeps its payload, and so its hash', () => {
+  const { format: _, ...members } = JSON.parse(FIRST_FORMAT) as JsonObject
+  const credit = submitCommand(
+    { amount: '10.50', metadata: { note: 'first é' } },
+    { newTxnId: String(members['txn_id']), payloadHash: String(members['submission_hash']), atMs: START_MS + 1 },
+  )
+  const { effects } = steppedOf(stepAccount(afterSteps(registerCommand()), credit, SIGNED))
+  const entered = effects.find((effect) => effect.kind === 'transaction_entered')
+  if (entered === undefined) throw new Error('The credit entered no transaction.')
+  const received = { receivedBalance: null, receivedAvailable: null }
+  const entry = { format: 1, salt: String(members['salt']), balance: '10.5', available: null, incoming: null } as const
+  expect(entryPayload({ ...entered.transaction, entry: { ...entry, ...received } })).toBe(FIRST_FORMAT)
 })

@@ -59,14 +59,16 @@ describe('a transfer', () => {
     expect(payloadOf('ann')).toMatchObject({
       txn_id: txnId,
       amount: '4.00',
-      balance: '6',
+      balance_after: '6',
+      available_after: '6',
       to_account_id: 'bob',
       counter_txn_id: counterTxnId,
     })
     expect(payloadOf('bob')).toMatchObject({
       txn_id: counterTxnId,
       amount: '4.00',
-      balance: '4',
+      balance_after: '4',
+      available_after: '4',
       from_account_id: 'ann',
       counter_txn_id: txnId,
     })

@@ -116,10 +116,13 @@ describe('an NFT for a token', () => {
       expectOwners('bob', 'bob')
       const nft = { amount: '1', class_id: gems.classId, instance_id: 'ruby' }
       const [anns, bobs] = [lastEntry(ledger, 'ann'), lastEntry(ledger, 'bob')]
-      expect(anns).toMatchObject({ ...nft, receive: { token_id: 'BASE', amount: '30' }, received_balance: '30' })
+      expect(anns).toMatchObject({
+        ...nft,
+        receive: { token_id: 'BASE', amount: '30', balance_after: '30', available_after: '30' },
+      })
       expect(anns).not.toHaveProperty('token_id')
-      expect(bobs).toMatchObject({ token_id: 'BASE', balance: '70', receive: nft })
-      expect(bobs).not.toHaveProperty('received_balance')
+      expect(bobs).toMatchObject({ token_id: 'BASE', balance_after: '70', available_after: '70' })
+      expect(bobs).toHaveProperty('receive', nft)
       const sale = [waiting, txnId].find((id) => ledger.transaction(id).accountId === 'ann')
       const last = { type: 'transfer', from: 'ann', to: 'bob', txnId: sale }
       expect(ledger.nftEvents.get(ruby)?.at(-1)).toMatchObject(last)

@@ -73,9 +73,9 @@ describe('an exchange', () => {
     expect(balance(ledger, 'bob')).toEqual(free('50'))
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
     expect(JSON.parse(ledger.entries.get('ann')?.at(-1)?.payload ?? '')).toMatchObject({
-      balance: '7',
-      received_balance: '50',
-      receive: { token_id: 'BASE', amount: '50' },
+      balance_after: '7',
+      available_after: '7',
+      receive: { token_id: 'BASE', amount: '50', balance_after: '50', available_after: '50' },
       counter_txn_id: bobs,
       to_account_id: 'bob',
     })

@@ -4,6 +4,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { LegHold } from '../../../../actors/account/state.ts'
 import { expect } from 'vitest'
 import type { Role } from '../../../../actors/account/commands.ts'
+import type { EntryDetails } from '../../../../actors/account/transaction.ts'
 import type { AccountView, Answer } from '../../../../actors/account/outcome.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
 import type { GroupView } from '../../../../actors/group/state.ts'
@@ -325,6 +326,16 @@ export function accountView(accountId: string, overrides: Partial<AccountView> =
 
 export const TXN_ID = 'txn_01K6ZZZZZZ0000000000000000'
 
+export const ENTRY: EntryDetails = {
+  format: 2,
+  salt: '5a17'.repeat(8),
+  balance: '20.5',
+  available: '12',
+  incoming: null,
+  receivedBalance: null,
+  receivedAvailable: null,
+}
+
 export function transactionView(overrides: Partial<TransactionView> = {}): TransactionView {
   return {
     txnId: TXN_ID,
@@ -345,6 +356,7 @@ export function transactionView(overrides: Partial<TransactionView> = {}): Trans
     createdAtMs: 1_760_000_000_000,
     processedAtMs: 1_760_000_000_004,
     auditHash: 'cd'.repeat(32),
+    entry: ENTRY,
     status: 'completed',
     ...overrides,
   }

@@ -97,6 +97,8 @@ export const TRANSACTION_SHOWN = {
   shard_id: 7,
   created_at: AT,
   audit_hash: `sha256:${'cd'.repeat(32)}`,
+  balance_after: '20.5',
+  available_after: '12',
   origin: 'client',
   processed_at: '2025-10-09T08:53:20.004Z',
 }

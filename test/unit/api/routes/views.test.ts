@@ -6,6 +6,7 @@ import {
   accountView,
   bodyOf,
   createEdgeFixture,
+  ENTRY as COMPLETED_ENTRY,
   type EdgeFixture,
   type FakeReads,
   GROUP_ID,
@@ -250,20 +251,28 @@ test.for(OTHERWISE)('GET %s after a change', async ([path, change, shown]) => {
 })
 
 const failure = { code: 'insufficient_funds' as const, detail: 'Too little.' }
-const pending = { status: 'pending', auditHash: null, processedAtMs: null } as const
-const { processed_at: _, ...unprocessed } = TRANSACTION_SHOWN
+const pending = { status: 'pending', auditHash: null, processedAtMs: null, entry: null } as const
+const received = { receivedBalance: '5', receivedAvailable: '4' }
+const { balance_after: _balance, available_after: _available, ...unfinished } = TRANSACTION_SHOWN
+const { processed_at: _, ...unprocessed } = unfinished
 test.for<[Partial<TransactionView>, object]>([
   [
     { groupId: GROUP_ID, metadata: { a: 'b' } },
     { ...TRANSACTION_SHOWN, group_id: GROUP_ID, metadata: { a: 'b' } },
   ],
   [
-    { type: 'exchange', toAccountId: 'bob', receive: { tokenId: 'USD', amount: '2.0' }, compensatedBy: 'txn_2' },
+    {
+      type: 'exchange',
+      toAccountId: 'bob',
+      receive: { tokenId: 'USD', amount: '2.0' },
+      compensatedBy: 'txn_2',
+      entry: { ...COMPLETED_ENTRY, ...received },
+    },
     {
       ...TRANSACTION_SHOWN,
       type: 'exchange',
       to_account_id: 'bob',
-      receive: { amount: '2.0', token_id: 'USD' },
+      receive: { amount: '2.0', token_id: 'USD', balance_after: '5', available_after: '4' },
       compensated_by: 'txn_2',
     },
   ],
@@ -276,8 +285,8 @@ test.for<[Partial<TransactionView>, object]>([
     { ...unprocessed, type: 'transfer', to_account_id: 'bob', status: 'pending', audit_hash: null },
   ],
   [
-    { status: 'failed', failure, auditHash: null },
-    { ...TRANSACTION_SHOWN, status: 'failed', failure, audit_hash: null },
+    { status: 'failed', failure, auditHash: null, entry: null },
+    { ...unfinished, status: 'failed', failure, audit_hash: null },
   ],
 ])('D5: a transaction %j is shown with its members only', async ([state, shown]) => {
   const edge = scene()
