@@ -19,7 +19,8 @@ import type {
 } from './commands.ts'
 import { declineLegs } from './legs.ts'
 import { type Answer, type Effect, refusal } from './outcome.ts'
-import { enterFact, inOneWrite, openAccount } from './postings.ts'
+import { enterFact } from './record.ts'
+import { inOneWrite, openAccount } from './postings.ts'
 import {
   type AccountData,
   type AccountStatus,

@@ -18,6 +18,7 @@ import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountCommandOf, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
+import { enterMovement } from './record.ts'
 import { carriedOut, completed, entered, failed, type Order, submitted } from './record.ts'
 import { type AccountData, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
 import { failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
@@ -269,7 +270,15 @@ function takeEffect(turn: Turn, hold: LegHold): void {
   if (brings(hold)) turn.change(tokenId, { incoming: -amount, balance: amount })
   else if (type === 'burn') turn.change(tokenId, { reserved: -amount, balance: -amount })
   else turn.change(tokenId, { room: -amount })
+  if (brings(hold) || type === 'burn') enterSettlement(turn, hold)
   if (boundary) turn.note({ kind: 'boundary_crossed', tokenId, quantity: brings(hold) ? amount : -amount })
+}
+
+/** The entry of a leg's transaction stated the balance before the group settled. */
+function enterSettlement(turn: Turn, { groupId, txnId, role, terms }: LegHold): void {
+  const { amount, tokenId } = terms
+  const type = role === 'receiver' ? 'credit' : terms.type
+  enterMovement(turn, tokenId, { kind: 'settlement', amount, group_id: groupId, settles: txnId, type })
 }
 
 /** The group has failed: an expectation is cancelled; a transaction of its own undoes a completed leg. */

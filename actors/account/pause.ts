@@ -3,7 +3,7 @@ import type { Change } from '../define-actor.ts'
 import type { PauseCommand, ShowActorCommand } from './commands.ts'
 import type { Evidence } from './evidence.ts'
 import { refusal } from './outcome.ts'
-import { enterFact } from './postings.ts'
+import { enterFact } from './record.ts'
 import type { AccountData, AccountStatus } from './state.ts'
 import { Turn } from './turn.ts'
 

@@ -3,7 +3,6 @@
  * pending.ts, legs of registered groups in legs.ts.
  */
 import { appendEntry, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
-import type { JsonObject } from '../canonical-json.ts'
 import type { Stamp } from '../message.ts'
 import { parseQuantity, type Quantity } from '../money.ts'
 import { isoTimestamp } from '../timestamp.ts'
@@ -17,6 +16,7 @@ import {
   type RotateKeyCommand,
   type SubmitCommand,
 } from './commands.ts'
+import { enterFact } from './record.ts'
 import { Holds } from './holds.ts'
 import { declineLegs, failLeg, postLeg } from './legs.ts'
 import { type AccountView, type Effect, FIRST, type SubmissionReceipt, viewAs } from './outcome.ts'
@@ -264,19 +264,6 @@ export function erase(account: AccountData, command: EraseCommand, { status }: S
   const { arrived: _arrived, moved: _moved, issues: _issues, paused: _paused, ...left } = erased
   const data = { ...left, registeredBy: '', balances: Balances.NONE }
   return { data, effects, answer: { kind: 'status_changed', account: viewAs(data, status) } }
-}
-
-/** Enters a chain entry that is no transaction. */
-export function enterFact(turn: Turn, fields: JsonObject): void {
-  turn.enter((sequence) => ({
-    ...fields,
-    account_id: turn.before.accountId,
-    format: ENTRY_FORMAT,
-    processed_at: isoTimestamp(turn.timeMs),
-    salt: turn.stamp.salt,
-    sequence,
-    txn_id: null,
-  }))
 }
 
 /** Adds the receipt; it shows the group ID that a transfer without one was given. */

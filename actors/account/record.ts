@@ -1,4 +1,4 @@
-/** Transactions as entered, completed and failed. Each completed transaction has one chain entry. */
+/** Transactions as entered, completed and failed, and chain entries. Each completed transaction has one of its own. */
 import { ENTRY_FORMAT, type EntryFields, sha256Hex } from '../audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../canonical-json.ts'
 import { formatQuantity } from '../money.ts'
@@ -143,6 +143,7 @@ function entryDetails(turn: Turn, { tokenId, receive }: TransactionRecord): Entr
     incoming: held === null || held.incoming === 0n ? null : formatQuantity(held.incoming),
     receivedBalance: received === null ? null : formatQuantity(received.balance),
     receivedAvailable: received === null ? null : formatQuantity(availableOf(received)),
+    receivedIncoming: received === null || received.incoming === 0n ? null : formatQuantity(received.incoming),
   }
 }
 
@@ -200,8 +201,38 @@ export function balancesAfter({ balance, available }: Pick<EntryDetails, 'balanc
 /** The asset that an exchange receives, once completed with its balances. */
 export function receiveMembers({ receive, entry }: Pick<TransactionRecord, 'receive' | 'entry'>): JsonObject {
   if (receive === null) return {}
-  const { receivedBalance: balance = null, receivedAvailable: available = null } = entry ?? {}
+  const {
+    receivedBalance: balance = null,
+    receivedAvailable: available = null,
+    receivedIncoming: incoming,
+  } = entry ?? {}
   return {
-    receive: { amount: receive.amount, ...balancesAfter({ balance, available }), ...assetMembers(receive.tokenId) },
+    receive: {
+      amount: receive.amount,
+      ...balancesAfter({ balance, available }),
+      ...(incoming ? { incoming } : undefined),
+      ...assetMembers(receive.tokenId),
+    },
   }
+}
+
+/** Enters a chain entry that is no transaction. */
+export function enterFact(turn: Turn, fields: JsonObject): void {
+  turn.enter((sequence) => ({
+    ...fields,
+    account_id: turn.before.accountId,
+    format: ENTRY_FORMAT,
+    processed_at: isoTimestamp(turn.timeMs),
+    salt: turn.stamp.salt,
+    sequence,
+    txn_id: null,
+  }))
+}
+
+/** A change of one balance that is no transaction. The balance must already include it: the entry records it. */
+export function enterMovement(turn: Turn, tokenId: string, fields: JsonObject): void {
+  const held = turn.balance(tokenId)
+  const balances = { balance: formatQuantity(held.balance), available: formatQuantity(availableOf(held)) }
+  const incoming = held.incoming === 0n ? undefined : { incoming: formatQuantity(held.incoming) }
+  enterFact(turn, { ...fields, ...balancesAfter(balances), ...incoming, token_id: tokenId })
 }

@@ -90,6 +90,7 @@ export interface EntryDetails {
   /** Of the asset that an exchange receives. */
   readonly receivedBalance: string | null
   readonly receivedAvailable: string | null
+  readonly receivedIncoming: string | null
 }
 
 export interface Transaction extends TransactionRecord {

@@ -42,6 +42,7 @@ export interface Operation {
 export interface Parameter {
   readonly name: string
   readonly in: 'query' | 'header'
+  readonly required?: true
   readonly description: string
   readonly schema: GenericSchema
 }
@@ -53,6 +54,8 @@ export interface AnswerDescription {
   readonly content: GenericSchema | string | null
   /** The schema of a line, where `Accept` can ask for lines of JSON; named by a tag. */
   readonly lines?: GenericSchema
+  /** Another media type that `Accept` can ask for, of whose content no more is said. */
+  readonly text?: string
   /** Beyond those that every answer has. */
   readonly headers?: readonly AnswerHeader[]
 }

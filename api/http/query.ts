@@ -76,6 +76,8 @@ function readQuery(url: string, known: readonly string[], others: 'refused' | 'i
       return null
     },
     reject(name, code, message) {
+      // Of a parameter that cannot be read no more is said.
+      if (unreadable.has(name)) return
       invalid.push({ field: name === '' ? 'query' : name, code, message })
     },
     problem() {
@@ -85,8 +87,8 @@ function readQuery(url: string, known: readonly string[], others: 'refused' | 'i
   for (const name of new Set(parameters.keys())) {
     const fault = faultOf(name, parameters.getAll(name), known)
     if (fault === undefined) continue
-    unreadable.add(name)
     query.reject(name, 'ERR_INVALID_QUERY', fault)
+    unreadable.add(name)
   }
   if (others === 'refused' && !countable) {
     query.reject('', 'ERR_INVALID_QUERY', `has more than ${MAX_PARAMETERS} parameters`)

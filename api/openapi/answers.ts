@@ -33,7 +33,7 @@ export function answersOf(
 }
 
 function contentOf(
-  { content, lines }: AnswerDescription,
+  { content, lines, text }: AnswerDescription,
   book: SchemaBook,
   examples: (form: Form) => WithExamples,
 ): Content | undefined {
@@ -42,6 +42,7 @@ function contentOf(
     return { [content]: { schema: { type: content.endsWith('json') ? 'object' : 'string' } } }
   }
   const whole = { 'application/json': { schema: book.named(content), ...examples('body') } }
+  if (text !== undefined) return { ...whole, [text]: { schema: { type: 'string' } } }
   if (lines === undefined) return whole
   const inLines = { schema: { type: 'string' }, 'x-itemSchema': book.named(lines), ...examples('lines') }
   return { ...whole, [LINES_TYPE]: inLines }

@@ -57,12 +57,13 @@ function pathParameter(name: string, book: SchemaBook, examples: readonly Exampl
 }
 
 function parameterObject(parameter: Parameter, book: SchemaBook, examples: readonly Example[]): ParameterObject {
-  const { name, description, schema } = parameter
+  const { name, description, schema, required } = parameter
   const place = parameter.in === 'query' ? 'query' : 'headers'
   const described = book.of(schema)
   return {
     name,
     in: parameter.in,
+    ...(required === undefined ? {} : { required }),
     description,
     schema: described,
     ...examplesWith(examples, (example) => valueOf(example[place]?.[name], described)),

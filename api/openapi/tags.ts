@@ -10,6 +10,7 @@ import { getBalance } from '../routes/accounts/get-balance.ts'
 import { listAccountNfts } from '../routes/accounts/list-account-nfts.ts'
 import { listAccounts } from '../routes/accounts/list-accounts.ts'
 import { listAuditChain } from '../routes/accounts/list-audit-chain.ts'
+import { getStatement } from '../routes/accounts/get-statement.ts'
 import { listBalances } from '../routes/accounts/list-balances.ts'
 import { listExpectations } from '../routes/accounts/list-expectations.ts'
 import { rotateKey } from '../routes/accounts/rotate-key.ts'
@@ -84,6 +85,7 @@ export const TAGS: readonly Tag[] = [
       getAccountState,
       listBalances,
       getBalance,
+      getStatement,
     ],
   },
   {

@@ -1,5 +1,6 @@
 /** Resources as the interface shows them: member order is the order in which they are read. */
 import { showHash } from '../../actors/audit-chain.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { AccountView } from '../../actors/account/outcome.ts'
 import { balancesAfter, receiveMembers } from '../../actors/account/record.ts'
 import type { GroupLegView, GroupView } from '../../actors/group/state.ts'
@@ -7,7 +8,13 @@ import type { LegTerms } from '../../actors/message.ts'
 import { assetMembers } from '../../actors/nft-id.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { TokenView } from '../../actors/token/state.ts'
-import type { BalanceView, ChainEntryView, TransactionView } from '../../runtime/ports/ledger-reads.ts'
+import type {
+  BalanceAt,
+  BalanceView,
+  ChainEntryView,
+  Movement,
+  TransactionView,
+} from '../../runtime/ports/ledger-reads.ts'
 
 export function accountMembers(account: AccountView, jwkOf: (publicKey: string) => object): object {
   return {
@@ -34,6 +41,22 @@ export function balanceMembers(balance: BalanceView): object {
     incoming: balance.incoming,
     decimals: balance.decimals,
     updated_at: isoTimestamp(balance.updatedAtMs),
+  }
+}
+
+/** `atMs`: the time that was asked for. */
+export function balanceAtMembers(balance: BalanceAt, atMs: number): object {
+  return { ...balanceMembers(balance), as_of: isoTimestamp(Math.floor(atMs)), sequence: balance.sequence }
+}
+
+export function movementMembers(movement: Movement): JsonObject {
+  return {
+    sequence: movement.sequence,
+    txn_id: movement.txnId,
+    type: movement.type,
+    amount: movement.amount,
+    balance_after: movement.balanceAfter,
+    timestamp: isoTimestamp(movement.atMs),
   }
 }
 

@@ -180,7 +180,7 @@ function findingsOf(row: NewEntryRow, vault: RowVault): readonly Finding[] {
   const findings: Finding[] = []
   const holding = opened(() => holdingOf(row, vault))
   if (!holding.isOpen) {
-    const place = `${account}, ${row.txn_id === null ? '' : row.token_id}`
+    const place = `${account}, ${row.token_id ?? ''}`
     findings.push({ subject: 'no_negative_balance', place, problem: holding.problem })
   }
   const entry = opened(() =>
@@ -208,9 +208,8 @@ function placeOf(row: NewEntryRow): Omit<EntryPlace, 'holding'> {
 
 /** Throws UnreadableRow. */
 function holdingOf(row: NewEntryRow, vault: RowVault): EntryPlace['holding'] {
-  const { shard_id: shardId, account_id: ref, balance: sealed } = row
-  if (row.txn_id === null || sealed === null) return null
-  const { token_id: tokenId } = row
+  const { shard_id: shardId, account_id: ref, token_id: tokenId, balance: sealed } = row
+  if (tokenId === null || sealed === null) return null
   const { balance, incoming } = balanceFrom(
     vault.open(accountKeyName(ref), PLACES.balance(shardId, ref, tokenId), sealed),
   )

@@ -12,6 +12,7 @@ import {
   problemOfLiabilityProof,
   type GivenLiabilityProof,
 } from './verify/verify-liabilities.ts'
+import { gapIn, type GivenStatement, problemOfPage, statementsOf } from './verify/verify-statement.ts'
 import { problemOfReceipt, unsuitableJwks, type GivenReceipt, type ReceiptKeys } from './verify/verify-receipt.ts'
 
 const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [] }
@@ -34,14 +35,14 @@ export const verifyCommand: CommandSetup = (command, io) => {
       `Verifies saved responses of the API, exports and checkpoints, without a request to the ledger.
 
 Each file contains pages of GET /v1/accounts/{id}/audit-chain, receipts of
-GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., or proofs of
-GET /v1/accounts/{id}/liability-proof: one value, a list, or one value a line. Give all pages of an
-account's chain, in any order. Or each file is an export: then the first changed line is named, and
+GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs of
+GET /v1/accounts/{id}/liability-proof, or pages of GET /v1/accounts/{id}/statements: one value, a list,
+or one value a line. Give all pages of an account's chain and of a statement, in any order. Or each file is an export: then the first changed line is named, and
 the content is summarized. Lines of an export are counted from 0, as in their field "line".
 
 Every hash is recomputed from entry 0. For each receipt the signature, the key and the place in the
 chain are verified. So are the signatures of assertions, and the path from an account's shares to the
-signed total. A proof of liabilities shows the amount of each token that the ledger owed the account.
+signed total. The movements of a statement are added up. A proof of liabilities shows the amount of each token that the ledger owed the account.
 
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
 for NOT CHECKED: the JWKS is of another ledger or lacks the named key; for UNREADABLE: a checkpoint
@@ -78,10 +79,10 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
     return verifyExports(exports, await readKeys(jwks, io), io)
   }
-  const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [] }
+  const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
   for (const name of names) readExport(await readGivenText(name, io), name, found)
-  const { pages, receipts, assertions, proofs } = found
-  const signed = receipts.length + assertions.length + proofs.length
+  const { pages, receipts, assertions, proofs, statements } = found
+  const signed = receipts.length + assertions.length + proofs.length + statements.length
   if (signed === 0 && pages.every((page) => page.entries.length === 0)) {
     throw new CommandFailed('the files have no entry of a chain, and nothing signed')
   }
@@ -95,6 +96,7 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
       ...mixedLedgers(receipts),
       ...assertions.map((given) => checkAssertion(given, keys)),
       ...proofs.map((given) => checkProof(given, keys)),
+      ...statementsOf(statements).map((given) => checkStatement(given, keys)),
     ],
     io,
   )
@@ -234,6 +236,21 @@ function checkProof(given: GivenLiabilityProof, keys: ReceiptKeys): Finding {
       ? [`the proof of ${accountId} has no token ${of}, so it proves nothing`]
       : proofs.map(({ amount, tokenId }) => `${accountId} is owed ${amount} ${tokenId} ${of}`)
   return finding(name, assertion.result, keys, () => problemOfLiabilityProof(given, keys), shown)
+}
+
+function checkStatement(given: GivenStatement, keys: ReceiptKeys): Finding {
+  const { name, pages } = given
+  const lines: string[] = []
+  for (const page of pages) {
+    const ofPage = `${name}, behind entry ${quoted(page.signed['opening_sequence'])}`
+    const found = finding(ofPage, page.signed, keys, () => problemOfPage(page, keys))
+    if (!found.ok) lines.push(...found.lines)
+  }
+  if (lines.length > 0) return { ok: false, lines }
+  const gap = gapIn(given)
+  if (gap !== undefined) return { ok: false, lines: [`INCOMPLETE: ${name}: ${gap}: give all pages`] }
+  const [opening, closing] = [pages[0]?.signed['opening'], pages.at(-1)?.signed['closing']]
+  return { ok: true, lines: [`ok: ${name}: opens with ${quoted(opening)}, closes with ${quoted(closing)}`] }
 }
 
 /** Quotes a value from the file, which may contain anything. */

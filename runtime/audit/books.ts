@@ -1,7 +1,7 @@
 /**
  * Sums the entries of one account's chain per fungible asset. The sum is balance plus incoming less pending burns of legs.
- *   K1. Only an entry's amount, an exchange's receive side and an arrival change the sum. Settling does not: it turns
- *       incoming value into balance, and burns what the leg's entry has already subtracted.
+ *   K1. Only a transaction's amount, an exchange's receive side and an arrival change the sum. A settlement does not: it
+ *       turns incoming value into balance, and burns what the leg's entry has already subtracted.
  *   K2. The balance plus incoming of an entry is therefore this sum, plus at most the pending burns at that time.
  */
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
@@ -71,6 +71,17 @@ export class Books {
       this.assets.set(tokenId, { ...before, sum: before.sum + amount })
     }
     return undefined
+  }
+
+  /** Checks the balance of a settlement's entry. Returns its problem, if any. */
+  settle(members: JsonObject): string | undefined {
+    const { token_id: tokenId, type } = members
+    const amount = quantityIn(members, 'amount')
+    if (typeof tokenId !== 'string' || amount === undefined) return 'it settles no quantity of an asset'
+    const { sum, burns } = this.assets.get(tokenId) ?? EMPTY
+    const next: Asset = { sum, burns: type === 'burn' ? burns - amount : burns }
+    this.assets.set(tokenId, next)
+    return disagreement(members, next)
   }
 
   private receive(side: Json | undefined): string | undefined {

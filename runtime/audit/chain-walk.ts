@@ -159,6 +159,8 @@ export class ChainWalk {
       return this.noteArrival(members)
     } else if (kind === 'pause' || kind === 'resumption') {
       this.facts = { ...this.facts, paused: kind === 'pause' ? true : undefined }
+    } else if (kind === 'settlement') {
+      return this.broken ? undefined : this.books.settle(members)
     } else if (kind === 'erasure') {
       this.facts = { ...this.facts, status: ERASED, paused: undefined, keyId: null, publicKey: null }
     } else {

@@ -1,8 +1,7 @@
 /**
  * Checks a new entry against the entry before it and its account, without the rest of the chain.
  *   X1. It follows that entry, and its account's sequence has reached it.
- *   X2. If it is the last entry, the account holds at most the asset quantity that the entry states. It may hold less:
- *       legs burn without an entry when their group settles.
+ *   X2. If it is the last entry, the account holds the asset quantity that the entry states.
  */
 import { type AuditEntry, GENESIS, type Hash } from '../../actors/audit-chain.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
@@ -31,9 +30,9 @@ export function newEntryFindings(entry: AuditEntry, place: EntryPlace, refOf?: R
   if (problem !== undefined) {
     findings.push({ subject: 'chains_verify', place: `account ${accountId}, entry ${entry.sequence}`, problem })
   }
-  if (holding !== null && members !== undefined && isMoreThanSaid(holding, members)) {
+  if (holding !== null && members !== undefined && isOtherThanSaid(holding, members)) {
     const of = `account ${accountId}, ${holding.tokenId}`
-    findings.push({ subject: 'no_negative_balance', place: of, problem: 'it is more than its chain says' })
+    findings.push({ subject: 'no_negative_balance', place: of, problem: 'it is not what its chain says' })
   }
   return findings
 }
@@ -70,7 +69,7 @@ function sumOf(balance: string, incoming: string): Quantity | undefined {
 }
 
 /** X2. */
-function isMoreThanSaid(
+function isOtherThanSaid(
   holding: { readonly balance: string; readonly incoming: string },
   members: JsonObject,
 ): boolean {
@@ -79,5 +78,5 @@ function isMoreThanSaid(
   if (typeof balance !== 'string' || typeof incoming !== 'string') return true
   const has = sumOf(holding.balance, holding.incoming)
   const said = sumOf(balance, incoming)
-  return has === undefined || said === undefined || has > said
+  return has === undefined || said === undefined || has !== said
 }

@@ -31,6 +31,20 @@ export interface LedgerReads {
    */
   readonly expectations: (accountId: string) => Promise<readonly LegHold[] | undefined>
   readonly balances: (accountId: string) => Promise<readonly BalanceView[] | undefined>
+  /**
+   * Balances after the last entries up to a time (milliseconds since 1970, inclusive), by token ID, after `after`;
+   * undefined if there is no such account.
+   */
+  readonly balancesAt: (
+    accountId: string,
+    atMs: number,
+    after: string | null,
+    limit: number,
+  ) => Promise<BalancesAtPage | undefined>
+  /** null: nothing of the asset had moved; undefined: there is no such account. */
+  readonly balanceAt: (accountId: string, tokenId: string, atMs: number) => Promise<BalanceAt | null | undefined>
+  /** Changes of one balance, oldest first; undefined if there is no such account. */
+  readonly movements: (query: MovementQuery) => Promise<MovementsPage | undefined>
   /** Oldest first, after `afterSequence` (-1: from the start); undefined if there is no such account. */
   readonly auditChain: (accountId: string, afterSequence: number, limit: number) => Promise<AuditChainPage | undefined>
   /** Registered tokens, by the exact registered symbol; undefined until a registration is final. */
@@ -194,6 +208,60 @@ export interface BalanceView {
   readonly incoming: string
   readonly decimals: number
   readonly updatedAtMs: number
+}
+
+/** As the entry `sequence` of the account's chain states it; `updatedAtMs` is the time of that entry. */
+export interface BalanceAt extends BalanceView {
+  readonly sequence: number
+}
+
+export interface BalancesAtPage {
+  readonly balances: readonly BalanceAt[]
+  /** The token ID to continue after. */
+  readonly next: string | null
+}
+
+/** A place in an account's chain: behind the entry `sequence`. Times and sequences rise together. */
+export interface ChainPlace {
+  readonly atMs: number
+  readonly sequence: number
+}
+
+/** `fromMs` is inclusive, `toMs` exclusive, both possibly fractional. */
+export interface MovementQuery {
+  readonly accountId: string
+  readonly tokenId: string
+  readonly fromMs: number | null
+  readonly toMs: number
+  /** The end of the previous page. */
+  readonly after: ChainPlace | null
+  /** Entries that a page reads. Not each of them changes the balance. */
+  readonly limit: number
+}
+
+/** A change of a balance. `import`: the balance that an imported account brought, without a transaction. */
+export interface Movement {
+  readonly sequence: number
+  readonly txnId: string | null
+  readonly type: TransactionType | 'import'
+  /** With `+` or `-`. */
+  readonly amount: string
+  readonly balanceAfter: string
+  readonly atMs: number
+}
+
+/** `opening` and the amounts of `movements` add up to `closing`. */
+export interface MovementsPage {
+  readonly opening: StatementEnd
+  readonly movements: readonly Movement[]
+  readonly closing: StatementEnd
+  readonly next: ChainPlace | null
+}
+
+/** `sequence`: the entry that states the balance; null: there was none. */
+export interface StatementEnd {
+  readonly balance: string
+  readonly sequence: number | null
 }
 
 /** `payload`: null for an erased account. */

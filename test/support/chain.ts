@@ -25,7 +25,7 @@ export function chained(
 ): { readonly transaction: Transaction; readonly entry: AuditEntry } {
   const place = { sequence: before + 1, previousHash: tip }
   const balance = isNft(transaction.tokenId) ? null : '7.25'
-  const received = { receivedBalance: null, receivedAvailable: null }
+  const received = { receivedBalance: null, receivedAvailable: null, receivedIncoming: null }
   const details = { format: ENTRY_FORMAT, salt, balance, available: balance, incoming: null, ...received } as const
   const entered = { ...transaction, status: 'completed', processedAtMs, ...place, entry: details } as const
   const payload = entryPayload(entered)

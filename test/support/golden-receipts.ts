@@ -58,6 +58,7 @@ export const COMPLETED_EXCHANGE: GoldenReceipt = {
       incoming: 'in no receipt',
       receivedBalance: '95.25',
       receivedAvailable: '95.25',
+      receivedIncoming: null,
     },
   },
   payload:
@@ -83,6 +84,7 @@ export const FIRST_FORMAT_EXCHANGE: GoldenReceipt = {
       incoming: 'in no receipt',
       receivedBalance: 'in no receipt',
       receivedAvailable: null,
+      receivedIncoming: null,
     },
   },
   payload:

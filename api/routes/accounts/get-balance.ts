@@ -4,7 +4,8 @@ import { notFound } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { type Endpoint, EVERYONE, pathValue } from '../../endpoint/route.ts'
-import { balanceMembers } from '../../views/views.ts'
+import { balanceAtMembers, balanceMembers } from '../../views/views.ts'
+import { AS_OF, pastTimeIn } from '../../endpoint/times.ts'
 import { balanceResponse } from '../../schemas/responses/account.ts'
 
 export const getBalance: Endpoint = {
@@ -12,14 +13,30 @@ export const getBalance: Endpoint = {
   method: 'GET',
   path: '/v1/accounts/:accountId/balances/:tokenId',
   summary: 'Get one balance',
-  description: 'A read that begins after a transaction was seen final shows all its effects.',
+  description: `A read that begins after a transaction was seen final shows all its effects.
+
+With \`as_of\` it is the balance after the last entry of the account's chain at or before this time, with \`as_of\` and the \`sequence\` of that entry.`,
   roles: EVERYONE,
+  parameters: [AS_OF],
   answers: [{ status: 200, description: 'The balance.', content: balanceResponse }],
-  refusals: { ERR_NOT_FOUND: 'There is no such account, or it never held this token.' },
-  handle: accountRead(async (accountId, { reads }, call) => {
+  refusals: {
+    ERR_NOT_FOUND: 'There is no such account, or it had never held this token.',
+    ERR_INVALID_TIMESTAMP: 'The time is ill-formed or lies in the future.',
+  },
+  handle: accountRead(async (accountId, { reads, clock }, call) => {
+    const { query } = call
+    const atMs = pastTimeIn(query, 'as_of', clock.now())
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const tokenId = pathValue(call, 'tokenId')
+    if (atMs !== null) {
+      const balance = await reads.balanceAt(accountId, tokenId, Math.floor(atMs))
+      if (balance === undefined) return noSuchAccount()
+      if (balance === null) return notFound('The account had never held such a token by then.')
+      return jsonReply(200, { account_id: accountId, ...balanceAtMembers(balance, atMs) })
+    }
     const balances = await reads.balances(accountId)
     if (balances === undefined) return noSuchAccount()
-    const tokenId = pathValue(call, 'tokenId')
     const balance = balances.find((held) => held.tokenId === tokenId)
     if (balance === undefined) return notFound('The account holds no such token.')
     return jsonReply(200, { account_id: accountId, ...balanceMembers(balance) })

@@ -3,7 +3,7 @@ import { isDecimalString } from '../../../actors/money.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import { type Endpoint, EVERYONE } from '../../endpoint/route.ts'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
-import { parseTimestamp } from '../../../actors/timestamp.ts'
+import { TIME, timeIn } from '../../endpoint/times.ts'
 import {
   type LedgerReads,
   TRANSACTION_STATUSES,
@@ -29,8 +29,6 @@ import { transactionLine, transactionListResponse } from '../../schemas/response
 import type { Parameter } from '../../endpoint/operation.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 import * as v from 'valibot'
-
-const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
 
 const DECIMAL = checkedField('must be a non-negative decimal string', isDecimalString, { pattern: DECIMAL_PATTERN })
 const TYPE = v.picklist(TRANSACTION_TYPES, `must be one of ${TRANSACTION_TYPES.join(', ')}`)
@@ -58,8 +56,8 @@ With \`Accept: application/x-ndjson\` the response has **all matches as lines**:
   roles: EVERYONE,
   parameters: [
     filter('account_id', accountIdField, 'Of this account.'),
-    filter('date_from', DATE, 'Created at this time or later: RFC 3339 with an offset.'),
-    filter('date_to', DATE, 'Created before this time: RFC 3339 with an offset.'),
+    filter('date_from', TIME, 'Created at this time or later: RFC 3339 with an offset.'),
+    filter('date_to', TIME, 'Created before this time: RFC 3339 with an offset.'),
     filter('type', TYPE, 'Of this type.'),
     filter('token_id', tokenIdField, 'Of this token; `BASE` for the ledger’s own unit.'),
     filter('token_class', v.string(), '`fungible` or `nft`; anything else finds nothing.'),
@@ -115,8 +113,6 @@ With \`Accept: application/x-ndjson\` the response has **all matches as lines**:
 
 type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
 
-const DATE_RULE = 'must be an RFC 3339 timestamp with an offset'
-
 const JSON_TYPE = 'application/json'
 
 /** An ID that no account can have. */
@@ -153,8 +149,8 @@ async function pageOf(
 function readFilters(query: Query): Filters {
   const filters: Filters = {
     accountId: query.checked('account_id', accountIdField, 'ERR_INVALID_ACCOUNT_ID'),
-    createdFromMs: query.parsed('date_from', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
-    createdToMs: query.parsed('date_to', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
+    createdFromMs: timeIn(query, 'date_from'),
+    createdToMs: timeIn(query, 'date_to'),
     type: query.checked('type', TYPE, 'ERR_INVALID_TYPE'),
     tokenId: query.checked('token_id', tokenIdField, 'ERR_INVALID_TOKEN_ID'),
     tokenClass: query.value('token_class'),
@@ -170,9 +166,4 @@ function readFilters(query: Query): Filters {
     query.reject('account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required with idempotency_key')
   }
   return filters
-}
-
-/** The `+` of an offset that was not percent-encoded arrives as a space: nothing else in a timestamp can be one. */
-function parseDate(text: string): number | undefined {
-  return parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, '+'))
 }

@@ -1,5 +1,6 @@
 /** Responses about accounts (D2, D4, D9). */
 import * as v from 'valibot'
+import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { accountIdField, tokenIdField } from '../fields.ts'
 import {
   count,
@@ -65,6 +66,8 @@ const balanceFields = {
   incoming: [minimalDecimal, 'Value on its way to the account; part of neither `balance` nor `available`.'],
   decimals: [decimals, 'How many fractional digits amounts of the token have at most.'],
   updated_at: timestamp,
+  as_of: [v.exactOptional(timestamp), 'The time that was asked for; absent without `as_of`.'],
+  sequence: [v.exactOptional(count), 'The entry of the chain that states the balance; absent without `as_of`.'],
 } as const
 
 export const tokenBalanceResponse = define('TokenBalance', 'The balance of an account in a token.', balanceFields)
@@ -99,3 +102,40 @@ export const auditChainResponse = define('AuditChain', 'One page of an audit cha
   entries: [v.array(auditEntryResponse), 'The entries of this page.'],
   ...countedPage,
 })
+
+/** Computed, with its sign. */
+const signedAmount = v.pipe(v.string(), v.regex(/^[+-](0|[1-9][0-9]{0,17})(\.[0-9]{0,17}[1-9])?$/))
+
+export const movementResponse = define('Movement', 'A change of a balance.', {
+  sequence: [count, 'The entry of the account’s chain that states it.'],
+  txn_id: [v.nullable(transactionId), 'The transaction; null for the balance that an imported account brought.'],
+  type: [v.picklist([...TRANSACTION_TYPES, 'import']), 'The type of the transaction, or `import`.'],
+  amount: [signedAmount, 'The change, with `+` or `-`.'],
+  balance_after: [minimalDecimal, 'The balance after it.'],
+  timestamp,
+})
+
+export const statementResponse = define(
+  'Statement',
+  'One page of the movements of a balance, signed by the service. `opening` and the amounts add up to `closing`.',
+  {
+    account_id: accountIdField,
+    token_id: tokenIdField,
+    from: [v.nullable(timestamp), 'The time from which on; null: from the beginning.'],
+    to: [timestamp, 'The time before which.'],
+    opening: [minimalDecimal, 'The balance before the first movement of the page.'],
+    opening_sequence: [v.nullable(count), 'The entry that states it; null: there is none.'],
+    movements: [v.array(movementResponse), 'The movements of this page, oldest first.'],
+    closing: [minimalDecimal, 'The balance after the last movement of the page.'],
+    closing_sequence: [v.nullable(count), 'The last entry that the page covers; null: there is none.'],
+    last_page: [v.boolean(), 'Whether the statement ends with this page.'],
+    ledger_id: [v.string(), 'The ledger.'],
+    generated_at: timestamp,
+    key_id: [keyId, 'The assertion key that signed it, in `/.well-known/jwks.json`.'],
+    signature: [
+      v.string(),
+      'DER in base64, over the canonical JSON (RFC 8785) of the page without `signature` and `next_page_token`.',
+    ],
+    next_page_token: pageToken,
+  },
+)

@@ -1,5 +1,6 @@
 /**
- * Reads saved responses of the API: pages of an audit chain, receipts, assertions, proofs of liabilities and JWKS documents.
+ * Reads saved responses of the API: pages of an audit chain, receipts, assertions, proofs of liabilities, statements and JWKS
+ * documents.
  * A file is one JSON value, a list of values, or one value a line (NDJSON).
  */
 import * as v from 'valibot'
@@ -11,6 +12,7 @@ import { CommandFailed } from '../common/command.ts'
 import type { GivenEntry } from './verify-chain.ts'
 import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
 import type { GivenLiabilityProof } from './verify-liabilities.ts'
+import type { GivenStatementPage } from './verify-statement.ts'
 
 export interface ExportedPage {
   /** The account_id of the page, if it has one. */
@@ -25,6 +27,7 @@ export interface Exported {
   readonly receipts: GivenReceipt[]
   readonly assertions: GivenAssertion[]
   readonly proofs: GivenLiabilityProof[]
+  readonly statements: GivenStatementPage[]
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/
@@ -52,6 +55,7 @@ const assertionSchema = v.pipe(
     return { assertionType, result: result as JsonObject, signature }
   }),
 )
+const statementSchema = v.looseObject({ opening: v.string(), movements: v.array(v.unknown()), signature: v.string() })
 const proofSchema = v.pipe(
   v.object({
     account_id: v.string(),
@@ -83,13 +87,16 @@ const proofSchema = v.pipe(
 )
 
 /** Adds the values of a file to `found`. `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
-export function readExport(text: string, name: string, { pages, receipts, assertions, proofs }: Exported): void {
+export function readExport(text: string, name: string, found: Exported): void {
+  const { pages, receipts, assertions, proofs, statements } = found
   const loose: GivenEntry[] = []
   for (const value of valuesOf(text, name)) {
     const assertion = v.safeParse(assertionSchema, value)
     if (assertion.success) assertions.push(assertion.output)
     else if (looksLikeProof(value)) proofs.push(readProof(value, name))
-    else if (v.is(receiptSchema, value)) {
+    else if (v.is(statementSchema, value)) {
+      statements.push(readStatement(value))
+    } else if (v.is(receiptSchema, value)) {
       receipts.push({ receipt: value.receipt as JsonObject, signature: value.signature })
     } else if (v.is(pageSchema, value)) {
       const entries = value.entries.map((entry) => readEntry(entry, name))
@@ -104,6 +111,11 @@ export function readJwks(text: string, name: string): ReceiptKeys {
   const read = v.safeParse(jwksSchema, value)
   if (!read.success) throw new CommandFailed(`${name} is not a JWKS document of a ledger`)
   return { name, ledgerId: read.output.ledger_id, keys: read.output.keys }
+}
+
+function readStatement({ signature, ...page }: v.InferOutput<typeof statementSchema>): GivenStatementPage {
+  const { next_page_token: _, ...signed } = page
+  return { signed: signed as JsonObject, signature }
 }
 
 function looksLikeProof(value: Json): boolean {

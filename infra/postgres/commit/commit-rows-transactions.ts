@@ -10,6 +10,7 @@ import { deleteFrom, FENCED, insertInto, update } from './commit-writes.ts'
 import { PLACES, type RowSealer } from '../rows/row-sealer.ts'
 import {
   placeOfTransaction,
+  receivedTokenOf,
   refsOfTransaction,
   type StoredTransaction,
   type TransactionRefs,
@@ -50,6 +51,7 @@ const FINAL_COLUMNS: readonly PlainColumn<FinalWrite>[] = [
   { name: 'failure_code', type: 'text', value: ({ transaction }) => transaction.failure?.code ?? null },
   { name: 'processed_at', type: 'timestamptz', value: ({ transaction }) => transaction.processedAtMs },
   { name: 'sequence', type: 'bigint', value: ({ transaction }) => transaction.sequence },
+  { name: 'received_token_id', type: 'text', value: ({ transaction }) => receivedTokenOf(transaction) },
   { name: 'previous_hash', type: 'bytea', value: ({ transaction }) => transaction.previousHash },
   { name: 'audit_hash', type: 'bytea', value: ({ transaction }) => transaction.auditHash },
   { name: 'receipt_key_id', type: 'text', value: ({ receipt }) => receipt?.keyId ?? null },

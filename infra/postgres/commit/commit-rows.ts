@@ -14,6 +14,7 @@ import { accountKeyName, partsOf } from '../../vault/key-name.ts'
 import type { Base64Text } from '../../vault/sealed-text.ts'
 import { sealAccount, type SealedAccount } from '../rows/account-document.ts'
 import { balanceText, holdRefOf, isOfTransaction } from '../rows/account-parts.ts'
+import { assetOfFact, type EntryAsset } from '../rows/chain-entries.ts'
 import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
 import { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
 import { keyNamesOfNew } from './commit-keys.ts'
@@ -88,11 +89,15 @@ const KEY_COLUMNS: readonly Column<AccountKeyWrite>[] = [
   },
 ]
 
-const ENTRY_COLUMNS: readonly Column<AuditEntryWrite>[] = [
+type EntryWrite = AuditEntryWrite & { readonly of: EntryAsset | null }
+
+const ENTRY_COLUMNS: readonly Column<EntryWrite>[] = [
   { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
   { name: 'sequence', type: 'bigint', value: ({ sequence }) => sequence },
   { name: 'previous_hash', type: 'bytea', value: ({ previousHash }) => previousHash },
   { name: 'audit_hash', type: 'bytea', value: ({ auditHash }) => auditHash },
+  { name: 'token_id', type: 'text', value: ({ of }) => of?.tokenId ?? null },
+  { name: 'processed_at', type: 'timestamptz', value: ({ of }) => of?.atMs ?? null },
   {
     name: 'payload',
     type: 'sealed',
@@ -156,7 +161,8 @@ export const SECTIONS = {
   account_keys: section((part) => part.keys, KEY_COLUMNS, insertInto('account_keys')),
   // A transaction is its own entry.
   audit_entries: section(
-    (part) => part.entries.filter(({ txnId }) => txnId === null),
+    (part): EntryWrite[] =>
+      part.entries.flatMap((entry) => (entry.txnId === null ? [{ ...entry, of: assetOfFact(entry.payload) }] : [])),
     ENTRY_COLUMNS,
     insertInto('audit_entries'),
   ),

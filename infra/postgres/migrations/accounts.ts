@@ -56,19 +56,25 @@ CREATE TABLE holds (
   PRIMARY KEY (shard_id, account_id, hold_id)
 );
 
--- Entries of chains that are no transactions. commit_xid: the transaction that wrote the row. The auditor finds by it the rows
+-- Entries of chains that are no transactions. token_id: the asset whose balance the entry changes; empty: those that its payload
+-- lists; null: none. processed_at: of entries that change balances. commit_xid: the transaction that wrote the row. The auditor finds by it the rows
 -- written since a pass began.
 CREATE TABLE audit_entries (
+  processed_at timestamptz,
   sequence bigint NOT NULL,
   commit_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   shard_id integer NOT NULL,
   account_id text COLLATE "C" NOT NULL,
   previous_hash bytea NOT NULL CHECK (octet_length(previous_hash) = 32),
   audit_hash bytea NOT NULL CHECK (octet_length(audit_hash) = 32),
+  token_id text COLLATE "C",
   payload bytea NOT NULL,
-  PRIMARY KEY (shard_id, account_id, sequence)
+  PRIMARY KEY (shard_id, account_id, sequence),
+  CONSTRAINT audit_entries_of_asset CHECK ((token_id IS NULL) = (processed_at IS NULL))
 );
 CREATE INDEX audit_entries_by_commit ON audit_entries (commit_xid);
+CREATE INDEX audit_entries_by_asset ON audit_entries (shard_id, account_id, token_id, processed_at, sequence)
+  WHERE token_id IS NOT NULL;
 
 -- Wrapped under the master key. scope: the kind of owner; ref: the owner of that kind.
 CREATE TABLE data_keys (

@@ -3,6 +3,7 @@ export const TRANSACTIONS = `
 -- Final transactions: a row is inserted once, and changes only when its transaction is compensated. document: sealed, for the
 -- values of all other columns. group_id: a keyed hash, as a UUID; that of a group differs between its accounts. amount_bucket: a
 -- keyed hash of the amount's magnitude, by default of the account alone. idempotency_key: a keyed hash.
+-- received_token_id: the fungible asset that an exchange receives.
 -- sequence, previous_hash, audit_hash: a completed transaction is its own entry in its account's chain.
 -- entered_xid, ended_xid: the commits that entered and ended it; they differ where others decided on it.
 CREATE TABLE transactions (
@@ -18,6 +19,7 @@ CREATE TABLE transactions (
   account_id text COLLATE "C" NOT NULL,
   type text NOT NULL,
   token_id text COLLATE "C" NOT NULL,
+  received_token_id text COLLATE "C",
   status text NOT NULL CHECK (status IN ('completed', 'failed')),
   failure_code text,
   origin text NOT NULL,
@@ -34,6 +36,12 @@ CREATE TABLE transactions (
 -- the newest. A look-up of a key must not be planned as a walk through all transactions of the account.
 CREATE INDEX transactions_by_group ON transactions (group_id, txn_id) WHERE group_id IS NOT NULL;
 CREATE INDEX transactions_of_supply ON transactions (token_id, txn_id) WHERE type IN ('mint', 'burn');
+-- Within an account, times and sequences of completed transactions rise together.
+CREATE INDEX transactions_by_asset ON transactions (shard_id, account_id, token_id, processed_at, sequence)
+  WHERE sequence IS NOT NULL;
+CREATE INDEX transactions_by_received_asset
+  ON transactions (shard_id, account_id, received_token_id, processed_at, sequence)
+  WHERE sequence IS NOT NULL AND received_token_id IS NOT NULL;
 CREATE INDEX transactions_by_account ON transactions (shard_id, account_id, txn_id);
 CREATE UNIQUE INDEX transactions_by_sequence ON transactions (shard_id, account_id, sequence) WHERE sequence IS NOT NULL;
 CREATE UNIQUE INDEX transactions_by_key ON transactions (shard_id, account_id, idempotency_key);
@@ -65,12 +73,12 @@ CREATE INDEX pending_transactions_by_account ON pending_transactions (shard_id, 
 CREATE UNIQUE INDEX pending_transactions_by_key ON pending_transactions (shard_id, account_id, idempotency_key);
 
 CREATE VIEW all_transactions AS
-SELECT shard_id, txn_id, account_id, type, token_id, group_id, status, failure_code, origin, created_at, processed_at,
+SELECT shard_id, txn_id, account_id, type, token_id, received_token_id, group_id, status, failure_code, origin, created_at, processed_at,
        sequence, previous_hash, audit_hash, receipt_key_id, amount_bucket, idempotency_key, compensated_by, document,
        entered_xid, ended_xid
   FROM transactions
  UNION ALL
-SELECT shard_id, txn_id, account_id, type, token_id, group_id, 'pending'::text, NULL::text, origin, created_at,
+SELECT shard_id, txn_id, account_id, type, token_id, NULL::text COLLATE "C", group_id, 'pending'::text, NULL::text, origin, created_at,
        NULL::timestamptz, NULL::bigint, NULL::bytea, NULL::bytea, NULL::text, amount_bucket, idempotency_key,
        NULL::text COLLATE "C", document, entered_xid, NULL::xid8
   FROM pending_transactions;
@@ -96,13 +104,13 @@ SELECT c.commit_xid AS entered_xid, e.txn_id FROM commits c CROSS JOIN LATERAL u
 -- Every entry of every chain. payload: sealed; null for a completed transaction, from which it is computed.
 CREATE VIEW chain_entries AS
 SELECT shard_id, account_id, sequence, previous_hash, audit_hash, commit_xid, payload, NULL::text COLLATE "C" AS txn_id,
-       NULL::text AS type, NULL::text COLLATE "C" AS token_id, NULL::uuid AS group_id, NULL::text AS status,
+       NULL::text AS type, token_id, NULL::text COLLATE "C" AS received_token_id, NULL::uuid AS group_id, NULL::text AS status,
        NULL::text AS failure_code, NULL::text AS origin, NULL::timestamptz AS created_at,
-       NULL::timestamptz AS processed_at, NULL::text AS receipt_key_id, NULL::integer AS amount_bucket,
+       processed_at, NULL::text AS receipt_key_id, NULL::integer AS amount_bucket,
        NULL::text COLLATE "C" AS idempotency_key, NULL::text COLLATE "C" AS compensated_by, NULL::bytea AS document
   FROM audit_entries
  UNION ALL
-SELECT shard_id, account_id, sequence, previous_hash, audit_hash, ended_xid, NULL::bytea, txn_id, type, token_id,
+SELECT shard_id, account_id, sequence, previous_hash, audit_hash, ended_xid, NULL::bytea, txn_id, type, token_id, received_token_id,
        group_id, status, failure_code, origin, created_at, processed_at, receipt_key_id, amount_bucket,
        idempotency_key, compensated_by, document
   FROM transactions WHERE sequence IS NOT NULL;

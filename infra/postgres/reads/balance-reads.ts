@@ -11,6 +11,7 @@ import { type BoundedCache, createBoundedCache } from '../../../runtime/common/b
 import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { keyNameOf } from './account-reads.ts'
+import { readBalanceAt, readBalancesAt } from './balance-history.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
 import { keyNameOfAccountRow } from '../rows/account-document.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
@@ -21,21 +22,27 @@ import { type Reading, readRows } from './reading.ts'
 import { PLACES } from '../rows/row-sealer.ts'
 import { prepared } from '../connection/prepared.ts'
 
-/** Undefined when there is no such account. */
-type ReadBalances = (reading: Reading, accountId: string) => Promise<readonly BalanceView[] | undefined>
-
 /** Tokens whose decimals are kept: they never change once anything of the token moves. */
 const KEPT_TOKENS = 10_000
 
-export function createBalanceReads(): ReadBalances {
+/** Reads of balances, now and at a time, which share what is known of tokens. */
+export function createBalanceReads() {
   const known = createBoundedCache<string, number>(KEPT_TOKENS)
-  return async (reading, accountId) => {
-    const account = await readWholeAccount(reading, accountId)
-    if (account === undefined) return undefined
-    const held = heldOf(account)
-    const tokenIds = held.map(([tokenId]) => tokenId)
-    const decimals = await decimalsOf(reading, tokenIds, known)
-    return held.map(([tokenId, balance]) => viewOf(tokenId, balance, decimals.get(tokenId)))
+  const decimals = (reading: Reading, tokenIds: readonly string[]) => decimalsOf(reading, tokenIds, known)
+  return {
+    /** Undefined when there is no such account. */
+    balances: async (reading: Reading, accountId: string): Promise<readonly BalanceView[] | undefined> => {
+      const account = await readWholeAccount(reading, accountId)
+      if (account === undefined) return undefined
+      const held = heldOf(account)
+      const decimalsOfToken = await decimals(
+        reading,
+        held.map(([tokenId]) => tokenId),
+      )
+      return held.map(([tokenId, balance]) => viewOf(tokenId, balance, decimalsOfToken(tokenId)))
+    },
+    balancesAt: readBalancesAt.bind(null, decimals),
+    balanceAt: readBalanceAt.bind(null, decimals),
   }
 }
 
@@ -63,9 +70,7 @@ function heldOf({ balances }: AccountState): readonly (readonly [tokenId: string
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
 }
 
-function viewOf(tokenId: string, balance: Balance, decimals: number | undefined): BalanceView {
-  if (decimals === undefined)
-    throw new UnreadableRow(`actors token ${tokenId}`, 'a balance is of it, and it is not there')
+function viewOf(tokenId: string, balance: Balance, decimals: number): BalanceView {
   return {
     tokenId,
     tokenClass: 'fungible',
@@ -87,15 +92,15 @@ async function decimalsOf(
   reading: Reading,
   tokenIds: readonly string[],
   known: BoundedCache<string, number>,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<(tokenId: string) => number> {
   const missing = tokenIds.filter((tokenId) => tokenId !== BASE_UNIT && known.get(tokenId) === undefined)
   const found = missing.length === 0 ? new Map<string, number>() : await findDecimals(reading, missing)
   for (const [tokenId, decimals] of found) known.set(tokenId, decimals)
-  const entries = tokenIds.flatMap((tokenId) => {
+  return (tokenId) => {
     const decimals = tokenId === BASE_UNIT ? BASE_DECIMALS : (found.get(tokenId) ?? known.get(tokenId))
-    return decimals === undefined ? [] : [[tokenId, decimals] as const]
-  })
-  return new Map(entries)
+    if (decimals !== undefined) return decimals
+    throw new UnreadableRow(`actors token ${tokenId}`, 'a balance is of it, and it is not there')
+  }
 }
 
 /** By token ID. */

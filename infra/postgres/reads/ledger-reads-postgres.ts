@@ -18,6 +18,7 @@ import {
 import type { RowVault } from '../../vault/row-vault.ts'
 import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { type AccountPlace, readAccount, readAccounts, readAuditChain } from './account-reads.ts'
+import { readMovements } from './balance-history.ts'
 import { createBalanceReads, readExpectations } from './balance-reads.ts'
 import { fetchKeysOfAccounts } from '../rows/erased-accounts.ts'
 import { createNames } from './erased-names.ts'
@@ -78,6 +79,7 @@ export function createLedgerReads({
     isAccountId(accountId) ? { shardId: shardOf(accountId), accountId, ref: vault.accountRef(accountId) } : undefined
   const reading: Reading = { pool, ledgerId, vault, homeOf, placeOf, names: createNames(pool, vault) }
   const places: TransactionPlaces = { shardOf, vault, amounts: createKnownAmounts() }
+  const balanceReads = createBalanceReads()
   const served =
     <Parameters extends readonly unknown[], Result>(
       read: (reading: Reading, ...parameters: Parameters) => Promise<Result>,
@@ -95,7 +97,10 @@ export function createLedgerReads({
     account: served(readAccount),
     accounts: served(readAccounts),
     expectations: served(readExpectations),
-    balances: served(createBalanceReads()),
+    balances: served(balanceReads.balances),
+    balancesAt: served(balanceReads.balancesAt),
+    balanceAt: served(balanceReads.balanceAt),
+    movements: served(readMovements),
     auditChain: served(readAuditChain),
     token: served(readToken),
     tokens: served(readTokens),

@@ -98,3 +98,11 @@ function countOf({ counted = null }: Partial<Counted>): ListCount | null {
   if (counted === null) return null
   return { total: Math.min(Number(counted), COUNT_LIMIT), exact: Number(counted) <= COUNT_LIMIT }
 }
+
+/** The years that PostgreSQL and ISO 8601 write alike. */
+const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** Rows have whole milliseconds, so rounding up keeps an inclusive lower and an exclusive upper bound exact. */
+export function instantOf(timeMs: number): string {
+  return new Date(Math.min(Math.max(Math.ceil(timeMs), 0), LAST_INSTANT_MS)).toISOString()
+}

@@ -5,6 +5,7 @@
  * A transaction's ID begins with its `created_at`, so bounds on the date are ranges of IDs; the exact bound stands
  * beside them.
  */
+import { instantOf } from './reading.ts'
 import type postgres from 'postgres'
 import { isAccountId, transactionIdFloor } from '../../../actors/identifiers.ts'
 import { parseQuantity } from '../../../actors/money.ts'
@@ -163,11 +164,4 @@ export function matchesNothing(query: TransactionQuery): boolean {
     (amountMin !== null && amountMax !== null && parseQuantity(amountMin) > parseQuantity(amountMax)) ||
     [query.tokenId, query.idempotencyKey].some((text) => text?.includes('\0') === true)
   )
-}
-
-/** The years that PostgreSQL and ISO 8601 write alike. Rows have whole milliseconds, so rounding up keeps both bounds exact. */
-const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-
-function instantOf(timeMs: number): string {
-  return new Date(Math.min(Math.max(Math.ceil(timeMs), 0), LAST_INSTANT_MS)).toISOString()
 }

@@ -44,6 +44,7 @@ export function openPending(
       account_id: ref,
       type,
       token_id: tokenId,
+      received_token_id: null,
       group_id: groupId,
       status: 'pending',
       failure_code: null,

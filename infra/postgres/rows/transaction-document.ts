@@ -10,6 +10,7 @@
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { EntryDetails, FailureCode, Transaction } from '../../../actors/account/transaction.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'
+import { isNft } from '../../../actors/nft-id.ts'
 import type { ReceiptWrite, TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
 import { accountKeyName } from '../../vault/key-name.ts'
 import { withRoomForMetadata } from '../../vault/padding.ts'
@@ -30,6 +31,7 @@ export interface TransactionRow {
   readonly account_id: string
   readonly type: Transaction['type']
   readonly token_id: string
+  readonly received_token_id: string | null
   /** The reference. */
   readonly group_id: string | null
   readonly status: Transaction['status']
@@ -56,6 +58,7 @@ export const TRANSACTION_ROW_COLUMNS = [
   'account_id',
   'type',
   'token_id',
+  'received_token_id',
   'group_id',
   'status',
   'failure_code',
@@ -93,12 +96,18 @@ export function refsOfTransaction(
   }
 }
 
+/** The fungible asset that a completed exchange received: its entry states a second balance. */
+export function receivedTokenOf({ receive, status }: Transaction): string | null {
+  return receive === null || status !== 'completed' || isNft(receive.tokenId) ? null : receive.tokenId
+}
+
 /** D1. */
 export function placeOfTransaction({ transaction, receipt }: StoredTransaction, refs: TransactionRefs): Place {
   return boundPlace(
     PLACES.transaction(transaction.shardId, refs.account, transaction.txnId),
     transaction.type,
     transaction.tokenId,
+    receivedTokenOf(transaction),
     refs.group,
     transaction.status,
     transaction.failure?.code ?? null,
@@ -119,6 +128,7 @@ function placeOfRow(row: TransactionRow): Place {
     nameOf(row),
     row.type,
     row.token_id,
+    row.received_token_id,
     row.group_id,
     row.status,
     row.failure_code,
@@ -152,6 +162,7 @@ type StoredEntry =
       incoming?: string | null,
       receivedBalance?: string | null,
       receivedAvailable?: string | null,
+      receivedIncoming?: string | null,
     ]
 
 /** D2: the third line. */
@@ -277,7 +288,7 @@ function groupOf({ group_id: groupId }: Submitted): string | undefined {
 }
 
 function entryMember(entry: EntryDetails): StoredEntry {
-  const { format, salt, balance, available, incoming, receivedBalance, receivedAvailable } = entry
+  const { format, salt, balance, available, incoming, receivedBalance, receivedAvailable, receivedIncoming } = entry
   const values =
     format === 1
       ? [salt, balance, incoming, receivedBalance]
@@ -289,6 +300,7 @@ function entryMember(entry: EntryDetails): StoredEntry {
           incoming,
           receivedBalance,
           receivedAvailable === receivedBalance ? null : receivedAvailable,
+          receivedIncoming,
         ]
   return trimmed(values) as StoredEntry
 }
@@ -296,9 +308,11 @@ function entryMember(entry: EntryDetails): StoredEntry {
 function detailsOf(stored: StoredEntry): EntryDetails {
   if (stored[0] !== 2) {
     const [salt, balance = null, incoming = null, receivedBalance = null] = stored
-    return { format: 1, salt, balance, available: null, incoming, receivedBalance, receivedAvailable: null }
+    const ofFormat2 = { available: null, receivedAvailable: null, receivedIncoming: null }
+    return { format: 1, salt, balance, incoming, receivedBalance, ...ofFormat2 }
   }
-  const [format, salt, balance = null, available, incoming = null, receivedBalance = null, receivedAvailable] = stored
+  const [format, salt, balance = null, available, incoming = null, ...received] = stored
+  const [receivedBalance = null, receivedAvailable, receivedIncoming = null] = received
   return {
     format,
     salt,
@@ -307,6 +321,7 @@ function detailsOf(stored: StoredEntry): EntryDetails {
     incoming,
     receivedBalance,
     receivedAvailable: receivedAvailable ?? receivedBalance,
+    receivedIncoming,
   }
 }
 

@@ -37,6 +37,7 @@ const OTHER_ENTRY: EntryDetails = {
   incoming: null,
   receivedBalance: null,
   receivedAvailable: null,
+  receivedIncoming: null,
 }
 
 interface ReceiptChange {

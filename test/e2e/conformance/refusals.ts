@@ -38,9 +38,7 @@ export function refusalsOf(service: Service, operation: DocumentedOperation): re
   const { described, client } = service
   const { members } = operation
   const roles = members['x-roles']
-  const sample = service.request(operation)
-  const [path = ''] = sample.path.split('?')
-  const request = { ...sample, path }
+  const request = service.request(operation)
   const methods = described.operations.filter((one) => one.path === operation.path).map((one) => one.method)
   const allow = ['GET', 'POST', 'PUT'].filter((one) => methods.includes(one)).map((one) => ALLOWED[one] ?? one)
   return [
@@ -53,7 +51,7 @@ export function refusalsOf(service: Service, operation: DocumentedOperation): re
       ? []
       : [
           {
-            request: { ...request, path: `${path}?no_such=1` },
+            request: { ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}no_such=1` },
             outcome: /^400 ERR_INVALID_QUERY$/,
             fields: ['no_such'],
           },
@@ -84,8 +82,10 @@ function elsewhere({ path: template, members }: DocumentedOperation, request: Ht
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const to = (name: string, value: string): HttpRequest => {
     const place = template.split('/').indexOf(`{${name}}`)
-    const segments = request.path.split('/')
-    return { ...request, path: [...segments.slice(0, place), value, ...segments.slice(place + 1)].join('/') }
+    const [path = '', ...query] = request.path.split('?')
+    const segments = path.split('/')
+    const replaced = [...segments.slice(0, place), value, ...segments.slice(place + 1)].join('/')
+    return { ...request, path: [replaced, ...query].join('?') }
   }
   const signed = String(request.body).includes('"signature"')
   const missing = members.responses['404'] === undefined || signed ? [] : names

@@ -106,7 +106,7 @@ describe('a flipped bit', () => {
       'in a transaction that was pending',
       flipped('transactions', 'document', BURN),
       [
-        'chains_verify: account alice, entry 26',
+        'chains_verify: account alice, entry 30',
         'chains_verify: account alice, entry 6',
         'chains_verify: transaction txn',
         'receipts_verify: transaction txn',

@@ -35,7 +35,10 @@ import {
 let tampered: Tampered
 
 beforeAll(async () => {
-  tampered = await createTampered()
+  // The last entry of a chain is a transaction, not the settlement of a leg.
+  tampered = await createTampered(async (_, parties, { alice }) => {
+    await parties.submit(alice, { type: 'credit', amount: '0.25' })
+  })
 })
 afterAll(() => tampered?.close())
 

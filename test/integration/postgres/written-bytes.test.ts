@@ -7,9 +7,9 @@ const ACCOUNTS = 60
 const ROUNDS = 10
 const COUNT = ACCOUNTS * ROUNDS
 
-const ORDER = { logBytes: 2_200, sealedBytes: 1_024, indexEntries: 4 }
+const ORDER = { logBytes: 2_350, sealedBytes: 1_024, indexEntries: 5 }
 /** The log bytes if no two changes of an account share a commit; about 8,100 if they do. */
-const TRANSFER = { logBytes: 9_200, sealedBytes: 2_048, indexEntries: 10 }
+const TRANSFER = { logBytes: 9_200, sealedBytes: 2_048, indexEntries: 12 }
 
 let ledger: AuditedLedger
 let parties: Parties

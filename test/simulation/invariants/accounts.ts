@@ -16,6 +16,7 @@ import {
   portageOf,
 } from './accounts-portage.ts'
 import { type Chained, type EntryFields, movements, ownsNfts, type Part } from './accounts-part.ts'
+import { checkSettlement, demandSettlements } from './accounts-settlements.ts'
 import type { ImportBook } from '../reference/imports.ts'
 import { addressOf, chainHash, GENESIS } from '../../support/reference-encoding.ts'
 import { assetOf, decimalsOf, isNftAsset, signedFields, unitsOf } from '../reference/fields.ts'
@@ -130,6 +131,7 @@ export class AccountReplay {
       .filter((entry) => entry.accountId === accountId)
       .sort((left, right) => left.sequence - right.sequence)
     const values = new Map<string, bigint>()
+    const first = model.latest()
     for (const entry of entries) {
       const before = model.latest()
       const fields = JSON.parse(entry.payload) as EntryFields
@@ -147,9 +149,18 @@ export class AccountReplay {
       else if (fields['kind'] === 'arrival') this.portage.arrives(part, before, fields, chained, values)
       else if (fields['kind'] === 'pause') model.states.push({ ...before, ...chained, paused: true })
       else if (fields['kind'] === 'resumption') model.states.push({ ...before, ...chained, paused: false })
-      else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
+      else if (fields['kind'] === 'settlement') {
+        checkSettlement(
+          this.demand,
+          part,
+          fields,
+          values.get(String(fields['token_id'])) ?? this.funds.valueOf(at, String(fields['token_id'])),
+        )
+        model.states.push({ ...before, ...chained, occupied: 'perhaps' })
+      } else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
       else this.getsKey(part, before, fields, chained)
     }
+    demandSettlements(this.demand, part, first?.legs ?? [], entries)
   }
 
   private opens({ model, batch, accountId }: Part, fields: EntryFields, chained: Chained): void {

@@ -14,6 +14,7 @@ import { createRowSealer, PLACES } from '../../../infra/postgres/rows/row-sealer
 import {
   openTransaction,
   placeOfTransaction,
+  receivedTokenOf,
   refsOfTransaction,
   type TransactionRow,
   transactionText,
@@ -143,6 +144,7 @@ export async function resealTransaction(
   }
   const final = {
     ...common,
+    received_token_id: receivedTokenOf(transaction),
     status: transaction.status,
     failure_code: transaction.failure?.code ?? null,
     sequence,

@@ -6,6 +6,7 @@ import {
   openAmount,
   openTransaction,
   placeOfTransaction,
+  receivedTokenOf,
   refsOfTransaction,
   type TransactionRow,
   transactionText,
@@ -47,6 +48,7 @@ const COMPLETED: Transaction = {
     incoming: '1',
     receivedBalance: '9',
     receivedAvailable: '9',
+    receivedIncoming: null,
   },
   idempotencyKey: 'key-1',
   payload: PAYLOAD,
@@ -67,6 +69,7 @@ const FIRST_FORMAT: Transaction = {
     incoming: '1',
     receivedBalance: '9',
     receivedAvailable: null,
+    receivedIncoming: null,
   },
 }
 
@@ -81,6 +84,7 @@ const AVAILABLE: Transaction = {
     incoming: null,
     receivedBalance: '9',
     receivedAvailable: '8',
+    receivedIncoming: '2',
   },
 }
 
@@ -149,6 +153,7 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
     account_id: refs.account,
     type: transaction.type,
     token_id: transaction.tokenId,
+    received_token_id: receivedTokenOf(transaction),
     group_id: refs.group,
     status: transaction.status,
     failure_code: transaction.failure?.code ?? null,
@@ -169,7 +174,9 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
 test('D2: the document keeps the order of its members, and does not repeat members of the payload', () => {
   expect(transactionText({ transaction: COMPLETED, receipt: RECEIPT }).trimEnd()).toBe(TEXT)
   expect(transactionText({ transaction: FIRST_FORMAT, receipt: RECEIPT })).toContain(',["5a17","7","1","9"],')
-  expect(transactionText({ transaction: AVAILABLE, receipt: RECEIPT })).toContain(',[2,"5a17","7",null,null,"9","8"],')
+  expect(transactionText({ transaction: AVAILABLE, receipt: RECEIPT })).toContain(
+    ',[2,"5a17","7",null,null,"9","8","2"],',
+  )
   expect(transactionText({ transaction: { ...PENDING, metadata: null }, receipt: null })).toBe(
     `1.5\n${PAYLOAD}\n["sig","key"]`,
   )
@@ -223,6 +230,7 @@ const CHANGES: Partial<{ -readonly [Name in keyof TransactionRow]: TransactionRo
   txn_id: 'txn_9',
   type: 'debit',
   token_id: 'GOLD',
+  received_token_id: null,
   group_id: null,
   status: 'failed',
   failure_code: 'expired',

@@ -103,7 +103,7 @@ test('C1: an entry of format 1 keeps its payload, and so its hash', () => {
   const { effects } = steppedOf(stepAccount(afterSteps(registerCommand()), credit, SIGNED))
   const entered = effects.find((effect) => effect.kind === 'transaction_entered')
   if (entered === undefined) throw new Error('The credit entered no transaction.')
-  const received = { receivedBalance: null, receivedAvailable: null }
+  const received = { receivedBalance: null, receivedAvailable: null, receivedIncoming: null }
   const entry = { format: 1, salt: String(members['salt']), balance: '10.5', available: null, incoming: null } as const
   expect(entryPayload({ ...entered.transaction, entry: { ...entry, ...received } })).toBe(FIRST_FORMAT)
 })

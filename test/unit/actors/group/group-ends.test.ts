@@ -151,14 +151,31 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
     return { terms, txnId }
   }
 
-  test('is applied when it is completed, and its value is free when the group settles, without another entry', () => {
-    const { terms } = completedLeg()
+  test('is applied when it is completed, and its value is free when the group settles', () => {
+    const { terms, txnId } = completedLeg()
     const entries = ledger.entries.get('ann')?.length
     settled(ledger, legOf(terms, 1))
     expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'settled', compensations: [], partialFailures: [] })
     expect(balance(ledger, ...at)).toEqual(after)
     expect(supply(ledger, 'GOLD')).toBe(goldAfter)
-    expect(ledger.entries.get('ann')).toHaveLength(entries ?? -1)
+    const settlement = ledger.entries
+      .get('ann')
+      ?.slice(entries)
+      .map(({ payload }) => JSON.parse(payload) as object)
+    const changesBalance = name === 'credit' || name === 'mint' || name === 'burn'
+    expect(settlement).toMatchObject(
+      changesBalance
+        ? [
+            {
+              kind: 'settlement',
+              type: name,
+              amount: '4',
+              settles: txnId,
+              balance_after: balance(ledger, ...at).balance,
+            },
+          ]
+        : [],
+    )
     expect(balance(ledger, 'bob')).toEqual(free(name === 'transfer' ? '4' : '0'))
     expectNoHolds(ledger)
   })

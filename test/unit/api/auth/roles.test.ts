@@ -37,6 +37,7 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/accounts/{}/state': ALL_ROLES,
   'GET /v1/accounts/{}/balances': ALL_ROLES,
   'GET /v1/accounts/{}/balances/{}': ALL_ROLES,
+  'GET /v1/accounts/{}/statements': ALL_ROLES,
   'GET /v1/accounts/{}/nfts': ALL_ROLES,
   'POST /v1/fungible-tokens': SUBMITTERS,
   'GET /v1/fungible-tokens': ALL_ROLES,

@@ -33,6 +33,7 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'GET /v1/accounts/{}/audit-chain': (id) => get(`/v1/accounts/${id}/audit-chain`),
   'GET /v1/accounts/{}/balances': (id) => get(`/v1/accounts/${id}/balances`),
   'GET /v1/accounts/{}/balances/{}': (id) => get(`/v1/accounts/${id}/balances/BASE`),
+  'GET /v1/accounts/{}/statements': (id) => get(`/v1/accounts/${id}/statements?token_id=BASE`),
   'GET /v1/accounts/{}/nfts': (id) => get(`/v1/accounts/${id}/nfts`),
   'GET /v1/accounts/{}/liability-proof': (id) => get(`/v1/accounts/${id}/liability-proof`),
   'GET /v1/transactions/{}': (id) => get(`/v1/transactions/${txnIdOf(id)}`),

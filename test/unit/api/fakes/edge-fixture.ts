@@ -1,4 +1,5 @@
 /** An edge over in-memory fakes. Tests set the state of the fakes and read the calls that they received. */
+import { emptyHistory, type FakeHistory, fakeHistoryReads } from './fake-balance-history.ts'
 import { createFakeServiceKeys } from './fake-service-keys.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { LegHold } from '../../../../actors/account/state.ts'
@@ -40,7 +41,7 @@ import { createManualClock } from '../http/waiting-clock.ts'
 
 export const SECRET = 'a secret of the test'
 
-export interface FakeReads extends LedgerReads, FakeNfts {
+export interface FakeReads extends LedgerReads, FakeNfts, FakeHistory {
   readonly accountViews: Map<string, AccountView>
   readonly balanceViews: Map<string, BalanceView[]>
   readonly chains: Map<string, AuditChainPage>
@@ -59,9 +60,13 @@ export interface FakeReads extends LedgerReads, FakeNfts {
 
 export function createFakeReads(): FakeReads {
   const nfts = emptyNfts()
+  const history = emptyHistory()
+  const hasAccount = (accountId: string): boolean => fake.accountViews.has(accountId)
   const fake: FakeReads = {
     ...nfts,
-    ...fakeNftReads(nfts, (accountId) => fake.accountViews.has(accountId), checked),
+    ...fakeNftReads(nfts, hasAccount, checked),
+    ...history,
+    ...fakeHistoryReads(history, hasAccount, checked),
     accountViews: new Map(),
     balanceViews: new Map(),
     chains: new Map(),
@@ -334,6 +339,7 @@ export const ENTRY: EntryDetails = {
   incoming: null,
   receivedBalance: null,
   receivedAvailable: null,
+  receivedIncoming: null,
 }
 
 export function transactionView(overrides: Partial<TransactionView> = {}): TransactionView {

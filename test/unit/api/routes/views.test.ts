@@ -252,7 +252,7 @@ test.for(OTHERWISE)('GET %s after a change', async ([path, change, shown]) => {
 
 const failure = { code: 'insufficient_funds' as const, detail: 'Too little.' }
 const pending = { status: 'pending', auditHash: null, processedAtMs: null, entry: null } as const
-const received = { receivedBalance: '5', receivedAvailable: '4' }
+const received = { receivedBalance: '5', receivedAvailable: '4', receivedIncoming: null }
 const { balance_after: _balance, available_after: _available, ...unfinished } = TRANSACTION_SHOWN
 const { processed_at: _, ...unprocessed } = unfinished
 test.for<[Partial<TransactionView>, object]>([

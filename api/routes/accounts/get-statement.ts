@@ -1,0 +1,166 @@
+/** GET /v1/accounts/{id}/statements: the movements of one balance, signed or as CSV (D22). */
+import type { Movement, MovementQuery, MovementsPage } from '../../../runtime/ports/ledger-reads.ts'
+import { isoTimestamp } from '../../../actors/timestamp.ts'
+import { admittedStream, sameAdmission } from '../../endpoint/admitted-stream.ts'
+import { listReply, type PageRequest } from '../../endpoint/paging.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+import { accountRead } from '../../endpoint/path-values.ts'
+import { noSuchAccount } from '../../endpoint/refusals.ts'
+import { type EdgeContext, type Endpoint, EVERYONE, type GuardedCall } from '../../endpoint/route.ts'
+import { signAssertion } from '../../endpoint/service-signature.ts'
+import { pastTimeIn, TIME, timeIn } from '../../endpoint/times.ts'
+import { prefers } from '../../http/accept.ts'
+import { problem, type Problem } from '../../http/problem.ts'
+import { streamReply, type StreamReply, textReply } from '../../http/reply.ts'
+import { streamTexts } from '../../http/text-stream.ts'
+import { statementResponse } from '../../schemas/responses/account.ts'
+import { tokenIdField } from '../../schemas/fields.ts'
+import { movementMembers } from '../../views/views.ts'
+
+const CSV = 'text/csv'
+const VARIES = { vary: 'Accept' } as const
+
+export const getStatement: Endpoint = {
+  id: 'getStatement',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/statements',
+  summary: 'Get a statement',
+  description: `The movements of one balance, oldest first: \`opening\` and the amounts add up to \`closing\`. Each page has its own and is signed with the assertion key; \`ledger verify\` checks pages, and that they follow each other.
+
+A movement is a change of \`balance\`. A leg of a settlement group moves the balance when its group settles; value that is reserved or \`incoming\` has not moved.
+
+A transaction that is being recorded at \`to\` may be missing: its time is that of its acceptance. A statement that ends some minutes ago has them all.
+
+With \`Accept: text/csv\` the response has **all movements as CSV** with a header row, unsigned. One that ends without an error is complete. A client may read two such lists at a time, an edge sends four; beyond that the response is 503.`,
+  roles: EVERYONE,
+  parameters: [
+    {
+      name: 'token_id',
+      in: 'query',
+      required: true,
+      description: 'The token; `BASE` for the ledger’s own unit.',
+      schema: tokenIdField,
+    },
+    { name: 'from', in: 'query', description: 'From this time on: RFC 3339 with an offset.', schema: TIME },
+    { name: 'to', in: 'query', description: 'Before this time, by default now; not in the future.', schema: TIME },
+    ...PAGING,
+  ],
+  answers: [{ status: 200, description: 'One page; or all movements as CSV.', content: statementResponse, text: CSV }],
+  refusals: {
+    ERR_INVALID_TOKEN_ID: 'The token ID is ill-formed or missing.',
+    ERR_INVALID_TIMESTAMP: 'A time is ill-formed, `to` lies in the future, or `from` lies after it.',
+    ERR_OVERLOADED: 'Too many lists are being sent, to this client or by this edge.',
+  },
+  handle: accountRead((accountId, context, call) => {
+    const { http } = call
+    const range = readRange(call, context.clock.now())
+    return listReply(context, call, [range.tokenId, range.fromMs, range.toMs], async (request) => {
+      const asked = queryOf(accountId, range, request, context.clock.now())
+      const page = await context.reads.movements(asked)
+      if (page === undefined) return noSuchAccount()
+      if (prefers(http.req.header('accept'), CSV, 'application/json')) return csvReply(context, call, asked, page)
+      const members = await signedPage(context, asked, page)
+      const { next } = page
+      return { members, next: next && `${next.atMs} ${next.sequence} ${asked.toMs}`, headers: VARIES }
+    })
+  }),
+}
+
+interface Range {
+  readonly tokenId: string
+  readonly fromMs: number | null
+  /** null: now. */
+  readonly toMs: number | null
+}
+
+function readRange({ query }: GuardedCall, nowMs: number): Range {
+  const tokenId = query.checked('token_id', tokenIdField, 'ERR_INVALID_TOKEN_ID')
+  if (tokenId === null && query.value('token_id') === null) {
+    query.reject('token_id', 'ERR_INVALID_TOKEN_ID', 'is required')
+  }
+  const fromMs = timeIn(query, 'from')
+  const toMs = pastTimeIn(query, 'to', nowMs)
+  if (fromMs !== null && fromMs > (toMs ?? nowMs)) {
+    query.reject('from', 'ERR_INVALID_TIMESTAMP', 'must not lie after to')
+  }
+  return { tokenId: tokenId ?? '', fromMs, toMs }
+}
+
+/** Later pages end where the first does. */
+function queryOf(
+  accountId: string,
+  { tokenId, fromMs, toMs }: Range,
+  request: PageRequest,
+  nowMs: number,
+): MovementQuery {
+  const base = {
+    accountId,
+    tokenId,
+    fromMs: fromMs === null ? null : Math.max(0, Math.ceil(fromMs)),
+    limit: request.limit,
+  }
+  if (request.after === null) return { ...base, toMs: Math.ceil(toMs ?? nowMs), after: null }
+  const [atMs = 0, sequence = 0, endMs = 0] = request.after.split(' ').map(Number)
+  return { ...base, toMs: endMs, after: { atMs, sequence } }
+}
+
+async function signedPage(
+  { serviceKeys, clock, settings }: EdgeContext,
+  { accountId, tokenId, fromMs, toMs }: MovementQuery,
+  { opening, movements, closing, next }: MovementsPage,
+): Promise<object> {
+  const { content, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) => ({
+    account_id: accountId,
+    token_id: tokenId,
+    from: fromMs === null ? null : isoTimestamp(fromMs),
+    to: isoTimestamp(toMs),
+    opening: opening.balance,
+    opening_sequence: opening.sequence,
+    movements: movements.map(movementMembers),
+    closing: closing.balance,
+    closing_sequence: closing.sequence,
+    last_page: next === null,
+    ledger_id: settings.ledgerId,
+    generated_at: at,
+    key_id: keyId,
+  }))
+  return { ...content, signature }
+}
+
+function csvReply(
+  context: EdgeContext,
+  call: GuardedCall,
+  asked: MovementQuery,
+  first: MovementsPage,
+): StreamReply | Problem | ReturnType<typeof textReply> {
+  const { clock, streamPlaces } = context
+  // A HEAD request has no reader for the rows.
+  if (call.http.req.method === 'HEAD') return textReply(200, CSV, '', VARIES)
+  const giveBack = streamPlaces.take(call.caller.clientId)
+  if (giveBack === undefined) {
+    return problem(
+      'downstream-failure',
+      'ERR_OVERLOADED',
+      'Too many lists are being sent, to this client or by this edge. Try again.',
+    )
+  }
+  const body = streamTexts(rowsOf(context, asked, first), clock, giveBack)
+  return streamReply(200, CSV, admittedStream(body, sameAdmission(call)), VARIES)
+}
+
+async function* rowsOf(
+  { reads }: EdgeContext,
+  asked: MovementQuery,
+  first: MovementsPage,
+): AsyncGenerator<string, void, undefined> {
+  yield 'sequence,txn_id,type,amount,balance_after,timestamp\r\n'
+  for (let page: MovementsPage | undefined = first; page !== undefined;) {
+    if (page.movements.length > 0) yield page.movements.map(rowOf).join('')
+    page = page.next === null ? undefined : await reads.movements({ ...asked, after: page.next })
+  }
+}
+
+/** No value has a comma or a quote. */
+function rowOf({ sequence, txnId, type, amount, balanceAfter, atMs }: Movement): string {
+  return `${sequence},${txnId ?? ''},${type},${amount},${balanceAfter},${isoTimestamp(atMs)}\r\n`
+}
