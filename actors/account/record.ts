@@ -161,7 +161,7 @@ function entryFields(
   { sequence, processedAtMs }: { readonly sequence: number; readonly processedAtMs: number },
 ): EntryFields {
   const { compensates, counterTxnId, fromAccountId, receive, toAccountId, tokenId } = transaction
-  const { format, salt, balance, incoming, receivedBalance } = entry
+  const { format, salt, balance, incoming, receivedBalance, receivedIncoming } = entry
   return {
     account_id: transaction.accountId,
     amount: transaction.amount,
@@ -182,6 +182,7 @@ function entryFields(
     processed_at: isoTimestamp(processedAtMs),
     ...receiveMembers({ receive, entry }),
     ...(format === 1 && receivedBalance !== null ? { received_balance: receivedBalance } : undefined),
+    ...(receivedIncoming === null ? undefined : { received_incoming: receivedIncoming }),
     salt,
     sequence,
     shard_id: transaction.shardId,
@@ -201,18 +202,9 @@ export function balancesAfter({ balance, available }: Pick<EntryDetails, 'balanc
 /** The asset that an exchange receives, once completed with its balances. */
 export function receiveMembers({ receive, entry }: Pick<TransactionRecord, 'receive' | 'entry'>): JsonObject {
   if (receive === null) return {}
-  const {
-    receivedBalance: balance = null,
-    receivedAvailable: available = null,
-    receivedIncoming: incoming,
-  } = entry ?? {}
+  const { receivedBalance: balance = null, receivedAvailable: available = null } = entry ?? {}
   return {
-    receive: {
-      amount: receive.amount,
-      ...balancesAfter({ balance, available }),
-      ...(incoming ? { incoming } : undefined),
-      ...assetMembers(receive.tokenId),
-    },
+    receive: { amount: receive.amount, ...balancesAfter({ balance, available }), ...assetMembers(receive.tokenId) },
   }
 }
 

@@ -32,6 +32,19 @@ const spendingIncoming: StepActor = (actor, state, command, evidence) => {
   )
 }
 
+/** Settles a leg without an entry in the account's chain. */
+const settlingSilently: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  if (command.type !== 'settle_leg' || !isAccount(state) || outcome.kind !== 'stepped') return outcome
+  const { sequence, tip } = state
+  const effects = outcome.effects.filter(({ kind }) => kind !== 'entry_appended')
+  return changed({ ...outcome, effects }, (after) => ({ ...after, sequence, tip }))
+}
+
+/** Uses the idempotency key of a dry run, as if it were the order. */
+const rehearsingForReal: StepActor = (actor, state, command, evidence) =>
+  stepActor(actor, state, command.type === 'dry_run' ? { ...command, type: 'submit' } : command, evidence)
+
 /** Ignores earlier and pending compensations of the same transaction. */
 const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
   if (command.type !== 'compensate' || !isAccount(state)) return stepActor(actor, state, command, evidence)
@@ -153,6 +166,8 @@ const freeingIssuers: StepActor = (actor, state, command, evidence) => {
 
 export const DOMAIN_BREAKS = {
   spends_incoming: spendingIncoming,
+  settles_silently: settlingSilently,
+  rehearses_for_real: rehearsingForReal,
   compensates_unmarked: compensatingUnmarked,
   moves_held: movingHeld,
   /** Ignores the earlier use of an idempotency key. */

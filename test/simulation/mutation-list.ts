@@ -236,6 +236,18 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     seeds: [33, 40],
     foundAs: /M1: |I4: |I5: /,
   },
+  settles_silently: {
+    rule: 'D22: every change of a balance has an entry in the chain',
+    breaks: { step: DOMAIN_BREAKS.settles_silently },
+    seeds: [1, 6],
+    foundAs: /I6: .* settled legs changed balances/,
+  },
+  rehearses_for_real: {
+    rule: 'D24: a dry run writes nothing',
+    breaks: { step: DOMAIN_BREAKS.rehearses_for_real },
+    seeds: [1, 10],
+    foundAs: /I3: |I10: .*dry_run/,
+  },
   compensates_unmarked: {
     rule: 'I8: a compensated transaction is marked, and is not compensated again',
     breaks: { step: DOMAIN_BREAKS.compensates_unmarked },

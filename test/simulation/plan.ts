@@ -27,10 +27,11 @@ export interface Plan {
   readonly skippedRequests: ReadonlySet<number>
 }
 
-/** The client numbers of the client that imports accounts, the one that removes accounts, and the hostile one. */
+/** Client numbers: imports accounts, removes accounts, attacks, and asks for dry runs. */
 export const IMPORTER = 1_000
 export const REMOVER = 1_001
 export const ATTACKER = 1_002
+export const REHEARSER = 1_003
 
 export function planOf(seed: number): Plan {
   const random = createSeededRandom(seed).fork('plan')

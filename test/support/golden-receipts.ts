@@ -58,7 +58,7 @@ export const COMPLETED_EXCHANGE: GoldenReceipt = {
       incoming: 'in no receipt',
       receivedBalance: '95.25',
       receivedAvailable: '95.25',
-      receivedIncoming: null,
+      receivedIncoming: 'in no receipt',
     },
   },
   payload:

@@ -40,8 +40,9 @@ function placesOf(asset: string, rest: string): string {
     (SELECT processed_at, sequence FROM audit_entries ${ofAccount} AND token_id = ${asset} AND ${rest})`
 }
 
+/** The limit keeps the planner from joining with all entries of the account. */
 const ENTRY = `SELECT ${CHAIN_ENTRY_COLUMNS.join(', ')} FROM chain_entries
-     WHERE shard_id = $1 AND account_id = $2 AND sequence = found.sequence`
+     WHERE shard_id = $1 AND account_id = $2 AND sequence = found.sequence LIMIT 1`
 
 /** B2. Up to the place ($3, $4). */
 const LAST =

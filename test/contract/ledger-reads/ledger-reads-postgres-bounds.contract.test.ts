@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.ts'
+import { BALANCE_AT, BALANCES_AT, MOVEMENTS } from '../../../infra/postgres/reads/balance-history.ts'
 import { ACCOUNTS } from '../../../infra/postgres/reads/account-reads.ts'
 import {
   createLedgerReads,
@@ -60,6 +61,19 @@ async function insertMany(sql: postgres.ISql, vault: RowVault, from: number, to:
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const transactions = numbers.map((n) => ({ transaction: transactionAt(n), receipt: RECEIPT }))
   await insertRows(sql, vault, 0, { transactions })
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** Rows that the scans of a plan gave. */
+function rowsScanned(node: PlanNode): number {
+  const own = node['Node Type'].includes('Scan') ? node['Actual Rows'] * node['Actual Loops'] : 0
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsScanned(child), own)
 }
 
 describe('LedgerReads: PostgreSQL, bounds', () => {
@@ -163,6 +177,31 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     await asRead.end()
     expect(plan.map((row) => String(row['QUERY PLAN'])).join('\n')).toContain('Tid Range Scan on accounts')
   })
+
+  test.each(['force_generic_plan', 'force_custom_plan'])(
+    'B1: balances at a time and movements read as many rows as they need, with %s',
+    async (mode) => {
+      const { enable_seqscan, enable_bitmapscan } = READ_SETTINGS
+      const connection = { enable_seqscan, enable_bitmapscan, plan_cache_mode: mode }
+      const asRead = postgres(database.url, { max: 1, connection })
+      const upTo = `0, '${vault.accountRef('common')}', '1970-01-01', 9000`
+      const scanned = async (name: string, types: string, text: string, more: string): Promise<number> => {
+        await asRead.unsafe(`PREPARE ${name} (integer, text, timestamptz, bigint, ${types}) AS ${text}`)
+        const [row] = await asRead.unsafe<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }[]>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${name} (${upTo}, ${more})`,
+        )
+        if (row === undefined) throw new Error('there is no plan')
+        return rowsScanned(row['QUERY PLAN'][0].Plan)
+      }
+      // Of each asset and of the arrival: one place in each of three indexes, and the entry.
+      expect(await scanned('one_balance', 'text', BALANCE_AT, `'BASE'`)).toBeLessThan(20)
+      expect(await scanned('balances', 'text, integer', BALANCES_AT, `'', 11`)).toBeLessThan(40)
+      expect(await scanned('moves', 'text, timestamptz, integer', MOVEMENTS, `'BASE', '2100-01-01', 101`)).toBeLessThan(
+        500,
+      )
+      await asRead.end()
+    },
+  )
 
   test('counts beyond the bound are lower bounds and say so', async () => {
     const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count

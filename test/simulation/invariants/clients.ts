@@ -3,14 +3,14 @@
  * leaves its node (only committed facts may be reported) and when the client receives it. A request with an unknown
  * outcome may have had its effect or not.
  */
-import type { Answer } from '../../../actors/account/outcome.ts'
+import type { Answer, DryRunResult } from '../../../actors/account/outcome.ts'
 import type { Item, Operation } from '../../../runtime/protocol/messages.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import { objectionToActor, type RegisterOperation, registeredAt } from './answers.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { isPortage } from '../reference/portage.ts'
-import { signedFields } from '../reference/fields.ts'
+import { signedFields, unitsOf } from '../reference/fields.ts'
 import { type ModelRequest, useKey, type Window } from '../reference/model.ts'
 import { itemsIn, verdictsIn } from '../../support/bodies.ts'
 import { actorKey, sha256Hex } from '../../support/reference-encoding.ts'
@@ -98,6 +98,7 @@ export class ClientChecker {
   ): string | undefined {
     // I12 checks against the committed rows that the refused request had no effect.
     if (this.injected && answer.kind === 'refused' && FAULT_CODES.has(answer.code)) return undefined
+    if (answer.kind === 'dry_run') return objectionToDryRun(request, answer.result)
     const asked = modelRequestOf(request)
     if (asked === undefined) {
       const { actors } = this.checker
@@ -239,9 +240,22 @@ function orderOf(payload: string, signature: string): string {
   return `${signature} ${payload}`
 }
 
+/** The outcome of a dry run; the model of the domain judges it by the order itself. */
+function objectionToDryRun({ operation }: GatewayRequest, result: DryRunResult): string | undefined {
+  if (operation.kind !== 'dry_run') return `a dry run answers ${operation.kind}`
+  const { outcome, failure, balanceAfter, availableAfter, decidedBy } = result
+  if ((outcome === 'failed') !== (failure !== null)) return `${outcome} with the failure ${failure?.code ?? 'none'}`
+  if ((outcome === 'pending') !== decidedBy.length > 0) return `${outcome}, and ${decidedBy.length} others decide`
+  if (balanceAfter === null || availableAfter === null) return 'it states no balance'
+  return unitsOf(availableAfter) <= unitsOf(balanceAfter) ? undefined : 'more is available than its balance'
+}
+
 /** undefined if the actor is not an account. */
 function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequest | undefined {
   switch (operation.kind) {
+    // The same refusals, but for those of a key that was used.
+    case 'dry_run':
+      return { accountId: actor.id, caller, operation: { ...operation, kind: 'submit' } }
     case 'submit':
     case 'rotate_key':
     case 'register':

@@ -5,7 +5,7 @@
  *   S2. It is bounded in runs and in time, and returns the shortest plan so far.
  * A smaller run draws other random numbers, so cuts that failed to reproduce once are tried again.
  */
-import { ATTACKER, IMPORTER, type Plan, REMOVER } from '../plan.ts'
+import { ATTACKER, IMPORTER, type Plan, REHEARSER, REMOVER } from '../plan.ts'
 import type { Attempt } from './runner-attempt.ts'
 
 export interface Shrinking {
@@ -74,7 +74,7 @@ export async function shrink(shrinking: Shrinking): Promise<Shrunk> {
   }
   /** `parts`: the smallest part to try is one in so many. */
   const round = async (parts: number): Promise<void> => {
-    const clients = [IMPORTER, REMOVER, ATTACKER, ...Array(best.plan.clients).keys()]
+    const clients = [IMPORTER, REMOVER, ATTACKER, REHEARSER, ...Array(best.plan.clients).keys()]
     await leaveOut('idleClients', clients, clients.length / parts)
     await leaveOut('without', shrinking.faultKinds, shrinking.faultKinds.length / parts)
     for (const least of CUTS) {

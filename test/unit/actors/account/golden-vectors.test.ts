@@ -107,3 +107,10 @@ test('C1: an entry of format 1 keeps its payload, and so its hash', () => {
   const entry = { format: 1, salt: String(members['salt']), balance: '10.5', available: null, incoming: null } as const
   expect(entryPayload({ ...entered.transaction, entry: { ...entry, ...received } })).toBe(FIRST_FORMAT)
 })
+
+test('an entry states the incoming value of the asset that an exchange received, which no receipt does', () => {
+  const [exchange] = GOLDEN_RECEIPTS.filter(({ transaction }) => transaction.receive !== null)
+  if (exchange === undefined) throw new Error('an exchange is among the golden receipts')
+  const fields = JSON.parse(entryPayload(exchange.transaction)) as Record<string, unknown>
+  expect(fields).toMatchObject({ incoming: 'in no receipt', received_incoming: 'in no receipt' })
+})
