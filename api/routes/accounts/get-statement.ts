@@ -106,7 +106,7 @@ function queryOf(
 
 async function signedPage(
   { serviceKeys, clock, settings }: EdgeContext,
-  { accountId, tokenId, fromMs, toMs }: MovementQuery,
+  { accountId, tokenId, fromMs, toMs, after }: MovementQuery,
   { opening, movements, closing, next }: MovementsPage,
 ): Promise<object> {
   const { content, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) => ({
@@ -119,6 +119,7 @@ async function signedPage(
     movements: movements.map(movementMembers),
     closing: closing.balance,
     closing_sequence: closing.sequence,
+    first_page: after === null,
     last_page: next === null,
     ledger_id: settings.ledgerId,
     generated_at: at,

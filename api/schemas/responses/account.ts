@@ -128,6 +128,7 @@ export const statementResponse = define(
     movements: [v.array(movementResponse), 'The movements of this page, oldest first.'],
     closing: [minimalDecimal, 'The balance after the last movement of the page.'],
     closing_sequence: [v.nullable(count), 'The last entry that the page covers; null: there is none.'],
+    first_page: [v.boolean(), 'Whether the statement begins with this page.'],
     last_page: [v.boolean(), 'Whether the statement ends with this page.'],
     ledger_id: [v.string(), 'The ledger.'],
     generated_at: timestamp,

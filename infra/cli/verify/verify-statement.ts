@@ -2,7 +2,7 @@
  * Verifies statements of accounts offline:
  *   S1. Each page is signed by an assertion key of the ledger that was in use at `generated_at`.
  *   S2. `opening` and the amounts add up to each `balance_after`, and to `closing`.
- *   S3. The pages of a statement follow each other without a gap, and the last is there.
+ *   S3. The pages of a statement follow each other without a gap, and the first and the last are there.
  */
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
@@ -35,6 +35,7 @@ const pageSchema = v.object({
   movements: v.array(v.object({ sequence, amount: change, balance_after: quantity })),
   closing: quantity,
   closing_sequence: v.nullable(sequence),
+  first_page: v.boolean(),
   last_page: v.boolean(),
 })
 type Page = v.InferOutput<typeof pageSchema>
@@ -103,6 +104,7 @@ function orderOf({ signed }: GivenStatementPage): number {
 /** Why valid pages, in order, are no whole statement; undefined if they are (S3). */
 export function gapIn({ pages }: GivenStatement): string | undefined {
   let before: JsonObject | undefined
+  if (pages[0]?.signed['first_page'] !== true) return 'its first page is missing'
   for (const { signed } of pages) {
     const follows =
       before === undefined ||

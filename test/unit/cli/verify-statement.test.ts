@@ -29,6 +29,7 @@ const FIRST: Members = {
   ],
   closing: '0.5',
   closing_sequence: 9,
+  first_page: true,
   last_page: false,
 }
 const SECOND: Members = {
@@ -38,6 +39,7 @@ const SECOND: Members = {
   movements: [],
   closing: '0.5',
   closing_sequence: 9,
+  first_page: false,
   last_page: true,
 }
 
@@ -92,6 +94,7 @@ describe('ledger verify', () => {
   test('S3: a missing page is named', async () => {
     expect((await verified(signed(FIRST))).out).toContain('INCOMPLETE: statement of "alice"')
     expect((await verified(signed(FIRST))).out).toContain('its last page is missing')
+    expect((await verified(signed(SECOND))).out).toContain('its first page is missing')
     const third = { ...SECOND, opening: '7', closing: '7', opening_sequence: 12, closing_sequence: 12 }
     const { code, out } = await verified(signed(FIRST), signed(third))
     expect([code, out]).toEqual([1, expect.stringContaining('no page goes on behind entry 9')])

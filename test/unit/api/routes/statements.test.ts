@@ -114,9 +114,18 @@ describe('a statement', () => {
         ],
         closing: '7',
         closing_sequence: 2,
+        first_page: true,
         last_page: false,
       },
-      { ...shared, opening: '7', opening_sequence: 2, closing: '7.5', closing_sequence: 3, last_page: true },
+      {
+        ...shared,
+        opening: '7',
+        opening_sequence: 2,
+        closing: '7.5',
+        closing_sequence: 3,
+        first_page: false,
+        last_page: true,
+      },
     ])
     const { keys } = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as { keys: Record<string, string>[] }
     for (const { signature, next_page_token: _, ...signed } of pages) {
