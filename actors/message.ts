@@ -60,13 +60,16 @@ export type AccountMessage =
       readonly expiresAtMs: number | null
       /** The transaction of this account that the transfer returns; null for an ordinary transfer. */
       readonly compensates: string | null
+      /** The transfer of this account that is refunded; absent for an ordinary transfer. */
+      readonly refunds?: string
     }
-  /** The receiver's decision. */
+  /** The receiver's decision. `refunds`: as in `receive_transfer`, if the refund was received. */
   | {
       readonly type: 'conclude_transfer'
       readonly txnId: string
       readonly failure: Failure | null
       readonly counterTxnId: string | null
+      readonly refunds?: string
     }
   /** The exchange was paired or refused. */
   | {

@@ -49,6 +49,8 @@ export interface Submission {
   readonly termsHash: string | null
   readonly ledgerId: string | null
   readonly expiresAtMs: number | null
+  /** The transfer that this one refunds: its ID, or the ID of the account's credit. */
+  readonly refunds: string | null
 }
 
 /** A command of a client. */

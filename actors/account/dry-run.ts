@@ -4,15 +4,18 @@ import { formatQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { SubmitCommand } from './commands.ts'
+import type { Evidence } from './evidence.ts'
 import type { Answer, Effect } from './outcome.ts'
 import { type AccountData, availableOf, NOTHING_HELD } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
+type Posting = (turn: Turn, command: SubmitCommand, evidence: Evidence) => void
+
 /** The reply to a submission that `run` would step. */
-export function dryRun(run: (turn: Turn, command: SubmitCommand) => void) {
-  return (account: AccountData, command: SubmitCommand): Answer => {
+export function dryRun(run: Posting) {
+  return (account: AccountData, command: SubmitCommand, { evidence }: { readonly evidence: Evidence }): Answer => {
     const turn = new Turn(account, command)
-    run(turn, command)
+    run(turn, command, evidence)
     return answerOf(turn.done(), command.submission.tokenId)
   }
 }

@@ -8,7 +8,7 @@ export interface Evidence extends SubmissionEvidence {
   readonly earlier: EarlierUse | undefined
   /** Whether this key made this signature of the command's payload; undefined while unverified. */
   readonly verdict: (keyId: string, signature: string) => boolean | undefined
-  /** The transaction that a compensation names. */
+  /** The transaction that a compensation names, or the one that a refund returns value of. */
   readonly transaction: CompensableTransaction | undefined
   /**
    * Whether the command's key was used on the source ledger; undefined if not looked up. An imported account needs it.

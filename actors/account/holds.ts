@@ -4,7 +4,7 @@
  */
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
 import { MapView } from './map-view.ts'
-import { type Hold, lacksSignature, type LegHold, type MintHold } from './state.ts'
+import { type Hold, lacksSignature, type LegHold, type MintHold, type PendingHold } from './state.ts'
 
 type Index = PersistentMap<string, PersistentSet<string>>
 
@@ -62,6 +62,11 @@ export class Holds extends MapView<Hold> {
     return hold?.kind === 'mint' ? hold : undefined
   }
 
+  /** Pending refunds of a transfer. */
+  refundsOf(transferId: string): readonly PendingHold[] {
+    return this.under(refundName(transferId)).flatMap((hold) => (hold.kind === 'pending' ? [hold] : []))
+  }
+
   /** Whether a pending transaction undoes this one. */
   compensates(txnId: string): boolean {
     return this.index.has(compensationName(txnId))
@@ -90,10 +95,15 @@ function namesOf(hold: Hold | undefined): readonly string[] {
     case 'mint':
       return [mintName(hold.transaction.txnId)]
     case 'pending':
-      return hold.transaction.compensates === null ? NO_NAMES : [compensationName(hold.transaction.compensates)]
+      return namesOfPending(hold)
     default:
       return NO_NAMES
   }
+}
+
+function namesOfPending({ transaction: { compensates, refunds } }: PendingHold): readonly string[] {
+  if (refunds !== null) return [refundName(refunds)]
+  return compensates === null ? NO_NAMES : [compensationName(compensates)]
 }
 
 function groupName(groupId: string): string {
@@ -110,6 +120,10 @@ function mintName(txnId: string): string {
 
 function compensationName(txnId: string): string {
   return `compensates ${txnId}`
+}
+
+function refundName(transferId: string): string {
+  return `refunds ${transferId}`
 }
 
 /** X1. `before`, `after`: the hold with this ID. */

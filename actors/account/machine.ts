@@ -27,7 +27,7 @@ import {
   type RegisterCommand,
   type SubmitCommand,
 } from './commands.ts'
-import { compensate, refuseClosedCompensation, refuseErasedCompensation } from './compensation.ts'
+import { compensate, refuseClosedCompensation, refuseErasedCompensation } from './returns/compensation.ts'
 import { departed, departToken, departWhole } from './departure.ts'
 import { dryRun } from './dry-run.ts'
 import type { Evidence } from './evidence.ts'
@@ -82,6 +82,7 @@ const GUARDS = {
 
 type Prepare = AccountCommandOf<'prepare_issue' | 'prepare_class'>
 type Compensate = AccountCommandOf<'compensate'>
+type Conclusion = AccountCommandOf<'conclude_transfer' | 'conclude_exchange' | 'conclude_supply'>
 
 function answering<Command extends AccountCommand>(
   answer: (account: AccountData, command: Command, context: Context) => Answer | 'deferred',
@@ -101,7 +102,7 @@ function inTurn<Command extends AccountCommand>(run: (turn: Turn, command: Comma
   }
 }
 
-function accepting(run: (turn: Turn, command: SubmitCommand) => void) {
+function accepting(run: (turn: Turn, command: SubmitCommand, context: Context) => void) {
   const change = inTurn(run)
   return (account: AccountData, command: SubmitCommand, context: Context) =>
     accepted(change(account, command, context), command)
@@ -121,7 +122,7 @@ const ACTIONS = {
   showDeparted: answering((account, _command, { status }) => departed(account, status)),
   answerArrival: answering((_account, command: Arrival) => arrivalAnswer(command)),
   claim,
-  post: accepting(post),
+  post: accepting((turn, command, { evidence }) => post(turn, command, evidence)),
   failFrozen: accepting((turn, command) => fail(turn, command, 'account_frozen')),
   failClosed: accepting((turn, command) => fail(turn, command, 'account_closed')),
   dryRun: answering(dryRun(post)),
@@ -149,9 +150,11 @@ const ACTIONS = {
   refuseConsent,
   refuseClosedIssuer: inTurn(refuseClosedIssuer),
   creditIssue: inTurn(creditIssue),
-  receiveTransfer: inTurn(receiveTransfer),
+  receiveTransfer: inTurn((turn, command: AccountCommandOf<'receive_transfer'>, { evidence }) =>
+    receiveTransfer(turn, command, evidence),
+  ),
   refuseClosedTransfer: inTurn(refuseClosedTransfer),
-  conclude: inTurn(conclude),
+  conclude: inTurn((turn, command: Conclusion, { evidence }) => conclude(turn, command, evidence)),
   concludeMint: inTurn(concludeMint),
   receiveNft: inTurn(receiveNft),
   refuseClosedNft: inTurn(refuseClosedNft),

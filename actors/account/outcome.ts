@@ -42,6 +42,8 @@ export type Effect =
   /** A pending transaction is final. */
   | { readonly kind: 'transaction_finished'; readonly transaction: Transaction }
   | { readonly kind: 'transaction_compensated'; readonly txnId: string; readonly by: string }
+  /** `refunded`: the sum of its completed refunds. */
+  | { readonly kind: 'transaction_refunded'; readonly txnId: string; readonly refunded: string }
   | { readonly kind: 'balance_changed'; readonly tokenId: string }
   | { readonly kind: 'hold_changed'; readonly holdId: string }
   /** Data sealed by the account's data key must not be readable again, including the additions of this step. */

@@ -8,13 +8,21 @@
 import { accountAddress, exchangeAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { uuidOf } from '../identifiers.ts'
 import type { CompensationOutcome, ExchangeSide, Stamp } from '../message.ts'
-import { parseQuantity } from '../money.ts'
+import { formatQuantity, parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountCommandOf, SubmitCommand } from './commands.ts'
-import { carriedOut, completed, entered, failed, submitted } from './record.ts'
+import type { Evidence } from './evidence.ts'
+import { carriedOut, completed, creditCause, entered, failed, submitted } from './record.ts'
 import { availableOf, type PendingHold } from './state.ts'
-import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
+import {
+  type CompensableTransaction,
+  type Failure,
+  failure,
+  type FailureCode,
+  type Transaction,
+  type TransactionRecord,
+} from './transaction.ts'
 import type { Turn } from './turn.ts'
 
 /** Default and longest time that an exchange waits for its mirror. */
@@ -41,7 +49,7 @@ export function sendTransfer(
   terms: { readonly expiresAtMs: number | null; readonly compensates: string | null },
   reportsOn: PendingHold['reportsOn'] = null,
 ): void {
-  const { txnId, accountId, tokenId, amount, groupId, metadata } = transaction
+  const { txnId, accountId, tokenId, amount, groupId, metadata, refunds } = transaction
   turn.keep(pendingHold(transaction, !isNft(tokenId), null, reportsOn))
   entered(turn, transaction)
   if (isNft(tokenId)) {
@@ -57,6 +65,7 @@ export function sendTransfer(
     groupId,
     metadata,
     ...terms,
+    ...(refunds === null ? undefined : { refunds }),
   })
 }
 
@@ -122,8 +131,12 @@ export function beginSupplyChange(turn: Turn, command: SubmitCommand, change: 'm
 }
 
 /** P1, at the receiver. */
-export function receiveTransfer(turn: Turn, command: AccountCommandOf<'receive_transfer'>): void {
-  const { txnId, fromAccountId, tokenId, amount, groupId, metadata, compensates } = command
+export function receiveTransfer(
+  turn: Turn,
+  command: AccountCommandOf<'receive_transfer'>,
+  { transaction }: Pick<Evidence, 'transaction'>,
+): void {
+  const { txnId, fromAccountId, tokenId, amount, groupId, metadata, compensates, refunds } = command
   const quantity = parseQuantity(amount)
   const refused = refusesTransfer(turn, command)
   if (refused !== undefined) return refusing(turn, command, refused)
@@ -133,18 +146,33 @@ export function receiveTransfer(turn: Turn, command: AccountCommandOf<'receive_t
     amount,
     tokenId,
     groupId,
-    cause: `transfer ${txnId}`,
+    cause: creditCause(txnId),
     metadata,
     fromAccountId,
     compensates,
+    refunds: refunds ?? null,
     counterTxnId: txnId,
   })
+  if (refunds !== undefined) noteRefund(turn, transaction, amount)
   turn.send(
     accountAddress(fromAccountId),
-    { type: 'conclude_transfer', txnId, failure: null, counterTxnId },
+    {
+      type: 'conclude_transfer',
+      txnId,
+      failure: null,
+      counterTxnId,
+      ...(refunds === undefined ? undefined : { refunds }),
+    },
     // Credited here and still in the sender's balance until the sender handles this message.
     [{ tokenId, quantity: `-${amount}` }],
   )
+}
+
+/** P4. `original`: this account's transaction of the refunded transfer. */
+function noteRefund(turn: Turn, original: CompensableTransaction | undefined, amount: string): void {
+  invariant(original !== undefined, 'P4: the refunded transfer is not a transaction of the account')
+  const refunded = formatQuantity(parseQuantity(original.refunded ?? '0') + parseQuantity(amount))
+  turn.note({ kind: 'transaction_refunded', txnId: original.txnId, refunded })
 }
 
 function refusing(turn: Turn, { txnId, fromAccountId }: AccountCommandOf<'receive_transfer'>, code: FailureCode): void {
@@ -173,6 +201,7 @@ function refusesTransfer(turn: Turn, command: AccountCommandOf<'receive_transfer
 export function conclude(
   turn: Turn,
   command: AccountCommandOf<'conclude_transfer' | 'conclude_exchange' | 'conclude_supply'>,
+  { transaction: original }: Pick<Evidence, 'transaction'>,
 ): void {
   const hold = pendingHoldOf(turn, command.txnId)
   const refused = command.failure
@@ -182,6 +211,8 @@ export function conclude(
     return turn.send(instanceAddress(tokenId), { type: 'release_nft', txnId, accountId, leg: null })
   }
   end(turn, hold, refused, 'counterTxnId' in command ? command.counterTxnId : null)
+  const { refunds, amount } = hold.transaction
+  if (refunds !== null && refused === null) noteRefund(turn, original, amount)
 }
 
 export function pendingHoldOf(turn: Turn, txnId: string): PendingHold {

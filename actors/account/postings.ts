@@ -16,12 +16,13 @@ import {
   type RotateKeyCommand,
   type SubmitCommand,
 } from './commands.ts'
-import { enterFact } from './record.ts'
+import type { Evidence } from './evidence.ts'
 import { Holds } from './holds.ts'
 import { declineLegs, failLeg, postLeg } from './legs.ts'
 import { type AccountView, type Effect, FIRST, type SubmissionReceipt, viewAs } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer, failing } from './pending.ts'
-import { completed, entered, submitted } from './record.ts'
+import { completed, entered, enterFact, submitted } from './record.ts'
+import { beginRefund } from './returns/refunds.ts'
 import { type AccountData, type AccountKey, type AccountStatus, availableOf } from './state.ts'
 import type { FailureCode } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
@@ -113,8 +114,9 @@ function registered(
 }
 
 /** Applies a submission, fails it, or sends it to its decider. */
-export function post(turn: Turn, command: SubmitCommand): void {
+export function post(turn: Turn, command: SubmitCommand, { transaction }: Pick<Evidence, 'transaction'>): void {
   const { submission } = command
+  if (submission.refunds !== null) return beginRefund(turn, command, transaction)
   if (submission.termsHash !== null) return postLeg(turn, command)
   switch (submission.type) {
     case 'credit':

@@ -15,7 +15,8 @@ import type { TransactionRecord } from './transaction.ts'
  * and format 1.
  */
 export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyId: string): JsonObject {
-  const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, toAccountId, entry } = transaction
+  const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, refunds, toAccountId, entry } =
+    transaction
   const name = nftNameOf(transaction.tokenId)
   return {
     account_id: transaction.accountId,
@@ -38,6 +39,7 @@ export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyI
     previous_hash: transaction.previousHash === null ? null : showHash(transaction.previousHash),
     processed_at: isoTimestamp(transaction.processedAtMs ?? transaction.createdAtMs),
     ...receiveMembers(transaction),
+    ...(refunds === null ? undefined : { refunds }),
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,

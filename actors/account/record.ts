@@ -39,6 +39,7 @@ export function pendingTransaction({ before, stamp }: Turn, given: TransactionFi
     fromAccountId: null,
     receive: null,
     compensates: null,
+    refunds: null,
     counterTxnId: null,
     createdAtMs: stamp.atMs,
     processedAtMs: null,
@@ -52,7 +53,7 @@ export function pendingTransaction({ before, stamp }: Turn, given: TransactionFi
 
 /** A client's transaction. */
 export function submitted(turn: Turn, command: SubmitCommand, groupId = command.submission.groupId): Transaction {
-  const { type, amount, tokenId, metadata, toAccountId, receive } = command.submission
+  const { type, amount, tokenId, metadata, toAccountId, receive, refunds } = command.submission
   const { idempotencyKey, payload, payloadHash, signature } = command
   return pendingTransaction(turn, {
     type,
@@ -63,6 +64,7 @@ export function submitted(turn: Turn, command: SubmitCommand, groupId = command.
     metadata,
     toAccountId,
     receive,
+    refunds,
     idempotencyKey,
     payload,
     payloadHash,
@@ -76,11 +78,26 @@ export function submitted(turn: Turn, command: SubmitCommand, groupId = command.
 export interface Order
   extends
     Pick<Transaction, 'amount' | 'tokenId' | 'groupId'>,
-    Partial<Pick<Transaction, 'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'counterTxnId'>> {
+    Partial<
+      Pick<Transaction, 'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'refunds' | 'counterTxnId'>
+    > {
   /** A `transfer` returns an NFT. */
   readonly type: 'credit' | 'debit' | 'mint' | 'transfer'
   /** Unique on the account; becomes an idempotency key that no client can use. */
   readonly cause: string
+}
+
+/** The idempotency key of the receiver's credit of a transfer. */
+export function creditKeyOf(transferId: string): string {
+  return keyOfOrder(creditCause(transferId))
+}
+
+export function creditCause(transferId: string): string {
+  return `transfer ${transferId}`
+}
+
+function keyOfOrder(cause: string): string {
+  return `§${cause}`
 }
 
 export function ordered(turn: Turn, { cause, ...order }: Order): Transaction {
@@ -93,7 +110,7 @@ export function ordered(turn: Turn, { cause, ...order }: Order): Transaction {
     token_id: tokenId,
     type,
   })
-  const own = { origin: 'ledger', idempotencyKey: `§${cause}`, signature: '', keyId: '' } as const
+  const own = { origin: 'ledger', idempotencyKey: keyOfOrder(cause), signature: '', keyId: '' } as const
   return pendingTransaction(turn, { ...order, ...own, payload, payloadHash: sha256Hex(payload) })
 }
 
@@ -160,7 +177,7 @@ function entryFields(
   entry: EntryDetails,
   { sequence, processedAtMs }: { readonly sequence: number; readonly processedAtMs: number },
 ): EntryFields {
-  const { compensates, counterTxnId, fromAccountId, receive, toAccountId, tokenId } = transaction
+  const { compensates, counterTxnId, fromAccountId, receive, refunds, toAccountId, tokenId } = transaction
   const { format, salt, balance, incoming, receivedBalance, receivedIncoming } = entry
   return {
     account_id: transaction.accountId,
@@ -183,6 +200,7 @@ function entryFields(
     ...receiveMembers({ receive, entry }),
     ...(format === 1 && receivedBalance !== null ? { received_balance: receivedBalance } : undefined),
     ...(receivedIncoming === null ? undefined : { received_incoming: receivedIncoming }),
+    ...(refunds === null ? undefined : { refunds }),
     salt,
     sequence,
     shard_id: transaction.shardId,

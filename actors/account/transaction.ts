@@ -23,6 +23,10 @@ const FAILURES = {
   revert_requested: 'The revert of the settlement group was requested.',
   already_compensated: 'The transaction has been compensated, or is being compensated.',
   not_compensable: 'A transaction of this kind cannot be compensated.',
+  refunded: 'The transaction was refunded, at least in part, or its refund is pending.',
+  refund_original_not_found: 'The account received no transfer of this ID.',
+  refund_mismatch: 'The asset or the receiver differs from the refunded transfer.',
+  refund_exceeds_original: 'The refunds of the transfer would exceed its amount.',
   not_owner: 'The account does not own the NFT.',
   held: 'Another transaction holds the NFT.',
 } as const
@@ -60,6 +64,8 @@ export interface TransactionRecord {
   readonly receive: ExchangeSide | null
   /** The transaction that this one undoes. */
   readonly compensates: string | null
+  /** The transfer that this one refunds. */
+  readonly refunds: string | null
   /** The counterparty's transaction, once decided. */
   readonly counterTxnId: string | null
   readonly createdAtMs: number
@@ -99,7 +105,7 @@ export interface Transaction extends TransactionRecord {
   readonly signature: string
 }
 
-/** Members of a transaction that its compensation needs. */
+/** Members of a transaction that its compensation, or a refund of it, needs. */
 export type CompensableTransaction = Pick<
   TransactionRecord,
   | 'txnId'
@@ -113,9 +119,12 @@ export type CompensableTransaction = Pick<
   | 'fromAccountId'
   | 'receive'
   | 'compensates'
+  | 'refunds'
   | 'counterTxnId'
 > & {
   readonly compensatedBy: string | null
+  /** The sum of its completed refunds; null without one. */
+  readonly refunded: string | null
   /** Set for a leg of a registered group, which alone undoes it. */
   readonly termsHash: string | null
 }

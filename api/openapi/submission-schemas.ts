@@ -11,6 +11,8 @@ interface OrderShape {
   /** In addition to the fields that every order requires. */
   readonly required: readonly string[]
   readonly optional: readonly string[]
+  /** A leg of a registered group has `terms_hash`. */
+  readonly isNoLeg?: true
 }
 
 const EVERY_ORDER = ['account_id', 'type', 'amount', 'idempotency_key', 'signature']
@@ -38,6 +40,12 @@ const ORDERS: Readonly<Record<string, Readonly<Record<string, OrderShape>>>> = {
       description: 'Takes value out of the account, linked to a group.',
       required: ['group_id'],
       optional: ['token_id'],
+    },
+    TransferRefund: {
+      description: 'Returns value of a received transfer to its sender.',
+      required: ['refunds'],
+      optional: ['token_id', 'group_id', 'to_account_id'],
+      isNoLeg: true,
     },
     NftTransfer: {
       description: 'Moves an NFT to another account.',
@@ -99,9 +107,10 @@ function unionOf(description: string, names: readonly string[]): JsonObject {
 }
 
 function orderSchema({ properties }: JsonObject, type: string, shape: OrderShape): JsonObject {
-  const { description, required, optional } = shape
-  const mayBeLeg = [...required, ...optional].includes('group_id')
-  const names = [...EVERY_ORDER, ...required, ...optional, ...ANY_ORDER]
+  const { description, required, optional, isNoLeg = false } = shape
+  const mayBeLeg = !isNoLeg && [...required, ...optional].includes('group_id')
+  const ofAny = isNoLeg ? ANY_ORDER.filter((name) => name !== 'terms_hash') : ANY_ORDER
+  const names = [...EVERY_ORDER, ...required, ...optional, ...ofAny]
   const fields = names.map((name) => [
     name,
     fieldOf(properties as JsonObject, name, type, required.includes('class_id')),

@@ -3,7 +3,7 @@
  * metadata says in the words of JSON Schema what a check demands, for the interface's description; it checks nothing.
  */
 import * as v from 'valibot'
-import { isAccountId, isAttester, isUuid } from '../../actors/identifiers.ts'
+import { isAccountId, isAttester, isTransactionId, isUuid } from '../../actors/identifiers.ts'
 import { isDecimalString } from '../../actors/money.ts'
 import { isRecord } from '../../actors/shapes.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
@@ -86,6 +86,9 @@ export const idempotencyKeyField = named(
   'Chosen by the client, once per account and kind of order; never expires. Sent again, it gets the first answer again.',
   checkedField(IDEMPOTENCY_KEY_RULE, isIdempotencyKey, { pattern: IDEMPOTENCY_KEY.source }),
 )
+export const transactionIdField = checkedField('must be a transaction ID', isTransactionId, {
+  pattern: '^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
+})
 export const ledgerIdField = textField(1, 128, 'must be the ID of a ledger')
 const TERMS_HASH_RULE = 'must be sha256: and 64 lower-case hexadecimal digits'
 export const termsHashField = v.pipe(v.string(TERMS_HASH_RULE), v.regex(/^sha256:[0-9a-f]{64}$/, TERMS_HASH_RULE))

@@ -120,6 +120,8 @@ export function transactionDetailMembers(transaction: TransactionView): object {
     ...(transaction.processedAtMs === null ? {} : { processed_at: isoTimestamp(transaction.processedAtMs) }),
     ...present('compensates', transaction.compensates),
     ...present('compensated_by', transaction.compensatedBy),
+    ...present('refunds', transaction.refunds),
+    ...present('refunded_amount', transaction.refunded),
     ...(transaction.failure === null
       ? {}
       : { failure: { code: transaction.failure.code, detail: transaction.failure.detail } }),

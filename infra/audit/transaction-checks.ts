@@ -1,7 +1,8 @@
 /** Reads transactions for an audit, and checks each of them. */
 import type { Finding } from '../../runtime/audit/finding.ts'
-import { transactionProblem } from '../../runtime/audit/transaction-check.ts'
+import { refundProblem, transactionProblem } from '../../runtime/audit/transaction-check.ts'
 import {
+  type OpenedTransaction,
   openTransaction,
   type StoredTransaction,
   TRANSACTION_ROW_COLUMNS,
@@ -52,11 +53,16 @@ export function transactionFindings(row: TransactionRow, { vault, receiptProblem
   ]
 }
 
-function recordProblem(row: TransactionRow, { transaction }: StoredTransaction, vault: RowVault): string | undefined {
+function recordProblem(
+  row: TransactionRow,
+  { transaction, refunded }: OpenedTransaction,
+  vault: RowVault,
+): string | undefined {
   if (!row.account_exists) return 'its account is not there'
   if (vault.amountBucket(transaction.accountId, transaction.amount) !== row.amount_bucket)
     return 'it is found by another amount than its own'
-  return orUnreadable(() => transactionProblem(transaction), 'it cannot be read')
+  const problem = orUnreadable(() => transactionProblem(transaction), 'it cannot be read')
+  return problem ?? orUnreadable(() => refundProblem(transaction, refunded), 'the sum of its refunds cannot be read')
 }
 
 /** For a final transaction. */

@@ -2,7 +2,7 @@
 import { entryPayload } from '../../actors/account/record.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { chainHash } from '../../actors/audit-chain.ts'
-import { isDecimalString } from '../../actors/money.ts'
+import { isDecimalString, parseQuantity } from '../../actors/money.ts'
 
 /** undefined: the transaction is consistent. */
 export function transactionProblem(transaction: TransactionRecord): string | undefined {
@@ -18,4 +18,15 @@ export function transactionProblem(transaction: TransactionRecord): string | und
   return chainHash(previousHash, entryPayload(transaction)) === auditHash
     ? undefined
     : 'its audit_hash does not follow from what it says'
+}
+
+/** D26. `refunded`: the sum of its completed refunds; null without one. undefined: no objection. */
+export function refundProblem(
+  { amount, status }: Pick<TransactionRecord, 'amount' | 'status'>,
+  refunded: string | null,
+): string | undefined {
+  if (refunded === null) return undefined
+  if (status !== 'completed') return 'it did not complete and was refunded'
+  if (!isDecimalString(refunded)) return 'the sum of its refunds is no quantity'
+  return parseQuantity(refunded) > parseQuantity(amount) ? 'its refunds exceed its amount' : undefined
 }

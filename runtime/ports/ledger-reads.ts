@@ -96,11 +96,12 @@ export type TransactionView = Pick<
   | 'fromAccountId'
   | 'receive'
   | 'compensates'
+  | 'refunds'
   | 'createdAtMs'
   | 'processedAtMs'
   | 'auditHash'
   | 'entry'
-> & { readonly status: TransactionStatus; readonly compensatedBy: string | null }
+> & { readonly status: TransactionStatus; readonly compensatedBy: string | null; readonly refunded: string | null }
 
 export const TRANSACTION_STATUSES = ['pending', 'completed', 'failed'] as const
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]

@@ -101,6 +101,7 @@ export interface ShardBatch {
   readonly entries: readonly AuditEntryWrite[]
   readonly transactions: readonly TransactionWrite[]
   readonly transactionChanges: readonly TransactionChange[]
+  readonly refunds: readonly RefundWrite[]
   readonly operations: readonly RecordedOperation[]
   readonly holds: readonly HoldWrite[]
   readonly removedHolds: readonly HoldName[]
@@ -167,6 +168,13 @@ export interface TransactionChange {
   readonly txnId: string
   readonly finished: { readonly transaction: Transaction; readonly receipt: ReceiptWrite } | null
   readonly compensatedBy: string | null
+}
+
+/** The sum of the completed refunds of a transaction that an earlier batch made final. */
+export interface RefundWrite {
+  readonly txnId: string
+  readonly accountId: string
+  readonly refunded: string
 }
 
 export interface HoldName {
@@ -275,6 +283,7 @@ export interface LookUpQuestion {
   readonly keys: readonly KeyAddress[]
   readonly actors: readonly HomedActor[]
   readonly transactions: readonly TransactionName[]
+  readonly credits: readonly CreditName[]
   /** Whether such a use exists. */
   readonly groupUses: readonly (GroupUseAddress & GroupUse)[]
   readonly tokens: readonly HomedActor[]
@@ -307,6 +316,9 @@ export interface TransactionName {
   readonly txnId: string
 }
 
+/** An account's credit of a transfer between accounts. `txnId`: of the transfer, or of the credit. */
+export interface CreditName extends AccountAddress, TransactionName {}
+
 export interface GroupUseAddress extends AccountAddress {
   readonly groupId: string
 }
@@ -317,13 +329,14 @@ export interface GroupUse {
   readonly tokenId: string
 }
 
-/** By `addressOf`, `keyAddressOf`, `actorKey` and `groupUseAddressOf`; an absent entry does not exist. */
+/** By `addressOf`, `keyAddressOf`, `creditNameOf`, `actorKey` and `groupUseAddressOf`; an absent entry does not exist. */
 export interface LookUpAnswer {
   readonly accounts: ReadonlyMap<string, AccountState>
   readonly keys: ReadonlyMap<string, EarlierUse>
   readonly actors: ReadonlyMap<string, ActorState>
   /** By transaction ID. */
   readonly transactions: ReadonlyMap<string, CompensableTransaction>
+  readonly credits: ReadonlyMap<string, CompensableTransaction>
   readonly groupUses: ReadonlyMap<string, readonly GroupUse[]>
   readonly tokens: ReadonlyMap<string, ActorState>
   /** Addresses of accounts. */
@@ -343,6 +356,10 @@ export function addressOf(address: AccountAddress): string {
 
 export function keyAddressOf(address: KeyAddress): string {
   return `${address.shardId} ${address.accountId} ${address.operation} ${address.idempotencyKey}`
+}
+
+export function creditNameOf(name: CreditName): string {
+  return `${addressOf(name)} ${name.txnId}`
 }
 
 export function groupUseAddressOf(address: GroupUseAddress): string {

@@ -5,7 +5,7 @@
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { type Submission, TRANSACTION_TYPES } from '../../actors/account/commands.ts'
-import { isAccountId, isUuid } from '../../actors/identifiers.ts'
+import { isAccountId, isTransactionId, isUuid } from '../../actors/identifiers.ts'
 import type { ExchangeSide } from '../../actors/message.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { isNft, NFT_AMOUNT, nftId } from '../../actors/nft-id.ts'
@@ -65,30 +65,36 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
     termsHash,
     ledgerId: text(fields['ledger_id']),
     expiresAtMs,
+    refunds: text(fields['refunds']),
   }
   return isWhole(submission) ? submission : undefined
 }
 
 /** Relations between the fields (D3, D5, D11): an ambiguous order is refused. */
 function isWhole(submission: Submission): boolean {
-  const { accountId, type, tokenId, groupId, toAccountId, receive, termsHash } = submission
+  const { accountId, type, tokenId, groupId, toAccountId, receive, termsHash, refunds } = submission
   if (termsHash !== null && groupId === null) return false
   if (toAccountId !== null && (toAccountId === accountId || !isAccountId(toAccountId))) return false
   if (toAccountId !== null && type !== 'transfer' && type !== 'exchange') return false
   if (receive !== null && (type !== 'exchange' || receive.tokenId === tokenId)) return false
+  if (refunds !== null && !isRefund(submission)) return false
   if (isNft(tokenId)) return isWholeNft(submission)
   switch (type) {
     case 'credit':
     case 'debit':
       return true
     case 'transfer':
-      return toAccountId !== null || groupId !== null
+      return toAccountId !== null || groupId !== null || refunds !== null
     case 'exchange':
       return groupId !== null && tokenId !== BASE_UNIT && (toAccountId === null) === (receive === null)
     case 'mint':
     case 'burn':
       return tokenId !== BASE_UNIT
   }
+}
+
+function isRefund({ type, tokenId, termsHash, refunds }: Submission): boolean {
+  return type === 'transfer' && termsHash === null && !isNft(tokenId) && isTransactionId(refunds ?? '')
 }
 
 /** An NFT must have an owner: it is transferred to an account, exchanged with an account, or burned. */

@@ -41,7 +41,7 @@ export const LEDGER_ID = 'ledger-1'
 /** The only invalid signature. */
 export const FORGED = 'forged'
 
-export type KeptTransaction = Transaction & { readonly compensatedBy: string | null; readonly termsHash: string | null }
+export type KeptTransaction = Transaction & Pick<CompensableTransaction, 'compensatedBy' | 'refunded' | 'termsHash'>
 
 interface Channel {
   readonly to: ActorAddress
@@ -248,6 +248,9 @@ export class MiniLedger {
         this.transactions.set(effect.txnId, { ...kept, compensatedBy: effect.by })
         return
       }
+      case 'transaction_refunded':
+        this.transactions.set(effect.txnId, { ...this.transaction(effect.txnId), refunded: effect.refunded })
+        return
       case 'boundary_crossed':
         this.cross(effect.tokenId, effect.quantity)
         return
@@ -291,7 +294,7 @@ export class MiniLedger {
     if (this.transactions.has(txnId) || this.usedKeys.has(use)) throw new Error(`${txnId} or its key was used before.`)
     this.usedKeys.add(use)
     const { termsHash = null } = JSON.parse(transaction.payload) as { readonly termsHash?: string | null }
-    this.transactions.set(txnId, { ...transaction, compensatedBy: null, termsHash })
+    this.transactions.set(txnId, { ...transaction, compensatedBy: null, refunded: null, termsHash })
   }
 
   private cross(tokenId: string, quantity: Quantity): void {
@@ -323,12 +326,29 @@ export class MiniLedger {
       },
       exists: (accountId) => this.states.has(actorKey(accountAddress(accountId))),
       groupUses: command.type === 'submit' ? this.groupUsesOf(command) : [],
-      transaction: command.type === 'compensate' ? this.compensable(command.compensates) : undefined,
+      transaction: this.named(actor.id, command),
     }
   }
 
-  private compensable(txnId: string): CompensableTransaction | undefined {
-    return this.transactions.get(txnId)
+  /** The transaction that the command compensates or refunds. */
+  private named(accountId: string, command: AnyCommand): CompensableTransaction | undefined {
+    if (command.type === 'compensate') return this.transactions.get(command.compensates)
+    if ('submission' in command) return this.creditOf(accountId, command.submission.refunds)
+    if (!('refunds' in command) || command.refunds === undefined) return undefined
+    return command.type === 'receive_transfer'
+      ? this.transactions.get(command.refunds)
+      : this.creditOf(accountId, command.refunds)
+  }
+
+  /** The account's credit of a transfer, by the transfer's ID or its own. */
+  private creditOf(accountId: string, txnId: string | null): CompensableTransaction | undefined {
+    if (txnId === null) return undefined
+    return [...this.transactions.values()].find(
+      (kept) =>
+        kept.accountId === accountId &&
+        kept.idempotencyKey === `§transfer ${kept.counterTxnId}` &&
+        (kept.txnId === txnId || kept.counterTxnId === txnId),
+    )
   }
 
   private groupUsesOf({ submission: { accountId, groupId } }: SubmitCommand) {

@@ -61,6 +61,27 @@ const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
   }))
 }
 
+/** Ignores completed refunds of the same transfer. */
+const refundingBeyond: StepActor = (actor, state, command, evidence) => {
+  const { transaction: found } = evidence
+  const transaction = found === undefined || command.type !== 'submit' ? found : { ...found, refunded: null }
+  return stepActor(actor, state, command, { ...evidence, transaction })
+}
+
+/** Ignores pending refunds of the same transfer. */
+const refundingPending: StepActor = (actor, state, command, evidence) => {
+  if (command.type !== 'submit' || command.submission.refunds === null || !isAccount(state)) {
+    return stepActor(actor, state, command, evidence)
+  }
+  const hidden = [...state.holds].filter(([, hold]) => hold.kind === 'pending' && hold.transaction.refunds !== null)
+  const ids = new Set(hidden.map(([id]) => id))
+  const blind = { ...state, holds: Holds.of([...state.holds].filter(([id]) => !ids.has(id))) }
+  return changed(stepActor(actor, blind, command, evidence), (after) => ({
+    ...after,
+    holds: Holds.of([...hidden, ...after.holds]),
+  }))
+}
+
 /** Moves, holds or burns an NFT that is already on hold. */
 const movingHeld: StepActor = (actor, state, command, evidence) => {
   const moves = command.type === 'move_nft' || command.type === 'hold_nft' || command.type === 'burn_nft'
@@ -169,6 +190,8 @@ export const DOMAIN_BREAKS = {
   settles_silently: settlingSilently,
   rehearses_for_real: rehearsingForReal,
   compensates_unmarked: compensatingUnmarked,
+  refunds_beyond: refundingBeyond,
+  refunds_pending: refundingPending,
   moves_held: movingHeld,
   /** Ignores the earlier use of an idempotency key. */
   ignores_keys: (actor, state, command, evidence) =>

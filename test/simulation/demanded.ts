@@ -214,4 +214,9 @@ export const DEMANDED: readonly string[] = [
   'ended:compensation completed',
   'ended:partial failure insufficient_funds',
   'ended:partial failure already_compensated',
+  'ended:refund completed',
+  'ended:refund refund_exceeds_original',
+  'ended:refund refund_original_not_found',
+  'ended:refund refund_mismatch',
+  'ended:refund incoming_refused',
 ]

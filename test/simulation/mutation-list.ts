@@ -254,6 +254,18 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     seeds: [13, 20],
     foundAs: /I8: |compensated by \S+ already/,
   },
+  refunds_beyond: {
+    rule: 'D26: the completed refunds of a transfer count against its amount',
+    breaks: { step: DOMAIN_BREAKS.refunds_beyond },
+    seeds: [13, 20],
+    foundAs: /R1: /,
+  },
+  refunds_pending: {
+    rule: 'D26: the pending refunds of a transfer count against its amount',
+    breaks: { step: DOMAIN_BREAKS.refunds_pending },
+    seeds: [8, 20],
+    foundAs: /R1: /,
+  },
   gives_room_away: {
     rule: 'I5: room is kept for incoming and returning value',
     breaks: { step: DOMAIN_BREAKS.gives_room_away },

@@ -71,6 +71,7 @@ export function submitCommand(fields: Partial<Submission> = {}, changes: Partial
     termsHash: null,
     ledgerId: null,
     expiresAtMs: null,
+    refunds: null,
     ...fields,
   }
   const { receive } = submission

@@ -31,6 +31,7 @@ export function receiptText(transaction: TransactionRecord, ledgerId: string, ke
             ...after(entry?.receivedBalance, entry?.receivedAvailable),
             amount: receive.amount,
           },
+    refunds: transaction.refunds ?? undefined,
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,

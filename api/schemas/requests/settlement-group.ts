@@ -2,17 +2,16 @@
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { DEFAULT_TIMEOUT_SECONDS, readTerms, type TermsRule } from '../../../actors/group/terms.ts'
-import { isTransactionId } from '../../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
 import type { ErrorCode, Invalid } from '../../http/problem.ts'
 import {
   accountIdField,
-  checkedField,
   groupIdField,
   ledgerIdField,
   signatureField,
   termsHashField,
   textField,
+  transactionIdField,
   unsignedOptional,
 } from '../fields.ts'
 import { define, defineClosed } from '../named-schema.ts'
@@ -79,16 +78,12 @@ export function readGroupRegistration(
   return ok({ groupId: terms['group_id'] as string, payload, accountIds })
 }
 
-const txnIdField = checkedField('must be a transaction ID', isTransactionId, {
-  pattern: '^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
-})
-
 export const revertSchema = define('GroupRevert', 'Why a group is to be reverted, and for a linked one what.', {
   reason: [textField(1, 256), 'Why.'],
   txn_ids: [
     unsignedOptional(
       v.pipe(
-        v.array(txnIdField, TXN_IDS_RULE),
+        v.array(transactionIdField, TXN_IDS_RULE),
         v.check(
           (ids) => ids.length > 0 && ids.length <= MAX_REVERTED && new Set(ids).size === ids.length,
           TXN_IDS_RULE,

@@ -21,6 +21,7 @@ import {
   termsHashField,
   textField,
   tokenIdField,
+  transactionIdField,
 } from '../fields.ts'
 import { unknownFields } from '../../http/invalid.ts'
 import { define, defineClosed, named } from '../named-schema.ts'
@@ -76,7 +77,7 @@ export const submissionSchema = define(
     ],
     group_id: [
       v.exactOptional(groupIdField),
-      'Links orders, or names the settlement group that this is a leg of. Required in exchanges, and in transfers without `to_account_id`.',
+      'Links orders, or names the settlement group that this is a leg of. Required in exchanges, and in transfers without `to_account_id` or `refunds`.',
     ],
     to_account_id: [v.exactOptional(accountIdField), 'In transfers and exchanges: the other party.'],
     receive: [v.exactOptional(receiveSchema), 'In exchanges with `to_account_id`: what comes in return.'],
@@ -91,6 +92,10 @@ export const submissionSchema = define(
     expires_at: [
       v.exactOptional(checkedField(EXPIRY_RULE, (text) => parseTimestamp(text) !== undefined, { format: 'date-time' })),
       'Until when it may be decided; too late, it fails.',
+    ],
+    refunds: [
+      v.exactOptional(transactionIdField),
+      'In transfers: the received transfer whose value goes back to its sender, by the ID of the transfer or of its credit.',
     ],
   },
   {
@@ -186,12 +191,12 @@ function addInstanceErrors({ token_id: tokenId, instance_id: instanceId, amount 
 
 /** Whom it moves to, and under which group. */
 function counterpartErrors(body: JsonObject): Invalid[] {
-  const { type, account_id: accountId, to_account_id: toAccountId, group_id: groupId, receive } = body
+  const { type, account_id: accountId, to_account_id: toAccountId, group_id: groupId, receive, refunds } = body
   const invalid: Invalid[] = []
   const add = (field: string, code: ErrorCode, message: string): void => void invalid.push({ field, code, message })
   const named = toAccountId !== undefined
   const grouped = groupId !== undefined
-  if (type === 'transfer' && !named && !grouped) {
+  if (type === 'transfer' && !named && !grouped && refunds === undefined) {
     add('group_id', 'ERR_INVALID_GROUP_ID', 'a transfer needs to_account_id or group_id')
   }
   if (type === 'exchange' && !grouped) add('group_id', 'ERR_INVALID_GROUP_ID', 'an exchange needs group_id')
@@ -203,6 +208,7 @@ function counterpartErrors(body: JsonObject): Invalid[] {
   } else if (named && toAccountId === accountId) {
     add('to_account_id', 'ERR_SELF_TRANSFER', 'is the account itself')
   }
+  if (refunds !== undefined) addRefundErrors(body, add)
   if (receive !== undefined && type !== 'exchange') add('receive', 'ERR_INVALID_FIELD', 'is allowed in exchanges only')
   else if (type === 'exchange' && named && receive === undefined) {
     add('receive', 'ERR_INVALID_FIELD', 'is required in an exchange with to_account_id')
@@ -210,6 +216,12 @@ function counterpartErrors(body: JsonObject): Invalid[] {
     add('to_account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required with receive')
   }
   return invalid
+}
+
+function addRefundErrors({ type, terms_hash: termsHash, class_id: classId }: JsonObject, add: Add): void {
+  if (type !== 'transfer') add('refunds', 'ERR_INVALID_FIELD', 'is allowed in transfers only')
+  else if (termsHash !== undefined) add('refunds', 'ERR_INVALID_FIELD', 'is not allowed with terms_hash')
+  else if (classId !== undefined) add('refunds', 'ERR_INVALID_FIELD', 'is not allowed for an NFT')
 }
 
 function isMetadata(value: unknown): boolean {

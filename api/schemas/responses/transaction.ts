@@ -54,6 +54,7 @@ const origin = [
   '`client` for an order, `ledger` for what the ledger did itself, such as the credit side of a transfer.',
 ] as const
 const failure = [v.exactOptional(transactionFailure), 'Why it failed.'] as const
+const refunds = [v.exactOptional(transactionId), 'The transfer that this one refunds.'] as const
 const compensates = [v.exactOptional(transactionId), 'The transaction that this one undoes.'] as const
 
 export const submissionReceiptResponse = define('SubmissionReceipt', 'That an order is durable.', {
@@ -165,6 +166,11 @@ const oneTransaction = define(
     processed_at: v.exactOptional(timestamp),
     compensates,
     compensated_by: [v.exactOptional(transactionId), 'The transaction that undid this one.'],
+    refunds,
+    refunded_amount: [
+      v.exactOptional(minimalDecimal),
+      'The sum of the completed refunds of this transfer. Absent without one.',
+    ],
     failure,
   },
 )
@@ -209,6 +215,7 @@ export const receiptPayload = withRule(
       previous_hash: v.nullable(sha256),
       processed_at: timestamp,
       receive: v.exactOptional(received),
+      refunds,
       sequence: v.nullable(count),
       shard_id: shardId,
       status: [v.picklist(['completed', 'failed']), 'How it ended.'],

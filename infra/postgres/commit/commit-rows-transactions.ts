@@ -3,7 +3,7 @@
  * others still decide on is a row of `pending_transactions`, which is removed as the final row is inserted.
  */
 import { invariant } from '../../../actors/result.ts'
-import type { HoldWrite, ShardBatch, TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
+import type { HoldWrite, RefundWrite, ShardBatch, TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
 import { pendingHoldText } from '../rows/account-parts.ts'
 import { type Column, type PlainColumn, type Section, section, type Write } from './commit-section.ts'
 import { deleteFrom, FENCED, insertInto, update } from './commit-writes.ts'
@@ -111,6 +111,16 @@ const HOLD_COLUMN: Column<HeldTransaction> = {
  */
 const SAME_TRANSACTION = 't.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id'
 
+const REFUND_COLUMNS: readonly Column<RefundWrite>[] = [
+  { name: 'txn_id', type: 'text', value: ({ txnId }) => txnId },
+  {
+    name: 'refunded',
+    type: 'sealed',
+    value: ({ txnId, accountId, refunded }, { shardId, refOf, ofAccount }) =>
+      ofAccount(accountId, PLACES.refunded(shardId, refOf(accountId), txnId), refunded),
+  },
+]
+
 /** No unique index spans both tables. A key that a pending transaction has already is refused when that transaction ends. */
 const KEY_UNUSED = `NOT EXISTS (
      SELECT FROM transactions f
@@ -164,5 +174,11 @@ export const TRANSACTION_SECTIONS = {
     ],
     update('transactions', 'compensated_by = i.compensated_by', `${SAME_TRANSACTION} AND t.compensated_by IS NULL`),
     'a transaction that was compensated is not there, or was compensated before',
+  ),
+  refunds: section(
+    ({ refunds }) => refunds,
+    REFUND_COLUMNS,
+    update('transactions', 'refunded = i.refunded', SAME_TRANSACTION),
+    'a refunded transaction is not there, or is pending',
   ),
 } satisfies Record<string, Section>

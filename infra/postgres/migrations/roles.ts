@@ -45,7 +45,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   holds: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   audit_entries: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
   transactions: {
-    ledger_node: [...ADD, update(['compensated_by'])],
+    ledger_node: [...ADD, update(['compensated_by', 'refunded'])],
     ledger_edge: READ,
     ledger_auditor: READ,
   },

@@ -1,7 +1,8 @@
 /** Transactions, the log of commits, idempotent operations that are no transactions, and value that crossed the border. */
 export const TRANSACTIONS = `
--- Final transactions: a row is inserted once, and changes only when its transaction is compensated. document: sealed, for the
--- values of all other columns. group_id: a keyed hash, as a UUID; that of a group differs between its accounts. amount_bucket: a
+-- Final transactions: a row is inserted once, and changes only when its transaction is compensated or
+-- refunded. document: sealed, for the values of all other columns. refunded: sealed; the sum of the completed refunds.
+-- group_id: a keyed hash, as a UUID; that of a group differs between its accounts. amount_bucket: a
 -- keyed hash of the amount's magnitude, by default of the account alone. idempotency_key: a keyed hash.
 -- received_token_id: the fungible asset that an exchange receives.
 -- sequence, previous_hash, audit_hash: a completed transaction is its own entry in its account's chain.
@@ -28,6 +29,7 @@ CREATE TABLE transactions (
   compensated_by text COLLATE "C",
   previous_hash bytea,
   audit_hash bytea,
+  refunded bytea,
   document bytea NOT NULL,
   CONSTRAINT transactions_in_chain CHECK ((status = 'completed') = (sequence IS NOT NULL)
     AND (sequence IS NULL) = (previous_hash IS NULL) AND (sequence IS NULL) = (audit_hash IS NULL))
@@ -74,13 +76,13 @@ CREATE UNIQUE INDEX pending_transactions_by_key ON pending_transactions (shard_i
 
 CREATE VIEW all_transactions AS
 SELECT shard_id, txn_id, account_id, type, token_id, received_token_id, group_id, status, failure_code, origin, created_at, processed_at,
-       sequence, previous_hash, audit_hash, receipt_key_id, amount_bucket, idempotency_key, compensated_by, document,
+       sequence, previous_hash, audit_hash, receipt_key_id, amount_bucket, idempotency_key, compensated_by, refunded, document,
        entered_xid, ended_xid
   FROM transactions
  UNION ALL
 SELECT shard_id, txn_id, account_id, type, token_id, NULL::text COLLATE "C", group_id, 'pending'::text, NULL::text, origin, created_at,
        NULL::timestamptz, NULL::bigint, NULL::bytea, NULL::bytea, NULL::text, amount_bucket, idempotency_key,
-       NULL::text COLLATE "C", document, entered_xid, NULL::xid8
+       NULL::text COLLATE "C", NULL::bytea, document, entered_xid, NULL::xid8
   FROM pending_transactions;
 
 -- Everything that accounts hold. document: as in holds, or as hold in pending_transactions, empty where that is null.
@@ -107,12 +109,13 @@ SELECT shard_id, account_id, sequence, previous_hash, audit_hash, commit_xid, pa
        NULL::text AS type, token_id, NULL::text COLLATE "C" AS received_token_id, NULL::uuid AS group_id, NULL::text AS status,
        NULL::text AS failure_code, NULL::text AS origin, NULL::timestamptz AS created_at,
        processed_at, NULL::text AS receipt_key_id, NULL::integer AS amount_bucket,
-       NULL::text COLLATE "C" AS idempotency_key, NULL::text COLLATE "C" AS compensated_by, NULL::bytea AS document
+       NULL::text COLLATE "C" AS idempotency_key, NULL::text COLLATE "C" AS compensated_by, NULL::bytea AS refunded,
+       NULL::bytea AS document
   FROM audit_entries
  UNION ALL
 SELECT shard_id, account_id, sequence, previous_hash, audit_hash, ended_xid, NULL::bytea, txn_id, type, token_id, received_token_id,
        group_id, status, failure_code, origin, created_at, processed_at, receipt_key_id, amount_bucket,
-       idempotency_key, compensated_by, document
+       idempotency_key, compensated_by, refunded, document
   FROM transactions WHERE sequence IS NOT NULL;
 
 -- Idempotent operations that are no transactions. document: the whole original reply. idempotency_key: a keyed hash.

@@ -58,6 +58,7 @@ export function openPending(
       amount_bucket: amountBucket,
       idempotency_key: keyRef,
       compensated_by: null,
+      refunded: null,
       document: Buffer.from(document, 'base64'),
     },
     vault,

@@ -58,6 +58,7 @@ export const PLACES = {
   balance: (shardId: number, ref: string, tokenId: string) => placeOf('balances', shardId, ref, tokenId),
   entry: (shardId: number, ref: string, sequence: number) => placeOf('audit_entries', shardId, ref, sequence),
   transaction: (shardId: number, ref: string, txnId: string) => placeOf('transactions', shardId, ref, txnId),
+  refunded: (shardId: number, ref: string, txnId: string) => placeOf('transactions.refunded', shardId, ref, txnId),
   operation: (shardId: number, ref: string, operation: string, keyRef: string) =>
     placeOf('operations', shardId, ref, operation, keyRef),
   hold: (shardId: number, ref: string, holdRef: string) => placeOf('holds', shardId, ref, holdRef),

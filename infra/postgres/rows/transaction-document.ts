@@ -1,7 +1,7 @@
 /**
  * A transaction as a row: columns that queries look for, and one sealed text with the rest.
  *   D1. The text is sealed for all that its columns say: a row whose columns were changed does not open. Exceptions:
- *       `compensated_by`, which changes later, and `commit_xid`, which the server sets.
+ *       `compensated_by` and `refunded`, which change later, and `commit_xid`, which the server sets.
  *   D2. The amount is the first line: a search by amount reads nothing else. The second is the payload as it was signed,
  *       and what it contains is not written again. The third is a JSON array of the rest, in which a member is known by
  *       its position: positions never change, and nulls at the end are left out.
@@ -22,6 +22,11 @@ import { PLACES } from './row-sealer.ts'
 
 /** A transaction with its receipt; null while it is pending. */
 export type StoredTransaction = TransactionWrite
+
+export interface OpenedTransaction extends StoredTransaction {
+  /** The sum of its completed refunds; null without one. */
+  readonly refunded: string | null
+}
 
 /** Columns that every reader of a transaction selects. */
 export interface TransactionRow {
@@ -48,6 +53,8 @@ export interface TransactionRow {
   /** The reference. */
   readonly idempotency_key: string
   readonly compensated_by: string | null
+  /** Sealed. */
+  readonly refunded: Buffer | null
   readonly document: Buffer
 }
 
@@ -72,6 +79,7 @@ export const TRANSACTION_ROW_COLUMNS = [
   'amount_bucket',
   'idempotency_key',
   'compensated_by',
+  'refunded',
   'document',
 ] as const satisfies readonly (keyof TransactionRow)[]
 
@@ -183,10 +191,12 @@ type Rest = readonly [
   accountId?: string | null,
   idempotencyKey?: string | null,
   groupId?: string | null,
+  /** Of a transaction whose payload does not name it. */
+  refunds?: string | null,
 ]
 
 export function transactionText({ transaction, receipt }: StoredTransaction): string {
-  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey, groupId } = transaction
+  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey, groupId, refunds } = transaction
   const rest: Required<Rest> = [
     transaction.signature,
     transaction.keyId,
@@ -202,6 +212,7 @@ export function transactionText({ transaction, receipt }: StoredTransaction): st
     payload.startsWith(accountMember(accountId)) ? null : accountId,
     payload.includes(`"idempotency_key":"${idempotencyKey}"`) ? null : idempotencyKey,
     groupId === null || groupOf(JSON.parse(payload) as Submitted) === groupId ? null : groupId,
+    refunds === null || payload.includes(`"refunds":"${refunds}"`) ? null : refunds,
   ]
   const text = `${amount}\n${payload}\n${JSON.stringify(trimmed(rest))}`
   return metadata === null ? text : withRoomForMetadata(text)
@@ -220,8 +231,12 @@ function trimmed(values: readonly unknown[]): readonly unknown[] {
 }
 
 /** Its account's key must have been fetched. Throws UnreadableRow. */
-export function openTransaction(row: TransactionRow, vault: RowVault): StoredTransaction {
-  return opened(nameOf(row), () => transactionIn(row, vault))
+export function openTransaction(row: TransactionRow, vault: RowVault): OpenedTransaction {
+  return opened(nameOf(row), () => ({ ...transactionIn(row, vault), refunded: refundedIn(row, vault) }))
+}
+
+function refundedIn({ shard_id: shardId, account_id: ref, txn_id: txnId, refunded }: TransactionRow, vault: RowVault) {
+  return refunded === null ? null : vault.open(accountKeyName(ref), PLACES.refunded(shardId, ref, txnId), refunded)
 }
 
 function transactionIn(row: TransactionRow, vault: RowVault): StoredTransaction {
@@ -229,8 +244,12 @@ function transactionIn(row: TransactionRow, vault: RowVault): StoredTransaction 
   const [signature, keyId, receipt = null, entry = null, counterTxnId = null, toAccountId = null, ...further] = rest
   const [fromAccountId = null, metadata = null, receive = null, compensates = null, detail = null, ...own] = further
   const submitted = JSON.parse(payload) as Submitted
-  const [accountId = submitted.account_id, idempotencyKey = submitted.idempotency_key, group = groupOf(submitted)] =
-    own.map((text) => text ?? undefined)
+  const [
+    accountId = submitted.account_id,
+    idempotencyKey = submitted.idempotency_key,
+    group = groupOf(submitted),
+    refunds = submitted.refunds ?? null,
+  ] = own.map((text) => text ?? undefined)
   const { failure_code: code, receipt_key_id: receiptKeyId } = row
   const transaction: Transaction = {
     txnId: row.txn_id,
@@ -248,6 +267,7 @@ function transactionIn(row: TransactionRow, vault: RowVault): StoredTransaction 
     fromAccountId,
     receive,
     compensates,
+    refunds,
     counterTxnId,
     createdAtMs: row.created_at.getTime(),
     processedAtMs: row.processed_at?.getTime() ?? null,
@@ -279,6 +299,7 @@ interface Submitted {
   readonly account_id?: string
   readonly idempotency_key?: string
   readonly group_id?: string | null
+  readonly refunds?: string
   readonly metadata?: JsonObject
 }
 

@@ -5,7 +5,7 @@ import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
 import { takeRows } from '../connection/prepared.ts'
 import { PLACES } from './row-sealer.ts'
-import type { StoredTransaction, TransactionRow } from './transaction-document.ts'
+import type { OpenedTransaction, TransactionRow } from './transaction-document.ts'
 
 export const PLACE_COLUMNS = ['shard_id', 'txn_id', 'account_id'] as const satisfies readonly (keyof TransactionRow)[]
 
@@ -42,7 +42,7 @@ function keyOf({ shard_id: shardId, txn_id: txnId }: PlaceRow): string {
   return `${shardId} ${txnId}`
 }
 
-export function transactionViewOf(row: TransactionRow, { transaction }: StoredTransaction): TransactionView {
+export function transactionViewOf(row: TransactionRow, { transaction, refunded }: OpenedTransaction): TransactionView {
   return {
     txnId: transaction.txnId,
     accountId: transaction.accountId,
@@ -60,6 +60,8 @@ export function transactionViewOf(row: TransactionRow, { transaction }: StoredTr
     receive: transaction.receive,
     compensates: transaction.compensates,
     compensatedBy: row.compensated_by,
+    refunds: transaction.refunds,
+    refunded,
     createdAtMs: transaction.createdAtMs,
     processedAtMs: transaction.processedAtMs,
     auditHash: transaction.auditHash,

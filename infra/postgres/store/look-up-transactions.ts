@@ -1,6 +1,9 @@
-/** Earlier transactions as others need them: to undo one, and to know what a client did under a group ID. */
+/** Earlier transactions as others need them: to undo or refund one, and to know what a client did under a group ID. */
+import { creditKeyOf } from '../../../actors/account/record.ts'
 import type { CompensableTransaction } from '../../../actors/account/transaction.ts'
 import {
+  type CreditName,
+  creditNameOf,
   type GroupUse,
   type GroupUseAddress,
   groupUseAddressOf,
@@ -10,6 +13,7 @@ import { appendTo } from '../../../runtime/common/append-to.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { arrayLiteral } from '../connection/array-literal.ts'
 import type { Sql } from '../connection/connection.ts'
+import { SUBMISSIONS_LOOK_UP } from './look-up-keys.ts'
 import { accountRefs, shardIds, texts } from './look-up-parameters.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from '../rows/transaction-document.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -28,9 +32,9 @@ export function findTransactionRows(sql: Sql, names: readonly TransactionName[])
 
 /** By transaction ID. Its account's key must have been fetched. Throws UnreadableRow. */
 export function compensableOf(row: TransactionRow, vault: RowVault): readonly [string, CompensableTransaction] {
-  const { transaction } = openTransaction(row, vault)
+  const { transaction, refunded } = openTransaction(row, vault)
   const { txnId, accountId, type, amount, tokenId, groupId, status, toAccountId, fromAccountId } = transaction
-  const { receive, compensates, counterTxnId, payload } = transaction
+  const { receive, compensates, refunds, counterTxnId, payload } = transaction
   return [
     txnId,
     {
@@ -45,11 +49,48 @@ export function compensableOf(row: TransactionRow, vault: RowVault): readonly [s
       fromAccountId,
       receive,
       compensates,
+      refunds,
       counterTxnId,
       compensatedBy: row.compensated_by,
+      refunded,
       termsHash: termsHashOf(payload),
     },
   ]
+}
+
+/** A row that may be the credit with this name. */
+export interface NamedCreditRow extends TransactionRow {
+  readonly name: CreditName
+}
+
+/** Credits are found by the transfer's ID, which is part of their idempotency key, or by their own ID. */
+export async function findCreditRows(
+  sql: Sql,
+  names: readonly CreditName[],
+  vault: RowVault,
+): Promise<readonly NamedCreditRow[]> {
+  if (names.length === 0) return []
+  const keys = names.map(({ accountId, txnId }) => vault.keyRef(accountId, creditKeyOf(txnId)))
+  const [byKey, byId] = await Promise.all([
+    prepared<TransactionRow>(sql, SUBMISSIONS_LOOK_UP, [shardIds(names), accountRefs(names, vault), texts(keys)]),
+    findTransactionRows(sql, names),
+  ])
+  return names.flatMap((name, index) => {
+    const ref = vault.accountRef(name.accountId)
+    const isOfAccount = (row: TransactionRow): boolean => row.shard_id === name.shardId && row.account_id === ref
+    const row =
+      byKey.find((found) => isOfAccount(found) && found.idempotency_key === keys[index]) ??
+      byId.find((found) => isOfAccount(found) && found.txn_id === name.txnId)
+    return row === undefined ? [] : [{ ...row, name }]
+  })
+}
+
+/** undefined: the row is no credit of a transfer. Its account's key must have been fetched. Throws UnreadableRow. */
+export function creditOf(row: NamedCreditRow, vault: RowVault): readonly [string, CompensableTransaction] | undefined {
+  const { transaction } = openTransaction(row, vault)
+  const { counterTxnId, idempotencyKey } = transaction
+  if (counterTxnId === null || idempotencyKey !== creditKeyOf(counterTxnId)) return undefined
+  return [creditNameOf(row.name), compensableOf(row, vault)[1]]
 }
 
 /** The signed field `terms_hash`, as 64 hexadecimal digits. */

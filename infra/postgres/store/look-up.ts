@@ -17,15 +17,16 @@ import { findAccountRows, findExisting, openWholeAccount } from './look-up-accou
 import { actorOf, classFactsOf, findActorRows, findClassRows, findMinted } from './look-up-actors.ts'
 import { findAccountKeyRows, findUseRows, operationUse, publicKeysIn, submissionUse } from './look-up-keys.ts'
 import { fetchKeys } from '../rows/opened-rows.ts'
-import { compensableOf, findGroupUses, findTransactionRows } from './look-up-transactions.ts'
+import { compensableOf, creditOf, findCreditRows, findGroupUses, findTransactionRows } from './look-up-transactions.ts'
 
 export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault): Promise<LookUpAnswer> {
-  const [, accounts, uses, actors, transactions, groupUses, existing, classes, instances] = await Promise.all([
+  const [, accounts, uses, actors, transactions, credits, groupUses, existing, classes, instances] = await Promise.all([
     fetchAhead(sql, question, vault),
     findAccountRows(sql, question.accounts, vault),
     findUseRows(sql, question.keys, vault),
     findActorRows(sql, [...question.actors, ...question.tokens]),
     findTransactionRows(sql, question.transactions),
+    findCreditRows(sql, question.credits, vault),
     findGroupUses(sql, question.groupUses, vault),
     findExisting(sql, question.existing, vault),
     findClassRows(sql, question.classes),
@@ -34,16 +35,18 @@ export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault
   // Those of accounts again: one that came into being between the two looks had no key yet at the first.
   const needed = [
     ...accounts.map(keyNameOfAccountRow),
-    ...[...uses.submissions, ...uses.operations, ...transactions].map((row) => accountKeyName(row.account_id)),
+    ...[...uses.submissions, ...uses.operations, ...transactions, ...credits].map((row) =>
+      accountKeyName(row.account_id),
+    ),
     ...[...actors, ...classes].map(keyNameOfActorRow),
   ]
   const [, accountKeys] = await Promise.all([fetchKeys(sql, needed, vault), findAccountKeyRows(sql, uses)])
   // After all else: what was erased meanwhile says so by then (E2 of erased-accounts.ts).
-  const erasedRows = await findErasedRows(sql, refsOf(uses.submissions, uses.operations, transactions), vault)
+  const erasedRows = await findErasedRows(sql, refsOf(uses.submissions, uses.operations, transactions, credits), vault)
   const unreadable = new Map<number, string>()
   const opened = <Row extends { readonly shard_id: number }, Value>(
     rows: readonly Row[],
-    open: (row: Row) => readonly [string, Value],
+    open: (row: Row) => readonly [string, Value] | undefined,
   ): Map<string, Value> => openAll(rows, open, unreadable)
   const erased = opened(erasedRows, (row) => [row.account_id, openAccount(row, vault)])
   const isThere = (row: { readonly account_id: string }): boolean => !erased.has(row.account_id)
@@ -63,6 +66,7 @@ export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault
     actors: asked(states, question.actors),
     tokens: asked(states, question.tokens),
     transactions: opened(transactions.filter(isThere), (row) => compensableOf(row, vault)),
+    credits: opened(credits.filter(isThere), (row) => creditOf(row, vault)),
     groupUses,
     existing,
     classes: opened(classes, (row) => classFactsOf(row, vault)),
@@ -81,16 +85,17 @@ function fetchAhead(sql: Sql, { accounts, keys, classes }: LookUpQuestion, vault
   return fetchKeys(sql, [...names, ...classes.map(classKeyName)], vault)
 }
 
-/** U1. */
+/** U1. `open`: undefined for a row that is not asked for. */
 function openAll<Row extends { readonly shard_id: number }, Value>(
   rows: readonly Row[],
-  open: (row: Row) => readonly [string, Value],
+  open: (row: Row) => readonly [string, Value] | undefined,
   unreadable: Map<number, string>,
 ): Map<string, Value> {
   const found = new Map<string, Value>()
   for (const row of rows) {
     try {
-      found.set(...open(row))
+      const named = open(row)
+      if (named !== undefined) found.set(...named)
     } catch (error) {
       // Others than ours may quote what they could not read.
       const told = error instanceof UnreadableRow ? error.message : 'a row has not the shape of one'

@@ -15,7 +15,7 @@ export function processedIn(draft: ShardDraft) {
 
 /** `nextReceipt` returns the receipts of `processedIn`, one by one. */
 export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): ShardBatch {
-  const { incarnation, keys, entries, operations, erased, nftEvents, outbox } = draft
+  const { incarnation, keys, entries, operations, erased, nftEvents, outbox, refunds } = draft
   const transactions = draft.transactions.map((transaction: Transaction) => ({
     transaction,
     receipt: transaction.status === 'pending' ? null : nextReceipt(),
@@ -28,6 +28,7 @@ export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): Shar
     entries,
     transactions,
     transactionChanges: transactionChanges(draft, nextReceipt),
+    refunds: [...refunds.values()],
     operations,
     ...holdRows(draft),
     erased,

@@ -72,9 +72,10 @@ async function lookUp(round: readonly Pending[], dependencies: LookUpDependencie
   }
 }
 
-/** K4: a compensation needs a transaction, and a signed message needs its signature verified. */
+/** K4: a compensation or refund needs a transaction, and a signed message needs its signature verified. */
 function isKnown({ origin, actorKey, command, incarnation }: Pending): boolean {
-  if (origin.kind !== 'message' || command.type === 'compensate' || 'signature' in command) return false
+  if (origin.kind !== 'message' || command.type === 'compensate') return false
+  if ('signature' in command || 'refunds' in command) return false
   return incarnation.residents.has(actorKey)
 }
 
@@ -186,6 +187,7 @@ const NOTHING: LookUpAnswer = {
   keys: new Map(),
   actors: new Map(),
   transactions: new Map(),
+  credits: new Map(),
   groupUses: new Map(),
   tokens: new Map(),
   existing: new Set(),

@@ -8,11 +8,14 @@ import { nftNameOf } from '../../../actors/nft-id.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
 import {
   addressOf,
+  type CreditName,
+  creditNameOf,
   groupUseAddressOf,
   type KeyAddress,
   keyAddressOf,
   type LookUpAnswer,
   type LookUpQuestion,
+  type TransactionName,
 } from '../../ports/ledger-store.ts'
 import type { Facts } from '../shard/facts.ts'
 import { type Findings, NOTHING_FOUND, type Pending } from '../shard/pending-command.ts'
@@ -26,6 +29,7 @@ export function noNeeds(): Needs {
     keys: new Map(),
     actors: new Map(),
     transactions: new Map(),
+    credits: new Map(),
     groupUses: new Map(),
     tokens: new Map(),
     existing: new Map(),
@@ -42,7 +46,8 @@ export function questionOf(needs: Needs): LookUpQuestion {
 type HomeOf = (actor: ActorAddress) => number
 
 /** Adds the command's needs that are not in memory. */
-export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts: Facts, homeOf: HomeOf): void {
+export function addNeeds(needs: Needs, pending: Pending, facts: Facts, homeOf: HomeOf): void {
+  const { command, incarnation } = pending
   const { shardId } = incarnation.token
   if ('submission' in command) {
     const { tokenId, receive, toAccountId, groupId, termsHash, type, accountId } = command.submission
@@ -60,9 +65,24 @@ export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts:
   } else if (command.type === 'mint') {
     needClass(needs, command.classId, facts)
     if (command.owner !== command.accountId) needAccount(needs, command.owner, facts, homeOf)
-  } else if (command.type === 'compensate') {
-    needs.transactions.set(command.compensates, { shardId, txnId: command.compensates })
   }
+  const named = namedBy(pending)
+  if (named === undefined) return
+  if ('accountId' in named) needs.credits.set(creditNameOf(named), named)
+  else needs.transactions.set(named.txnId, named)
+}
+
+/** The transaction that the command compensates or refunds: of a refund at the account that makes it, its credit. */
+function namedBy({ command, incarnation }: Pending): TransactionName | CreditName | undefined {
+  const { shardId } = incarnation.token
+  if (command.type === 'compensate') return { shardId, txnId: command.compensates }
+  if ('submission' in command) {
+    const { accountId, refunds } = command.submission
+    return refunds === null ? undefined : { shardId, accountId, txnId: refunds }
+  }
+  if (!('refunds' in command) || command.refunds === undefined) return undefined
+  const { accountId, refunds: txnId } = command
+  return command.type === 'receive_transfer' ? { shardId, txnId } : { shardId, accountId, txnId }
 }
 
 function needAccount(needs: Needs, accountId: string, facts: Facts, homeOf: HomeOf): void {
@@ -92,12 +112,17 @@ export function findingsFor(pending: Pending, answer: LookUpAnswer, facts: Facts
   // The look-up may have omitted the key, because the account was not yet imported.
   const isAsked = elsewhere !== undefined && keyAddressOf(elsewhere) === askedElsewhere
   const usedElsewhere = isAsked ? answer.keys.has(keyAddressOf(elsewhere)) : undefined
-  const found = { ...NOTHING_FOUND, facts, usedElsewhere }
-  if (command.type === 'compensate') return { ...found, transaction: answer.transactions.get(command.compensates) }
+  const named = namedBy(pending)
+  const transaction = named && transactionIn(answer, named)
+  const found = { ...NOTHING_FOUND, facts, usedElsewhere, transaction }
   if (!('submission' in command) || command.submission.groupId === null) return found
   const { accountId, groupId } = command.submission
   const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
   return { ...found, groupUses: answer.groupUses.get(address) ?? [] }
+}
+
+function transactionIn({ credits, transactions }: LookUpAnswer, named: TransactionName | CreditName) {
+  return 'accountId' in named ? credits.get(creditNameOf(named)) : transactions.get(named.txnId)
 }
 
 /** The address of a key used on the source ledger (V3 of actors/account/arrival.ts); undefined if there is none. */

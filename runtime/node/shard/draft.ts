@@ -19,6 +19,7 @@ import {
   keyAddressOf,
   type NftEventWrite,
   type OutboxWrite,
+  type RefundWrite,
   type ShardBatch,
 } from '../../ports/ledger-store.ts'
 import type { Facts } from './facts.ts'
@@ -69,6 +70,8 @@ export class ShardDraft {
   readonly transactions: Transaction[] = []
   readonly finished = new Map<string, Transaction>()
   readonly compensatedBy = new Map<string, string>()
+  /** By the refunded transaction. */
+  readonly refunds = new Map<string, RefundWrite>()
   readonly operations: ShardBatch['operations'][number][] = []
   readonly keyUses = new Map<string, EarlierUse>()
   readonly groupUses = new Map<string, GroupUse[]>()
@@ -141,13 +144,16 @@ function isUndeterminable(
  * wait.
  */
 function changesWhatIsNew(
-  { transactions, changed }: ShardDraft,
+  { transactions, finished, changed }: ShardDraft,
   { actorKey: key }: Pending,
   effects: readonly Effect[],
 ): boolean {
   return effects.some(
     (effect) =>
       (effect.kind === 'transaction_compensated' && transactions.some(({ txnId }) => txnId === effect.txnId)) ||
+      // The sum of refunds is written to a row that is final already.
+      (effect.kind === 'transaction_refunded' &&
+        (finished.has(effect.txnId) || transactions.some(({ txnId }) => txnId === effect.txnId))) ||
       (effect.kind === 'account_erased' && changed.has(key)),
   )
 }
@@ -270,6 +276,12 @@ function foldEffect(
       draft.compensatedBy.set(effect.txnId, effect.by)
       draft.news.set(effect.txnId, { ...draft.news.get(effect.txnId), compensatedBy: effect.by })
       return
+    case 'transaction_refunded': {
+      const { txnId, refunded } = effect
+      draft.refunds.set(txnId, { txnId, accountId, refunded })
+      draft.news.set(txnId, { ...draft.news.get(txnId), refunded })
+      return
+    }
     case 'boundary_crossed':
       addCrossing(draft, effect)
       return

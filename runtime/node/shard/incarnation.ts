@@ -98,7 +98,9 @@ export class Incarnation {
   }
 }
 
-export type TransactionNews = Partial<Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy'>>
+export type TransactionNews = Partial<
+  Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy' | 'refunded'>
+>
 
 /** The stamp of the next command: its time never goes back (N1), and its transaction ID has that time. */
 export function nextStamp(incarnation: Incarnation, nowMs: number, random: Random): Stamp {

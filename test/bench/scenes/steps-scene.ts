@@ -150,6 +150,7 @@ export class StepScene {
       fromAccountId: null,
       receive: null,
       compensates: null,
+      refunds: null,
       counterTxnId: null,
       createdAtMs: START_MS,
       processedAtMs: null,

@@ -54,6 +54,7 @@ const RECEIPT_CHANGES: Readonly<Record<string, ReceiptChange>> = {
   balance_after: { to: { entry: OTHER_ENTRY } },
   class_id: { to: { tokenId: `${classIdOf(1)}/no:1` } },
   compensates: { to: { compensates: 'txn_2' } },
+  refunds: { to: { refunds: 'txn_2' } },
   counter_txn_id: { to: { counterTxnId: 'txn_3' } },
   created_at: { to: { createdAtMs: 1_000 } },
   failure: { to: { failure: { code: 'expired', detail: '' } } },
@@ -110,6 +111,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
         fromAccountId: 'elsewhere',
         receive: { tokenId: 'EUR', amount: '1' },
         compensates: 'txn_1',
+        refunds: 'txn_1',
         ...changes,
       }),
     ])

@@ -31,6 +31,7 @@ export interface Order {
   readonly fromAccountId?: string
   readonly receive?: ExchangeSide
   readonly compensates?: string
+  readonly refunds?: string
   /** The number of its leg while it is pending; its account then holds the leg instead of the transaction. */
   readonly leg?: number
 }
@@ -41,6 +42,8 @@ export interface Book {
   /** Their present states, in the order of creation. */
   readonly transactions: readonly Transaction[]
   readonly compensatedBy: ReadonlyMap<string, string>
+  /** Sums of completed refunds. */
+  readonly refunded: ReadonlyMap<string, string>
   readonly open: (accountId: string, atMs: number) => ShardSeed
   /** Final at once. Whatever its type, the balance grows by the amount. */
   readonly decide: (accountId: string, order: Order) => ShardSeed
@@ -49,6 +52,7 @@ export interface Book {
   /** Ends a pending transaction: the amount is debited, or free again. */
   readonly finish: (txnId: string, end: { readonly atMs: number; readonly failed?: boolean }) => ShardSeed
   readonly compensate: (txnId: string, by: string) => ShardSeed
+  readonly refund: (txnId: string, sum: string) => ShardSeed
   /** Replaces balances, and adds holds. */
   readonly keep: (
     accountId: string,
@@ -78,10 +82,12 @@ interface Pages {
 export function createBook(shardOf: (text: string) => number, sign: Pages['sign']): Book {
   const pages: Pages = { accounts: new Map(), transactions: [], sign, serial: 0 }
   const compensatedBy = new Map<string, string>()
+  const refunded = new Map<string, string>()
   return {
     account: (accountId) => accountIn(pages, accountId),
     transactions: pages.transactions,
     compensatedBy,
+    refunded,
     open: (accountId, atMs) => {
       const { account, rows } = openAccount(shardOf(accountId), accountId, atMs)
       pages.accounts.set(accountId, account)
@@ -94,6 +100,11 @@ export function createBook(shardOf: (text: string) => number, sign: Pages['sign'
       const { shardId } = transactionIn(pages, txnId)
       compensatedBy.set(txnId, by)
       return { shardId, rows: { ...NO_ROWS, transactionChanges: [{ txnId, finished: null, compensatedBy: by }] } }
+    },
+    refund: (txnId, sum) => {
+      const { shardId, accountId } = transactionIn(pages, txnId)
+      refunded.set(txnId, sum)
+      return { shardId, rows: { ...NO_ROWS, refunds: [{ txnId, accountId, refunded: sum }] } }
     },
     keep: (accountId, balances, ...holds) => {
       const before = accountIn(pages, accountId)

@@ -69,10 +69,10 @@ export function receiptSignatureOf(transaction: Transaction): ReceiptWrite {
 }
 
 /** As it is by now. */
-export function viewedBy({ compensatedBy }: Book): (transaction: Transaction) => TransactionView {
+export function viewedBy({ compensatedBy, refunded }: Book): (transaction: Transaction) => TransactionView {
   return (transaction) => {
     const { txnId, accountId, shardId, type, amount, tokenId, groupId, status, failure, origin, metadata } = transaction
-    const { toAccountId, fromAccountId, receive, compensates, createdAtMs, processedAtMs, auditHash, entry } =
+    const { toAccountId, fromAccountId, receive, compensates, refunds, createdAtMs, processedAtMs, auditHash, entry } =
       transaction
     return {
       txnId,
@@ -91,6 +91,8 @@ export function viewedBy({ compensatedBy }: Book): (transaction: Transaction) =>
       receive,
       compensates,
       compensatedBy: compensatedBy.get(txnId) ?? null,
+      refunds,
+      refunded: refunded.get(txnId) ?? null,
       createdAtMs,
       processedAtMs,
       auditHash,
@@ -138,6 +140,7 @@ export function seed(book: Book): readonly ShardSeed[] {
       ...(index % 3 === 0 ? { toAccountId: 'elsewhere' } : {}),
       ...(index % 6 === 1 ? { fromAccountId: 'elsewhere' } : {}),
       ...(index % 10 === 7 ? { compensates: `txn_${index}` } : {}),
+      ...(index % 10 === 8 ? { refunds: `txn_${index}` } : {}),
       ...(groupId === undefined ? {} : { groupId }),
     })
   })

@@ -47,6 +47,7 @@ export function rowsContract(scene: Scene): void {
         keys: [{ shardId: 3, accountId: alice.accountId, operation: 'transaction', idempotencyKey: 'unused' }],
         actors: [{ shardId: 3, address: groupAddress('none') }],
         transactions: [{ shardId: 3, txnId: 'txn_none' }],
+        credits: [{ shardId: 3, accountId: alice.accountId, txnId: 'txn_none' }],
         groupUses: [{ shardId: 3, accountId: alice.accountId, groupId: GROUP_ID, type: 'credit', tokenId: BASE_UNIT }],
         tokens: [{ shardId: 3, address: tokenAddress('none') }],
         existing: [
@@ -56,7 +57,7 @@ export function rowsContract(scene: Scene): void {
         classes: [CLASS_ID],
         instances: [{ shardId: 3, address: instanceAddress(NFT_ID) }],
       })
-      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     })
 
     test('a used key shows what it did, and under which key it was signed, also after a rotation', async () => {

@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountState } from '../../../actors/account/state.ts'
 import { BASE_UNIT, parseQuantity } from '../../../actors/money.ts'
-import { groupUseAddressOf, type ShardToken } from '../../../runtime/ports/ledger-store.ts'
+import {
+  type CreditName,
+  creditNameOf,
+  groupUseAddressOf,
+  type ShardToken,
+} from '../../../runtime/ports/ledger-store.ts'
 import {
   type Change,
   creditAccount,
@@ -47,6 +52,20 @@ function txnIdOf({ transactions }: Rows): string {
 
 function compensated(txnId: string, compensatedBy: string): Pick<Rows, 'transactionChanges'> {
   return { transactionChanges: [{ txnId, finished: null, compensatedBy }] }
+}
+
+function nameOf(accountId: string, txnId: string): CreditName {
+  return { shardId: 3, accountId, txnId }
+}
+
+/** The account's credit of a transfer with this ID. */
+function creditOfTransfer(before: AccountState, transfer: string) {
+  const { account, rows } = creditAccount(before, `§transfer ${transfer}`)
+  const transactions = rows.transactions.map(({ transaction, receipt }) => ({
+    transaction: { ...transaction, origin: 'ledger' as const, counterTxnId: transfer, fromAccountId: 'sender' },
+    receipt,
+  }))
+  return { account, credit: { account, rows: { ...rows, transactions } } }
 }
 
 export function valuesContract(scene: Scene): void {
@@ -118,8 +137,10 @@ export function valuesContract(scene: Scene): void {
         fromAccountId: null,
         receive: { tokenId: 'EUR', amount: '0.000000000000000001' },
         compensates: null,
+        refunds: null,
         counterTxnId: null,
         compensatedBy: null,
+        refunded: null,
         termsHash: TERMS_HASH,
       })
       const key = { shardId: 3, accountId: 'alice', operation: 'transaction', idempotencyKey: 'transfer' } as const
@@ -178,6 +199,39 @@ export function valuesContract(scene: Scene): void {
       expect((await scene.ask(scene.b, { transactions: [{ shardId: 4, txnId }] })).transactions.size).toBe(0)
       await scene.refuse(scene.a, partWith(other, compensated(txnId, 'txn_back')))
       expect(await transaction(txnId)).toMatchObject({ compensatedBy: null })
+    })
+  })
+
+  describe('refunds', () => {
+    test('a look-up finds the credit of a transfer by either ID, with the sum of its refunds', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      const transfer = 'txn_01M80E1PV6000010W1DNTF3NMN'
+      const { account, credit } = creditOfTransfer(alice, transfer)
+      await scene.apply(scene.a, partOf(token, credit))
+      const other = creditAccount(account, 'another')
+      await scene.apply(scene.a, partOf(token, other))
+      const txnId = txnIdOf(credit.rows)
+      const names = [transfer, txnId, txnIdOf(other.rows), 'txn_none'].map((named) => nameOf('alice', named))
+      const bobs = [nameOf('bob', transfer), nameOf('bob', txnId), { ...nameOf('alice', transfer), shardId: 4 }]
+      const found = async () => (await scene.ask(scene.b, { credits: [...names, ...bobs] })).credits
+      const known = names.slice(0, 2).map(creditNameOf)
+      expect([...(await found()).keys()].toSorted()).toEqual(known.toSorted())
+      expect((await found()).get(known[0] ?? '')).toMatchObject({ txnId, counterTxnId: transfer, refunded: null })
+      for (const refunded of ['0.5', '1.25']) {
+        await scene.apply(scene.a, partWith(token, { refunds: [{ txnId, accountId: 'alice', refunded }] }))
+        for (const name of known) expect((await found()).get(name)).toMatchObject({ txnId, refunded })
+        expect(await transaction(txnId)).toMatchObject({ refunded })
+      }
+    })
+
+    test('the sum belongs to a final transaction of the shard', async () => {
+      const { token, txnId } = await pendingTransfer(scene)
+      for (const refunded of [txnId, 'txn_none']) {
+        const refunds = [{ txnId: refunded, accountId: 'alice', refunded: '1' }]
+        await scene.refuse(scene.a, partWith(token, { refunds }))
+      }
+      expect(await transaction(txnId)).toMatchObject({ refunded: null })
     })
   })
 

@@ -88,7 +88,7 @@ describe('plans', () => {
     const pending = 'pending_transactions_pkey'
     expect(indexes).toEqual([
       expect.stringMatching(
-        `^shards_pkey ${account} transactions_by_key ${pending} ${pending} transactions_pkey holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
+        `^shards_pkey ${account} transactions_by_key ${pending} ${pending} transactions_pkey transactions_pkey holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
       ),
       expect.stringMatching(
         `^shards_pkey ${account} transactions_by_key ${pending} ${pending} holds_pkey outbox_channels_pkey$`,

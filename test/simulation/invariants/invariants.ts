@@ -9,6 +9,7 @@ import { AccountReplay, type ReplaySettings } from './accounts.ts'
 import { arrivalIn } from './accounts-portage.ts'
 import { ActorChecker } from './actors.ts'
 import { FundsChecker } from './funds.ts'
+import { RefundChecker } from './refunds.ts'
 import { type Demand, ReceivedMessages, MessageChecker } from './messages.ts'
 import { TransactionChecker, type TransactionSettings } from './transactions.ts'
 import type { AccountModel } from '../reference/model.ts'
@@ -30,6 +31,7 @@ export class LedgerChecker {
   private readonly database: SimDatabase
   private readonly messages: MessageChecker
   private readonly transactions: TransactionChecker
+  private readonly refunds: RefundChecker
   private readonly funds: FundsChecker
   private readonly homeOf: (accountId: string) => number
   /** The token that wrote each (account, version). */
@@ -43,6 +45,7 @@ export class LedgerChecker {
     this.database = database
     this.messages = new MessageChecker(demand)
     this.transactions = new TransactionChecker(demand, settings)
+    this.refunds = new RefundChecker(demand, this.transactions.known, () => database.kernel.wallMs())
     this.funds = new FundsChecker(demand, database.rows)
     const facts = {
       token: (tokenId: string) => this.actors.token(tokenId),
@@ -88,11 +91,12 @@ export class LedgerChecker {
     this.replay.portage.arrivals.atEnd(lives)
     this.valueAtEnd()
     for (const { transaction } of rows.transactions.values()) {
-      const { type, status, failure, origin, toAccountId, receive, compensates } = transaction
+      const { type, status, failure, origin, toAccountId, receive, compensates, refunds } = transaction
       const which = receive !== null || toAccountId !== null ? ' to another' : ''
       const what = isNftAsset(transaction.tokenId) ? ' of an NFT' : ''
       kernel.count(`ended:${origin} ${type}${what}${which} ${failure?.code ?? status}`)
       if (compensates !== null) kernel.count(`ended:compensation ${status}`)
+      if (refunds !== null && origin === 'client') kernel.count(`ended:refund ${failure?.code ?? status}`)
     }
     for (const { state } of rows.actors.all()) {
       if (state.kind === 'exchange') continue
@@ -157,6 +161,7 @@ export class LedgerChecker {
     const { shardId, epoch, attempt } = batch.token
     const token = `${session} ${epoch}.${attempt}`
     this.transactions.commit(batch, heard)
+    this.refunds.commit(batch)
     this.replay.portage.arrivals.commit(batch, (accountId) =>
       arrivalIn(this.funds.holdsOf(addressOf({ shardId, accountId }))),
     )

@@ -70,6 +70,11 @@ function order(batch: Lists, accountId: string, effect: Exclude<Effect, { readon
     case 'transaction_compensated':
       change(batch, effect.txnId, { compensatedBy: effect.by })
       return
+    case 'transaction_refunded': {
+      const { txnId, refunded } = effect
+      batch.refunds = [...batch.refunds.filter((other) => other.txnId !== txnId), { txnId, accountId, refunded }]
+      return
+    }
     case 'boundary_crossed': {
       const { tokenId, quantity } = effect
       const amount = decimalOf(quantity < 0n ? -quantity : quantity)

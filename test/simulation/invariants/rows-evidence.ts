@@ -78,7 +78,7 @@ export function evidenceFor(
         rows.accounts.has(addressOf({ shardId: homeOf(accountAddress(accountId)), accountId })),
       ),
     groupUses: groupUses(rows, shardId, command),
-    transaction: compensable(rows, shardId, command),
+    transaction: named(rows, shardId, command),
     usedElsewhere: usedElsewhere(rows, shardId, actor, command),
   }
 }
@@ -128,7 +128,16 @@ function groupUses(rows: Rows, shardId: number, command: AnyCommand): readonly G
   return types.flatMap((type) => rows.transactionTable.groupUses({ ...address, type }))
 }
 
-function compensable(rows: Rows, shardId: number, command: AnyCommand): CompensableTransaction | undefined {
-  if (command.type !== 'compensate') return undefined
-  return rows.transactionTable.compensable({ shardId, txnId: command.compensates })
+/** The transaction that the command compensates or refunds. */
+function named({ transactionTable }: Rows, shardId: number, command: AnyCommand): CompensableTransaction | undefined {
+  if (command.type === 'compensate') return transactionTable.compensable({ shardId, txnId: command.compensates })
+  if ('submission' in command) {
+    const { accountId, refunds } = command.submission
+    return refunds === null ? undefined : transactionTable.credit({ shardId, accountId, txnId: refunds })
+  }
+  if (!('refunds' in command) || command.refunds === undefined) return undefined
+  const { accountId, refunds: txnId } = command
+  return command.type === 'receive_transfer'
+    ? transactionTable.compensable({ shardId, txnId })
+    : transactionTable.credit({ shardId, accountId, txnId })
 }

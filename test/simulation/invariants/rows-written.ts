@@ -44,6 +44,7 @@ export class WrittenRows {
       if (finished !== null) this.set(`end of ${txnId}`, finished.transaction)
       if (compensatedBy !== null) this.set(`compensation of ${txnId}`, compensatedBy)
     }
+    for (const row of batch.refunds) this.set(`refunds of ${row.txnId}`, row)
     for (const row of batch.operations) this.set(`${row.operation} ${row.accountId} ${row.idempotencyKey}`, row)
     for (const row of batch.nftEvents) this.set(`event ${row.event.number} of ${row.nftId}`, row)
     for (const row of batch.outbox) {

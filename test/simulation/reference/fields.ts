@@ -18,6 +18,7 @@ export interface SignedFields {
   readonly ledgerId: string | null
   readonly groupId: string | null
   readonly toAccountId: string | null
+  readonly refunds: string | null
   /** Of a mint only. */
   readonly owner: string | null
   readonly receive: { readonly tokenId: string; readonly units: bigint; readonly amount: string } | null
@@ -58,6 +59,7 @@ export function signedFields(payload: string): SignedFields {
     ledgerId: text('ledger_id'),
     groupId: text('group_id'),
     toAccountId: text('to_account_id'),
+    refunds: text('refunds'),
     owner: text('owner'),
     receive:
       typeof receive === 'object'

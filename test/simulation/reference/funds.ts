@@ -54,6 +54,14 @@ function widest(first: Bounds['available'], last: Bounds['available'], slack: bi
   }
 }
 
+/** The checker of refunds judges whether they hold. */
+const REFUND_FAILURES = [
+  'refund_original_not_found',
+  'refund_mismatch',
+  'refund_exceeds_original',
+  'already_compensated',
+] as const
+
 interface Standing {
   readonly status: AccountStatus
   readonly incoming: IncomingPolicy
@@ -61,7 +69,7 @@ interface Standing {
 
 /** Failure codes that it may get on entry; null: success. */
 export function endsOf({ status, incoming }: Standing, fields: SignedFields, of: BoundsOf): ReadonlySet<string | null> {
-  const { type, tokenId, units, receive, termsHash } = fields
+  const { type, tokenId, units, receive, refunds, termsHash } = fields
   if (status === 'closed' || status === 'erased') return new Set(['account_closed'])
   if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
   // The NFT's own home decides on its owner.
@@ -75,6 +83,7 @@ export function endsOf({ status, incoming }: Standing, fields: SignedFields, of:
     if (type !== 'credit' && type !== 'mint') return paying(of(tokenId), units, [null])
     return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(tokenId), units)
   }
+  if (refunds !== null) return new Set([...REFUND_FAILURES, ...paying(of(tokenId), units, [null])])
   switch (type) {
     case 'credit':
       return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(tokenId), units)
@@ -106,10 +115,10 @@ function taking({ filled }: Bounds, units: bigint): ReadonlySet<string | null> {
 }
 
 /** Whether other actors must decide before it is final. */
-export function isDecidedElsewhere({ type, tokenId, toAccountId, termsHash }: SignedFields): boolean {
+export function isDecidedElsewhere({ type, tokenId, toAccountId, refunds, termsHash }: SignedFields): boolean {
   if (isNftAsset(tokenId)) return true
   if (termsHash !== null) return false
-  return type === 'mint' || type === 'burn' || toAccountId !== null
+  return type === 'mint' || type === 'burn' || toAccountId !== null || refunds !== null
 }
 
 /** The holdings after a submission that was entered and did not fail. */

@@ -7,6 +7,7 @@ import { actorKey } from '../../../actors/address.ts'
 import type { ClassFacts } from '../../../actors/nft-class/state.ts'
 import {
   addressOf,
+  creditNameOf,
   type GroupUse,
   groupUseAddressOf,
   type HomedActor,
@@ -25,6 +26,7 @@ export function lookUpStatements(world: StatementWorld, question: LookUpQuestion
     keys: new Map<string, EarlierUse>(),
     actors: new Map<string, ActorState>(),
     transactions: new Map<string, CompensableTransaction>(),
+    credits: new Map<string, CompensableTransaction>(),
     groupUses: new Map<string, readonly GroupUse[]>(),
     tokens: new Map<string, ActorState>(),
     existing: new Set<string>(),
@@ -64,6 +66,10 @@ export function lookUpStatements(world: StatementWorld, question: LookUpQuestion
     const found = rows.transactionTable.compensable(name)
     if (found !== undefined && !rows.isErased({ shardId: name.shardId, accountId: found.accountId }))
       answer.transactions.set(name.txnId, found)
+  })
+  ask(question.credits, (name, rows) => {
+    const found = rows.transactionTable.credit(name)
+    if (found !== undefined && !rows.isErased(name)) answer.credits.set(creditNameOf(name), found)
   })
   ask(question.groupUses, (address, rows) => {
     const found = rows.transactionTable.groupUses(address)

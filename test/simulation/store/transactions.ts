@@ -1,5 +1,6 @@
-/** The transactions of the simulated database: entered once, finished at most once, compensated at most once. */
+/** The transactions of the simulated database: entered once, finished at most once, compensated at most once, refunded once final. */
 import {
+  type CreditName,
   type GroupUse,
   type GroupUseAddress,
   groupUseAddressOf,
@@ -15,6 +16,7 @@ import { broken, copyShard, itself, push, type RowRefusal } from './table.ts'
 
 export interface StoredTransaction extends TransactionWrite {
   readonly compensatedBy: string | null
+  readonly refunded: string | null
 }
 
 export class TransactionTable {
@@ -37,7 +39,7 @@ export class TransactionTable {
   compensable(name: TransactionName): CompensableTransaction | undefined {
     const row = this.row(name)
     if (row === undefined) return undefined
-    const { transaction, compensatedBy } = row
+    const { transaction, compensatedBy, refunded } = row
     return {
       txnId: transaction.txnId,
       accountId: transaction.accountId,
@@ -50,10 +52,22 @@ export class TransactionTable {
       fromAccountId: transaction.fromAccountId,
       receive: transaction.receive === null ? null : { ...transaction.receive },
       compensates: transaction.compensates,
+      refunds: transaction.refunds,
       counterTxnId: transaction.counterTxnId,
       compensatedBy,
+      refunded,
       termsHash: termsHashIn(transaction.payload),
     }
+  }
+
+  /** The account's credit of a transfer, by the transfer's ID or its own. */
+  credit({ shardId, accountId, txnId }: CreditName): CompensableTransaction | undefined {
+    const key = { shardId, accountId, operation: 'transaction', idempotencyKey: `§transfer ${txnId}` } as const
+    const found = this.byKey.get(keyAddressOf(key)) ?? this.row({ shardId, txnId })
+    if (found === undefined || found.transaction.accountId !== accountId) return undefined
+    const { counterTxnId, idempotencyKey } = found.transaction
+    if (idempotencyKey !== `§transfer ${counterTxnId}`) return undefined
+    return this.compensable({ shardId, txnId: found.transaction.txnId })
   }
 
   groupUses(address: GroupUseAddress & GroupUse): readonly GroupUse[] {
@@ -85,6 +99,12 @@ export class TransactionTable {
       if (refused !== undefined) return broken(`${shardId} ${change.txnId}: ${refused}`)
       changed.add(change.txnId)
     }
+    for (const { txnId, accountId } of batch.refunds) {
+      const row = this.row({ shardId, txnId })
+      if (row === undefined || row.transaction.status === 'pending') return broken(`${txnId}: refunded, and not final`)
+      if (changed.has(txnId)) return broken(`${txnId}: refunded and changed in one batch`)
+      if (row.transaction.accountId !== accountId) return broken(`${txnId}: refunded by another account`)
+    }
     return undefined
   }
 
@@ -99,7 +119,14 @@ export class TransactionTable {
         transaction: finished === null ? row.transaction : endOf(row.transaction, finished.transaction),
         receipt: finished === null ? row.receipt : finished.receipt,
         compensatedBy: compensatedBy ?? row.compensatedBy,
+        refunded: row.refunded,
       })
+    }
+    for (const { txnId, refunded } of batch.refunds) {
+      const at = this.keyAddresses.get(`${shardId} ${txnId}`) ?? ''
+      const row = this.byKey.get(at)
+      if (row === undefined) throw new Error(`${txnId} was not checked`)
+      this.byKey.set(at, { ...row, refunded })
     }
   }
 
@@ -115,7 +142,7 @@ export class TransactionTable {
     const { transaction } = write
     const { txnId, accountId, groupId, origin } = transaction
     const at = keyAddressOf({ ...transaction, shardId, operation: 'transaction' })
-    this.byKey.set(at, { ...write, compensatedBy: null })
+    this.byKey.set(at, { ...write, compensatedBy: null, refunded: null })
     this.keyAddresses.set(`${shardId} ${txnId}`, at)
     if (groupId !== null && origin === 'client') push(this.uses, groupUseAddressOf({ shardId, accountId, groupId }), at)
     const last = this.lastIds.get(shardId)

@@ -52,6 +52,8 @@ export interface Stage {
   readonly skew: number
   /** How often an amount is the largest or the smallest possible one. */
   readonly extremes: number
+  /** Whether clients refund received transfers. */
+  readonly refunds: boolean
 }
 
 export function createStage(world: World, random: SeededRandom, accounts: number): Stage {
@@ -69,6 +71,7 @@ export function createStage(world: World, random: SeededRandom, accounts: number
     // With the third value the first account gets more than a third of all requests; with the last, nine tenths.
     skew: random.fork('skew').pick([1, 2.5, 2.5, 2.5, 6, 20]),
     extremes: random.fork('extremes').pick([0, 0, 0.03]),
+    refunds: random.fork('refunds').chance(0.4),
   }
 }
 
@@ -107,6 +110,7 @@ export class Cast {
   readonly random: SeededRandom
   readonly ask: Ask
   readonly world: World
+  readonly refunds: boolean
   private readonly stage: Stage
   private readonly player: Player
   private serial = 0
@@ -115,6 +119,7 @@ export class Cast {
     this.stage = stage
     this.player = player
     this.world = stage.world
+    this.refunds = stage.refunds
     this.accounts = stage.accounts
     this.tokens = stage.tokens
     this.classes = stage.classes

@@ -3,6 +3,7 @@ import { accountAddress, tokenAddress } from '../../../actors/address.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
 import type { GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import { simSign } from '../cluster/sim-signer.ts'
+import { RefundRequests } from './refunds.ts'
 import { CALLER, type Cast, type ClientAccount, STRANGER } from './cast.ts'
 
 /** The issuer that is created with its token. */
@@ -10,9 +11,11 @@ const KEYLESS_ISSUER = 'account-k'
 
 export class ValueRequests {
   private readonly cast: Cast
+  private readonly refunds: RefundRequests
 
   constructor(cast: Cast) {
     this.cast = cast
+    this.refunds = new RefundRequests(cast)
   }
 
   draw(account: ClientAccount): GatewayRequest {
@@ -93,6 +96,8 @@ export class ValueRequests {
 
   private transfer(account: ClientAccount): GatewayRequest {
     const { random } = this.cast
+    const refund = this.refunds.draw(account)
+    if (refund !== undefined) return refund
     const to = this.cast.counterparty(account)
     return this.cast.submission(account, 'transfer', {
       to_account_id: to.accountId,

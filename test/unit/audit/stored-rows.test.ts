@@ -9,7 +9,7 @@ import {
   ProvenanceWalk,
   type WalkedEvent,
 } from '../../../runtime/audit/provenance-walk.ts'
-import { transactionProblem } from '../../../runtime/audit/transaction-check.ts'
+import { refundProblem, transactionProblem } from '../../../runtime/audit/transaction-check.ts'
 import { entryPayload } from '../../../actors/account/record.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
@@ -39,6 +39,7 @@ describe('transactions', () => {
     fromAccountId: 'carol',
     receive: { tokenId: 'EUR', amount: '3' },
     compensates: 'txn_0',
+    refunds: null,
     counterTxnId: 'txn_2',
     createdAtMs: START_MS,
     processedAtMs: null,
@@ -92,6 +93,7 @@ describe('transactions', () => {
     fromAccountId: null,
     receive: { tokenId: 'EUR', amount: '4' },
     compensates: null,
+    refunds: 'txn_7',
     counterTxnId: 'txn_3',
     createdAtMs: START_MS + 1,
     processedAtMs: START_MS + 2,
@@ -290,4 +292,16 @@ describe('NFTs', () => {
       'it is being minted and has a history',
     ])
   })
+})
+
+test.for([
+  [null, undefined],
+  ['2', undefined],
+  ['2.5', undefined],
+  ['2.500000000000000001', 'its refunds exceed its amount'],
+  ['-1', 'the sum of its refunds is no quantity'],
+] as const)('D26: refunds of %s of a transfer of 2.5', ([refunded, problem]) => {
+  expect(refundProblem({ amount: '2.5', status: 'completed' }, refunded)).toBe(problem)
+  const failed = refundProblem({ amount: '2.5', status: 'failed' }, refunded)
+  expect(failed).toBe(refunded === null ? undefined : 'it did not complete and was refunded')
 })

@@ -11,6 +11,7 @@ import {
   type TransactionRow,
   transactionText,
 } from '../../../infra/postgres/rows/transaction-document.ts'
+import { PLACES } from '../../../infra/postgres/rows/row-sealer.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
@@ -34,6 +35,7 @@ const COMPLETED: Transaction = {
   fromAccountId: 'eve',
   receive: { tokenId: 'GOLD', amount: '2' },
   compensates: 'txn_0',
+  refunds: null,
   counterTxnId: 'txn_2',
   createdAtMs: 1,
   processedAtMs: 2,
@@ -96,6 +98,7 @@ const PENDING: Transaction = {
   fromAccountId: null,
   receive: null,
   compensates: null,
+  refunds: null,
   counterTxnId: null,
   processedAtMs: null,
   sequence: null,
@@ -129,6 +132,11 @@ const UNUSUAL: Transaction = {
   idempotencyKey: 'a "key" \\',
   payload: '{"a":1,"account_id":"ann","idempotency_key":"a \\"key\\" \\\\"}',
   payloadHash: sha256Hex('{"a":1,"account_id":"ann","idempotency_key":"a \\"key\\" \\\\"}'),
+}
+
+function refundOf(refunds: string): Pick<Transaction, 'payload' | 'payloadHash'> {
+  const payload = PAYLOAD.replace('{', `{"refunds":"${refunds}",`)
+  return { payload, payloadHash: sha256Hex(payload) }
 }
 
 /** The text in existing rows: it must not change. */
@@ -167,6 +175,7 @@ function rowOf(vault: RowVault, write: TransactionWrite): TransactionRow {
     amount_bucket: refs.bucket,
     idempotency_key: refs.key,
     compensated_by: null,
+    refunded: null,
     document: Buffer.from(sealed, 'hex'),
   }
 }
@@ -217,11 +226,14 @@ test.for([
   ['failed', FAILED],
   ['of the ledger', OWN],
   ['unusual', UNUSUAL],
+  ['a refund that names the transfer', { ...COMPLETED, ...refundOf('txn_0'), refunds: 'txn_0' }],
+  ['a refund that names the credit', { ...COMPLETED, ...refundOf('txn_1'), refunds: 'txn_0' }],
+  ['the credit of a refund', { ...OWN, refunds: 'txn_0' }],
 ] as const)('a written transaction is read unchanged: %s', ([, transaction]) => {
   const vault = vaultOf()
   const receipt = transaction.status === 'pending' ? null : RECEIPT
   const row = rowOf(vault, { transaction, receipt })
-  expect(openTransaction(row, vault)).toEqual({ transaction, receipt })
+  expect(openTransaction(row, vault)).toEqual({ transaction, receipt, refunded: null })
   expect(openAmount(row, vault)).toBe('1.5')
 })
 
@@ -253,8 +265,17 @@ test.for(Object.entries(CHANGES))('D1: a document does not open with another %s'
 
 test('D1: a document is bound to every column except those that change later', () => {
   const row = rowOf(vaultOf(), { transaction: COMPLETED, receipt: RECEIPT })
-  const others = ['account_id', 'compensated_by', 'document']
+  const others = ['account_id', 'compensated_by', 'document', 'refunded']
   expect(Object.keys(row).toSorted()).toEqual([...Object.keys(CHANGES), ...others].toSorted())
+})
+
+test('the sum of refunds is bound to its transaction', () => {
+  const vault = vaultOf()
+  const row = rowOf(vault, { transaction: COMPLETED, receipt: RECEIPT })
+  const sealedFor = (txnId: string): Buffer =>
+    Buffer.from(vault.seal(accountKeyName(row.account_id), PLACES.refunded(7, row.account_id, txnId), '2.5'), 'hex')
+  expect(openTransaction({ ...row, refunded: sealedFor(row.txn_id) }, vault).refunded).toBe('2.5')
+  expect(() => openTransaction({ ...row, refunded: sealedFor('txn_9') }, vault)).toThrow('it does not open')
 })
 
 test('a row whose account, key or group differs from its document is reported', () => {

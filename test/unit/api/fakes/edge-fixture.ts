@@ -359,6 +359,8 @@ export function transactionView(overrides: Partial<TransactionView> = {}): Trans
     receive: null,
     compensates: null,
     compensatedBy: null,
+    refunds: null,
+    refunded: null,
     createdAtMs: 1_760_000_000_000,
     processedAtMs: 1_760_000_000_004,
     auditHash: 'cd'.repeat(32),

@@ -170,6 +170,11 @@ interface BodyRules {
   readonly fields: Readonly<Record<string, FieldRule>>
 }
 
+const TXN_ID: FieldRule = {
+  right: ['txn_01K6ZZZZZZ0000000000000000', `txn_7${'Z'.repeat(25)}`],
+  wrong: ['txn_1', '', '01K6ZZZZZZ0000000000000000', 'txn_01k6zzzzzz0000000000000000', `txn_8${'Z'.repeat(25)}`, 7],
+}
+
 const ORDERS: readonly Omit<BodyRules, 'id'>[] = [
   {
     fields: {
@@ -194,6 +199,11 @@ const ORDERS: readonly Omit<BodyRules, 'id'>[] = [
     variant: ', of an NFT',
     body: { ...ORDER, type: 'transfer', to_account_id: 'bob', ...NFT },
     fields: { 'to_account_id~': ACCOUNT_ID, 'class_id~': text(128), 'instance_id~': ACCOUNT_ID },
+  },
+  {
+    variant: ', a refund',
+    body: { ...ORDER, type: 'transfer', refunds: 'txn_01K6ZZZZZZ0000000000000000' },
+    fields: { 'refunds~': TXN_ID, 'to_account_id?': ACCOUNT_ID },
   },
   {
     variant: ', an exchange',

@@ -12,6 +12,7 @@ const GOOD: JsonObject = {
 }
 const GROUP = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
 const NFT: JsonObject = { class_id: 'cls_1', instance_id: 'one', amount: '1' }
+const PAID = 'txn_01M80E1PV6000010W1DNTF3NMN'
 const USD: JsonObject = { amount: '2', token_id: 'USD' }
 const SWAP: JsonObject = { type: 'exchange', token_id: 'EUR', group_id: GROUP, to_account_id: 'bob', receive: USD }
 
@@ -42,6 +43,8 @@ test.for([
   { type: 'transfer', to_account_id: 'bob', token_id: 'BASE', group_id: GROUP },
   { type: 'transfer', group_id: GROUP, token_id: 'EUR' },
   { type: 'transfer', to_account_id: 'bob', ...NFT },
+  { type: 'transfer', refunds: PAID },
+  { type: 'transfer', refunds: PAID, to_account_id: 'bob', group_id: GROUP, token_id: 'EUR' },
   { type: 'transfer', to_account_id: 'bob', group_id: GROUP, terms_hash: `sha256:${'0a'.repeat(32)}` },
 ] as JsonObject[])('the submission %j is accepted', (change) => {
   expect(errors(change)).toEqual([])
@@ -50,6 +53,13 @@ test.for([
 test.for([
   [{ terms_hash: `sha256:${'0a'.repeat(32)}` }, 'group_id ERR_INVALID_GROUP_ID'],
   [{ to_account_id: 'bob' }, 'to_account_id ERR_INVALID_FIELD'],
+  [{ refunds: PAID }, 'refunds ERR_INVALID_FIELD'],
+  [{ type: 'transfer', refunds: 'txn_1' }, 'refunds ERR_INVALID_FIELD'],
+  [{ type: 'transfer', refunds: PAID, to_account_id: 'bob', ...NFT }, 'refunds ERR_INVALID_FIELD'],
+  [
+    { type: 'transfer', refunds: PAID, group_id: GROUP, terms_hash: `sha256:${'0a'.repeat(32)}` },
+    'refunds ERR_INVALID_FIELD',
+  ],
   [{ receive: { amount: '1' } }, 'receive ERR_INVALID_FIELD'],
   [{ instance_id: 'one' }, 'class_id ERR_INVALID_CLASS_ID'],
   [{ type: 'burn', class_id: 'cls_1', amount: '1' }, 'instance_id ERR_INVALID_FIELD'],

@@ -281,6 +281,10 @@ test.for<[Partial<TransactionView>, object]>([
     { ...TRANSACTION_SHOWN, from_account_id: 'bob', compensates: 'txn_1', origin: 'ledger' },
   ],
   [
+    { fromAccountId: 'bob', refunds: 'txn_1', origin: 'ledger', refunded: '2.5' },
+    { ...TRANSACTION_SHOWN, from_account_id: 'bob', refunds: 'txn_1', origin: 'ledger', refunded_amount: '2.5' },
+  ],
+  [
     { type: 'transfer', toAccountId: 'bob', ...pending },
     { ...unprocessed, type: 'transfer', to_account_id: 'bob', status: 'pending', audit_hash: null },
   ],

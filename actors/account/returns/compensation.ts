@@ -2,16 +2,17 @@
  * Compensations in a linked group: an administrator undoes one transaction at a time. No value is reserved for it, so
  * it can fail; the reply then names the failure. A transaction is undone at most once.
  */
-import { groupAddress } from '../address.ts'
-import type { CompensationOutcome } from '../message.ts'
-import { parseQuantity } from '../money.ts'
-import { isNft } from '../nft-id.ts'
-import type { AccountCommandOf } from './commands.ts'
-import { reserve, sendTransfer } from './pending.ts'
-import { carriedOut, ordered } from './record.ts'
-import { type AccountData, availableOf } from './state.ts'
-import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
-import type { Turn } from './turn.ts'
+import { groupAddress } from '../../address.ts'
+import type { CompensationOutcome } from '../../message.ts'
+import { parseQuantity } from '../../money.ts'
+import { isNft } from '../../nft-id.ts'
+import type { AccountCommandOf } from '../commands.ts'
+import { reserve, sendTransfer } from '../pending.ts'
+import { carriedOut, ordered } from '../record.ts'
+import { isRefunded } from './refunds.ts'
+import { type AccountData, availableOf } from '../state.ts'
+import { type CompensableTransaction, failure, type FailureCode } from '../transaction.ts'
+import type { Turn } from '../turn.ts'
 
 type Compensate = AccountCommandOf<'compensate'>
 
@@ -39,8 +40,10 @@ function refusesCompensation(
   if (found === undefined) return 'not_compensable'
   if (found.accountId !== accountId || found.groupId !== groupId) return 'not_compensable'
   if (found.termsHash !== null || found.status !== 'completed' || found.compensates !== null) return 'not_compensable'
+  if (found.refunds !== null) return 'not_compensable'
   if (found.type === 'mint' || found.type === 'burn' || found.receive !== null) return 'not_compensable'
   if (found.compensatedBy !== null) return 'already_compensated'
+  if (isRefunded(account, found)) return 'refunded'
   return holds.compensates(compensates) ? 'already_compensated' : undefined
 }
 
