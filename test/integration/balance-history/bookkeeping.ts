@@ -66,6 +66,17 @@ async function nextMillisecond(): Promise<number> {
   return atMs
 }
 
+/** Asks again while the ledger is unavailable, as clients do. */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (failure) {
+      if (!String(failure).includes('"kind":"unavailable"')) throw failure
+    }
+  }
+}
+
 class Clerk {
   readonly books = new Map<string, bigint>()
   private readonly parties: Parties
@@ -89,16 +100,22 @@ class Clerk {
     }
     await this.parties.atRest()
     for (const holder of this.holders) {
-      await this.parties.submit(holder, { type: 'credit', amount: '1000000' })
+      await this.send(holder, { type: 'credit', amount: '1000000' })
       this.book(holder.accountId, 'BASE', 10n ** 24n)
       if (holder.accountId === 'party-0') continue
       for (const token of ['GOLD', 'SILVER'] as const) {
         const given = { type: 'transfer', amount: '10000000', token_id: token, to_account_id: holder.accountId }
-        await this.parties.submit(this.issuer(), given)
+        await this.send(this.issuer(), given)
         this.move(this.issuer(), holder, token, 1_000_000_000n)
       }
     }
     await this.parties.atRest()
+  }
+
+  /** Sends an order until there is an answer: the same key has one effect. */
+  private async send(holder: Party, fields: Members): Promise<void> {
+    const order = { idempotency_key: randomUUID(), ...fields }
+    await answered(() => this.parties.submit(holder, order))
   }
 
   /** Orders that run beside each other; all of them are final at its end. */
@@ -135,10 +152,10 @@ class Clerk {
     switch (this.random.integer(8)) {
       case 0:
         this.book(one.accountId, asset, asset === 'BASE' ? units : 0n)
-        return void (asset === 'BASE' && (await this.parties.submit(one, { type: 'credit', ...value })))
+        return void (asset === 'BASE' && (await this.send(one, { type: 'credit', ...value })))
       case 1:
         this.book(one.accountId, asset, -units)
-        return void (await this.parties.submit(one, { type: 'debit', ...value }))
+        return this.send(one, { type: 'debit', ...value })
       case 2:
         return this.mintAndBurn(one)
       case 3:
@@ -149,7 +166,7 @@ class Clerk {
         return this.group(one, other, false)
       default:
         this.move(one, other, asset, units)
-        return void (await this.parties.submit(one, { type: 'transfer', ...value, to_account_id: other.accountId }))
+        return this.send(one, { type: 'transfer', ...value, to_account_id: other.accountId })
     }
   }
 
@@ -162,8 +179,8 @@ class Clerk {
     const [minted, burned] = [this.amount('GOLD'), this.amount('GOLD')]
     this.book('party-0', 'GOLD', minted)
     this.book(holder.accountId, 'GOLD', -burned)
-    await this.parties.submit(this.issuer(), { type: 'mint', amount: decimalOf(minted, 'GOLD'), token_id: 'GOLD' })
-    await this.parties.submit(holder, { type: 'burn', amount: decimalOf(burned, 'GOLD'), token_id: 'GOLD' })
+    await this.send(this.issuer(), { type: 'mint', amount: decimalOf(minted, 'GOLD'), token_id: 'GOLD' })
+    await this.send(holder, { type: 'burn', amount: decimalOf(burned, 'GOLD'), token_id: 'GOLD' })
   }
 
   private async exchange(one: Party, other: Party): Promise<void> {
@@ -176,8 +193,8 @@ class Clerk {
     ]
     const exchange = { type: 'exchange', group_id: randomUUID() }
     const [to, from] = [{ to_account_id: other.accountId }, { to_account_id: one.accountId }]
-    await this.parties.submit(one, { ...exchange, ...given, ...to, receive: received })
-    await this.parties.submit(other, { ...exchange, ...received, ...from, receive: given })
+    await this.send(one, { ...exchange, ...given, ...to, receive: received })
+    await this.send(other, { ...exchange, ...received, ...from, receive: given })
   }
 
   /** With every kind of leg that moves a balance. `settles`: all legs are sent; otherwise the group is reverted. */
@@ -197,10 +214,10 @@ class Clerk {
       [this.issuer(), { type: 'mint', ...inGold(minted) }],
       [other, { type: 'burn', ...inGold(burned) }],
     ]
-    const agreed = await this.parties.agree(legs.map(([{ accountId }, leg]) => ({ account_id: accountId, ...leg })))
-    for (const [holder, leg] of settles ? legs : legs.slice(0, 4))
-      await this.parties.submit(holder, { ...leg, ...agreed })
-    if (!settles) return this.parties.revert(String(agreed['group_id']))
+    const terms = legs.map(([{ accountId }, leg]) => ({ account_id: accountId, ...leg }))
+    const agreed = await answered(() => this.parties.agree(terms))
+    for (const [holder, leg] of settles ? legs : legs.slice(0, 4)) await this.send(holder, { ...leg, ...agreed })
+    if (!settles) return answered(() => this.parties.revert(String(agreed['group_id'])))
     this.move(one, other, 'BASE', base)
     this.move(one, other, 'GOLD', gold)
     this.book('party-0', 'GOLD', minted)
