@@ -43,8 +43,8 @@ export interface LedgerReads {
   ) => Promise<BalancesAtPage | undefined>
   /** null: nothing of the asset had moved; undefined: there is no such account. */
   readonly balanceAt: (accountId: string, tokenId: string, atMs: number) => Promise<BalanceAt | null | undefined>
-  /** Changes of one balance, oldest first; undefined if there is no such account. */
-  readonly movements: (query: MovementQuery) => Promise<MovementsPage | undefined>
+  /** Changes of one balance, oldest first; null if the account was erased, undefined if there is none. */
+  readonly movements: (query: MovementQuery) => Promise<MovementsPage | null | undefined>
   /** Oldest first, after `afterSequence` (-1: from the start); undefined if there is no such account. */
   readonly auditChain: (accountId: string, afterSequence: number, limit: number) => Promise<AuditChainPage | undefined>
   /** Registered tokens, by the exact registered symbol; undefined until a registration is final. */

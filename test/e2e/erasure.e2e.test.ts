@@ -207,7 +207,13 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect(given['to_account_id']).toBe(ALICE)
     const accounts = await admin.readAll('/v1/accounts?', 'accounts')
     expect(accounts.map((one) => one['account_id'])).toEqual([bob.accountId])
-    expect(await client.read(`/v1/accounts/${ALICE}/balances`)).toMatchObject({ balances: [] })
+    const now = new Date().toISOString()
+    for (const path of ['balances', `balances?as_of=${now}`]) {
+      expect(await client.read(`/v1/accounts/${ALICE}/${path}`)).toMatchObject({ balances: [] })
+    }
+    // Nothing is signed that the ledger cannot read any more.
+    const statement = await client.get(`/v1/accounts/${ALICE}/statements?token_id=BASE`)
+    expect(outcomeOf(statement)).toBe('404 ERR_NOT_FOUND')
     expect(outcomeOf(await liabilityProofOfAlice())).toBe('404 ERR_NOT_FOUND')
     expect((await client.post('/v1/assertions/proof-of-liabilities', REQUEST)).status).toBe(200)
   })

@@ -1,4 +1,6 @@
 /** GET /v1/accounts/{id}/balances/{tokenId}: one balance, once there was a movement (D4). */
+import * as v from 'valibot'
+import { tokenIdField } from '../../schemas/fields.ts'
 import { accountRead } from '../../endpoint/path-values.ts'
 import { notFound } from '../../http/problem.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
@@ -30,6 +32,7 @@ With \`as_of\` it is the balance after the last entry of the account's chain at 
     if (refused !== undefined) return refused
     const tokenId = pathValue(call, 'tokenId')
     if (atMs !== null) {
+      if (!v.is(tokenIdField, tokenId)) return notFound('There is no such token.')
       const balance = await reads.balanceAt(accountId, tokenId, Math.floor(atMs))
       if (balance === undefined) return noSuchAccount()
       if (balance === null) return notFound('The account had never held such a token by then.')

@@ -2,7 +2,7 @@
 import type { Movement, MovementQuery, MovementsPage } from '../../../runtime/ports/ledger-reads.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { admittedStream, sameAdmission } from '../../endpoint/admitted-stream.ts'
-import { listReply, type PageRequest } from '../../endpoint/paging.ts'
+import { listReply, MAX_PAGE_SIZE, type PageRequest } from '../../endpoint/paging.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 import { accountRead } from '../../endpoint/path-values.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
@@ -10,7 +10,7 @@ import { type EdgeContext, type Endpoint, EVERYONE, type GuardedCall } from '../
 import { signAssertion } from '../../endpoint/service-signature.ts'
 import { pastTimeIn, TIME, timeIn } from '../../endpoint/times.ts'
 import { prefers } from '../../http/accept.ts'
-import { problem, type Problem } from '../../http/problem.ts'
+import { notFound, problem, type Problem } from '../../http/problem.ts'
 import { streamReply, type StreamReply, textReply } from '../../http/reply.ts'
 import { streamTexts } from '../../http/text-stream.ts'
 import { statementResponse } from '../../schemas/responses/account.ts'
@@ -58,6 +58,7 @@ With \`Accept: text/csv\` the response has **all movements as CSV** with a heade
       const asked = queryOf(accountId, range, request, context.clock.now())
       const page = await context.reads.movements(asked)
       if (page === undefined) return noSuchAccount()
+      if (page === null) return notFound('The account was erased, and its movements with it.')
       if (prefers(http.req.header('accept'), CSV, 'application/json')) return csvReply(context, call, asked, page)
       const members = await signedPage(context, asked, page)
       const { next } = page
@@ -145,7 +146,7 @@ function csvReply(
       'Too many lists are being sent, to this client or by this edge. Try again.',
     )
   }
-  const body = streamTexts(rowsOf(context, asked, first), clock, giveBack)
+  const body = streamTexts(rowsOf(context, { ...asked, limit: MAX_PAGE_SIZE }, first), clock, giveBack)
   return streamReply(200, CSV, admittedStream(body, sameAdmission(call)), VARIES)
 }
 
@@ -155,9 +156,13 @@ async function* rowsOf(
   first: MovementsPage,
 ): AsyncGenerator<string, void, undefined> {
   yield 'sequence,txn_id,type,amount,balance_after,timestamp\r\n'
-  for (let page: MovementsPage | undefined = first; page !== undefined;) {
+  for (let page = first; ;) {
     if (page.movements.length > 0) yield page.movements.map(rowOf).join('')
-    page = page.next === null ? undefined : await reads.movements({ ...asked, after: page.next })
+    if (page.next === null) return
+    const next = await reads.movements({ ...asked, after: page.next })
+    // A list that ends here would look complete.
+    if (!next) throw new Error('the account was erased while its movements were sent')
+    page = next
   }
 }
 

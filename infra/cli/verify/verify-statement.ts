@@ -98,7 +98,7 @@ function text(member: unknown): string {
 
 function orderOf({ signed }: GivenStatementPage): number {
   const { opening_sequence: first, closing_sequence: last } = signed
-  return typeof first === 'number' ? first + (first === last ? 0.5 : 0) : -1
+  return typeof first === 'number' ? first - (first === last ? 0.5 : 0) : -1
 }
 
 /** Why valid pages, in order, are no whole statement; undefined if they are (S3). */

@@ -128,11 +128,11 @@ export async function readBalanceAt(
   return viewAt(tokenId, stated, decimals(tokenId))
 }
 
-/** undefined: there is no such account. Throws UnreadableRow (B3). */
+/** null: the account was erased. undefined: there is no such account. Throws UnreadableRow (B3). */
 export async function readMovements(
   reading: Reading,
   { accountId, tokenId, fromMs, toMs, after, limit }: MovementQuery,
-): Promise<MovementsPage | undefined> {
+): Promise<MovementsPage | null | undefined> {
   const place = reading.placeOf(accountId)
   if (place === undefined) return undefined
   return reading.pool.run(async (sql) => {
@@ -140,10 +140,10 @@ export async function readMovements(
     const from = after ?? { atMs: fromMs ?? 0, sequence: -1 }
     const ahead = [...parametersOf(place, from), tokenId, instantOf(toMs), limit + 1]
     // Entries that are committed after this look come behind all that it found.
-    const found = await prepared<ChainEntryRow>(sql, MOVEMENTS, ahead)
+    const rows = await prepared<ChainEntryRow>(sql, MOVEMENTS, ahead)
     const opening = await statedAt(look, tokenId, from)
     if (opening === undefined) return undefined
-    const rows = opening === null && (await isErased(look)) ? [] : found
+    if (opening === null && (await isErased(look))) return null
     const page = rows.slice(0, limit)
     const movements: Movement[] = []
     let last = opening

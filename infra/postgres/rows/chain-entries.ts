@@ -55,6 +55,9 @@ export function payloadOf(row: ChainEntryRow, vault: RowVault): string {
   const { shard_id: shardId, account_id: ref } = row
   const place = PLACES.entry(shardId, ref, Number(row.sequence))
   const payload = vault.open(accountKeyName(ref), place, row.payload)
-  if ((assetOfFact(payload)?.tokenId ?? null) !== row.token_id) throw new UnreadableRow(place, 'it is of another asset')
+  const asset = assetOfFact(payload)
+  const isSame =
+    (asset?.tokenId ?? null) === row.token_id && (asset?.atMs ?? null) === (row.processed_at?.getTime() ?? null)
+  if (!isSame) throw new UnreadableRow(place, 'it is of another asset or time')
   return payload
 }

@@ -69,8 +69,8 @@ async function pagesOf(
   const pages: MovementsPage[] = []
   let after: ChainPlace | null = null
   do {
-    const page: MovementsPage | undefined = await reads.movements({ ...asked, after })
-    if (page === undefined) throw new Error('the account exists')
+    const page: MovementsPage | null | undefined = await reads.movements({ ...asked, after })
+    if (page === undefined || page === null) throw new Error('the account exists')
     pages.push(page)
     after = page.next
   } while (after !== null)

@@ -82,6 +82,7 @@ function transactionPlace(row: Row): Place {
   const failureCode = (row['failure_code'] ?? null) as FailureCode | null
   const keyId = (row['receipt_key_id'] ?? null) as string | null
   const hex = (column: string): string | null => (row[column] as Buffer | null | undefined)?.toString('hex') ?? null
+  const receivedTokenId = (row['received_token_id'] as string | undefined) ?? null
   const transaction = {
     shardId: shard(row),
     txnId: text(row, 'txn_id'),
@@ -95,6 +96,7 @@ function transactionPlace(row: Row): Place {
     sequence: (row['sequence'] ?? null) === null ? null : number(row, 'sequence'),
     previousHash: hex('previous_hash'),
     auditHash: hex('audit_hash'),
+    receive: receivedTokenId === null ? null : { tokenId: receivedTokenId, amount: '' },
   } as Transaction
   const receipt = keyId === null ? null : { keyId, signature: '' }
   const refs = {
