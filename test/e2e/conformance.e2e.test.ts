@@ -61,12 +61,13 @@ beforeAll(async () => {
 })
 afterAll(() => started?.stop())
 
-/** Writes the answers that this ledger gives into the examples, where they differ. */
+/** Writes this ledger's requests and answers into the examples. */
 async function recordExamples(): Promise<void> {
   const errorBase = `${service().cluster.origin}/errors`
   const recorded: Example[] = []
   for (const example of examplesUnder(errorBase)) recorded.push(await service().walk.record(example))
-  const text = JSON.stringify(recorded, null, 2)
+  const text = service()
+    .walk.withoutTokens(JSON.stringify(recorded, null, 2))
     .replaceAll(errorBase, '{errors}')
     .replaceAll(/"request_id": "[0-9a-f]{32}"/g, `"request_id": "${EXAMPLE_REQUEST_ID}"`)
   writeFileSync(join(projectRoot(), 'api', 'openapi', 'examples.json'), `${text}\n`)

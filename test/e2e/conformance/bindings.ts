@@ -13,16 +13,20 @@ const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** The forms of refresh tokens and access tokens. */
+const TOKENS = [
+  /^rt_[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]+$/,
+  /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
+] as const
 /** The forms of generated values. */
 const MADE = [
+  ...TOKENS,
   new RegExp(`^(txn|att|cls)_${ULID}$`),
   /^sha256:[0-9a-f]{64}$/,
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   /^[0-9a-f]{32}$/,
   /^[0-9a-f]{64}$/,
-  /^rt_[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]+$/,
   /^[A-Za-z0-9_-]{43}$/,
-  /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
   /^[A-Za-z0-9+/]{86,96}={0,2}$/,
   /^node-[A-Za-z0-9-]+$/,
 ] as const
@@ -57,11 +61,10 @@ export class Bindings {
     return text
   }
 
-  /** The value with the examples' values in place of those that this ledger made. */
-  unbound(value: Json): Json {
-    const back = new Bindings()
-    for (const [example, actual] of this.made) back.made.set(actual, example)
-    return back.apply(value)
+  /** The text with the examples' tokens in place of those that this ledger issued. */
+  withoutTokens(text: string): string {
+    const tokens = [...this.made].filter(([example]) => TOKENS.some((form) => form.test(example)))
+    return tokens.reduce((changed, [example, actual]) => changed.replaceAll(actual, example), text)
   }
 
   /** Differences, as `legs[0].amount: …`; binds values made by the ledger (X1). */
