@@ -56,7 +56,12 @@ const TAMPERINGS: readonly [
   change: (saved: Saved) => void,
 ][] = [
   ['a payload', 'entry 1: audit_hash', 'amount', ({ chain }) => replace(chain.entries[1], 'payload', '100.50', '1')],
-  ['a hash', 'entry 1: audit_hash', 'audit_hash', ({ chain }) => replace(chain.entries[1], 'audit_hash', 'sha256:', 'sha256:0')],
+  [
+    'a hash',
+    'entry 1: audit_hash',
+    'audit_hash',
+    ({ chain }) => replace(chain.entries[1], 'audit_hash', 'sha256:', 'sha256:0'),
+  ],
   ['a missing entry', 'entry 0: sequence', null, ({ chain }) => chain.entries.shift()],
   ['another txn_id', 'entry 1: payload', 'status', ({ chain }) => replace(chain.entries[1], 'txn_id', '01M', '01N')],
   ['another amount', null, 'signature', ({ receipt }) => replace(receipt.receipt, 'amount', '100', '200')],
