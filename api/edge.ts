@@ -18,6 +18,7 @@ import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './http/dependencies.ts'
 import { checkBody } from './http/body.ts'
 import { type Cors, createCors } from './http/cors.ts'
+import { createEventTail, EVENT_LISTENERS } from './endpoint/event-tail.ts'
 import { createFrame, UNROUTED } from './frame.ts'
 import { createGroupIds } from './endpoint/group-ids.ts'
 import { createGroupBodies } from './endpoint/linked-group.ts'
@@ -90,6 +91,8 @@ function contextOf(dependencies: EdgeDependencies, accessTokens: AccessTokens): 
     preferWait: createPreferWait(clock),
     groupBodies: createGroupBodies(reads),
     streamPlaces: createStreamPlaces(),
+    eventTail: createEventTail(dependencies),
+    eventPlaces: createStreamPlaces(EVENT_LISTENERS),
     tokenGrants: createTokenGrants(dependencies, accessTokens),
     failureThrottle: createFailureThrottle(clock),
     refusalLog: createRefusalLog(clock, log),

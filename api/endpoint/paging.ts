@@ -42,14 +42,14 @@ export async function listReply(
   const { caller, endpoint, query } = call
   const path = endpoint.path.replaceAll(PATH_VALUE, '')
   const scope = JSON.stringify([path, caller.clientId, ...pathValues(call), ...filters])
-  const limit = query.parsed('page_size', parsePageSize, 'ERR_INVALID_QUERY', 'must be a positive integer')
+  const limit = pageSizeOf(query)
   const position = readPosition(query, tokens, scope)
   const refused = query.problem()
   if (refused !== undefined) return refused
   const carried = position?.count ?? null
   const tokenOf = (cursor: string | null, count = carried): string =>
     cursor === null ? '' : tokens.write(scope, { cursor, count })
-  const page = await read({ limit: limit ?? DEFAULT_PAGE_SIZE, after: position?.cursor ?? null, tokenOf })
+  const page = await read({ limit, after: position?.cursor ?? null, tokenOf })
   if ('kind' in page) return page
   const { members, next, total, headers = {} } = page
   // Without a count the lower bound is 0.
@@ -76,6 +76,11 @@ function readPosition(query: Query, tokens: PageTokens, scope: string): PagePosi
     query.reject('page_token', 'ERR_INVALID_QUERY', 'is damaged, or belongs to another query')
   }
   return position ?? null
+}
+
+export function pageSizeOf(query: Query): number {
+  const size = query.parsed('page_size', parsePageSize, 'ERR_INVALID_QUERY', 'must be a positive integer')
+  return size ?? DEFAULT_PAGE_SIZE
 }
 
 /** Above the cap is served as the cap. */

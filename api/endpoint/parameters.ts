@@ -26,13 +26,15 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   },
 }
 
+export const PAGE_SIZE: Parameter = {
+  name: 'page_size',
+  in: 'query',
+  description: `How many rows a page has at most. Above ${MAX_PAGE_SIZE} is served as ${MAX_PAGE_SIZE}. It may change between pages.`,
+  schema: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), DEFAULT_PAGE_SIZE),
+}
+
 export const PAGING: readonly Parameter[] = [
-  {
-    name: 'page_size',
-    in: 'query',
-    description: `How many rows a page has at most. Above ${MAX_PAGE_SIZE} is served as ${MAX_PAGE_SIZE}. It may change between pages.`,
-    schema: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), DEFAULT_PAGE_SIZE),
-  },
+  PAGE_SIZE,
   {
     name: 'page_token',
     in: 'query',

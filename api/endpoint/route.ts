@@ -15,6 +15,7 @@ import type { Problem } from '../http/problem.ts'
 import type { Query } from '../http/query.ts'
 import type { Reply, StaticReply, StreamReply } from '../http/reply.ts'
 import type { StreamPlaces } from '../http/stream-places.ts'
+import type { EventTail } from './event-tail.ts'
 import type { NewGroupId } from './group-ids.ts'
 import type { GroupBodies } from './linked-group.ts'
 import type { Operation } from './operation.ts'
@@ -62,6 +63,9 @@ export interface EdgeContext extends EdgeDependencies {
   readonly preferWait: PreferWait
   readonly groupBodies: GroupBodies
   readonly streamPlaces: StreamPlaces
+  readonly eventTail: EventTail
+  /** For streams of events, and requests that wait for one. */
+  readonly eventPlaces: StreamPlaces
   readonly tokenGrants: TokenGrants
   readonly failureThrottle: FailureThrottle
   readonly refusalLog: RefusalLog

@@ -4,6 +4,7 @@ import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { IdempotencyStore } from '../../runtime/ports/idempotency-store.ts'
+import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { LedgerExports } from '../../runtime/ports/ledger-exports.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
@@ -25,6 +26,7 @@ export interface EdgeDependencies {
   readonly attestations: AttestationStore
   readonly idempotency: IdempotencyStore
   readonly assertions: AssertionSource
+  readonly events: LedgerEvents
   readonly exports: LedgerExports
   readonly imports: LedgerImports
   readonly schemas: SchemaValidator

@@ -2,6 +2,7 @@
 import { AccessStoreUnavailable } from '../../runtime/ports/access-store.ts'
 import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
 import { AttestationStoreUnavailable } from '../../runtime/ports/attestation-store.ts'
+import { EventsUnavailable } from '../../runtime/ports/ledger-events.ts'
 import { ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
 import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
@@ -17,6 +18,7 @@ const EXPECTED = [
   AttestationStoreUnavailable,
   AssertionUnavailable,
   ShardHealthUnavailable,
+  EventsUnavailable,
   ExportsUnavailable,
   LedgerImportsUnavailable,
   SlotsExhausted,

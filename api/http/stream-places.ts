@@ -12,13 +12,20 @@ export interface StreamPlaces {
   readonly take: (clientId: string) => (() => void) | undefined
 }
 
-export function createStreamPlaces(): StreamPlaces {
+export interface StreamBounds {
+  readonly total: number
+  readonly ofOneClient: number
+}
+
+const LISTS: StreamBounds = { total: STREAMS_AT_ONCE, ofOneClient: STREAMS_OF_ONE_CLIENT }
+
+export function createStreamPlaces({ total: most, ofOneClient }: StreamBounds = LISTS): StreamPlaces {
   const taken = new Map<string, number>()
   let total = 0
   return {
     take(clientId) {
       const own = taken.get(clientId) ?? 0
-      if (total >= STREAMS_AT_ONCE || own >= STREAMS_OF_ONE_CLIENT) return undefined
+      if (total >= most || own >= ofOneClient) return undefined
       total += 1
       taken.set(clientId, own + 1)
       let isGiven = false

@@ -24,6 +24,7 @@ import { createAttestation } from '../routes/attestations/create-attestation.ts'
 import { getAttestation } from '../routes/attestations/get-attestation.ts'
 import { listAttestations } from '../routes/attestations/list-attestations.ts'
 import { revokeAttestation } from '../routes/attestations/revoke-attestation.ts'
+import { listEvents } from '../routes/events/list-events.ts'
 import { createFungibleToken } from '../routes/fungible-tokens/create-fungible-token.ts'
 import { getFungibleToken } from '../routes/fungible-tokens/get-fungible-token.ts'
 import { listFungibleTokens } from '../routes/fungible-tokens/list-fungible-tokens.ts'
@@ -100,6 +101,11 @@ export const TAGS: readonly Tag[] = [
       getTransaction,
       getReceipt,
     ],
+  },
+  {
+    name: 'Events',
+    description: 'Everything that became final, once and in order.',
+    endpoints: [listEvents],
   },
   {
     name: 'Fungible tokens',

@@ -30,6 +30,7 @@ import { createLedgerImports } from '../portability/import-intake.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { createAttestationStore } from '../postgres/access/attestation-store-postgres.ts'
 import { createIdempotencyStore } from '../postgres/access/idempotency-store-postgres.ts'
+import { createLedgerEvents } from '../postgres/reads/ledger-events-postgres.ts'
 import { createLedgerReads } from '../postgres/reads/ledger-reads-postgres.ts'
 import type { LedgerRecord } from '../postgres/migrations/migrate.ts'
 import { IN_RECOVERY, readServer, refusalOf } from '../postgres/connection/accepted-servers.ts'
@@ -158,6 +159,7 @@ async function createApp(
   service.onStop('checkpoints', () => checkpointer.stop())
   checkpointer.start()
   const reads = service.keep('reads', createLedgerReads({ url, ledgerId, shardOf, homeOf, vault }))
+  const events = service.keep('events', createLedgerEvents({ url, ledgerId, vault }))
   const access = openAccess(context, secrets)
   const shardHealth = service.keep('shard health', createShardHealth({ url }))
   const attestations = service.keep('attestations', createAttestationStore({ url, homeOf, vault }))
@@ -180,6 +182,7 @@ async function createApp(
   return createEdge({
     gateway,
     reads,
+    events,
     shardHealth,
     attestations,
     idempotency,

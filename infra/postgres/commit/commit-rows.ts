@@ -148,7 +148,7 @@ export const SECTIONS = {
   changed_accounts: section(
     accountsWith(({ previousVersion }) => previousVersion !== 0),
     [...ACCOUNT_COLUMNS, { name: 'previous_version', type: 'bigint', value: ({ previousVersion }) => previousVersion }],
-    nextVersion('accounts', ['account_id'], ['lasting_version', 'lasting']),
+    nextVersion('accounts', ['account_id'], { kept: ['lasting_version', 'lasting'] }),
     'an account is not in the version that its next state was computed from',
   ),
   new_accounts: section(

@@ -35,14 +35,21 @@ export function update(target: string, changes: string, same: string): Write {
 RETURNING t.shard_id`
 }
 
-/** I1b: every column but the key is the next state's. `kept`: columns of which null leaves what is there. */
-export function nextVersion(target: string, key: readonly string[], kept: readonly string[] = []): Write {
+/**
+ * I1b: every column but the key is the next state's. `kept`: columns of which null leaves what is there. `derived`: further
+ * assignments.
+ */
+export function nextVersion(
+  target: string,
+  key: readonly string[],
+  { kept = [], derived = [] }: { readonly kept?: readonly string[]; readonly derived?: readonly string[] } = {},
+): Write {
   const isChange = (column: string): boolean => !['shard_id', 'previous_version', ...key].includes(column)
   const next = (column: string): string =>
     kept.includes(column) ? `coalesce(i.${column}, t.${column})` : `i.${column}`
   return (arriving) => {
     const changes = arriving.columns.filter(isChange).map((column) => `${column} = ${next(column)}`)
-    return update(target, changes.join(', '), `${equal(...key)} AND ${SAME_VERSION}`)(arriving)
+    return update(target, [...changes, ...derived].join(', '), `${equal(...key)} AND ${SAME_VERSION}`)(arriving)
   }
 }
 

@@ -4,10 +4,12 @@ export const ACTORS = `
 -- Classes are at the home of their name (actor_id: the folded name), instances at their own (actor_id: class/instance).
 -- class_id: of both. class_name, issuer: of a class.
 -- owner: of an instance; null while it is being minted and once it is burned. issuer, owner: keyed hashes.
+-- ended_xid: the commit that settled or reverted a group.
 CREATE TABLE actors (
   version bigint NOT NULL,
   due_at timestamptz,
   created_at timestamptz NOT NULL,
+  ended_xid xid8,
   shard_id integer NOT NULL,
   kind text COLLATE "C" NOT NULL
     CONSTRAINT actors_kind_check CHECK (kind IN ('group', 'exchange', 'token', 'class', 'instance')),
@@ -25,6 +27,7 @@ CREATE INDEX actors_by_id ON actors (kind, actor_id);
 CREATE INDEX actors_due ON actors (shard_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX actors_open_groups ON actors (client_id)
   WHERE kind = 'group' AND status NOT IN ('settled', 'reverted', 'linked');
+CREATE INDEX actors_ended ON actors (ended_xid) WHERE ended_xid IS NOT NULL;
 CREATE UNIQUE INDEX actors_classes ON actors (class_id) WHERE kind = 'class';
 CREATE INDEX actors_owned ON actors (owner, actor_id) WHERE kind = 'instance' AND owner IS NOT NULL;
 

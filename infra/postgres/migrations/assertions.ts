@@ -24,11 +24,14 @@ CREATE TABLE liability_pages (
 
 -- Edges write attestations: a row is inserted once and changed once, when it is revoked.
 -- The ID begins with created_at, so that its order is the order of time; each filter leads an index, and the ID follows.
+-- created_xid, revoked_xid: the PostgreSQL transactions that inserted and revoked it; a trigger sets the latter.
 -- attester, idempotency_key: keyed hashes; the key is within the client that submitted. Each attestation has a data key of
 -- its own, wrapped here and not in data_keys: edges need no right to write that table.
 CREATE TABLE attestations (
   created_at timestamptz NOT NULL,
   revoked_at timestamptz,
+  created_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  revoked_xid xid8,
   attestation_id text COLLATE "C" PRIMARY KEY,
   subject_class text COLLATE "C" NOT NULL,
   subject_instance text COLLATE "C" NOT NULL,
@@ -41,6 +44,12 @@ CREATE TABLE attestations (
   document bytea NOT NULL,
   CONSTRAINT attestations_revoked_whole CHECK ((status = 'revoked') = (revoked_at IS NOT NULL))
 );
+CREATE INDEX attestations_created ON attestations (created_xid);
+CREATE INDEX attestations_revoked ON attestations (revoked_xid) WHERE revoked_xid IS NOT NULL;
+CREATE FUNCTION ledger_note_revocation() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN NEW.revoked_xid := pg_current_xact_id(); RETURN NEW; END $$;
+CREATE TRIGGER attestations_revoked BEFORE INSERT OR UPDATE OF revoked_at ON attestations
+  FOR EACH ROW WHEN (NEW.revoked_at IS NOT NULL) EXECUTE FUNCTION ledger_note_revocation();
 CREATE INDEX attestations_by_status ON attestations (status, attestation_id);
 CREATE INDEX attestations_by_class ON attestations (subject_class, attestation_id);
 CREATE INDEX attestations_by_instance ON attestations (subject_instance, attestation_id);

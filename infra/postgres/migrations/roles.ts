@@ -95,6 +95,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly GrantedRole[]>> =
   'ledger_demand(boolean, text)': ['ledger_node'],
   // Only triggers call these, which needs no right.
   'ledger_note_client()': [],
+  'ledger_note_revocation()': [],
   'ledger_note_session()': [],
   'ledger_reset_access()': [],
 }

@@ -29,9 +29,11 @@ const MADE = [
   /^[A-Za-z0-9_-]{43}$/,
   /^[A-Za-z0-9+/]{86,96}={0,2}$/,
   /^node-[A-Za-z0-9-]+$/,
+  /^evt_[0-9a-f]{32}$/,
+  /^urn:ledger:[0-9a-f-]{36}$/,
 ] as const
-/** The length of a page token depends on its position. */
-const TOKEN_MEMBERS = new Set(['next_page_token'])
+/** The length of a page token, or of a cursor, depends on its position. */
+const TOKEN_MEMBERS = new Set(['next_page_token', 'next_cursor'])
 /** Members that differ in every response; the examples show one value. */
 const PER_REQUEST = new Set(['request_id'])
 /** Names of members whose numbers differ between ledgers. */

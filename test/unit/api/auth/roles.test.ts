@@ -20,6 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'POST /v1/auth/token': NO_TOKEN,
   'POST /v1/transactions': SUBMITTERS,
   'POST /v1/transactions/dry-run': SUBMITTERS,
+  'GET /v1/events': ALL_ROLES,
   'GET /v1/transactions': ALL_ROLES,
   'GET /v1/transactions/{}': ALL_ROLES,
   'GET /v1/transactions/{}/receipt': ALL_ROLES,

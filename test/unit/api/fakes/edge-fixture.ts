@@ -33,6 +33,7 @@ import type { LogFields } from '../../../../runtime/ports/log.ts'
 import { createMemoryShardHealth, createMemoryShardState } from '../../../support/memory/shard-health-memory.ts'
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeAssertions } from './fake-assertions.ts'
+import { createFakeEvents } from './fake-events.ts'
 import { createFakeImports } from './fake-imports.ts'
 import { createFakeAttestations } from './fake-attestations.ts'
 import { createFakeSchemaValidator } from './fake-schema-validator.ts'
@@ -160,6 +161,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
   const keys = createFakeServiceKeys(clock.now() - HOUR_MS)
   const access = createFakeAccess()
   const reads = createFakeReads()
+  const events = createFakeEvents()
   const gateway = createFakeGateway()
   const shards = createMemoryShardState(256, clock.now())
   for (const shard of shards.shards.values()) Object.assign(shard, { owner: 'node-1', ownedForMs: HOUR_MS })
@@ -188,6 +190,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
   const dependencies: EdgeDependencies = {
     gateway,
     reads,
+    events,
     shardHealth: createMemoryShardHealth(shards),
     attestations,
     idempotency: createMemoryIdempotencyStore(clock).store,
@@ -248,7 +251,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
     return String((await bodyOf(answer))['access_token'])
   }
-  const ports = { clock, keys, access, reads, gateway, shards, attestations, assertions, schemas }
+  const ports = { clock, keys, access, reads, events, gateway, shards, attestations, assertions, schemas }
   const doubles = { ...ports, log, settings, readiness, secretChecks }
   return { app, ...doubles, tokenFor, get, post, put }
 }

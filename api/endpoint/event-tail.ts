@@ -1,0 +1,117 @@
+/**
+ * The end of the event log, read once for all listeners of an edge (D23).
+ *   T1. The tail reads the log every POLL_MS, and only while it has a listener.
+ *   T2. The latest events stay in memory, up to RECENT_EVENTS. A listener that is further behind reads the log itself.
+ *   T3. If the log cannot be read, all listeners are woken: each then meets the failure itself.
+ */
+import { repeat, type Clock } from '../../runtime/ports/clock.ts'
+import type { EventPage, EventPosition, LedgerEvent, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
+import type { StreamBounds } from '../http/stream-places.ts'
+
+export const EVENT_LISTENERS: StreamBounds = { total: 1_000, ofOneClient: 100 }
+
+const POLL_MS = 50
+const READ_EVENTS = 500
+const RECENT_EVENTS = 5_000
+
+export interface EventTail {
+  /** Begins to follow the log. The returned function ends it, once. */
+  readonly listen: () => () => void
+  /** The events after the position, from memory where possible. Only while listening. */
+  readonly read: (after: EventPosition | null, limit: number) => Promise<EventPage>
+  /** Resolves once the log has an event after the position, or after `ms`. Only while listening. */
+  readonly changed: (after: EventPosition, ms: number) => Promise<void>
+}
+
+/** The events between two positions, oldest first. */
+interface Recent {
+  readonly from: EventPosition
+  readonly to: EventPosition
+  readonly events: readonly LedgerEvent[]
+}
+
+export function createEventTail({
+  events: log,
+  clock,
+}: {
+  readonly events: LedgerEvents
+  readonly clock: Clock
+}): EventTail {
+  let listeners = 0
+  let recent: Recent | undefined
+  let following: ReturnType<typeof repeat> | undefined
+  const waiting = new Set<() => void>()
+  const wake = (): void => {
+    for (const resume of waiting) resume()
+  }
+
+  async function follow(): Promise<void> {
+    try {
+      const from = recent?.to ?? (await log.end())
+      const page = await log.read(from, READ_EVENTS)
+      recent = extended(recent ?? { from, to: from, events: [] }, page)
+      if (page.events.length > 0) wake()
+    } catch {
+      recent = undefined
+      wake()
+    }
+  }
+
+  /** undefined: the position is too far behind. */
+  function recentAfter(after: EventPosition, limit: number): EventPage | undefined {
+    if (recent === undefined || log.isAfter(recent.from, after)) return undefined
+    const { to } = recent
+    // Most listeners are near the end.
+    let start = recent.events.length
+    while (start > 0 && isBehind(after, recent.events[start - 1])) start -= 1
+    const ahead = recent.events.slice(start)
+    const events = ahead.slice(0, limit)
+    const last = events.at(-1)
+    if (ahead.length > events.length && last !== undefined) return { events, next: last.position, atEnd: false }
+    return { events, next: log.isAfter(after, to) ? after : to, atEnd: true }
+  }
+
+  function isBehind(after: EventPosition, event: LedgerEvent | undefined): boolean {
+    return event !== undefined && log.isAfter(event.position, after)
+  }
+
+  return {
+    listen() {
+      listeners += 1
+      following ??= repeat(clock, POLL_MS, follow)
+      let isListening = true
+      return () => {
+        if (!isListening) return
+        isListening = false
+        listeners -= 1
+        if (listeners > 0) return
+        following?.stop()
+        following = undefined
+        recent = undefined
+      }
+    },
+    read: async (after, limit) => (after === null ? undefined : recentAfter(after, limit)) ?? log.read(after, limit),
+    async changed(after, ms) {
+      if (isBehind(after, recent?.events.at(-1))) return
+      await new Promise<void>((resolve) => {
+        const timer = clock.after(ms, () => resume())
+        const resume = (): void => {
+          timer.cancel()
+          waiting.delete(resume)
+          resolve()
+        }
+        waiting.add(resume)
+      })
+    },
+  }
+}
+
+/** T2. */
+function extended({ from, events }: Recent, page: EventPage): Recent {
+  const all = [...events, ...page.events]
+  const dropped = all.length - RECENT_EVENTS
+  const last = all[dropped - 1]
+  return last === undefined
+    ? { from, to: page.next, events: all }
+    : { from: last.position, to: page.next, events: all.slice(dropped) }
+}

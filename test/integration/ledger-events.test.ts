@@ -1,0 +1,210 @@
+/** The event log of a real ledger: each fact once, in order, without gaps, also beside commits in flight. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { acceptServer } from '../../infra/postgres/connection/accepted-servers.ts'
+import { createAttestationStore } from '../../infra/postgres/access/attestation-store-postgres.ts'
+import { createLedgerEvents, type PostgresLedgerEvents } from '../../infra/postgres/reads/ledger-events-postgres.ts'
+import { accountAddress } from '../../actors/address.ts'
+import {
+  type EventPage,
+  EventPositionForeign,
+  type EventPosition,
+  EventsUnavailable,
+  type LedgerEvent,
+} from '../../runtime/ports/ledger-events.ts'
+import {
+  type AuditedLedger,
+  createAuditedLedger,
+  everythingOnce,
+  Parties,
+  type Told,
+} from '../support/audited-ledger.ts'
+import { shardOf } from '../contract/ledger-reads/ledger-reads-postgres-subject.ts'
+import { until } from '../support/postgres/ledger-store-postgres.ts'
+
+let ledger: AuditedLedger
+let events: PostgresLedgerEvents
+let parties: Parties
+let told: Told
+
+beforeAll(async () => {
+  ledger = await createAuditedLedger()
+  const { url, ledgerId, vault } = ledger
+  events = createLedgerEvents({ url, ledgerId, vault })
+  parties = new Parties(ledger)
+  told = await everythingOnce(parties, 'x')
+  await attestOnce()
+})
+afterAll(async () => {
+  await events?.close()
+  await ledger?.close()
+})
+
+async function attestOnce(): Promise<void> {
+  const { url, vault } = ledger
+  const store = createAttestationStore({ url, vault, homeOf: () => shardOf('any') })
+  const seal = { keyId: 'k', signature: 's' }
+  const attestation = {
+    attestationId: 'att_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    attester: told.bob.accountId,
+    subjectClass: told.classId,
+    subjectInstance: 'kept',
+    attestationType: 'grading',
+    statement: 'It is whole.',
+    evidenceUrl: null,
+    submittedBy: 'tester',
+    attesterVerified: false,
+    createdAtMs: 1_790_000_000_000,
+    seal,
+    revocation: null,
+  }
+  await store.create(attestation, null)
+  await store.revoke(attestation.attestationId, { atMs: 1_790_000_000_001, by: 'tester', reason: null, seal })
+  await store.close()
+}
+
+async function readAll(after: EventPosition | null, limit: number): Promise<readonly LedgerEvent[]> {
+  const all: LedgerEvent[] = []
+  for (let next = after; ;) {
+    const page = await events.read(next, limit)
+    expect(page.events.length).toBeLessThanOrEqual(limit)
+    all.push(...page.events)
+    if (page.atEnd) return all
+    next = page.next
+  }
+}
+
+/** Waits until the log has an event of the transaction. */
+async function untilLogged(txnId: string, after: EventPosition): Promise<void> {
+  await until(async () => txnIdsOf(await readAll(after, 1_000)).includes(txnId))
+}
+
+function txnIdsOf(of: readonly LedgerEvent[]): readonly string[] {
+  return of.flatMap(({ content }) => (content.kind === 'transaction' ? [content.transaction.txnId] : []))
+}
+
+test('everything that happened is in the log once', async () => {
+  const all = await readAll(null, 1_000)
+  const [counts] = await ledger.sql<{ transactions: string; entries: string; nfts: string; groups: string }[]>`
+    SELECT (SELECT count(*) FROM transactions) AS transactions, (SELECT count(*) FROM audit_entries) AS entries,
+           (SELECT count(*) FROM nft_events) AS nfts,
+           (SELECT count(*) FROM actors WHERE kind = 'group' AND status IN ('settled', 'reverted')) AS groups`
+  const found: Record<string, number> = {}
+  for (const { content } of all) found[content.kind] = (found[content.kind] ?? 0) + 1
+  expect(found).toEqual({
+    transaction: Number(counts?.transactions),
+    entry: Number(counts?.entries),
+    nft: Number(counts?.nfts),
+    group: Number(counts?.groups),
+    attestation: 2,
+  })
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+  expect(new Set(all.map(({ name }) => name))).toEqual(
+    new Set([
+      'transaction.completed',
+      'transaction.failed',
+      'group.settled',
+      'group.reverted',
+      'account.registered',
+      'account.key_rotated',
+      'account.status_changed',
+      'account.leg_settled',
+      'nft.minted',
+      'nft.transferred',
+      'nft.burned',
+      'attestation.created',
+      'attestation.revoked',
+    ]),
+  )
+})
+
+test('the log is the same in pages of every size, and resumes after each event', async () => {
+  const all = await readAll(null, 1_000)
+  for (const limit of [1, 2, 7, 50]) expect(await readAll(null, limit)).toEqual(all)
+  for (const [index, { position }] of all.entries()) {
+    const { events: following } = await events.read(position, 1)
+    expect(following).toEqual(all.slice(index + 1, index + 2))
+  }
+})
+
+test('the events of an account follow its chain', async () => {
+  const sequences = new Map<string, number[]>()
+  for (const { content, subject } of await readAll(null, 1_000)) {
+    const sequence = sequenceOf(content)
+    if (sequence !== null) sequences.set(subject, [...(sequences.get(subject) ?? []), sequence])
+  }
+  expect(sequences.size).toBeGreaterThan(2)
+  for (const found of sequences.values()) expect(found).toEqual(found.map((_, index) => index))
+})
+
+function sequenceOf(content: LedgerEvent['content']): number | null {
+  if (content.kind === 'entry') return content.entry.sequence
+  if (content.kind !== 'transaction') return null
+  const { sequence } = JSON.parse(content.receipt.payload) as { readonly sequence: number | null }
+  return sequence
+}
+
+test('an event shows the transaction as it ended, also after its compensation', async () => {
+  const [compensated] = await ledger.sql<{ txn_id: string }[]>`
+    SELECT txn_id FROM transactions WHERE compensated_by IS NOT NULL LIMIT 1`
+  const event = (await readAll(null, 1_000)).find((of) => txnIdsOf([of])[0] === compensated?.txn_id)
+  expect(event?.content).toMatchObject({ transaction: { compensatedBy: null } })
+})
+
+test('a commit in flight is not skipped, whatever commits after it', async () => {
+  const start = await events.end()
+  const [known] = await ledger.sql<{ txn_id: string }[]>`SELECT txn_id FROM transactions LIMIT 1`
+  const earlier = known?.txn_id ?? ''
+  const inFlight = await ledger.sql.reserve()
+  let later: string
+  let beside: EventPage
+  try {
+    await inFlight`BEGIN`
+    await inFlight`INSERT INTO commits (final, pending, ended) VALUES (ARRAY[${earlier}], '{}', '{}')`
+    // Its commit is acknowledged while the other one is in flight.
+    later = await parties.submit(told.alice, { type: 'credit', amount: '1' })
+    beside = await events.read(start, 1_000)
+  } finally {
+    await inFlight`COMMIT`
+    inFlight.release()
+  }
+  expect([beside.events, beside.atEnd]).toEqual([[], true])
+  await untilLogged(later, beside.next)
+  expect(txnIdsOf(await readAll(beside.next, 1_000))).toEqual([earlier, later])
+})
+
+test('the events of an erased account keep their places and IDs, and lose their content', async () => {
+  const carol = await parties.open('carol')
+  const credit = await parties.submit(carol, { type: 'credit', amount: '3' })
+  await parties.submit(carol, { type: 'debit', amount: '3' })
+  await parties.atRest()
+  const before = await readAll(null, 1_000)
+  const ask = (operation: Parameters<typeof ledger.node.ask>[1]) => ledger.node.ask(accountAddress('carol'), operation)
+  await ask({ kind: 'change_status', status: 'closed', incoming: null, reason: 'secret reason' })
+  await ask({ kind: 'erase', reason: 'secret reason' })
+  const after = await readAll(null, 1_000)
+  expect(after.slice(0, before.length).map(({ id, position }) => [id, position])).toEqual(
+    before.map(({ id, position }) => [id, position]),
+  )
+  const erased = events.erasedNameOf('carol')
+  const ofCarol = after.filter(({ subject }) => subject === erased)
+  expect(ofCarol.map(({ name }) => name)).toEqual([
+    'account.registered',
+    'transaction.completed',
+    'transaction.completed',
+    'account.redacted',
+    'account.erased',
+  ])
+  expect(ofCarol[1]?.content).toMatchObject({ kind: 'erased_transaction', transaction: { txnId: credit } })
+  expect(JSON.stringify(ofCarol)).not.toMatch(/carol|secret|amount/)
+})
+
+test('a position of a database that was replaced is refused, and so is one beyond this database', async () => {
+  const [position] = [await events.end()]
+  const [acceptance, xid] = position.split('.')
+  const ahead = `${acceptance}.${BigInt(xid ?? '') + 1_000_000n}.0`
+  await expect(events.read(ahead, 1)).rejects.toThrow(EventsUnavailable)
+  for (const text of ['', 'x', `${position}.`]) await expect(events.read(text, 1)).rejects.toThrow(EventPositionForeign)
+  await acceptServer(ledger.sql)
+  await expect(events.read(position, 1)).rejects.toThrow(EventPositionForeign)
+  await expect(events.read(null, 1)).resolves.toMatchObject({ events: [{ name: 'account.registered' }] })
+})
