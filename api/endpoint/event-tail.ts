@@ -3,6 +3,7 @@
  *   T1. The tail reads the log every POLL_MS, and only while it has a listener.
  *   T2. The latest events stay in memory, up to RECENT_EVENTS. A listener that is further behind reads the log itself.
  *   T3. If the log cannot be read, all listeners are woken: each then meets the failure itself.
+ *   T4. The erasure of an account empties the memory, which could hold the account's content.
  */
 import { repeat, type Clock } from '../../runtime/ports/clock.ts'
 import type { EventPage, EventPosition, LedgerEvent, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
@@ -19,7 +20,7 @@ export interface EventTail {
   readonly listen: () => () => void
   /** The events after the position, from memory where possible. Only while listening. */
   readonly read: (after: EventPosition | null, limit: number) => Promise<EventPage>
-  /** Resolves once the log has an event after the position, or after `ms`. Only while listening. */
+  /** Resolves once the log may have an event after the position, or after `ms`. Only while listening. */
   readonly changed: (after: EventPosition, ms: number) => Promise<void>
 }
 
@@ -47,10 +48,12 @@ export function createEventTail({
 
   async function follow(): Promise<void> {
     try {
-      const from = recent?.to ?? (await log.end())
+      const before = recent
+      const from = before?.to ?? (await log.end())
       const page = await log.read(from, READ_EVENTS)
-      recent = extended(recent ?? { from, to: from, events: [] }, page)
-      if (page.events.length > 0) wake()
+      recent = extended(before ?? { from, to: from, events: [] }, page)
+      // A listener may wait behind an event that precedes the memory.
+      if (before === undefined || page.events.length > 0) wake()
     } catch {
       recent = undefined
       wake()
@@ -92,7 +95,7 @@ export function createEventTail({
     },
     read: async (after, limit) => (after === null ? undefined : recentAfter(after, limit)) ?? log.read(after, limit),
     async changed(after, ms) {
-      if (isBehind(after, recent?.events.at(-1))) return
+      if (recent !== undefined && (log.isAfter(recent.from, after) || isBehind(after, recent.events.at(-1)))) return
       await new Promise<void>((resolve) => {
         const timer = clock.after(ms, () => resume())
         const resume = (): void => {
@@ -106,8 +109,9 @@ export function createEventTail({
   }
 }
 
-/** T2. */
-function extended({ from, events }: Recent, page: EventPage): Recent {
+/** T2, T4. */
+function extended({ from, to, events }: Recent, page: EventPage): Recent {
+  if (page.events.some(({ name }) => name === 'account.erased')) return { from: to, to: page.next, events: page.events }
   const all = [...events, ...page.events]
   const dropped = all.length - RECENT_EVENTS
   const last = all[dropped - 1]

@@ -26,6 +26,8 @@ export const EVENT_NAMES = [
   'account.resumed',
   'account.imported',
   'account.leg_settled',
+  /** An entry of a kind that this program does not know. */
+  'account.changed',
   'account.erased',
   /** An entry whose account was erased later: its kind was erased, too. */
   'account.redacted',
@@ -46,7 +48,7 @@ export interface LedgerEvent {
   readonly name: EventName
   /** The account, the group, or the NFT as `class/instance`. */
   readonly subject: string
-  /** Null for a redacted entry: the time was erased, too. */
+  /** Null for a redacted entry, whose time was erased, too, and for an unknown kind without one. */
   readonly timeMs: number | null
   /** The accounts that it concerns; an erased account by its pseudonym. */
   readonly accountIds: readonly string[]

@@ -18,6 +18,10 @@ import {
   Parties,
   type Told,
 } from '../support/audited-ledger.ts'
+import type { TransactionView } from '../../runtime/ports/ledger-reads.ts'
+import { accountKeyName } from '../../infra/vault/key-name.ts'
+import { PLACES } from '../../infra/postgres/rows/row-sealer.ts'
+import { canonical } from '../support/client/client-keys.ts'
 import { shardOf } from '../contract/ledger-reads/ledger-reads-postgres-subject.ts'
 import { until } from '../support/postgres/ledger-store-postgres.ts'
 
@@ -146,9 +150,26 @@ function sequenceOf(content: LedgerEvent['content']): number | null {
 test('an event shows the transaction as it ended, also after its compensation', async () => {
   const [compensated] = await ledger.sql<{ txn_id: string }[]>`
     SELECT txn_id FROM transactions WHERE compensated_by IS NOT NULL LIMIT 1`
-  const event = (await readAll(null, 1_000)).find((of) => txnIdsOf([of])[0] === compensated?.txn_id)
-  expect(event?.content).toMatchObject({ transaction: { compensatedBy: null } })
+  expect(await shownOf(compensated?.txn_id ?? '')).toMatchObject({ compensatedBy: null })
 })
+
+test('a refund has an event of its own, and does not change that of the refunded transfer', async () => {
+  const { alice, bob } = told
+  const transfer = await parties.submit(alice, { type: 'transfer', amount: '2', to_account_id: bob.accountId })
+  await parties.atRest()
+  const refund = await parties.submit(bob, { type: 'transfer', amount: '1.5', refunds: transfer })
+  await parties.atRest()
+  const [row] = await ledger.sql`SELECT refunded IS NOT NULL AS refunded FROM transactions WHERE txn_id = ${transfer}`
+  expect(row).toEqual({ refunded: true })
+  expect(await shownOf(transfer)).toMatchObject({ status: 'completed', refunded: null })
+  expect(await shownOf(refund)).toMatchObject({ status: 'completed', refunds: transfer })
+})
+
+/** The transaction in its event. */
+async function shownOf(txnId: string): Promise<TransactionView | undefined> {
+  const event = (await readAll(null, 1_000)).find((of) => txnIdsOf([of])[0] === txnId)
+  return event?.content.kind === 'transaction' ? event.content.transaction : undefined
+}
 
 test('a commit in flight is not skipped, whatever commits after it', async () => {
   const start = await events.end()
@@ -196,6 +217,24 @@ test('the events of an erased account keep their places and IDs, and lose their 
   ])
   expect(ofCarol[1]?.content).toMatchObject({ kind: 'erased_transaction', transaction: { txnId: credit } })
   expect(JSON.stringify(ofCarol)).not.toMatch(/carol|secret|amount/)
+})
+
+test('an entry of an unknown kind is an event, and does not stop the log', async () => {
+  const { vault, sql } = ledger
+  const start = await events.end()
+  const ref = vault.accountRef(told.alice.accountId)
+  const [last] = await sql<{ shard_id: number }[]>`SELECT shard_id FROM audit_entries WHERE account_id = ${ref} LIMIT 1`
+  const [shardId, sequence] = [last?.shard_id ?? 0, 1_000]
+  const payload = canonical({ account_id: told.alice.accountId, kind: 'of_a_later_version' })
+  const sealed = Buffer.from(vault.seal(accountKeyName(ref), PLACES.entry(shardId, ref, sequence), payload), 'hex')
+  const hash = Buffer.alloc(32)
+  await sql`INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
+            VALUES (${shardId}, ${ref}, ${sequence}, ${hash}, ${hash}, ${sealed})`
+  const later = await parties.submit(told.alice, { type: 'credit', amount: '1' })
+  await untilLogged(later, start)
+  const [unknown, known] = await readAll(start, 1_000)
+  expect(unknown).toMatchObject({ name: 'account.changed', subject: told.alice.accountId, timeMs: null })
+  expect(known?.name).toBe('transaction.completed')
 })
 
 test('a position of a database that was replaced is refused, and so is one beyond this database', async () => {

@@ -12,7 +12,7 @@ export const eventResponse = define('Event', 'One event of the ledger: CloudEven
   source: [text, '`urn:ledger:` and the ID of the ledger.'],
   type: [v.picklist(TYPES), 'New types may come.'],
   subject: [text, 'The account, the group, or the NFT as `class/instance`. An erased account has a pseudonym.'],
-  time: [v.exactOptional(timestamp), 'The time of the fact. Absent if it was erased.'],
+  time: [v.exactOptional(timestamp), 'The time of the fact. Absent if it was erased or is unknown.'],
   datacontenttype: [v.literal('application/json'), 'The media type of `data`.'],
   data: [
     jsonObject,

@@ -108,7 +108,10 @@ const NFT_EVENT_COLUMNS: readonly Column<NftEventWrite>[] = [
   },
 ]
 
-/** A group enters the event log once, with the commit that settled or reverted it. */
+/**
+ * A group enters the event log once, with the commit that settled or reverted it. A new row is never final: the accounts
+ * reply in later commits.
+ */
 const ENDED_XID = `ended_xid = coalesce(t.ended_xid,
        CASE WHEN i.kind = 'group' AND i.status IN ('settled', 'reverted') THEN pg_current_xact_id() END)`
 

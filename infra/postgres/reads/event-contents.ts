@@ -1,7 +1,8 @@
 /**
  * Reads and opens the rows at the places of events: transactions and entries of chains.
  *   C1. The events of an erased account keep their IDs and places. They show the account's pseudonym and its hashes.
- *   C2. A transaction is shown as it ended: a later compensation does not change the event.
+ *   C2. A transaction is shown as it ended: a later compensation or refund does not change the event.
+ *   C3. An entry of a kind that this program does not know is `account.changed`: a newer program may run beside it.
  */
 import { receiptPayload } from '../../../actors/account/receipt.ts'
 import { parseTimestamp } from '../../../actors/timestamp.ts'
@@ -114,7 +115,7 @@ function transactionFacts(row: TransactionRow, vault: RowVault, ledgerId: string
     tokenIds: receive === null ? [tokenId] : [tokenId, receive.tokenId],
     content: {
       kind: 'transaction',
-      transaction: { ...transactionViewOf(row, stored), compensatedBy: null },
+      transaction: { ...transactionViewOf(row, stored), compensatedBy: null, refunded: null },
       receipt: { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature },
     },
   }
@@ -167,9 +168,8 @@ function entryFacts(row: EntryRow, vault: RowVault): EventFacts {
     token_id: tokenId,
     ...times
   } = opened(place, () => JSON.parse(payload) as EntryPayload)
-  const name = NAMES[kind]
-  const timeMs = parseTimestamp(times.processed_at ?? times.created_at ?? '')
-  if (name === undefined || timeMs === undefined) throw new UnreadableRow(place, 'it is an entry of an unknown kind')
+  const name = NAMES[kind] ?? 'account.changed'
+  const timeMs = parseTimestamp(times.processed_at ?? times.created_at ?? '') ?? null
   const facts = factsOfEntry(row, { name, accountId, timeMs, payload })
   return tokenId === undefined ? facts : { ...facts, tokenIds: [tokenId] }
 }

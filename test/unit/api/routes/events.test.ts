@@ -175,6 +175,36 @@ describe('a stream of events', () => {
     await resumed.cancel()
   })
 
+  test('has an event that came between the first read and the start of the tail', async () => {
+    const { edge, token } = await signedIn('viewer')
+    const stream = await open(edge, token)
+    const coming = stream.next()
+    // The stream has read an empty log; the tail has not read yet.
+    await edge.clock.advance(1)
+    add(edge, 'alice')
+    await edge.clock.advance(100)
+    expect(await coming).toContain('"subject":"alice"')
+    await stream.cancel()
+  })
+
+  test('reads events again that the tail had in memory before an erasure', async () => {
+    const { edge, token } = await signedIn('viewer')
+    const keeper = await open(edge, token, 'after=latest')
+    const stream = await open(edge, token, 'after=latest')
+    await edge.clock.advance(60)
+    for (let count = 0; count < 101; count += 1) add(edge, 'alice')
+    const first = stream.next()
+    await edge.clock.advance(60)
+    expect((await first)?.match(/"subject":"alice"/g)).toHaveLength(100)
+    // The erasure: the log shows a pseudonym from now on.
+    for (const [index, event] of edge.events.log.entries())
+      edge.events.log[index] = { ...event, subject: 'erased:alice' }
+    add(edge, 'erased:alice', { name: 'account.erased' })
+    await edge.clock.advance(60)
+    expect((await stream.next())?.match(/"subject":"[a-z:]*"/g)).toEqual(Array(2).fill('"subject":"erased:alice"'))
+    await Promise.all([keeper, stream].map(({ cancel }) => cancel()))
+  })
+
   test('sends a comment with the cursor after 15 s without an event', async () => {
     const { edge, token } = await signedIn('viewer')
     const stream = await open(edge, token)
