@@ -12,7 +12,7 @@ import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
 import type { Seen } from './walk.ts'
 
 export interface AuditProgress {
-  readonly format: 1
+  readonly format: 2
   readonly pass: PassUnderWay | null
   readonly last: CompletePass | null
   readonly tail: TailPlace
@@ -56,7 +56,7 @@ export interface TailPlace {
 
 /** The next pass checks further tokens. */
 export const MAX_TOKENS = 1_000
-const FORMAT = 1
+const FORMAT = 2
 
 export function newProgress(position: string, nowMs: number): AuditProgress {
   return {

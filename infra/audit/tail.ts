@@ -6,7 +6,12 @@
  *   T2. A new entry follows the one before it, and its account's sequence has reached it.
  */
 import type { Finding } from '../../runtime/audit/finding.ts'
-import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../runtime/audit/new-entry.ts'
+import {
+  type EntryPlace,
+  type Holding,
+  newEntryFindings,
+  newErasedEntryFindings,
+} from '../../runtime/audit/new-entry.ts'
 import { formatQuantity } from '../../actors/money.ts'
 import { balanceFrom } from '../postgres/rows/account-parts.ts'
 import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow } from '../postgres/rows/chain-entries.ts'
@@ -150,10 +155,10 @@ SELECT * FROM chain_entries WHERE txn_id IS NULL AND commit_xid >= $1::xid8 AND 
 SELECT e.* FROM (${named('c.final || c.ended')}) named
  CROSS JOIN LATERAL (SELECT * FROM chain_entries e WHERE e.txn_id = named.txn_id) e`
 
-/** $1, $2: the window. The account's balance is read beside its last entry only. */
+/** $1, $2: the window. The account's balances are read beside its last entry only. */
 const NEW_ENTRIES = `
 SELECT ${CHAIN_ENTRY_COLUMNS.map((column) => `e.${column}`).join(', ')},
-       p.audit_hash AS before_hash, a.sequence AS head_sequence, a.tip AS head_tip, b.document AS balance,
+       p.audit_hash AS before_hash, a.sequence AS head_sequence, a.tip AS head_tip, b.document AS balance, r.document AS received_balance,
        CASE WHEN e.type IN ('mint', 'burn') AND position('/' IN e.token_id) = 0 THEN e.token_id END AS supply_of
   FROM (${NEW_CHAIN_ENTRIES}) e
   LEFT JOIN LATERAL (
@@ -161,13 +166,18 @@ SELECT ${CHAIN_ENTRY_COLUMNS.map((column) => `e.${column}`).join(', ')},
      WHERE p.shard_id = e.shard_id AND p.account_id = e.account_id AND p.sequence = e.sequence - 1 LIMIT 1) p ON true
   LEFT JOIN accounts a ON a.shard_id = e.shard_id AND a.account_id = e.account_id
   LEFT JOIN balances b
-    ON b.shard_id = e.shard_id AND b.account_id = e.account_id AND b.token_id = e.token_id AND e.sequence = a.sequence`
+    ON b.shard_id = e.shard_id AND b.account_id = e.account_id AND b.token_id = e.token_id AND e.sequence = a.sequence
+  LEFT JOIN balances r
+    ON r.shard_id = e.shard_id AND r.account_id = e.account_id AND r.token_id = e.received_token_id
+   AND e.sequence = a.sequence`
 
 type NewEntryRow = ChainEntryRow & {
   readonly before_hash: Buffer | null
   readonly head_sequence: string | null
   readonly head_tip: Buffer | null
   readonly balance: Buffer | null
+  readonly received_token_id: string | null
+  readonly received_balance: Buffer | null
   readonly supply_of: string | null
 }
 
@@ -178,17 +188,18 @@ SELECT nft_id, (count(*) FILTER (WHERE number = 0))::integer AS mints FROM nft_e
 function findingsOf(row: NewEntryRow, vault: RowVault): readonly Finding[] {
   const account = `account ${row.account_id}`
   const findings: Finding[] = []
-  const holding = opened(() => holdingOf(row, vault))
-  if (!holding.isOpen) {
-    const place = `${account}, ${row.token_id ?? ''}`
-    findings.push({ subject: 'no_negative_balance', place, problem: holding.problem })
+  const holdings: Holding[] = []
+  for (const [side, tokenId, sealed] of [
+    ['given', row.token_id, row.balance],
+    ['received', row.received_token_id, row.received_balance],
+  ] as const) {
+    if (tokenId === null || sealed === null) continue
+    const holding = opened(() => holdingOf(row, tokenId, sealed, vault))
+    if (holding.isOpen) holdings.push({ side, ...holding.value })
+    else findings.push({ subject: 'no_negative_balance', place: `${account}, ${tokenId}`, problem: holding.problem })
   }
   const entry = opened(() =>
-    newEntryFindings(
-      walkedEntryOf(row, vault),
-      { ...placeOf(row), holding: holding.isOpen ? holding.value : null },
-      vault.accountRef,
-    ),
+    newEntryFindings(walkedEntryOf(row, vault), { ...placeOf(row), holdings }, vault.accountRef),
   )
   if (entry.isOpen) findings.push(...entry.value)
   else {
@@ -197,7 +208,7 @@ function findingsOf(row: NewEntryRow, vault: RowVault): readonly Finding[] {
   return findings
 }
 
-function placeOf(row: NewEntryRow): Omit<EntryPlace, 'holding'> {
+function placeOf(row: NewEntryRow): Omit<EntryPlace, 'holdings'> {
   const { head_sequence: sequence, head_tip: tip } = row
   return {
     accountId: row.account_id,
@@ -207,9 +218,8 @@ function placeOf(row: NewEntryRow): Omit<EntryPlace, 'holding'> {
 }
 
 /** Throws UnreadableRow. */
-function holdingOf(row: NewEntryRow, vault: RowVault): EntryPlace['holding'] {
-  const { shard_id: shardId, account_id: ref, token_id: tokenId, balance: sealed } = row
-  if (tokenId === null || sealed === null) return null
+function holdingOf(row: NewEntryRow, tokenId: string, sealed: Buffer, vault: RowVault): Omit<Holding, 'side'> {
+  const { shard_id: shardId, account_id: ref } = row
   const { balance, incoming } = balanceFrom(
     vault.open(accountKeyName(ref), PLACES.balance(shardId, ref, tokenId), sealed),
   )

@@ -11,7 +11,7 @@ import type { ArrivedFrom } from '../../actors/arrival.ts'
 import { type AuditEntry, chainHash, GENESIS, type Hash, isEntryFormat } from '../../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { readQuantity } from '../../actors/money.ts'
-import { Books, type StoredBooks } from './books.ts'
+import { Books, NO_BOOKS, type StoredBooks } from './books.ts'
 import type { Finding } from './finding.ts'
 import { type HeldValue, heldValue, NO_HELD_VALUE } from './held-value.ts'
 import { storedObject } from './stored-json.ts'
@@ -65,7 +65,7 @@ const START: StoredWalk = {
   sequence: -1,
   tip: GENESIS,
   facts: { keyId: null, publicKey: null, status: 'active', incoming: 'accept' },
-  books: [],
+  books: NO_BOOKS,
   broken: false,
 }
 
@@ -240,7 +240,7 @@ export class ChainWalk {
     const value = held.get(tokenId) ?? NO_HELD_VALUE
     if (reserved !== value.reserved) return 'what is reserved is not what is unfinished'
     if (incoming !== value.incoming) return 'what is incoming is not what is unfinished'
-    if (!derivable || balance + incoming - value.burns === this.books.sumOf(tokenId)) return undefined
+    if (!derivable || this.books.agree(tokenId, balance, value)) return undefined
     return 'it is not what its chain sums up to'
   }
 }

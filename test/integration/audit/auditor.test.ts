@@ -325,7 +325,7 @@ describe('the limits of an auditor', () => {
   test('S4: the stored progress of a pass contains no account and no amount in plain text, and can be continued', async () => {
     const store = await openProgressStore(ledger.url, ledger.vault)
     if (store === undefined) throw new Error('another auditor runs')
-    const books = [['BASE', '100.5', '0']] as const
+    const books = { assets: [['BASE', '100.5', '100.5', '0']], legs: [] } as const
     const place = { walk: 'chains', cursor: { at: 'accounts', owner: told.alice.accountId, books } } as const
     const pass = beginPass(newProgress('1', 1), 1).pass
     if (pass === null) throw new Error('a pass has begun')

@@ -3,8 +3,9 @@
  * around it, so that no other rule reports the fault.
  */
 import { describe, expect, test } from 'vitest'
+import type { LegHold } from '../../../actors/account/state.ts'
 import { type AccountHead, ChainWalk } from '../../../runtime/audit/chain-walk.ts'
-import { type EntryPlace, newEntryFindings } from '../../../runtime/audit/new-entry.ts'
+import { type EntryPlace, type Holding, newEntryFindings } from '../../../runtime/audit/new-entry.ts'
 import { type AuditEntry, chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { SALT } from '../../support/accounts.ts'
@@ -74,6 +75,10 @@ describe('entries', () => {
   })
 })
 
+function held(balance: string, incoming: string, side: Holding['side'] = 'given'): Holding {
+  return { side, tokenId: 'EUR', balance, incoming }
+}
+
 describe('entries that are new', () => {
   const [registration, credit] = chainOf({ members: REGISTRATION }, { members: CREDIT })
   if (registration === undefined || credit === undefined) throw new Error('there are two entries')
@@ -81,15 +86,15 @@ describe('entries that are new', () => {
     accountId: ALICE,
     before: registration.auditHash,
     head: { sequence: 1, tip: credit.auditHash },
-    holding: { tokenId: 'EUR', balance: '8', incoming: '2' },
+    holdings: [held('8', '2')],
   }
   const told = (changes: Partial<EntryPlace>, entry = credit): readonly string[] =>
     newEntryFindings(entry, { ...last, ...changes }).map(({ subject, problem }) => `${subject}: ${problem}`)
 
   test('X1, X2: the last entry, an earlier one and a registration are valid', () => {
     expect(told({})).toEqual([])
-    expect(told({ head: { sequence: 2, tip: GENESIS }, holding: null })).toEqual([])
-    expect(told({ before: null, head: { sequence: 1, tip: GENESIS }, holding: null }, registration)).toEqual([])
+    expect(told({ head: { sequence: 2, tip: GENESIS }, holdings: [] })).toEqual([])
+    expect(told({ before: null, head: { sequence: 1, tip: GENESIS }, holdings: [] }, registration)).toEqual([])
   })
 
   const broken: readonly (readonly [string, Partial<EntryPlace>])[] = [
@@ -99,28 +104,30 @@ describe('entries that are new', () => {
     ['chains_verify: its account is not there', { head: null }],
     ['chains_verify: its account does not know of it', { head: { sequence: 0, tip: registration.auditHash } }],
     ['chains_verify: it is the last one, and not the tip of its account', { head: { sequence: 1, tip: GENESIS } }],
-    [
-      'no_negative_balance: it is not what its chain says',
-      { holding: { tokenId: 'EUR', balance: '10', incoming: '0.000000000000000001' } },
-    ],
-    [
-      'no_negative_balance: it is not what its chain says',
-      { holding: { tokenId: 'EUR', balance: '7', incoming: '0' } },
-    ],
-    [
-      'no_negative_balance: it is not what its chain says',
-      { holding: { tokenId: 'EUR', balance: 'NaN', incoming: '0' } },
-    ],
+    ['no_negative_balance: it is not what its chain says', { holdings: [held('10', '0.000000000000000001')] }],
+    ['no_negative_balance: it is not what its chain says', { holdings: [held('7', '0')] }],
+    ['no_negative_balance: it is not what its chain says', { holdings: [held('NaN', '0')] }],
   ]
   test.for(broken)('X1, X2: %s', ([problem, changes]) => {
     expect(told(changes)).toEqual([problem])
   })
 
   test('X1: a registration follows nothing', () => {
-    const place = { before: null, head: { sequence: 0, tip: registration.auditHash }, holding: null }
+    const place = { before: null, head: { sequence: 0, tip: registration.auditHash }, holdings: [] }
     const [elsewhere] = chainOf({ members: REGISTRATION, previousHash: sha256Hex('x') })
     expect(told(place, registration)).toEqual([])
     expect(told(place, elsewhere)[0]).toBe('chains_verify: its previous_hash is not the hash of the entry before')
+  })
+
+  test('X2: from format 2 on, balance and incoming value are compared each, of both assets of an exchange', () => {
+    const stated = { balance_after: '8', available_after: '8', incoming: '2' }
+    const receive = { token_id: 'GOLD', amount: '3', balance_after: '3', available_after: '3' }
+    const exchange = { ...CREDIT, type: 'exchange', format: 2, ...stated, receive, received_incoming: '1' }
+    const [, entry] = chainOf({ members: REGISTRATION }, { members: exchange })
+    const head = { sequence: 1, tip: entry?.auditHash ?? '' }
+    expect(told({ head, holdings: [held('8', '2'), held('3', '1', 'received')] }, entry)).toEqual([])
+    const findings = told({ head, holdings: [held('10', '0'), held('3', '0', 'received')] }, entry)
+    expect(findings).toEqual(Array(2).fill('no_negative_balance: it is not what its chain says'))
   })
 
   test('X2: an entry without quantities is a finding', () => {
@@ -220,18 +227,30 @@ describe('accounts', () => {
     expect(end(head)).toEqual([`no_negative_balance account alice, ${problem}`])
   })
 
+  /** The account after an entry of a leg that is open. */
+  const withLeg = (members: JsonObject, hold: LegHold) => {
+    const stated = { format: 2, balance_after: '10', available_after: '0', group_id: 'g' }
+    const walked = chainOf(
+      { members: REGISTRATION },
+      { members: CREDIT },
+      { members: { ...CREDIT, ...stated, ...members } },
+    )
+    const open = { keyId: 'key-1', publicKey: 'public-1', status: 'active', incoming: 'accept' } as const
+    const head = { sequence: 2, lastEntry: 2, tip: walked.at(-1)?.auditHash ?? '', ...facts(open), holds: [hold] }
+    return (changes: Partial<typeof BALANCE>) => end({ ...head, ...balances(changes) }, walked)
+  }
+
   test('W3: a pending burn of a leg is still in the balance', () => {
-    expect(end({ ...balances({ balance: '14', reserved: '4' }), holds: [leg] })).toEqual([])
+    const ended = withLeg({ type: 'burn', amount: '4' }, leg)
+    expect(ended({ reserved: '4' })).toEqual([])
+    expect(ended({ balance: '6', reserved: '4' })).toHaveLength(1)
   })
 
-  test('K1: incoming value is part of the sum of the chain', () => {
-    const came = { ...CREDIT, amount: '3', balance: '10', incoming: '3' }
-    const walked = chainOf({ members: REGISTRATION }, { members: CREDIT }, { members: came })
-    const coming = legHold({ terms: { ...legHold().terms, type: 'credit', amount: '3', tokenId: 'EUR' } })
-    const open = { keyId: 'key-1', publicKey: 'public-1', status: 'active', incoming: 'accept' }
-    const head = { sequence: 2, lastEntry: 2, tip: walked.at(-1)?.auditHash ?? '', ...facts(open), holds: [coming] }
-    expect(end({ ...head, ...balances({ incoming: '3' }) }, walked)).toEqual([])
-    expect(end({ ...head, ...balances({ balance: '7', incoming: '3' }) }, walked)).toHaveLength(1)
+  test('W3: the incoming value of a leg is not in the balance yet', () => {
+    const terms = { ...legHold().terms, type: 'credit', amount: '3', tokenId: 'EUR' } as const
+    const ended = withLeg({ amount: '3', incoming: '3' }, legHold({ terms }))
+    expect(ended({ incoming: '3' })).toEqual([])
+    expect(ended({ balance: '7', incoming: '3' })).toHaveLength(1)
   })
 
   test('W3: of a broken chain only negative balances are findings', () => {

@@ -73,5 +73,5 @@ test('a document of another format is ignored', () => {
   expect(readProgress(JSON.stringify(NEW))).toEqual(NEW)
   const unseen = tail({ suppliesAtMs: null })
   expect(readProgress(JSON.stringify(unseen))).toEqual(unseen)
-  expect(readProgress('{"format":2}')).toBeUndefined()
+  expect(readProgress('{"format":1}')).toBeUndefined()
 })

@@ -17,42 +17,114 @@ function entry(type: string, amount: string, balance: string, others: JsonObject
 
 const DISAGREES = 'its balance does not follow from the entries up to it'
 
+/** The problems of the entries, in their order; settlements have a `settles`. */
+function problemsOf(...entries: readonly JsonObject[]): readonly (string | undefined)[] {
+  const books = new Books()
+  return entries.map((members, index) =>
+    members['settles'] === undefined ? books.enter({ txn_id: `txn_${index}`, ...members }) : books.settle(members),
+  )
+}
+
+const IN_GROUP = { group_id: 'a group' }
+const FUNDED = entry('credit', '10', '10')
+
 describe('books', () => {
-  test('K1: entries change the sum by their amounts, and their balances follow from it', () => {
-    const books = new Books()
+  test('K1: balances follow from the amounts of the entries', () => {
+    const gold = { token_id: 'GOLD', amount: '7', balance_after: '7', available_after: '7' }
     const entries = [
-      entry('credit', '10', '10'),
+      FUNDED,
       entry('debit', '2.5', '7.5'),
       entry('mint', '1', '8.5'),
       entry('transfer', '3', '5.5'),
       entry('burn', '0.5', '5'),
-      entry('credit', '4', '5', { incoming: '4' }),
-      entry('debit', '4', '5'),
-      entry('exchange', '1', '4', { receive: { token_id: 'GOLD', amount: '7' } }),
+      entry('exchange', '1', '4', { receive: gold }),
+      entry('debit', '7', '0', { token_id: 'GOLD' }),
     ]
-    expect(entries.map((members) => books.enter(members))).toEqual(entries.map(() => undefined))
-    expect(books.stored()).toEqual([
-      ['EUR', '4', '0'],
-      ['GOLD', '7', '0'],
-    ])
+    expect(problemsOf(...entries)).toEqual(entries.map(() => undefined))
   })
 
-  test('K2: the burn of a leg is in the balance until its group settles', () => {
-    const begin = (): Books => {
-      const books = new Books()
-      expect(books.enter(entry('credit', '10', '10'))).toBeUndefined()
-      // Held, not burned.
-      expect(books.enter(entry('burn', '4', '10', { group_id: 'a group' }))).toBeUndefined()
-      return books
-    }
+  test.for<[what: string, ...JsonObject[]]>([
+    ['a balance below', entry('credit', '1', '10.9')],
+    ['a balance above', entry('credit', '1', '11.1')],
+    ['incoming value of no leg', entry('credit', '1', '11', { incoming: '1' })],
+    ['an amount that waits without a group', entry('credit', '1', '10', { incoming: '1' })],
+    [
+      'another balance of the received asset',
+      entry('exchange', '1', '9', {
+        receive: { token_id: 'GOLD', amount: '7', balance_after: '8', available_after: '0' },
+      }),
+    ],
+    [
+      'incoming value of the received asset',
+      entry('exchange', '1', '9', {
+        receive: { token_id: 'GOLD', amount: '7', balance_after: '7', available_after: '0' },
+        received_incoming: '1',
+      }),
+    ],
+  ])('K1: %s is a finding', ([, ...entries]) => {
+    expect(problemsOf(FUNDED, ...entries).at(-1)).toBe(DISAGREES)
+  })
+
+  const leg = entry('credit', '4', '10', { incoming: '4', ...IN_GROUP })
+  const burn = entry('burn', '4', '10', IN_GROUP)
+  const settled = (type: string, balance: string, others: JsonObject = {}) =>
+    entry(type, '4', balance, { settles: 'txn_1', ...IN_GROUP, ...others })
+
+  test.for<[what: string, ...JsonObject[]]>([
+    ['value comes when its group settles', leg, settled('credit', '14'), entry('debit', '1', '13')],
+    ['value is burned when its group settles', burn, settled('burn', '6'), entry('debit', '1', '5')],
+    ['reverted value never came', leg, entry('debit', '4', '10', { compensates: 'txn_1', ...IN_GROUP })],
+    ['a reverted burn never happened', burn, entry('credit', '4', '10', { compensates: 'txn_1', ...IN_GROUP })],
+    ['a debit of a leg changes the balance at once', entry('debit', '4', '6', IN_GROUP)],
+    ['a linked group changes it at once', entry('credit', '4', '14', IN_GROUP), entry('burn', '4', '10', IN_GROUP)],
+    ['other entries come between', leg, entry('debit', '1', '9', { incoming: '4' }), settled('credit', '13')],
+  ])('K2: %s', ([, ...entries]) => {
+    expect(problemsOf(FUNDED, ...entries)).toEqual([undefined, ...entries.map(() => undefined)])
+  })
+
+  const NO_LEG = 'it settles no such leg'
+  test.for<[what: string, problem: string, ...JsonObject[]]>([
+    ['without a leg', NO_LEG, settled('credit', '14')],
+    ['twice', NO_LEG, leg, settled('credit', '14'), settled('credit', '18')],
+    [
+      'after its compensation',
+      NO_LEG,
+      leg,
+      entry('debit', '4', '10', { compensates: 'txn_1' }),
+      settled('credit', '14'),
+    ],
+    ['of another amount', NO_LEG, leg, { ...settled('credit', '15'), amount: '5' }],
+    ['of another type', NO_LEG, leg, settled('burn', '6')],
+    ['of another asset', NO_LEG, leg, settled('credit', '4', { token_id: 'GOLD' })],
+    ['that is missing', DISAGREES, leg, entry('debit', '1', '13')],
+    ['of a linked transaction', NO_LEG, entry('credit', '4', '14', IN_GROUP), settled('credit', '18')],
+  ])('K2: a settlement %s is a finding', ([, problem, ...entries]) => {
+    expect(problemsOf(FUNDED, ...entries).at(-1)).toBe(problem)
+  })
+
+  test('K2: more than the balance without open burns is not available', () => {
+    const told = (available: string) => problemsOf(FUNDED, { ...burn, available_after: available })[1]
+    expect([told('6'), told('6.1')]).toEqual([undefined, 'more is available than its balance'])
+  })
+
+  test('K3: groups of format 1 keep a looser rule, also for settlements of format 2', () => {
+    const first = (type: string, amount: string, balance: string, others: JsonObject = {}): JsonObject => ({
+      ...{ format: 1, type, amount, balance, token_id: 'EUR', ...IN_GROUP },
+      ...others,
+    })
+    const begun = [first('credit', '10', '0', { incoming: '10' }), first('burn', '4', '10')]
     for (const [balance, told] of [
       ['11', undefined],
       ['7', undefined],
       ['6.9', DISAGREES],
       ['11.1', DISAGREES],
     ] as const) {
-      expect([balance, begin().enter(entry('credit', '1', balance))]).toEqual([balance, told])
+      expect([balance, problemsOf(...begun, entry('credit', '1', balance))[2]]).toEqual([balance, told])
     }
+    expect(problemsOf(...begun, settled('burn', '6'), entry('credit', '1', '8')).slice(2)).toEqual([
+      undefined,
+      DISAGREES,
+    ])
   })
 
   test('an entry of format 1 has its balance alone', () => {
@@ -62,13 +134,18 @@ describe('books', () => {
     expect(new Books().enter({ ...first, balance_after: '10', available_after: '10' })).toBe(
       'its balance is no quantity',
     )
+    const received = { receive: { token_id: 'GOLD', amount: '7' }, balance: '-1' }
+    const exchange = { ...first, type: 'exchange', ...received, received_balance: '7' }
+    expect(new Books().enter({ ...exchange, balance: '0', amount: '0' })).toBeUndefined()
+    expect(new Books().enter({ ...exchange, received_balance: '6' })).toBe(DISAGREES)
   })
 
-  test('no more is available than the balance', () => {
-    expect(new Books().enter(entry('credit', '10', '10', { available_after: '10' }))).toBeUndefined()
-    expect(new Books().enter(entry('credit', '10', '10', { available_after: '10.1' }))).toBe(
-      'more is available than its balance',
-    )
+  test('stored books go on as they were', () => {
+    const books = new Books()
+    for (const [index, members] of [FUNDED, leg].entries()) books.enter({ txn_id: `txn_${index}`, ...members })
+    const again = new Books(books.stored())
+    expect(again.stored()).toEqual(books.stored())
+    expect(again.settle(settled('credit', '14'))).toBeUndefined()
   })
 
   test('NFTs are ignored', () => {
@@ -77,7 +154,7 @@ describe('books', () => {
     expect(books.enter({ type: 'transfer', amount: '1', nft_count: 0, ...nft })).toBeUndefined()
     expect(books.enter(entry('credit', '5', '5'))).toBeUndefined()
     expect(books.enter(entry('exchange', '2', '3', { receive: { ...nft, amount: '1' } }))).toBeUndefined()
-    expect(books.stored()).toEqual([['EUR', '3', '0']])
+    expect([...books.tokens()]).toEqual(['EUR'])
   })
 
   test('malformed quantities are problems', () => {
