@@ -1,15 +1,16 @@
 /** GET /v1/accounts/{id}/statements: the movements of one balance, signed or as CSV (D22). */
 import type { Movement, MovementQuery, MovementsPage } from '../../../runtime/ports/ledger-reads.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
-import { admittedStream, sameAdmission } from '../../endpoint/admitted-stream.ts'
+import { admittedStream, NotAdmitted, sameAdmission } from '../../endpoint/admitted-stream.ts'
 import { listReply, MAX_PAGE_SIZE, type PageRequest } from '../../endpoint/paging.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 import { accountRead } from '../../endpoint/path-values.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { type EdgeContext, type Endpoint, EVERYONE, type GuardedCall } from '../../endpoint/route.ts'
 import { signAssertion } from '../../endpoint/service-signature.ts'
-import { pastTimeIn, TIME, timeIn } from '../../endpoint/times.ts'
+import { pastTimeIn, TIME } from '../../endpoint/times.ts'
 import { prefers } from '../../http/accept.ts'
+import { logFailure } from '../../http/failure-log.ts'
 import { notFound, problem, type Problem } from '../../http/problem.ts'
 import { streamReply, type StreamReply, textReply } from '../../http/reply.ts'
 import { streamTexts } from '../../http/text-stream.ts'
@@ -41,14 +42,19 @@ With \`Accept: text/csv\` the response has **all movements as CSV** with a heade
       description: 'The token; `BASE` for the ledger’s own unit.',
       schema: tokenIdField,
     },
-    { name: 'from', in: 'query', description: 'From this time on: RFC 3339 with an offset.', schema: TIME },
+    {
+      name: 'from',
+      in: 'query',
+      description: 'From this time on, not in the future: RFC 3339 with an offset.',
+      schema: TIME,
+    },
     { name: 'to', in: 'query', description: 'Before this time, by default now; not in the future.', schema: TIME },
     ...PAGING,
   ],
   answers: [{ status: 200, description: 'One page; or all movements as CSV.', content: statementResponse, text: CSV }],
   refusals: {
     ERR_INVALID_TOKEN_ID: 'The token ID is ill-formed or missing.',
-    ERR_INVALID_TIMESTAMP: 'A time is ill-formed, `to` lies in the future, or `from` lies after it.',
+    ERR_INVALID_TIMESTAMP: 'A time is ill-formed, or lies in the future.',
     ERR_OVERLOADED: 'Too many lists are being sent, to this client or by this edge.',
   },
   handle: accountRead((accountId, context, call) => {
@@ -79,11 +85,8 @@ function readRange({ query }: GuardedCall, nowMs: number): Range {
   if (tokenId === null && query.value('token_id') === null) {
     query.reject('token_id', 'ERR_INVALID_TOKEN_ID', 'is required')
   }
-  const fromMs = timeIn(query, 'from')
+  const fromMs = pastTimeIn(query, 'from', nowMs)
   const toMs = pastTimeIn(query, 'to', nowMs)
-  if (fromMs !== null && fromMs > (toMs ?? nowMs)) {
-    query.reject('from', 'ERR_INVALID_TIMESTAMP', 'must not lie after to')
-  }
   return { tokenId: tokenId ?? '', fromMs, toMs }
 }
 
@@ -146,23 +149,43 @@ function csvReply(
       'Too many lists are being sent, to this client or by this edge. Try again.',
     )
   }
-  const body = streamTexts(rowsOf(context, { ...asked, limit: MAX_PAGE_SIZE }, first), clock, giveBack)
-  return streamReply(200, CSV, admittedStream(body, sameAdmission(call)), VARIES)
+  const isAdmitted = sameAdmission(call)
+  let isOver = false
+  const ended = (): void => {
+    isOver = true
+    giveBack()
+  }
+  const goesOn = async (): Promise<boolean> => !isOver && (await isAdmitted())
+  const rows = rowsOf(context, call, { asked: { ...asked, limit: MAX_PAGE_SIZE }, first, goesOn })
+  return streamReply(200, CSV, admittedStream(streamTexts(rows, clock, ended), isAdmitted), VARIES)
+}
+
+interface StartedRows {
+  readonly asked: MovementQuery
+  readonly first: MovementsPage
+  /** Whether the client still reads and is admitted; pages without movements are read while it takes nothing. */
+  readonly goesOn: () => Promise<boolean>
 }
 
 async function* rowsOf(
-  { reads }: EdgeContext,
-  asked: MovementQuery,
-  first: MovementsPage,
+  { log, reads }: EdgeContext,
+  { http, trail }: GuardedCall,
+  { asked, first, goesOn }: StartedRows,
 ): AsyncGenerator<string, void, undefined> {
   yield 'sequence,txn_id,type,amount,balance_after,timestamp\r\n'
   for (let page = first; ;) {
     if (page.movements.length > 0) yield page.movements.map(rowOf).join('')
     if (page.next === null) return
-    const next = await reads.movements({ ...asked, after: page.next })
-    // A list that ends here would look complete.
-    if (!next) throw new Error('the account was erased while its movements were sent')
-    page = next
+    if (!(await goesOn())) throw new NotAdmitted('The client may not have the rest.')
+    try {
+      const next = await reads.movements({ ...asked, after: page.next })
+      // A list that ends here would look complete.
+      if (!next) throw new Error('the account was erased while its movements were sent')
+      page = next
+    } catch (failure) {
+      logFailure(log, failure, trail, http.req.method)
+      throw failure
+    }
   }
 }
 

@@ -121,8 +121,8 @@ export const statementResponse = define(
   {
     account_id: accountIdField,
     token_id: tokenIdField,
-    from: [v.nullable(timestamp), 'The time from which on; null: from the beginning.'],
-    to: [timestamp, 'The time before which.'],
+    from: [v.nullable(timestamp), 'The beginning, included; null: that of the account.'],
+    to: [timestamp, 'The end, excluded.'],
     opening: [minimalDecimal, 'The balance before the first movement of the page.'],
     opening_sequence: [v.nullable(count), 'The entry that states it; null: there is none.'],
     movements: [v.array(movementResponse), 'The movements of this page, oldest first.'],

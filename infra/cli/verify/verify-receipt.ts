@@ -32,6 +32,7 @@ const SHARED_FIELDS = [
   'type',
   'amount',
   'token_id',
+  'receive',
   'balance_after',
   'available_after',
   'origin',
@@ -109,6 +110,8 @@ function problemOfEntry(receipt: JsonObject, entry: CheckedEntry): string | unde
     previous_hash: showHash(entry.previousHash),
     ...(fields === null ? {} : Object.fromEntries(SHARED_FIELDS.map((name) => [name, fields[name] ?? null]))),
   }
-  const different = Object.keys(expected).find((name) => (receipt[name] ?? null) !== expected[name])
+  const isSame = (name: string): boolean =>
+    canonicalJson(receipt[name] ?? null) === canonicalJson(expected[name] ?? null)
+  const different = Object.keys(expected).find((name) => !isSame(name))
   return different === undefined ? undefined : `its ${different} is not that of entry ${entry.sequence} of the chain`
 }

@@ -5,6 +5,8 @@
  *   B2. Within an account, times and sequences rise together: an index of both is in the order of the chain.
  *   B3. A movement is the difference from the entry before. It must be the amount that its entry states, or else the page
  *       is refused: the ledger signs no sum that it cannot show.
+ *   B4. The last page is compared with the entry behind it, or else with the account's balance: a last entry that the
+ *       indexes do not have would be missing without a trace.
  */
 import { formatQuantity, ZERO } from '../../../actors/money.ts'
 import type {
@@ -16,16 +18,21 @@ import type {
   MovementsPage,
 } from '../../../runtime/ports/ledger-reads.ts'
 import { prepared } from '../connection/prepared.ts'
+import { balanceFrom } from '../rows/account-parts.ts'
 import { CHAIN_ENTRY_COLUMNS, type ChainEntryRow } from '../rows/chain-entries.ts'
 import { fetchKeysOfAccounts } from '../rows/erased-accounts.ts'
+import { opened } from '../rows/opened-rows.ts'
+import { PLACES } from '../rows/row-sealer.ts'
 import { arrivalIn, movementOf, type Stated, statedIn, viewAt, withArrival } from '../rows/stated-balance.ts'
+import { accountKeyName } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
+import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import type { Sql } from '../connection/connection.ts'
 import type { AccountPlace } from './account-reads.ts'
 import { instantOf, type Reading } from './reading.ts'
 
-/** Larger than every sequence. */
-const ANY_SEQUENCE = 2 ** 53
+/** Behind every entry of its time. */
+const LAST_SEQUENCE = 2 ** 53
 
 /** Entries that change the balance of `asset`, an SQL expression. `rest`: conditions, order and limit. */
 function placesOf(asset: string, rest: string): string {
@@ -70,19 +77,35 @@ SELECT asset.token_id AS asset, entry.*
 export const BALANCES_AT = lastEntries('token_id > $5 ORDER BY token_id LIMIT $6')
 export const BALANCE_AT = lastEntries('token_id = $5')
 
+const BEHIND = '(processed_at, sequence) > ($3::timestamptz, $4::bigint)'
+const IN_ORDER = 'ORDER BY processed_at, sequence LIMIT'
 /** From behind the place ($3, $4) to before $6. */
-const AHEAD = `(processed_at, sequence) > ($3::timestamptz, $4::bigint) AND processed_at < $6::timestamptz
-      ORDER BY processed_at, sequence LIMIT $7`
+const AHEAD = `${BEHIND} AND processed_at < $6::timestamptz ${IN_ORDER} $7`
+const NEXT = `${BEHIND} ${IN_ORDER} 1`
+
+/** Places of entries that may change the balance of $5: its own, and the arrival of an imported account. */
+function aheadOf(rest: string): string {
+  return `${placesOf('$5', rest)}
+     UNION ALL
+    (SELECT processed_at, sequence FROM audit_entries
+      WHERE shard_id = $1 AND account_id = $2 AND token_id = '' AND ${rest})`
+}
 
 export const MOVEMENTS = `
 SELECT entry.* FROM (
-    SELECT sequence FROM (${placesOf('$5', AHEAD)}
-     UNION ALL
-    (SELECT processed_at, sequence FROM audit_entries
-      WHERE shard_id = $1 AND account_id = $2 AND token_id = '' AND ${AHEAD})) places
-     ORDER BY sequence LIMIT $7) found
+    SELECT sequence FROM (${aheadOf(AHEAD)}) places ORDER BY sequence LIMIT $7) found
  CROSS JOIN LATERAL (${ENTRY}) entry
  ORDER BY entry.sequence`
+
+/** The first entry behind the place ($3, $4), with nulls where there is none, and the balance of $5. */
+export const BEYOND = `
+SELECT held.document AS held, entry.*
+  FROM accounts account
+  LEFT JOIN balances held ON held.shard_id = $1 AND held.account_id = $2 AND held.token_id = $5
+  LEFT JOIN LATERAL (
+    SELECT sequence FROM (${aheadOf(NEXT)}) places ORDER BY sequence LIMIT 1) found ON true
+  LEFT JOIN LATERAL (${ENTRY}) entry ON true
+ WHERE account.shard_id = $1 AND account.account_id = $2`
 
 /** Gives the decimals of each token. Throws UnreadableRow. */
 type DecimalsOf = (reading: Reading, tokenIds: readonly string[]) => Promise<(tokenId: string) => number>
@@ -98,7 +121,7 @@ export async function readBalancesAt(
 ): Promise<BalancesAtPage | undefined> {
   const place = reading.placeOf(accountId)
   if (place === undefined) return undefined
-  const parameters = [...parametersOf(place, { atMs, sequence: ANY_SEQUENCE }), after ?? '', limit + 1]
+  const parameters = [...parametersOf(place, { atMs, sequence: LAST_SEQUENCE }), after ?? '', limit + 1]
   const rows = await reading.pool.run((sql) => lastStated({ reading, place, sql }, BALANCES_AT, parameters))
   if (rows === undefined) return undefined
   const page = rows.slice(0, limit)
@@ -121,7 +144,7 @@ export async function readBalanceAt(
 ): Promise<BalanceAt | null | undefined> {
   const place = reading.placeOf(accountId)
   if (place === undefined) return undefined
-  const at = { atMs, sequence: ANY_SEQUENCE }
+  const at = { atMs, sequence: LAST_SEQUENCE }
   const stated = await reading.pool.run((sql) => statedAt({ reading, place, sql }, tokenId, at))
   if (stated === undefined || stated === null) return stated
   const decimals = await decimalsOf(reading, [tokenId])
@@ -153,14 +176,38 @@ export async function readMovements(
       movements.push(...movementOf(row, next, last))
       last = next
     }
-    const end = rows.length > limit ? page.at(-1) : undefined
-    return { opening: endOf(opening), movements, closing: endOf(last), next: end === undefined ? null : placeOf(end) }
+    const lastRow = page.at(-1)
+    const end = lastRow === undefined ? from : placeOf(lastRow)
+    const isLast = rows.length <= limit
+    if (isLast) await checkEnd(look, tokenId, end, last)
+    return { opening: endOf(opening), movements, closing: endOf(last), next: isLast ? null : end }
   })
 }
 
 function nextStated(row: ChainEntryRow, tokenId: string, last: Stated | null, vault: RowVault): Stated | null {
   if (row.token_id === '') return withArrival(tokenId, last, arrivalIn(row, vault))
   return statedIn(row, tokenId, vault)
+}
+
+type BeyondRow = (ChainEntryRow | { readonly sequence: null }) & { readonly held: Buffer | null }
+
+/** B4. Throws UnreadableRow. */
+async function checkEnd(look: Look, tokenId: string, end: ChainPlace, last: Stated | null): Promise<void> {
+  const { place, reading, sql } = look
+  const { ref, shardId } = place
+  const [row] = await prepared<BeyondRow>(sql, BEYOND, [...parametersOf(place, end), tokenId])
+  if (row === undefined) return
+  if (row.sequence !== null) {
+    const next = nextStated(row, tokenId, last, reading.vault)
+    if (next !== null) movementOf(row, next, last)
+    return
+  }
+  const name = PLACES.balance(shardId, ref, tokenId)
+  const { held: sealed } = row
+  const held = sealed && opened(name, () => balanceFrom(reading.vault.open(accountKeyName(ref), name, sealed)))
+  if ((held?.balance ?? ZERO) !== (last?.balance ?? ZERO)) {
+    throw new UnreadableRow(name, 'it is not what the last entry states')
+  }
 }
 
 function endOf(stated: Stated | null): MovementsPage['opening'] {

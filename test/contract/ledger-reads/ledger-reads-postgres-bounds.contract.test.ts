@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { createKnownAmounts } from '../../../infra/postgres/rows/known-amounts.ts'
-import { BALANCE_AT, BALANCES_AT, MOVEMENTS } from '../../../infra/postgres/reads/balance-history.ts'
+import { BALANCE_AT, BALANCES_AT, BEYOND, MOVEMENTS } from '../../../infra/postgres/reads/balance-history.ts'
 import { ACCOUNTS } from '../../../infra/postgres/reads/account-reads.ts'
 import {
   createLedgerReads,
@@ -199,6 +199,7 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
       expect(await scanned('moves', 'text, timestamptz, integer', MOVEMENTS, `'BASE', '2100-01-01', 101`)).toBeLessThan(
         500,
       )
+      expect(await scanned('beyond', 'text', BEYOND, `'BASE'`)).toBeLessThan(20)
       await asRead.end()
     },
   )

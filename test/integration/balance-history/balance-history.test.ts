@@ -1,5 +1,6 @@
 /** Balances at a time and statements of a real ledger agree with books that were kept in BigInt. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
 import { type AuditedBooks, keepBooks } from './bookkeeping.ts'
 import { expectBalancesAt, expectStatement } from './checks.ts'
 
@@ -51,3 +52,33 @@ test('balances come in pages by token ID', async () => {
   expect([first?.balances.map(({ tokenId }) => tokenId), first?.next]).toEqual([['BASE'], 'BASE'])
   expect([second?.balances.map(({ tokenId }) => tokenId), second?.next]).toEqual([['GOLD'], 'GOLD'])
 })
+
+test.for(['the last', 'an earlier'])(
+  'a statement is refused if %s movement is hidden from the indexes',
+  async (which) => {
+    const { ledger, reads } = kept
+    const { sql, vault } = ledger
+    const [accountId, tokenId] = ['party-0', 'GOLD']
+    const asked = { accountId, tokenId, fromMs: null, toMs: Date.now(), after: null, limit: 1000 }
+    const { movements = [] } = (await reads.movements(asked)) ?? {}
+    const last = movements.at(-1)
+    const earlier = movements.findLast(({ atMs }) => atMs < (last?.atMs ?? 0))
+    const hidden = which === 'the last' ? last : earlier
+    if (hidden === undefined) throw new Error('there are movements')
+    const upToIt = { ...asked, toMs: hidden.atMs + 1 }
+    expect((await reads.movements(upToIt))?.movements.at(-1)).toEqual(hidden)
+    const ofEntry = `WHERE account_id = '${vault.accountRef(accountId)}' AND sequence = ${hidden.sequence}`
+    await sql.unsafe(`
+    CREATE TABLE kept_transactions AS SELECT * FROM transactions ${ofEntry};
+    CREATE TABLE kept_entries AS SELECT * FROM audit_entries ${ofEntry};
+    UPDATE transactions SET token_id = 'COPPER', received_token_id = NULL ${ofEntry};
+    UPDATE audit_entries SET token_id = 'COPPER' ${ofEntry}`)
+    await expect(reads.movements(upToIt)).rejects.toThrow(ReadsUnavailable)
+    await expect(reads.movements(asked)).rejects.toThrow(ReadsUnavailable)
+    await sql.unsafe(`
+    DELETE FROM transactions ${ofEntry}; INSERT INTO transactions SELECT * FROM kept_transactions;
+    DELETE FROM audit_entries ${ofEntry}; INSERT INTO audit_entries SELECT * FROM kept_entries;
+    DROP TABLE kept_transactions, kept_entries`)
+    expect((await reads.movements(upToIt))?.movements.at(-1)).toEqual(hidden)
+  },
+)

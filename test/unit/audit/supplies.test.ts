@@ -109,7 +109,12 @@ describe('books', () => {
 
   test('K3: groups of format 1 keep a looser rule, also for settlements of format 2', () => {
     const first = (type: string, amount: string, balance: string, others: JsonObject = {}): JsonObject => ({
-      ...{ format: 1, type, amount, balance, token_id: 'EUR', ...IN_GROUP },
+      format: 1,
+      type,
+      amount,
+      balance,
+      token_id: 'EUR',
+      ...IN_GROUP,
       ...others,
     })
     const begun = [first('credit', '10', '0', { incoming: '10' }), first('burn', '4', '10')]

@@ -202,6 +202,11 @@ describe('a receipt', () => {
     ['W1: after the key was in use', receiptOf(ENTRY, { processed_at: '2027-01-01T00:05:00.001Z' }), 'was not in use'],
     ['W1: of no ledger', receiptOf(ENTRY, { ledger_id: null }), 'its ledger_id is not'],
     ['W2: another amount than the chain has', receiptOf(ENTRY, { amount: '6' }), 'its amount is not that of entry 3'],
+    [
+      'W2: another received asset',
+      receiptOf(ENTRY, { receive: { amount: '1', token_id: 'GOLD' } }),
+      'its receive is not that of entry 3',
+    ],
     ['W2: another hash', receiptOf(ENTRY, { audit_hash: showHash(GENESIS) }), 'its audit_hash is not that of entry 3'],
     ['W2: another sequence', receiptOf(ENTRY, { sequence: 4 }), 'its txn_id is not that of entry 4'],
     ['W2: a sequence beyond the chain', receiptOf(ENTRY, { sequence: 9 }), 'the chain has no entry'],

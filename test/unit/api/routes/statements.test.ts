@@ -1,5 +1,6 @@
 /** Balances at a time, and statements: signed pages that add up, and CSV (D22). */
 import { createPublicKey, verify } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Movement } from '../../../../runtime/ports/ledger-reads.ts'
 import { STREAMS_OF_ONE_CLIENT } from '../../../../api/http/stream-places.ts'
@@ -159,12 +160,18 @@ describe('a statement', () => {
     })
   })
 
+  test('of an empty interval has no movements', async () => {
+    const { edge, token, times } = await scene()
+    const page = await bodyOf(await edge.get(`${PATH}?token_id=BASE&from=${times[2]}&to=${times[1]}`, token))
+    expect(page).toMatchObject({ opening: '7', movements: [], closing: '7', first_page: true, last_page: true })
+  })
+
   test.for([
     ['', ['ERR_INVALID_TOKEN_ID'], ['token_id']],
     ['token_id=a%20b', ['ERR_INVALID_TOKEN_ID'], ['token_id']],
     ['token_id=BASE&from=soon', ['ERR_INVALID_TIMESTAMP'], ['from']],
     ['token_id=BASE&to=2999-01-01T00:00:00Z', ['ERR_INVALID_TIMESTAMP'], ['to']],
-    ['token_id=BASE&from=2026-01-01T00:00:00Z&to=2025-01-01T00:00:00Z', ['ERR_INVALID_TIMESTAMP'], ['from']],
+    ['token_id=BASE&from=2999-01-01T00:00:00Z', ['ERR_INVALID_TIMESTAMP'], ['from']],
     ['from=soon', ['ERR_INVALID_TIMESTAMP', 'ERR_INVALID_TOKEN_ID'], ['from', 'token_id']],
   ] as const)('is refused: %s', async ([query, codes, fields]) => {
     const { edge, token } = await scene()
@@ -213,5 +220,26 @@ describe('a statement as CSV', () => {
     const response = await edge.get(`${PATH}?token_id=BASE&page_size=1`, token, CSV)
     edge.reads.failure = new Error('the database is gone')
     await expect(response.text()).rejects.toThrow('the database is gone')
+    expect(edge.log.map(({ level }) => level)).toContain('error')
+  })
+
+  test('reads no further once the client has left, although no page has movements', async () => {
+    const { edge, token } = await scene()
+    const end = { balance: '0', sequence: null }
+    let read = 0
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+    const movements = async () => {
+      read += 1
+      if (read === 4) await reader?.cancel()
+      if (read > 9) throw new Error('the client has left')
+      return { opening: end, movements: [], closing: end, next: { atMs: read, sequence: read } }
+    }
+    Object.assign(edge.reads, { movements })
+    reader = (await edge.get(`${PATH}?token_id=BASE`, token, CSV)).body?.getReader()
+    await reader?.read()
+    await reader?.read()
+    // Everything here is in memory: what was begun ends within a few turns.
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate()
+    expect(read).toBe(4)
   })
 })
