@@ -33,6 +33,8 @@ export class RefundChecker {
   private readonly completed = new Map<string, bigint>()
   /** Credits that are undone, or are being undone. */
   private readonly compensated = new Set<string>()
+  /** Credits whose compensation failed in this commit. */
+  private spared: ReadonlySet<string> = new Set()
 
   constructor(demand: Demand, known: ReadonlyMap<string, TrackedTransaction>, wallNow: () => number) {
     this.demand = demand
@@ -43,6 +45,8 @@ export class RefundChecker {
   /** After the transactions of the batch are known. */
   commit({ transactions, transactionChanges, refunds }: ShardBatch): void {
     const sides = new Set<string>()
+    this.spared = new Set(transactionChanges.flatMap(({ txnId, finished }) => this.sparedBy(txnId, finished)))
+    for (const txnId of this.spared) this.compensated.delete(txnId)
     const isFailed = ({ transaction }: TransactionWrite): boolean => transaction.status === 'failed'
     const begun = transactions.filter((write) => !isFailed(write)).flatMap((write) => this.entered(write, sides) ?? [])
     // A refund may have failed because of one that began, or failed, in the same commit.
@@ -61,7 +65,7 @@ export class RefundChecker {
   /** The refunded transfer, if it is a refund that has not failed. */
   private entered({ transaction }: TransactionWrite, sides: Set<string>): Received | undefined {
     const { accountId, txnId, type, fromAccountId, counterTxnId, compensates, refunds, status, payload } = transaction
-    if (compensates !== null) this.compensated.add(compensates)
+    if (compensates !== null && status !== 'failed') this.compensated.add(compensates)
     if (type === 'credit' && fromAccountId !== null && counterTxnId !== null && this.isPayment(transaction)) {
       const received = { credit: transaction, committedAtMs: this.wallNow(), standing: 0n }
       this.received.set(`${accountId} ${counterTxnId}`, received)
@@ -109,9 +113,15 @@ export class RefundChecker {
     const isNew = original === undefined || original.committedAtMs + CLOCK_ERROR_MS > createdAtMs
     fails('refund_original_not_found', isNew)
     fails('refund_mismatch', credit?.tokenId !== tokenId || (to !== null && to !== credit.fromAccountId))
-    fails('already_compensated', this.compensated.has(credit?.txnId ?? ''))
+    const side = credit?.txnId ?? ''
+    fails('already_compensated', this.compensated.has(side) || this.spared.has(side))
     const most = (original?.standing ?? 0n) + unitsOf(amount)
     fails('refund_exceeds_original', credit !== undefined && most > unitsOf(credit.amount))
+  }
+
+  private sparedBy(txnId: string, finished: ShardBatch['transactionChanges'][number]['finished']): readonly string[] {
+    const compensates = this.known.get(txnId)?.transaction.compensates ?? null
+    return finished?.transaction.status === 'failed' && compensates !== null ? [compensates] : []
   }
 
   private ended(txnId: string, status: Transaction['status'], sides: Set<string>): void {
