@@ -1,7 +1,9 @@
 /** The event log of a real ledger: each fact once, in order, without gaps, also beside commits in flight. */
+import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acceptServer } from '../../infra/postgres/connection/accepted-servers.ts'
 import { createAttestationStore } from '../../infra/postgres/access/attestation-store-postgres.ts'
+import { findPlaces } from '../../infra/postgres/reads/event-places.ts'
 import { createLedgerEvents, type PostgresLedgerEvents } from '../../infra/postgres/reads/ledger-events-postgres.ts'
 import { accountAddress } from '../../actors/address.ts'
 import {
@@ -217,6 +219,25 @@ test('the events of an erased account keep their places and IDs, and lose their 
   ])
   expect(ofCarol[1]?.content).toMatchObject({ kind: 'erased_transaction', transaction: { txnId: credit } })
   expect(JSON.stringify(ofCarol)).not.toMatch(/carol|secret|amount/)
+})
+
+test('a read touches few pages of a table with many commits', async () => {
+  await ledger.sql.unsafe(`DO $$ BEGIN FOR i IN 1..5000 LOOP
+    INSERT INTO commits (final, pending, ended) VALUES ('{}', '{}', '{}'); COMMIT; END LOOP; END $$`)
+  await ledger.sql`ANALYZE commits`
+  const plans: string[] = []
+  const onnotice = ({ message }: postgres.Notice): void => void plans.push(message ?? '')
+  const explained = postgres(ledger.url, { max: 1, onnotice })
+  try {
+    await explained.unsafe(`LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on;
+      SET auto_explain.log_buffers = on; SET client_min_messages = log`)
+    plans.length = 0
+    expect((await findPlaces(explained, null, 30)).places).toHaveLength(30)
+  } finally {
+    await explained.end()
+  }
+  const [, hit] = /Buffers: shared hit=([0-9]+)/.exec(plans.join('\n')) ?? []
+  expect(Number(hit)).toBeLessThan(500)
 })
 
 test('an entry of an unknown kind is an event, and does not stop the log', async () => {
