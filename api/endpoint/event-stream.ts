@@ -6,6 +6,7 @@
  */
 import type { EventPage, EventPosition, LedgerEvent, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import { fieldsOf } from '../../runtime/ports/trail.ts'
+import { logFailure } from '../http/failure-log.ts'
 import { type Problem, problem } from '../http/problem.ts'
 import { streamReply, textReply } from '../http/reply.ts'
 import { streamTexts } from '../http/text-stream.ts'
@@ -128,11 +129,19 @@ interface StartedStream extends Listening {
 }
 
 async function* textsOf(
-  { eventTail, settings, clock }: EdgeContext,
+  { eventTail, settings, clock, log }: EdgeContext,
   call: GuardedCall,
   { first, isSelected, seal, progress }: StartedStream,
 ): AsyncGenerator<string, void, undefined> {
   const isAdmitted = sameAdmission(call)
+  const readOn = async (after: EventPosition): Promise<Selected> => {
+    try {
+      return await selected(eventTail.read, isSelected, { after, limit: PART_EVENTS })
+    } catch (failure) {
+      logFailure(log, failure, call.trail, call.http.req.method)
+      throw failure
+    }
+  }
   yield `retry: ${RETRY_MS}\n\n`
   let sentMs = clock.monotonic()
   for (let page = first; !progress.ended && (await isAdmitted());) {
@@ -146,10 +155,10 @@ async function* textsOf(
       yield `: no event\nid: ${seal(next)}\n\n`
       sentMs = clock.monotonic()
     }
-    page = await selected(eventTail.read, isSelected, { after: next, limit: PART_EVENTS })
+    page = await readOn(next)
     if (page.events.length > 0) continue
     await eventTail.changed(page.next, Math.max(1, sentMs + COMMENT_EVERY_MS - clock.monotonic()))
-    page = await selected(eventTail.read, isSelected, { after: page.next, limit: PART_EVENTS })
+    page = await readOn(page.next)
   }
 }
 

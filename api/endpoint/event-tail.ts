@@ -3,7 +3,8 @@
  *   T1. The tail reads the log every POLL_MS, and only while it has a listener.
  *   T2. The latest events stay in memory, up to RECENT_EVENTS. A listener that is further behind reads the log itself.
  *   T3. If the log cannot be read, all listeners are woken: each then meets the failure itself.
- *   T4. The erasure of an account empties the memory, which could hold the account's content.
+ *   T4. The erasure of an account empties the memory, which could hold the account's content. So does the end of the last
+ *       listener: what happens until the next one is not followed.
  */
 import { repeat, type Clock } from '../../runtime/ports/clock.ts'
 import type { EventPage, EventPosition, LedgerEvent, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
@@ -47,35 +48,20 @@ export function createEventTail({
   }
 
   async function follow(): Promise<void> {
+    const own = following
     try {
       const before = recent
       const from = before?.to ?? (await log.end())
       const page = await log.read(from, READ_EVENTS)
+      if (following !== own) return
       recent = extended(before ?? { from, to: from, events: [] }, page)
       // A listener may wait behind an event that precedes the memory.
       if (before === undefined || page.events.length > 0) wake()
     } catch {
+      if (following !== own) return
       recent = undefined
       wake()
     }
-  }
-
-  /** undefined: the position is too far behind. */
-  function recentAfter(after: EventPosition, limit: number): EventPage | undefined {
-    if (recent === undefined || log.isAfter(recent.from, after)) return undefined
-    const { to } = recent
-    // Most listeners are near the end.
-    let start = recent.events.length
-    while (start > 0 && isBehind(after, recent.events[start - 1])) start -= 1
-    const ahead = recent.events.slice(start)
-    const events = ahead.slice(0, limit)
-    const last = events.at(-1)
-    if (ahead.length > events.length && last !== undefined) return { events, next: last.position, atEnd: false }
-    return { events, next: log.isAfter(after, to) ? after : to, atEnd: true }
-  }
-
-  function isBehind(after: EventPosition, event: LedgerEvent | undefined): boolean {
-    return event !== undefined && log.isAfter(event.position, after)
   }
 
   return {
@@ -93,9 +79,12 @@ export function createEventTail({
         recent = undefined
       }
     },
-    read: async (after, limit) => (after === null ? undefined : recentAfter(after, limit)) ?? log.read(after, limit),
+    read: async (after, limit) =>
+      (after === null || recent === undefined ? undefined : pageOf(log, recent, after, limit)) ??
+      log.read(after, limit),
     async changed(after, ms) {
-      if (recent !== undefined && (log.isAfter(recent.from, after) || isBehind(after, recent.events.at(-1)))) return
+      if (recent !== undefined && (log.isAfter(recent.from, after) || isBehind(log, after, recent.events.at(-1))))
+        return
       await new Promise<void>((resolve) => {
         const timer = clock.after(ms, () => resume())
         const resume = (): void => {
@@ -107,6 +96,24 @@ export function createEventTail({
       })
     },
   }
+}
+
+/** undefined: the position is too far behind. */
+function pageOf(log: LedgerEvents, recent: Recent, after: EventPosition, limit: number): EventPage | undefined {
+  const { from, to, events: kept } = recent
+  if (log.isAfter(from, after)) return undefined
+  // Most listeners are near the end.
+  let start = kept.length
+  while (start > 0 && isBehind(log, after, kept[start - 1])) start -= 1
+  const ahead = kept.slice(start)
+  const events = ahead.slice(0, limit)
+  const last = events.at(-1)
+  if (ahead.length > events.length && last !== undefined) return { events, next: last.position, atEnd: false }
+  return { events, next: log.isAfter(after, to) ? after : to, atEnd: true }
+}
+
+function isBehind(log: LedgerEvents, after: EventPosition, event: LedgerEvent | undefined): boolean {
+  return event !== undefined && log.isAfter(event.position, after)
 }
 
 /** T2, T4. */

@@ -72,12 +72,16 @@ export function problemOfReceipt(
   return problemOfSignature(given, keys) ?? (chain === undefined ? undefined : problemOfPlace(given.receipt, chain))
 }
 
-const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
-  unknown_key: 'its key_id is not in the JWKS',
-  other_purpose: 'its key has another purpose',
-  revoked: 'its key is revoked',
-  not_in_use: 'its key was not in use at its processed_at',
-  mismatch: 'its signature does not verify',
+/** `time`: the member with the time at which the key signed. */
+export function signatureProblemText(problem: SignatureProblem, time: string): string {
+  const texts: Readonly<Record<SignatureProblem, string>> = {
+    unknown_key: 'its key_id is not in the JWKS',
+    other_purpose: 'its key has another purpose',
+    revoked: 'its key is revoked',
+    not_in_use: `its key was not in use at its ${time}`,
+    mismatch: 'its signature does not verify',
+  }
+  return texts[problem]
 }
 
 function problemOfSignature({ receipt, signature }: GivenReceipt, { ledgerId, keys }: ReceiptKeys): string | undefined {
@@ -86,7 +90,7 @@ function problemOfSignature({ receipt, signature }: GivenReceipt, { ledgerId, ke
   if (Number.isNaN(atMs)) return 'it has no processed_at'
   const claim = { keyId: receipt['key_id'], atMs, text: canonicalJson(receipt), signature }
   const problem = signatureProblem(claim, 'receipt', keys, RECEIPT_SLACK_MS)
-  return problem && SIGNATURE_PROBLEMS[problem]
+  return problem && signatureProblemText(problem, 'processed_at')
 }
 
 function problemOfPlace(receipt: JsonObject, chain: CheckedChain): string | undefined {

@@ -7,8 +7,8 @@
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { parseQuantity, type Quantity } from '../../../actors/money.ts'
-import { signatureProblem, type SignatureProblem, timeMsIn } from '../../../api/endpoint/service-signature.ts'
-import type { ReceiptKeys } from './verify-receipt.ts'
+import { signatureProblem, timeMsIn } from '../../../api/endpoint/service-signature.ts'
+import { type ReceiptKeys, signatureProblemText } from './verify-receipt.ts'
 
 export interface GivenStatementPage {
   /** The page without `signature` and `next_page_token`. */
@@ -40,14 +40,6 @@ const pageSchema = v.object({
 })
 type Page = v.InferOutput<typeof pageSchema>
 
-const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
-  unknown_key: 'its key_id is not in the JWKS',
-  other_purpose: 'its key has another purpose',
-  revoked: 'its key is revoked',
-  not_in_use: 'its key was not in use at its generated_at',
-  mismatch: 'its signature does not verify',
-}
-
 /** Why a page is invalid by itself; undefined if it is valid (S1, S2). */
 export function problemOfPage({ signed, signature }: GivenStatementPage, keys: ReceiptKeys): string | undefined {
   if (keys.ledgerId !== undefined && signed['ledger_id'] !== keys.ledgerId)
@@ -55,7 +47,7 @@ export function problemOfPage({ signed, signature }: GivenStatementPage, keys: R
   const atMs = timeMsIn(signed['generated_at'])
   const claim = { keyId: signed['key_id'], atMs, text: canonicalJson(signed), signature }
   const problem = signatureProblem(claim, 'assertion', keys.keys)
-  if (problem !== undefined) return SIGNATURE_PROBLEMS[problem]
+  if (problem !== undefined) return signatureProblemText(problem, 'generated_at')
   const page = v.safeParse(pageSchema, signed)
   if (!page.success) return `it is no statement (wrong: ${v.getDotPath(page.issues[0]) ?? 'the whole page'})`
   return problemOfSum(page.output)

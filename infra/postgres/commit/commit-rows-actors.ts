@@ -108,23 +108,19 @@ const NFT_EVENT_COLUMNS: readonly Column<NftEventWrite>[] = [
   },
 ]
 
-/**
- * A group enters the event log once, with the commit that settled or reverted it. A new row is never final: the accounts
- * reply in later commits.
- */
-const ENDED_XID = `ended_xid = coalesce(t.ended_xid,
-       CASE WHEN i.kind = 'group' AND i.status IN ('settled', 'reverted') THEN pg_current_xact_id() END)`
+/** The commit that settled or reverted a group: a group enters the event log once. */
+const ENDED_XID = "CASE WHEN i.kind = 'group' AND i.status IN ('settled', 'reverted') THEN pg_current_xact_id() END"
 
 export const ACTOR_SECTIONS = {
   new_actors: section(
     (part) => actorsWith(part, (previousVersion) => previousVersion === 0),
     [...ADDRESS_COLUMNS, ...STATE_COLUMNS, CREATED_AT],
-    insertInto('actors'),
+    insertInto('actors', '', { ended_xid: ENDED_XID }),
   ),
   changed_actors: section(
     (part) => actorsWith(part, (previousVersion) => previousVersion !== 0),
     [...ADDRESS_COLUMNS, ...STATE_COLUMNS, PREVIOUS_VERSION],
-    nextVersion('actors', ['kind', 'actor_id'], { derived: [ENDED_XID] }),
+    nextVersion('actors', ['kind', 'actor_id'], { derived: [`ended_xid = coalesce(t.ended_xid, ${ENDED_XID})`] }),
     'an actor is not in the version that its next state was computed from',
   ),
   // One that was made and is gone within the batch never was.

@@ -7,10 +7,10 @@ import type { Write } from './commit-section.ts'
 /** F2. `i` is a row that came in. */
 export const FENCED = '(i.shard_id IN (SELECT fence.shard_id FROM fence)) IS TRUE'
 
-/** `further`: conditions, and what it returns. */
-export function insertInto(into: string, further = ''): Write {
-  return ({ columns, table }) => `INSERT INTO ${into} (${columns.join(', ')})
-SELECT ${columns.map((column) => `i.${column}`).join(', ')}
+/** `further`: conditions, and what it returns. `derived`: values of further columns. */
+export function insertInto(into: string, further = '', derived: Readonly<Record<string, string>> = {}): Write {
+  return ({ columns, table }) => `INSERT INTO ${into} (${[...columns, ...Object.keys(derived)].join(', ')})
+SELECT ${[...columns.map((column) => `i.${column}`), ...Object.values(derived)].join(', ')}
   FROM ${table}
  WHERE ${FENCED}${further}`
 }

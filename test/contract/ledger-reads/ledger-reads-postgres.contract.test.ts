@@ -211,6 +211,29 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     await expect(reads.balances('damaged')).rejects.toThrow(ReadsUnavailable)
   })
 
+  test('the row of a group names the commit that ended it, also if that is its first', async () => {
+    const book = createBook(shardOf, receiptSignatureOf)
+    const ids = { open: randomUUID(), ended: randomUUID() }
+    const namesCommit = async (id: string): Promise<unknown> => {
+      const [row] = await sql`
+        SELECT ended_xid IS NOT NULL AS named, ended_xid FROM actors WHERE kind = 'group' AND actor_id = ${id}`
+      return row
+    }
+    await subject.write([
+      book.put(groupState({ id: ids.open, status: 'open' })),
+      book.put(groupState({ id: ids.ended, status: 'reverted' })),
+    ])
+    expect(await namesCommit(ids.open)).toMatchObject({ named: false })
+    const first = await namesCommit(ids.ended)
+    expect(first).toMatchObject({ named: true })
+    await subject.write([
+      book.put(groupState({ id: ids.open, status: 'settled', version: 2 })),
+      book.put(groupState({ id: ids.ended, status: 'reverted', version: 2 })),
+    ])
+    expect(await namesCommit(ids.open)).toMatchObject({ named: true })
+    expect(await namesCommit(ids.ended)).toEqual(first)
+  })
+
   test('documents of another kind or format, and non-documents, are an error', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
     const [token, group] = [tokenState({ status: 'active' }), groupState({ status: 'open' })]

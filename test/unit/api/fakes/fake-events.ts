@@ -10,16 +10,19 @@ export interface FakeEvents extends LedgerEvents {
   readonly log: LedgerEvent[]
   /** The number of events of each read. */
   readonly limits: number[]
+  /** Rejects all reads. */
+  failure?: Error
 }
 
 export function createFakeEvents(): FakeEvents {
   const log: LedgerEvent[] = []
   const limits: number[] = []
-  return {
+  const fake: FakeEvents = {
     log,
     limits,
     async read(after, limit): Promise<EventPage> {
       limits.push(limit)
+      if (fake.failure !== undefined) throw fake.failure
       const start = Number(after ?? '0')
       if (start > log.length) throw new EventPositionForeign('The position belongs to another database.')
       const events = log.slice(start, start + limit)
@@ -30,6 +33,7 @@ export function createFakeEvents(): FakeEvents {
     isAfter: (one, other) => Number(one) > Number(other),
     erasedNameOf: (accountId) => `erased:${accountId}`,
   }
+  return fake
 }
 
 /** The event of an entry of the account, with the next position. */

@@ -1,6 +1,6 @@
 /** The event log: pages, waiting, filters, scopes, and streams (D17, D23). */
 import { describe, expect, test } from 'vitest'
-import type { LedgerEvent } from '../../../../runtime/ports/ledger-events.ts'
+import { EventsUnavailable, type LedgerEvent } from '../../../../runtime/ports/ledger-events.ts'
 import {
   bodyOf,
   clientOf,
@@ -12,10 +12,10 @@ import {
 } from '../fakes/edge-fixture.ts'
 import { accountEvent } from '../fakes/fake-events.ts'
 
-interface Shown {
-  readonly events: readonly { readonly id: string; readonly type: string; readonly subject: string }[]
-  readonly next_cursor: string
-}
+type Shown = Readonly<{
+  events: readonly { readonly id: string; readonly type: string; readonly subject: string }[]
+  next_cursor: string
+}>
 
 function add(edge: EdgeFixture, accountId: string, over: Partial<LedgerEvent> = {}): LedgerEvent {
   const event = accountEvent(edge.events.log, accountId, over)
@@ -26,7 +26,7 @@ function add(edge: EdgeFixture, accountId: string, over: Partial<LedgerEvent> = 
 async function pageOf(edge: EdgeFixture, token: string, query = ''): Promise<Shown> {
   const response = await edge.get(`/v1/events?${query}`, token)
   expect(response.status).toBe(200)
-  return (await bodyOf(response)) as unknown as Shown
+  return (await bodyOf(response)) as Shown
 }
 
 const subjectsOf = ({ events }: Shown): readonly string[] => events.map(({ subject }) => subject)
@@ -203,6 +203,17 @@ describe('a stream of events', () => {
     await edge.clock.advance(60)
     expect((await stream.next())?.match(/"subject":"[a-z:]*"/g)).toEqual(Array(2).fill('"subject":"erased:alice"'))
     await Promise.all([keeper, stream].map(({ cancel }) => cancel()))
+  })
+
+  test('breaks off where the log cannot be read, and the failure is logged', async () => {
+    const { edge, token } = await signedIn('viewer')
+    const stream = await open(edge, token, 'after=latest')
+    const coming = stream.next()
+    edge.events.failure = new EventsUnavailable('The database is gone.')
+    const broken = expect(coming).rejects.toThrow('The database is gone.')
+    await edge.clock.advance(60)
+    await broken
+    expect(edge.log.map(({ event }) => event)).toContain('port_unavailable')
   })
 
   test('sends a comment with the cursor after 15 s without an event', async () => {
