@@ -49,6 +49,13 @@ function replace(members: Fields, name: string, text: string, by: string): void 
   members[name] = String(members[name]).replace(text, by)
 }
 
+/** The key that signed the receipt. */
+function keyOf({ receipt, jwks }: Saved): Fields {
+  const key = jwks.keys.find(({ kid }) => kid === receipt.receipt['key_id'])
+  if (key === undefined) throw new Error('the key set of the document lacks the key of its receipt')
+  return key
+}
+
 const TAMPERINGS: readonly [
   what: string,
   chain: string | null,
@@ -63,11 +70,11 @@ const TAMPERINGS: readonly [
     ({ chain }) => replace(chain.entries[1], 'audit_hash', 'sha256:', 'sha256:0'),
   ],
   ['a missing entry', 'entry 0: sequence', null, ({ chain }) => chain.entries.shift()],
-  ['another txn_id', 'entry 1: payload', 'status', ({ chain }) => replace(chain.entries[1], 'txn_id', '01M', '01N')],
+  ['another txn_id', 'entry 1: payload', 'status', ({ chain }) => replace(chain.entries[1], 'txn_id', 'txn_', 'txn_0')],
   ['another amount', null, 'signature', ({ receipt }) => replace(receipt.receipt, 'amount', '100', '200')],
-  ['a revoked key', null, 'key', ({ jwks }) => Object.assign(jwks.keys[2] ?? {}, { revoked: {} })],
-  ['a key for tokens', null, 'key', ({ jwks }) => Object.assign(jwks.keys[2] ?? {}, { purpose: 'token' })],
-  ['a later key', null, 'processed_at', ({ jwks }) => Object.assign(jwks.keys[2] ?? {}, { nbf: 1_900_000_000 })],
+  ['a revoked key', null, 'key', (saved) => Object.assign(keyOf(saved), { revoked: {} })],
+  ['a key for tokens', null, 'key', (saved) => Object.assign(keyOf(saved), { purpose: 'token' })],
+  ['a later key', null, 'processed_at', (saved) => Object.assign(keyOf(saved), { nbf: 1_900_000_000 })],
   ['keys of another ledger', null, 'ledger_id', ({ jwks }) => Object.assign(jwks, { ledger_id: 'another' })],
 ]
 
