@@ -8,6 +8,7 @@
  */
 import { repeat, type Clock } from '../../runtime/ports/clock.ts'
 import type { EventPage, EventPosition, LedgerEvent, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
+import type { EventMetrics } from '../../runtime/ports/metrics.ts'
 import type { StreamBounds } from '../http/stream-places.ts'
 
 export const EVENT_LISTENERS: StreamBounds = { total: 1_000, ofOneClient: 100 }
@@ -35,9 +36,11 @@ interface Recent {
 export function createEventTail({
   events: log,
   clock,
+  eventMetrics: metrics,
 }: {
   readonly events: LedgerEvents
   readonly clock: Clock
+  readonly eventMetrics?: EventMetrics | undefined
 }): EventTail {
   let listeners = 0
   let recent: Recent | undefined
@@ -55,6 +58,7 @@ export function createEventTail({
       const page = await log.read(from, READ_EVENTS)
       if (following !== own) return
       recent = extended(before ?? { from, to: from, events: [] }, page)
+      for (const { timeMs } of page.events) if (timeMs !== null) metrics?.seen(clock.now() - timeMs)
       // A listener may wait behind an event that precedes the memory.
       if (before === undefined || page.events.length > 0) wake()
     } catch {
@@ -67,12 +71,14 @@ export function createEventTail({
   return {
     listen() {
       listeners += 1
+      metrics?.listeners(listeners)
       following ??= repeat(clock, POLL_MS, follow)
       let isListening = true
       return () => {
         if (!isListening) return
         isListening = false
         listeners -= 1
+        metrics?.listeners(listeners)
         if (listeners > 0) return
         following?.stop()
         following = undefined

@@ -10,7 +10,7 @@ import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import type { HttpMetrics } from '../../runtime/ports/metrics.ts'
+import type { EventMetrics, HttpMetrics } from '../../runtime/ports/metrics.ts'
 import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
 import type { Random } from '../../runtime/ports/random.ts'
 import type { SchemaValidator } from '../../runtime/ports/schema-validator.ts'
@@ -41,6 +41,7 @@ export interface EdgeDependencies {
   readonly log: Log
   /** undefined: no metrics. */
   readonly metrics?: HttpMetrics | undefined
+  readonly eventMetrics?: EventMetrics | undefined
   readonly secrets: SecretVerifier
   /** The sender's address, from the connection's peer and the header X-Forwarded-For. */
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string

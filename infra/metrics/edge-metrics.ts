@@ -1,11 +1,12 @@
 /** The metrics of an edge. */
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { REFUSAL_CODES } from '../../actors/refusal.ts'
-import type { GatewayMetrics, HttpMetrics } from '../../runtime/ports/metrics.ts'
+import type { EventMetrics, GatewayMetrics, HttpMetrics } from '../../runtime/ports/metrics.ts'
 import { MS_PER_SECOND, registerGauges } from './registry.ts'
 
 const REQUEST_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 const STATUS_CLASSES = 100
+const LAG_SECONDS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60]
 /** A node of another version may send an unknown code. */
 const OTHER_CODE = 'other'
 
@@ -29,6 +30,25 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
       requests.inc({ method, route, status: `${Math.floor(status / STATUS_CLASSES)}xx` })
       durations.observe({ method, route }, durationMs / MS_PER_SECOND)
     },
+  }
+}
+
+export function createEventMetrics(registry: Registry): EventMetrics {
+  const registers = [registry]
+  const listeners = new Gauge({
+    name: 'ledger_event_listeners',
+    help: 'Streams of events, and requests that wait for an event.',
+    registers,
+  })
+  const lags = new Histogram({
+    name: 'ledger_event_lag_seconds',
+    help: 'Time from the decision of a fact until the edge had its event for its listeners.',
+    buckets: LAG_SECONDS,
+    registers,
+  })
+  return {
+    listeners: (count) => listeners.set(count),
+    seen: (lagMs) => lags.observe(Math.max(0, lagMs) / MS_PER_SECOND),
   }
 }
 

@@ -43,7 +43,12 @@ import { createIsolatedSchemaValidator } from '../schema/schema-validator-isolat
 import { createClientAddress } from '../system/client-address.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
-import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../metrics/edge-metrics.ts'
+import {
+  createEventMetrics,
+  createGatewayMetrics,
+  createHttpMetrics,
+  registerGatewayGauges,
+} from '../metrics/edge-metrics.ts'
 import { anyShardServed } from '../postgres/store/ownership.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './readiness.ts'
@@ -197,6 +202,7 @@ async function createApp(
     random,
     log,
     metrics: registry === undefined ? undefined : createHttpMetrics(registry),
+    eventMetrics: registry === undefined ? undefined : createEventMetrics(registry),
     secrets: createClientSecrets({ pepper: derive('client-secrets') }),
     clientAddress: createClientAddress(configuration.trustedProxies),
     ...READERS,

@@ -41,6 +41,13 @@ export type SubmissionEnd =
   | { readonly outcome: 'overloaded' | 'not_applied' | 'unknown'; readonly code: UnavailableReason }
 export type UnavailableReason = 'no_shards' | 'no_healthy_shards' | 'shard_unavailable' | 'overloaded'
 
+export interface EventMetrics {
+  /** Streams and requests that wait for events, at this edge. */
+  readonly listeners: (listeners: number) => void
+  /** Once for each event that the edge reads for its listeners. `lagMs`: since the fact was decided. */
+  readonly seen: (lagMs: number) => void
+}
+
 export interface HttpMetrics {
   /** `route`: the pattern, never the path. `durationMs`: until the response is ready. */
   readonly request: (method: string, route: string, status: number, durationMs: number) => void

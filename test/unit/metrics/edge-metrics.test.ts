@@ -1,6 +1,14 @@
 /** An edge's metrics distinguish requests and outcomes, with bounded labels. */
 import { expect, test } from 'vitest'
-import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../../../infra/metrics/edge-metrics.ts'
+import { createEventTail } from '../../../api/endpoint/event-tail.ts'
+import { createManualClock } from '../api/http/waiting-clock.ts'
+import { accountEvent, createFakeEvents } from '../api/fakes/fake-events.ts'
+import {
+  createEventMetrics,
+  createGatewayMetrics,
+  createHttpMetrics,
+  registerGatewayGauges,
+} from '../../../infra/metrics/edge-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
 import type { RefusalCode } from '../../../actors/refusal.ts'
 import { sampleOf } from './samples.ts'
@@ -51,4 +59,21 @@ test('the number of waiting requests is measured at each scrape', async () => {
   expect(sampleOf(await registry.metrics(), 'ledger_submissions_waiting')).toBe(3)
   waiting = 0
   expect(sampleOf(await registry.metrics(), 'ledger_submissions_waiting')).toBe(0)
+})
+
+test('listeners of events are counted, and the lag of each event is measured once for all of them', async () => {
+  const registry = createRegistry()
+  const clock = createManualClock(1_760_000_000_000)
+  const events = createFakeEvents()
+  const tail = createEventTail({ events, clock, eventMetrics: createEventMetrics(registry) })
+  const leave = [tail.listen(), tail.listen()]
+  await clock.advance(60)
+  events.log.push(accountEvent(events.log, 'alice', { timeMs: clock.now() - 30_000 }))
+  await clock.advance(60)
+  const text = await registry.metrics()
+  expect(sampleOf(text, 'ledger_event_listeners')).toBe(2)
+  expect(sampleOf(text, 'ledger_event_lag_seconds_count')).toBe(1)
+  expect(sampleOf(text, 'ledger_event_lag_seconds_sum')).toBeGreaterThanOrEqual(30)
+  for (const end of leave) end()
+  expect(sampleOf(await registry.metrics(), 'ledger_event_listeners')).toBe(0)
 })
