@@ -8,6 +8,7 @@
  */
 import { type Context, Hono } from 'hono'
 import { refuse, type Result } from '../actors/result.ts'
+import { createSharedSlots } from '../runtime/common/slots.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { type AccessTokens, createAccessTokens } from './auth/access-tokens.ts'
 import { createAuthentication } from './auth/authentication.ts'
@@ -47,7 +48,9 @@ import {
   queryNames,
 } from './endpoint/route.ts'
 import { createStreamPlaces } from './http/stream-places.ts'
+import type { Operation } from './endpoint/operation.ts'
 import { TAGS } from './openapi/tags.ts'
+import { WEBHOOK_TEST_SLOTS } from './routes/webhooks/test-webhook.ts'
 
 type Authorize = (http: Context) => Promise<Result<Grant, Problem>>
 
@@ -93,6 +96,7 @@ function contextOf(dependencies: EdgeDependencies, accessTokens: AccessTokens): 
     streamPlaces: createStreamPlaces(),
     eventTail: createEventTail(dependencies),
     eventPlaces: createStreamPlaces(EVENT_LISTENERS),
+    webhookTests: createSharedSlots(WEBHOOK_TEST_SLOTS),
     tokenGrants: createTokenGrants(dependencies, accessTokens),
     failureThrottle: createFailureThrottle(clock),
     refusalLog: createRefusalLog(clock, log),
@@ -113,24 +117,26 @@ async function serve(
 ): Promise<PublicOutcome> {
   if (endpoint.roles === null) {
     const query = queryOf(known, http)
-    return (await refusedQuery(known, query, http)) ?? endpoint.handle(context, { http, trail, query })
+    return (await refusedQuery(endpoint, known, query, http)) ?? endpoint.handle(context, { http, trail, query })
   }
   const admitAgain = (): Promise<Result<Grant, Problem>> => admit(endpoint, http, authorize)
   const grant = await admitAgain()
   if (!grant.ok) return grant.error
   const query = queryOf(known, http)
-  const refused = await refusedQuery(known, query, http)
+  const refused = await refusedQuery(endpoint, known, query, http)
   return refused ?? endpoint.handle(context, { http, trail, query, ...grant.value, endpoint, admitAgain })
 }
 
-/** An endpoint with parameters reports its own errors. */
+/** An endpoint with parameters reports its own errors. One without a body ignores what is sent as a body. */
 async function refusedQuery(
+  { body }: AnyEndpoint,
   { query: known }: QueriedRoute,
   query: Query,
   { req }: Context,
 ): Promise<Problem | undefined> {
   const refused = known.length > 0 ? undefined : query.problem()
-  return refused === undefined ? undefined : ((await checkBody(req.raw)) ?? refused)
+  if (refused === undefined || body === undefined) return refused
+  return (await checkBody(req.raw)) ?? refused
 }
 
 /** Checks token and role, before the ledger is asked for anything. */
@@ -181,9 +187,11 @@ async function unrouted({ app, http, authorize, cors }: UnroutedCall): Promise<E
   return { ...refused, headers: allow }
 }
 
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly Operation['method'][]
+
 /** Empty if no route matches. */
 function methodsOf(app: Hono, path: string): readonly string[] {
-  const routed = (['GET', 'POST', 'PUT'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
+  const routed = METHODS.filter((method) => app.router.match(method, path)[0].length > 0)
   return routed.length === 0
     ? []
     : [...routed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)), 'OPTIONS']

@@ -22,7 +22,7 @@ export type AnswerHeader = keyof typeof HEADERS
 export interface Operation {
   /** Names the operation in clients that are generated from the document: never renamed. */
   readonly id: string
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As the route has it. */
   readonly path: string
   readonly summary: string

@@ -19,6 +19,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   instanceId: { description: 'The instance within its class.', schema: text },
   attestationId: { description: 'The attestation.', schema: text },
   importId: { description: 'The import: a UUID in either case.', schema: text },
+  webhookId: { description: 'The webhook.', schema: text },
   shardId: { description: 'The number of the shard.', schema: text },
   slug: {
     description: 'The type of problem: the last part of its `type`.',

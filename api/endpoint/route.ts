@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { Caller, Role } from '../../actors/account/commands.ts'
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { Result } from '../../actors/result.ts'
+import type { SharedSlots } from '../../runtime/common/slots.ts'
 import type { Trail } from '../../runtime/ports/trail.ts'
 import type { FailureThrottle } from '../auth/failure-throttle.ts'
 import type { Grant } from '../auth/grants.ts'
@@ -66,6 +67,7 @@ export interface EdgeContext extends EdgeDependencies {
   readonly eventTail: EventTail
   /** For streams of events, and requests that wait for one. */
   readonly eventPlaces: StreamPlaces
+  readonly webhookTests: SharedSlots
   readonly tokenGrants: TokenGrants
   readonly failureThrottle: FailureThrottle
   readonly refusalLog: RefusalLog

@@ -18,6 +18,8 @@ import type { AllowedOrigins } from './cors.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { ShardHealth } from '../../runtime/ports/shard-health.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
+import type { WebhookSender } from '../../runtime/ports/webhook-sender.ts'
+import type { WebhookStore } from '../../runtime/ports/webhook-store.ts'
 
 export interface EdgeDependencies {
   readonly gateway: LedgerGateway
@@ -25,6 +27,9 @@ export interface EdgeDependencies {
   readonly shardHealth: ShardHealth
   readonly attestations: AttestationStore
   readonly idempotency: IdempotencyStore
+  readonly webhooks: WebhookStore
+  /** Sends test messages. */
+  readonly webhookSender: WebhookSender
   readonly assertions: AssertionSource
   readonly events: LedgerEvents
   readonly exports: LedgerExports

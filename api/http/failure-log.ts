@@ -9,6 +9,7 @@ import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'
 import { fieldsOf, type Trail } from '../../runtime/ports/trail.ts'
+import { WebhookStoreUnavailable } from '../../runtime/ports/webhook-store.ts'
 import { SlotsExhausted } from '../../runtime/common/slots.ts'
 
 /** Errors of ports whose service is unavailable, and of resource limits that are reached. */
@@ -21,6 +22,7 @@ const EXPECTED = [
   EventsUnavailable,
   ExportsUnavailable,
   LedgerImportsUnavailable,
+  WebhookStoreUnavailable,
   SlotsExhausted,
 ]
 /** Frames of a stack that are logged. */

@@ -61,6 +61,10 @@ import { listTransactions } from '../routes/transactions/list-transactions.ts'
 import { dryRunTransaction } from '../routes/transactions/dry-run-transaction.ts'
 import { submitBatch } from '../routes/transactions/submit-batch.ts'
 import { submitTransaction } from '../routes/transactions/submit-transaction.ts'
+import { deleteWebhook, enableWebhook, rotateWebhookSecret } from '../routes/webhooks/change-webhook.ts'
+import { createWebhook } from '../routes/webhooks/create-webhook.ts'
+import { getWebhook, listWebhookDeliveries, listWebhooks } from '../routes/webhooks/read-webhooks.ts'
+import { testWebhook } from '../routes/webhooks/test-webhook.ts'
 
 export const TAGS: readonly Tag[] = [
   {
@@ -136,6 +140,20 @@ export const TAGS: readonly Tag[] = [
       revertSettlementGroup,
       declineSettlementGroup,
       listExpectations,
+    ],
+  },
+  {
+    name: 'Webhooks',
+    description: 'Events that the ledger sends to a URL.',
+    endpoints: [
+      createWebhook,
+      listWebhooks,
+      getWebhook,
+      deleteWebhook,
+      listWebhookDeliveries,
+      testWebhook,
+      enableWebhook,
+      rotateWebhookSecret,
     ],
   },
   {

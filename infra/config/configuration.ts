@@ -101,6 +101,8 @@ function configurationOf(variables: Variables, cwd: string) {
     corsOrigins,
     /** Proxies whose X-Forwarded-For is trusted. */
     trustedProxies: variables.LEDGER_TRUSTED_PROXIES ?? [],
+    /** Addresses that webhooks may be sent to in production, besides public ones. */
+    webhookAllow: variables.LEDGER_WEBHOOK_ALLOW ?? [],
     logLevel: variables.LEDGER_LOG_LEVEL,
   } as const
 }

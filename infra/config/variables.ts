@@ -84,6 +84,7 @@ export const variablesSchema = v.object({
   LEDGER_METRICS_HOST: v.optional(listenAddress, '127.0.0.1'),
   LEDGER_METRICS_PORT: v.optional(wholeNumber(1, 65_535)),
   LEDGER_TRUSTED_PROXIES: v.optional(addressRanges),
+  LEDGER_WEBHOOK_ALLOW: v.optional(addressRanges),
   LEDGER_CORS_ORIGINS: v.optional(origins),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
 })

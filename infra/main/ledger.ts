@@ -29,6 +29,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['drain', 'move all shards away from a node', async () => (await import('../cli/drain.ts')).drainCommand],
   ['export', 'export accounts for another ledger', async () => (await import('../cli/export.ts')).exportCommand],
   ['client', 'add, list and revoke clients', async () => (await import('../cli/client.ts')).clientCommand],
+  ['webhooks', 'list, test and replay webhooks', async () => (await import('../cli/webhooks.ts')).webhooksCommand],
   [
     'keys',
     'rotate and revoke signing keys, rotate the master key, derive part keys',

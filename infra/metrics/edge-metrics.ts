@@ -1,7 +1,8 @@
 /** The metrics of an edge. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { REFUSAL_CODES } from '../../actors/refusal.ts'
-import type { EventMetrics, GatewayMetrics, HttpMetrics } from '../../runtime/ports/metrics.ts'
+import type { EventMetrics, GatewayMetrics, HttpMetrics, WebhookMetrics } from '../../runtime/ports/metrics.ts'
+import type { WebhookMeasures } from '../../runtime/webhooks/webhook-deliverer.ts'
 import { MS_PER_SECOND, registerGauges } from './registry.ts'
 
 const REQUEST_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
@@ -74,6 +75,55 @@ export function registerGatewayGauges(registry: Registry, measure: () => { reado
       name: 'ledger_submissions_waiting',
       help: 'Requests to nodes without a reply yet.',
       of: ({ waiting }) => waiting,
+    },
+  ])
+}
+
+export function createWebhookMetrics(registry: Registry): WebhookMetrics {
+  const registers = [registry]
+  const attempts = new Counter({
+    name: 'ledger_webhook_attempts_total',
+    help: 'Attempts to deliver an event to a webhook by result: accepted, or the reason of the failure.',
+    labelNames: ['result'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'ledger_webhook_attempt_duration_seconds',
+    help: 'Time from the beginning of an attempt until its response has been read.',
+    buckets: REQUEST_SECONDS,
+    registers,
+  })
+  const disabled = new Counter({
+    name: 'ledger_webhooks_disabled_total',
+    help: 'Webhooks that were disabled by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
+  return {
+    attempt: (result, latencyMs) => {
+      attempts.inc({ result })
+      durations.observe(latencyMs / MS_PER_SECOND)
+    },
+    disabled: (reason) => disabled.inc({ reason }),
+  }
+}
+
+export function registerWebhookGauges(registry: Registry, measure: () => WebhookMeasures): void {
+  registerGauges(registry, measure, [
+    {
+      name: 'ledger_webhooks_held',
+      help: 'Webhooks that this edge delivers.',
+      of: ({ held }) => held,
+    },
+    {
+      name: 'ledger_webhooks_failing',
+      help: 'Webhooks of this edge whose last attempt failed.',
+      of: ({ failing }) => failing,
+    },
+    {
+      name: 'ledger_webhook_lag_seconds',
+      help: 'The largest age of an event that waits for its receiver at this edge.',
+      of: ({ lagMs }) => lagMs / MS_PER_SECOND,
     },
   ])
 }

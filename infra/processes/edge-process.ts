@@ -53,6 +53,7 @@ import { anyShardServed } from '../postgres/store/ownership.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
+import { openWebhooks } from './edge-webhooks.ts'
 import { type HttpServer, listen } from './http-server.ts'
 import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
 import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
@@ -166,6 +167,8 @@ async function createApp(
   const reads = service.keep('reads', createLedgerReads({ url, ledgerId, shardOf, homeOf, vault }))
   const events = service.keep('events', createLedgerEvents({ url, ledgerId, vault }))
   const access = openAccess(context, secrets)
+  const holder = `${configuration.nodeId ?? 'edge'} ${random.hex(8)}`
+  const webhooks = openWebhooks({ ...context, ledgerId, holder, vault, access, events, watching })
   const shardHealth = service.keep('shard health', createShardHealth({ url }))
   const attestations = service.keep('attestations', createAttestationStore({ url, homeOf, vault }))
   const onCleanUpFailed = (): void => log.warn('clean_up_failed')
@@ -192,6 +195,7 @@ async function createApp(
     attestations,
     idempotency,
     assertions,
+    ...webhooks,
     ...portability,
     schemas,
     access,

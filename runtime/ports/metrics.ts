@@ -5,6 +5,7 @@
  *   M2. A call costs no more than some additions, does not wait and does not throw.
  */
 import type { RefusalCode } from '../../actors/refusal.ts'
+import type { AttemptError, DisableReason } from './webhook-store.ts'
 
 export interface NodeMetrics {
   /** Outcomes of items: each counts on arrival, and once more if it is given up later. */
@@ -51,4 +52,10 @@ export interface EventMetrics {
 export interface HttpMetrics {
   /** `route`: the pattern, never the path. `durationMs`: until the response is ready. */
   readonly request: (method: string, route: string, status: number, durationMs: number) => void
+}
+
+export interface WebhookMetrics {
+  /** One attempt to deliver an event. */
+  readonly attempt: (result: 'accepted' | AttemptError, latencyMs: number) => void
+  readonly disabled: (reason: DisableReason) => void
 }

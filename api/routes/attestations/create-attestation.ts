@@ -5,7 +5,7 @@
 import type { Caller } from '../../../actors/account/commands.ts'
 import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { sha256Hex } from '../../../actors/audit-chain.ts'
-import { encodeUlid, isAccountId } from '../../../actors/identifiers.ts'
+import { isAccountId } from '../../../actors/identifiers.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
 import type { Attestation, SubmittedAttestation } from '../../../runtime/ports/attestation-store.ts'
@@ -21,6 +21,7 @@ import { repeatHeaders } from '../../http/signed-body.ts'
 import { attestationResponse } from '../../schemas/responses/attestation.ts'
 import { IDEMPOTENCY_KEY_HEADER } from '../../endpoint/parameters.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
+import { randomUlid } from '../../endpoint/random-ulid.ts'
 
 export const createAttestation: Endpoint = {
   id: 'createAttestation',
@@ -136,11 +137,6 @@ function noSuchClass(): Problem {
   return notFound('There is no such NFT class.', 'subject_class')
 }
 
-const RANDOM_BYTES = 10
-
-/** Any edge makes IDs of attestations (D1): all that a ULID has beside its time is random. */
 export function newAttestationId(random: Random, timeMs: number): string {
-  const digits = random.hex(RANDOM_BYTES)
-  const part = (start: number, end: number): number => Number.parseInt(digits.slice(start, end), 16)
-  return `att_${encodeUlid({ timeMs, counter: part(0, 4), shardId: part(4, 8), random: part(8, 20) })}`
+  return `att_${randomUlid(random, timeMs)}`
 }

@@ -13,6 +13,7 @@ import { AUDIT } from './audit.ts'
 import { FOUNDATION } from './foundation.ts'
 import { PORTABILITY } from './portability.ts'
 import { TRANSACTIONS } from './transactions.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
 export interface Migration {
   readonly version: number
@@ -23,6 +24,6 @@ export interface Migration {
 }
 
 /** No part refers to a table of another. */
-const BASELINE = [FOUNDATION, ACCOUNTS, TRANSACTIONS, ACTORS, ACCESS, AUDIT, ASSERTIONS, PORTABILITY].join('')
+const BASELINE = [FOUNDATION, ACCOUNTS, TRANSACTIONS, ACTORS, ACCESS, AUDIT, ASSERTIONS, PORTABILITY, WEBHOOKS].join('')
 
 export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'baseline', sql: BASELINE }]

@@ -85,6 +85,8 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   checkpoints: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   imports: { ledger_edge: REPLACE },
   import_parts: { ledger_edge: REPLACE },
+  webhooks: { ledger_edge: REPLACE },
+  webhook_deliveries: { ledger_edge: WRITE },
 
   audit_progress: { ledger_edge: READ, ledger_auditor: WRITE },
   audit_findings: { ledger_edge: READ, ledger_auditor: REPLACE },

@@ -13,15 +13,17 @@ const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-/** The forms of refresh tokens and access tokens. */
+/** The forms of refresh tokens, access tokens and secrets of webhooks. */
 const TOKENS = [
+  /^whsec_[A-Za-z0-9+/]{43}=$/,
   /^rt_[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]+$/,
   /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
 ] as const
 /** The forms of generated values. */
 const MADE = [
   ...TOKENS,
-  new RegExp(`^(txn|att|cls)_${ULID}$`),
+  new RegExp(`^(txn|att|cls|whk)_${ULID}$`),
+  /^evt_[0-9a-f]{32}$/,
   /^sha256:[0-9a-f]{64}$/,
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   /^[0-9a-f]{32}$/,
@@ -37,7 +39,7 @@ const TOKEN_MEMBERS = new Set(['next_page_token', 'next_cursor'])
 /** Members that differ in every response; the examples show one value. */
 const PER_REQUEST = new Set(['request_id'])
 /** Names of members whose numbers differ between ledgers. */
-const OWN_NUMBERS = new Set(['shard_id', 'epoch', 'txn_count', 'nbf'])
+const OWN_NUMBERS = new Set(['shard_id', 'epoch', 'txn_count', 'nbf', 'latency_ms'])
 /** Members below these are random: the shares of a balance, and their leaves. */
 const BY_CHANCE = /\.shares\[/
 const QUANTITY = /^[0-9]+(\.[0-9]+)?$/

@@ -25,6 +25,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   importId: '00000000-0000-4000-8000-000000000000',
   instanceId: 'nothing',
   shardId: '256',
+  webhookId: `whk_${'0'.repeat(26)}`,
   slug: 'nothing',
   tokenId: 'NO-SUCH',
   txnId: `txn_${'0'.repeat(26)}`,
@@ -40,7 +41,9 @@ export function refusalsOf(service: Service, operation: DocumentedOperation): re
   const roles = members['x-roles']
   const request = service.request(operation)
   const methods = described.operations.filter((one) => one.path === operation.path).map((one) => one.method)
-  const allow = ['GET', 'POST', 'PUT'].filter((one) => methods.includes(one)).map((one) => ALLOWED[one] ?? one)
+  const allow = ['GET', 'POST', 'PUT', 'DELETE']
+    .filter((one) => methods.includes(one))
+    .map((one) => ALLOWED[one] ?? one)
   return [
     ...(roles === undefined ? [] : unauthorized(request)),
     ...ROLES.filter((role) => roles?.includes(role) === false).map((role) => ({
@@ -57,7 +60,7 @@ export function refusalsOf(service: Service, operation: DocumentedOperation): re
           },
         ]),
     {
-      request: { ...request, method: 'DELETE', headers: client('admin').authorization() },
+      request: { ...request, method: 'PATCH', headers: client('admin').authorization() },
       outcome: /^405 ERR_METHOD_NOT_ALLOWED$/,
       headers: { allow: [...allow, 'OPTIONS'].join(', ') },
     },

@@ -11,6 +11,7 @@ test.for([
   ['drain', 'node-1'],
   ['accept-server'],
   ['client', 'list'],
+  ['webhooks', 'list'],
   ['keys', 'rotate', '--purpose', 'token'],
   ['keys', 'rotate-master'],
   ['checkpoint'],

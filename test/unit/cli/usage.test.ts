@@ -16,6 +16,10 @@ describe('wrong usage', () => {
     [['keys', 'rotate', '--purpose', 'token', '--check'], "ledger keys rotate: unknown option '--check'"],
     [['keys', 'part-key', '--part', 'owner'], 'Allowed choices are node, edge, auditor.'],
     [['keys', 'rotat', '--kid', 'x'], "ledger keys: unknown command 'rotat'\n(Did you mean rotate?)"],
+    [
+      ['webhooks', 'replay', 'whk_1', '--since', '2030-01-02'],
+      'It must be a time in UTC, such as 2030-01-02T00:00:00Z.',
+    ],
     [['drain'], "ledger drain: missing required argument 'node'"],
     [['verify', '--offline'], 'ledger verify: --offline needs --checkpoint'],
     [['--', 'migrate'], 'ledger: The first argument must be a command.'],

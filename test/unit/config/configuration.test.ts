@@ -33,6 +33,7 @@ describe('defaults', () => {
       masterKey: undefined,
       bootstrapClients: undefined,
       trustedProxies: [],
+      webhookAllow: [],
     })
   })
 
@@ -45,6 +46,15 @@ describe('defaults', () => {
   test('an empty value is no value', () => {
     expect(read({ LEDGER_PORT: '', LEDGER_DATABASE_URL: '' })).toMatchObject({ port: 8080, databaseUrl: undefined })
   })
+})
+
+test('addresses of webhooks are ranges, and anything else is refused', () => {
+  expect(read({ LEDGER_WEBHOOK_ALLOW: '10.1.0.0/16' }).webhookAllow).toEqual([
+    { address: '10.1.0.0', prefixLength: 16, family: 'ipv4' },
+  ])
+  expect(problems({ LEDGER_WEBHOOK_ALLOW: 'receiver.internal' })).toEqual([
+    expect.stringMatching(/^LEDGER_WEBHOOK_ALLOW is .*CIDR ranges/),
+  ])
 })
 
 test('metrics need a port, and use the loopback address by default', () => {

@@ -63,6 +63,15 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/attestations/{}': ALL_ROLES,
   // Of these, only the client that submitted the attestation may revoke it.
   'POST /v1/attestations/{}/revoke': SUBMITTERS,
+  // An administrator manages all webhooks, a transactor those that it registered.
+  'POST /v1/webhooks': SUBMITTERS,
+  'GET /v1/webhooks': SUBMITTERS,
+  'GET /v1/webhooks/{}': SUBMITTERS,
+  'DELETE /v1/webhooks/{}': SUBMITTERS,
+  'GET /v1/webhooks/{}/deliveries': SUBMITTERS,
+  'POST /v1/webhooks/{}/test': SUBMITTERS,
+  'POST /v1/webhooks/{}/enable': SUBMITTERS,
+  'POST /v1/webhooks/{}/rotate-secret': SUBMITTERS,
   'POST /v1/assertions/proof-of-liabilities': ALL_ROLES,
   'POST /v1/assertions/proof-of-provenance': ALL_ROLES,
   'POST /v1/assertions/proof-of-compliance': ALL_ROLES,

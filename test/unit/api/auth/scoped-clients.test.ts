@@ -45,6 +45,17 @@ const FILTERED = [
 /** Requests about several accounts. A batch reports each account outside the scope; exports.test.ts tests exports. */
 const SEVERAL_ACCOUNTS = ['POST /v1/transactions/batch', 'POST /v1/exports']
 
+/** Routes about resources of the client itself; webhooks.test.ts tests them. */
+const OWN = [
+  'GET /v1/webhooks',
+  'GET /v1/webhooks/{}',
+  'DELETE /v1/webhooks/{}',
+  'GET /v1/webhooks/{}/deliveries',
+  'POST /v1/webhooks/{}/test',
+  'POST /v1/webhooks/{}/enable',
+  'POST /v1/webhooks/{}/rotate-secret',
+]
+
 /** Routes about the ledger as a whole: every client gets the same reply. */
 const UNSCOPED = [
   'GET /v1/fungible-tokens',
@@ -88,7 +99,7 @@ describe('the tables', () => {
     const mounted = createEdgeFixture()
       .app.routes.filter(({ path }) => path.startsWith('/v1/'))
       .map(({ method, path }) => `${method} ${path.replaceAll(PATH_VALUE, '{}')}`)
-    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...SEVERAL_ACCOUNTS, ...UNSCOPED].sort()).toEqual(
+    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...SEVERAL_ACCOUNTS, ...OWN, ...UNSCOPED].sort()).toEqual(
       mounted.sort(),
     )
   })

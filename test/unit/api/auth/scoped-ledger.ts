@@ -56,6 +56,7 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'GET /v1/accounts/{}/actor': (id) => get(`/v1/accounts/${id}/actor`),
   'POST /v1/accounts/{}/actor/pause': (id) => written('pauseAccount', {}, id),
   'POST /v1/accounts/{}/actor/resume': (id) => written('resumeAccount', {}, id),
+  'POST /v1/webhooks': (id) => written('createWebhook', { account_id: id }),
   'POST /v1/fungible-tokens': (id) => written('createFungibleToken', { symbol: 'NEW', issuer: id }),
   'POST /v1/nft-classes': (id) => written('createNftClass', { issuer: id }),
   'POST /v1/nft-classes/{}/instances': (id) => written('mintNft', { account_id: id, owner: 'anybody' }),

@@ -36,6 +36,7 @@ import { createFakeAssertions } from './fake-assertions.ts'
 import { createFakeEvents } from './fake-events.ts'
 import { createFakeImports } from './fake-imports.ts'
 import { createFakeAttestations } from './fake-attestations.ts'
+import { createFakeWebhooks } from './fake-webhooks.ts'
 import { createFakeSchemaValidator } from './fake-schema-validator.ts'
 import { emptyNfts, fakeNftReads, type FakeNfts, pageOf } from './fake-nft-reads.ts'
 import { createManualClock } from '../http/waiting-clock.ts'
@@ -167,6 +168,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
   for (const shard of shards.shards.values()) Object.assign(shard, { owner: 'node-1', ownedForMs: HOUR_MS })
   const attestations = createFakeAttestations()
   const [assertions, schemas] = [createFakeAssertions(), createFakeSchemaValidator()]
+  const webhooks = createFakeWebhooks(clock)
   const log: LogLine[] = []
   const checks: Record<string, boolean> = { postgres: true, nats: true }
   const readiness: { ready: boolean; checks: typeof checks; warnings?: readonly ReadinessWarning[] } = {
@@ -193,6 +195,8 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     events,
     shardHealth: createMemoryShardHealth(shards),
     attestations,
+    webhooks: webhooks.store,
+    webhookSender: webhooks.sender,
     idempotency: createMemoryIdempotencyStore(clock).store,
     assertions,
     exports: { begin: () => Promise.resolve({ kind: 'busy' }) },
@@ -251,7 +255,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
     return String((await bodyOf(answer))['access_token'])
   }
-  const ports = { clock, keys, access, reads, events, gateway, shards, attestations, assertions, schemas }
+  const ports = { clock, keys, access, reads, events, gateway, shards, attestations, webhooks, assertions, schemas }
   const doubles = { ...ports, log, settings, readiness, secretChecks }
   return { app, ...doubles, tokenFor, get, post, put }
 }

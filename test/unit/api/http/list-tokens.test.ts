@@ -46,6 +46,7 @@ const LISTS: readonly (readonly [path: string, scope: string, rest?: readonly (s
   ['/v1/transactions', '/v1/transactions', [...Array<null>(11).fill(null), 'desc']],
   [`/v1/transactions?${query(FEED)}`, '/v1/transactions', [...FEED_SCOPE, 'completed', 'k', 'asc']],
   [`/v1/transactions/group/${GROUP_ID.toUpperCase()}`, '/v1/transactions/group', [GROUP_ID]],
+  ['/v1/webhooks', '/v1/webhooks'],
 ]
 
 function query(parameters: Readonly<Record<string, string>>): string {

@@ -112,6 +112,38 @@ const printable = (most: number, ...wrong: readonly string[]): FieldRule => ({
   wrong: ['', 'a\nb', 'a\u202eb', 'a\u2028b', 'x'.repeat(most + 1), 7, ...wrong],
   inWords: true,
 })
+const WEBHOOK_URL: FieldRule = {
+  right: [
+    `https://a.example/${'x'.repeat(2_030)}`,
+    'HTTPS://receiver.example:8443/hook?key=1',
+    'http://127.0.0.1:9000/',
+    'https://[2606:4700::1111]/',
+  ],
+  wrong: [
+    '',
+    '/hook',
+    '//a.example/',
+    'https:a.example',
+    'https:///a',
+    'https://',
+    'ftp://a.example/',
+    'ipfs://a',
+    'https://u:p@a.example/',
+    'https://u@a.example/',
+    'https://a.example/#part',
+    'https://a.example/#',
+    'https://a .example/',
+    'https://a.example/\\x',
+    ' https://a.example/',
+    'https://a.example/\n',
+    'https://10.0.0.1/',
+    'https://[::1',
+    'https://a.example:99999/',
+    `https://a.example/${'x'.repeat(2_031)}`,
+    7,
+  ],
+  inWords: true,
+}
 const URL: FieldRule = {
   right: [
     `https://a.example/${'x'.repeat(2_030)}`,
@@ -333,6 +365,18 @@ export const FIELDS: readonly BodyRules[] = [
     },
   },
   { id: 'revokeAttestation', fields: { 'reason?': text(1_024) } },
+  {
+    id: 'createWebhook',
+    fields: {
+      url: WEBHOOK_URL,
+      'types?': {
+        right: [['ledger.transaction.completed.v1', 'ledger.nft.*'], Array<Json>(20).fill('ledger.group.*')],
+        wrong: ['ledger.group.*', [], ['*'], ['ledger.*'], [7], Array<Json>(21).fill('ledger.group.*')],
+      },
+      'account_id?': ACCOUNT_ID,
+      'description?': text(256),
+    },
+  },
   { id: 'proveLiabilities', fields: { requester: text(256) } },
   { id: 'proveProvenance', fields: { requester: text(256) } },
   { id: 'proveCompliance', fields: { requester: text(256) } },

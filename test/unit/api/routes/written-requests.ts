@@ -180,6 +180,7 @@ export const WRITTEN = {
     },
   },
   revokeAttestation: { path: '/v1/attestations/att_01K6ZZZZZZ0000000000000000/revoke', body: { reason: 'x' } },
+  createWebhook: { path: '/v1/webhooks', body: { url: 'https://receiver.example/ledger', types: ['ledger.group.*'] } },
   proveLiabilities: { path: '/v1/assertions/proof-of-liabilities', body: { requester: 'bank' } },
   proveProvenance: { path: '/v1/assertions/proof-of-provenance', body: { requester: 'bank' } },
   proveCompliance: { path: '/v1/assertions/proof-of-compliance', body: { requester: 'bank' } },

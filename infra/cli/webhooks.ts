@@ -1,0 +1,131 @@
+import { InvalidArgumentError } from 'commander'
+import { isoTimestamp } from '../../actors/timestamp.ts'
+import { attemptMembers, webhookMembers, webhookTestMessage } from '../../api/views/webhook-views.ts'
+import type { EventPosition, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
+import type { StoredWebhook, WebhookStore } from '../../runtime/ports/webhook-store.ts'
+import { signingSecrets } from '../../runtime/webhooks/delivery.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { existingMasterKeys, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
+import { createWebhookStore } from '../postgres/access/webhook-store-postgres.ts'
+import { positionText, readPosition } from '../postgres/reads/event-places.ts'
+import { createLedgerEvents } from '../postgres/reads/ledger-events-postgres.ts'
+import { openStoreClock } from '../postgres/store/store-clock.ts'
+import { createSystemRandom } from '../system/random-system.ts'
+import { addressRuleOf } from '../webhooks/address-rules.ts'
+import { createWebhookSender } from '../webhooks/webhook-sender-http.ts'
+import { CommandFailed, type CommandIo, type CommandSetup, exitUnless } from './common/command.ts'
+import { withLedger } from './common/configured.ts'
+
+export const webhooksCommand: CommandSetup = (command, io) => {
+  command.description('Lists and tests webhooks, and lets one send events again.')
+  command
+    .command('list')
+    .summary('list the webhooks')
+    .description('Prints one webhook a line as JSON, with the fields of GET /v1/webhooks.')
+    .action(() => withWebhooks(io, (given) => list(given, io)))
+  command
+    .command('test')
+    .summary('send a test message')
+    .description(
+      `Sends a signed test message from this machine, which may reach other addresses than the edges do,
+and prints the result as JSON. Exit code 1 if the receiver does not accept it.`,
+    )
+    .argument('<webhook>', 'ID of the webhook')
+    .action((webhookId: string) => withWebhooks(io, (given) => test(given, webhookId, io)))
+  command
+    .command('replay')
+    .summary('let a webhook send events again')
+    .description(
+      `Moves a webhook back, so that an edge sends its events again from the first one at this time on.
+Reads the event log from its beginning up to there. Receivers recognize repeated events by webhook-id.
+A disabled webhook stays disabled.`,
+    )
+    .argument('<webhook>', 'ID of the webhook')
+    .requiredOption('--since <time>', 'time of the first event, such as 2030-01-02T00:00:00Z', timeOf)
+    .action((webhookId: string, { since }: { since: number }) =>
+      withWebhooks(io, (given) => replay(given, webhookId, since, io)),
+    )
+}
+
+interface Webhooks {
+  readonly store: WebhookStore
+  readonly events: LedgerEvents
+  readonly configuration: Configuration
+  readonly ledgerId: string
+  /** PostgreSQL's time, milliseconds since 1970. */
+  readonly now: () => number
+}
+
+async function withWebhooks(io: CommandIo, work: (webhooks: Webhooks) => Promise<void>): Promise<void> {
+  await withLedger(io, async ({ configuration, url, ledger }) => {
+    const { vault } = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
+    const onUnreadable = (id: string): void => io.err(`warning: the webhook ${id} is unreadable: no edge delivers it\n`)
+    const store = createWebhookStore({ url, vault, onUnreadable })
+    const { ledgerId } = ledger
+    const events = createLedgerEvents({ url, ledgerId, vault })
+    try {
+      const { now } = await openStoreClock(url)
+      await work({ store, events, configuration, ledgerId, now })
+    } finally {
+      await Promise.all([store.close(), events.close()])
+    }
+  })
+}
+
+async function list({ store }: Webhooks, io: CommandIo): Promise<void> {
+  for (const stored of await store.webhooks(null)) io.out(`${JSON.stringify(webhookMembers(stored))}\n`)
+}
+
+async function test(given: Webhooks, webhookId: string, io: CommandIo): Promise<void> {
+  const { store, configuration, ledgerId, now } = given
+  const { webhook } = found(await store.webhook(webhookId), webhookId)
+  const nowMs = now()
+  const sender = createWebhookSender({ mayConnect: addressRuleOf(configuration), now })
+  const target = { connection: webhookId, url: webhook.url, secrets: signingSecrets(webhook.secrets, nowMs) }
+  const message = webhookTestMessage({ webhookId, ledgerId, nowMs }, createSystemRandom())
+  const attempt = await sender.send(target, message)
+  sender.close()
+  io.out(`${JSON.stringify({ webhook_id: webhookId, event_id: message.id, ...attemptMembers(attempt) })}\n`)
+  exitUnless(attempt.error === null)
+}
+
+async function replay({ store, events }: Webhooks, webhookId: string, sinceMs: number, io: CommandIo): Promise<void> {
+  found(await store.webhook(webhookId), webhookId)
+  const position = await positionBefore(events, sinceMs)
+  if (position === undefined) throw new CommandFailed(`there is no event since ${isoTimestamp(sinceMs)}`)
+  const moved = await store.change(webhookId, ({ webhook, progress }) => {
+    if (events.isAfter(position, progress.position)) {
+      throw new CommandFailed(`the webhook has not sent the events since ${isoTimestamp(sinceMs)} yet`)
+    }
+    return { webhook, progress: { ...progress, position } }
+  })
+  found(moved, webhookId)
+  io.err(`the webhook sends its events since ${isoTimestamp(sinceMs)} again\n`)
+}
+
+const PAGE_SIZE = 1_000
+
+/** The position before the first event of this time or later; undefined if there is none. */
+async function positionBefore(events: LedgerEvents, sinceMs: number): Promise<EventPosition | undefined> {
+  let position = positionText({ ...readPosition(await events.end()), xid: '0', offset: 0 })
+  for (;;) {
+    const page = await events.read(position, PAGE_SIZE)
+    for (const event of page.events) {
+      if (event.timeMs !== null && event.timeMs >= sinceMs) return position
+      position = event.position
+    }
+    if (page.atEnd) return undefined
+    position = page.next
+  }
+}
+
+function found(stored: StoredWebhook | undefined, webhookId: string): StoredWebhook {
+  if (stored === undefined) throw new CommandFailed(`there is no webhook ${webhookId}: ledger webhooks list prints all`)
+  return stored
+}
+
+function timeOf(text: string): number {
+  const timeMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isFinite(timeMs)) return timeMs
+  throw new InvalidArgumentError('It must be a time in UTC, such as 2030-01-02T00:00:00Z.')
+}

@@ -1,0 +1,175 @@
+/** Delivery of one webhook: order, retries, the stored position, the end after five days. */
+import { describe, expect, test } from 'vitest'
+import { EventsUnavailable } from '../../../../runtime/ports/ledger-events.ts'
+import { WebhookStoreUnavailable } from '../../../../runtime/ports/webhook-store.ts'
+import { ACCEPTED, BROKEN, createWebhookScene, DAY_MS, eventAt, START_MS } from './webhook-scene.ts'
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => eventAt(index))
+const idsOf = (count: number) => many(count).map(({ id }) => id)
+
+describe('webhook delivery', () => {
+  test('L1: all events arrive once and in order, then new ones within the interval', async () => {
+    const scene = createWebhookScene()
+    const { clock, log, edge, add, idsTo, progressOf } = scene
+    log.push(...many(250))
+    const webhookId = await add()
+    edge('a').start()
+    await clock.pass(1_000)
+    expect(idsTo(webhookId)).toEqual(idsOf(250))
+    expect(await progressOf(webhookId)).toMatchObject({ position: '250', delivered: 250, failures: 0 })
+    log.push(eventAt(250))
+    await clock.pass(600)
+    expect(idsTo(webhookId)).toEqual(idsOf(251))
+  })
+
+  test('L1: the next event waits until the receiver has accepted this one', async () => {
+    const { clock, log, edge, add, idsTo, receivers, progressOf } = createWebhookScene()
+    log.push(...many(3))
+    const webhookId = await add()
+    let accept: (result: typeof ACCEPTED) => void = () => undefined
+    receivers.set('https://whk_0.example/', () => new Promise((resolve) => (accept = resolve)))
+    edge('a').start()
+    await clock.pass(9_000)
+    expect(idsTo(webhookId)).toEqual(['evt_0'])
+    expect(await progressOf(webhookId)).toMatchObject({ position: '0', delivered: 0 })
+    accept(ACCEPTED)
+    await clock.pass(0)
+    expect(idsTo(webhookId)).toEqual(['evt_0', 'evt_1'])
+  })
+
+  test('a failed event is sent again after its delay, under the same ID, and holds up the later ones', async () => {
+    const { clock, log, edge, add, sent, receivers, store, progressOf } = createWebhookScene()
+    log.push(...many(2))
+    const webhookId = await add()
+    receivers.set('https://whk_0.example/', (_, index) => (index < 3 ? BROKEN : ACCEPTED))
+    edge('a').start()
+    await clock.pass(1_000)
+    expect(await progressOf(webhookId)).toMatchObject({ position: '0', failures: 1, failingSinceMs: START_MS + 1_000 })
+    await clock.pass(10_000)
+    expect(sent.map(({ message, atMs }) => [message.id, atMs - START_MS])).toEqual([
+      ['evt_0', 1_000],
+      ['evt_0', 1_500],
+      ['evt_0', 2_500],
+      ['evt_0', 4_500],
+      ['evt_1', 4_500],
+    ])
+    expect(await progressOf(webhookId)).toMatchObject({ position: '2', failures: 0, failingSinceMs: null })
+    const [second, first] = await store.deliveries(webhookId)
+    expect(first).toMatchObject({ number: 0, eventId: 'evt_0', status: 'delivered', attempts: 4, attempt: ACCEPTED })
+    expect(second).toMatchObject({ number: 1, eventType: 'ledger.account.registered.v1', attempts: 1 })
+  })
+
+  test.each([0, 1])('with a random part of %i a dead receiver is tried for five days, then disabled', async (part) => {
+    const { clock, log, edge, add, sent, receivers, store, lines } = createWebhookScene()
+    log.push(...many(2))
+    const webhookId = await add()
+    receivers.set('https://whk_0.example/', () => BROKEN)
+    edge('a', () => part).start()
+    await clock.pass(5 * DAY_MS)
+    expect((await store.webhook(webhookId))?.webhook.disabled).toBeNull()
+    await clock.pass(2_000)
+    const atMs = START_MS + 1_000 + 5 * DAY_MS
+    expect((await store.webhook(webhookId))?.webhook.disabled).toEqual({ atMs, reason: 'delivery_failed' })
+    expect(sent.at(-1)?.atMs).toBe(atMs)
+    expect(new Set(sent.map(({ message }) => message.id))).toEqual(new Set(['evt_0']))
+    const gaps = sent.slice(1).map((one, index) => one.atMs - (sent[index]?.atMs ?? 0))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(DAY_MS)
+    expect(lines.filter(({ event }) => event === 'webhook_disabled')).toHaveLength(1)
+    const before = sent.length
+    await clock.pass(2 * DAY_MS)
+    expect(sent).toHaveLength(before)
+  })
+
+  test('the position moves past events that the filter leaves out, and never past an unaccepted one', async () => {
+    const { clock, log, edge, add, idsTo, receivers, progressOf } = createWebhookScene()
+    log.push(eventAt(0, 'bob'), eventAt(1, 'alice'), eventAt(2, 'bob'))
+    const webhookId = await add({ accountId: 'alice' })
+    receivers.set('https://whk_0.example/', () => BROKEN)
+    edge('a').start()
+    await clock.pass(1_100)
+    expect(await progressOf(webhookId)).toMatchObject({ position: '1', delivered: 0 })
+    receivers.delete('https://whk_0.example/')
+    await clock.pass(5_000)
+    expect(idsTo(webhookId)).toEqual(['evt_1', 'evt_1'])
+    expect(await progressOf(webhookId)).toMatchObject({ position: '2', delivered: 1 })
+    await clock.pass(31_000)
+    expect(await progressOf(webhookId)).toMatchObject({ position: '3', delivered: 1 })
+  })
+
+  test('the position is stored while a long log is read without an event for the webhook', async () => {
+    const { clock, log, edge, add, reads, progressOf } = createWebhookScene()
+    log.push(...Array.from({ length: 100 }, (_, index) => eventAt(index, 'bob')))
+    const webhookId = await add({ accountId: 'alice' })
+    Object.assign(reads, { limit: 1, takesMs: 1_000 })
+    edge('a').start()
+    await clock.pass(80_000)
+    expect(Number((await progressOf(webhookId))?.position)).toBeGreaterThan(40)
+  })
+
+  test('L2: while a receiver accepts without a pause, the position is stored in between', async () => {
+    const { clock, log, edge, add, receivers, progressOf } = createWebhookScene()
+    log.push(...many(90))
+    const webhookId = await add()
+    const stored: number[] = []
+    receivers.set('https://whk_0.example/', async () => {
+      stored.push((await progressOf(webhookId))?.delivered ?? -1)
+      await new Promise<void>((resolve) => clock.after(20, resolve))
+      return ACCEPTED
+    })
+    edge('a').start()
+    await clock.pass(10_000)
+    expect(stored).toHaveLength(90)
+    for (const [accepted, saved] of stored.entries()) {
+      expect(saved).toBeLessThanOrEqual(accepted)
+      expect(saved).toBeGreaterThanOrEqual(accepted - 14)
+    }
+  })
+
+  test('both secrets sign until the previous one ends', async () => {
+    const { clock, log, edge, add, sent } = createWebhookScene()
+    const previous = [{ secret: 'whsec_old', untilMs: START_MS + 5_000 }]
+    await add({ secrets: { current: 'whsec_new', previous } })
+    edge('a').start()
+    log.push(eventAt(0))
+    await clock.pass(2_000)
+    log.push(eventAt(1))
+    await clock.pass(8_000)
+    log.push(eventAt(2))
+    await clock.pass(2_000)
+    expect(sent.map(({ target }) => target.secrets)).toEqual([
+      ['whsec_new', 'whsec_old'],
+      ['whsec_new', 'whsec_old'],
+      ['whsec_new'],
+    ])
+  })
+
+  test('while the log cannot be read nothing is lost, and after a restore the webhook is disabled', async () => {
+    const { clock, log, edge, add, idsTo, reads, store } = createWebhookScene()
+    log.push(...many(2))
+    const webhookId = await add()
+    const foreign = await add({}, 'foreign')
+    reads.failure = new EventsUnavailable('no database')
+    edge('a').start()
+    await clock.pass(5_000)
+    expect((await store.webhook(foreign))?.webhook.disabled).toBeNull()
+    reads.failure = null
+    await clock.pass(2_000)
+    expect(idsTo(webhookId)).toEqual(idsOf(2))
+    expect((await store.webhook(foreign))?.webhook.disabled?.reason).toBe('position_lost')
+  })
+
+  test('L3: without a store nothing more is sent once the lease may have ended', async () => {
+    const { clock, log, edge, add, sent, state, idsTo } = createWebhookScene()
+    const webhookId = await add()
+    edge('a').start()
+    await clock.pass(1_000)
+    state.failure = new WebhookStoreUnavailable('no database')
+    await clock.pass(15_000)
+    log.push(...many(2))
+    await clock.pass(5_000)
+    expect(sent).toEqual([])
+    state.failure = null
+    await clock.pass(2_000)
+    expect(idsTo(webhookId)).toEqual(idsOf(2))
+  })
+})
