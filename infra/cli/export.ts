@@ -104,7 +104,7 @@ class Export {
   async writeTo(file: NewFile, name: string): Promise<void> {
     const keys = await this.readKeys()
     this.progress = 'unknown'
-    const response = await this.client.send('POST', '/v1/exports', this.request.body)
+    const response = await this.client.send('POST', '/v1/exports', { body: this.request.body })
     if (response.status !== OK || response.body === null) {
       if (response.status < INTERNAL_ERROR) this.progress = 'refused'
       const reply = await readReply(response)

@@ -30,6 +30,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['export', 'export accounts for another ledger', async () => (await import('../cli/export.ts')).exportCommand],
   ['client', 'add, list and revoke clients', async () => (await import('../cli/client.ts')).clientCommand],
   ['webhooks', 'list, test and replay webhooks', async () => (await import('../cli/webhooks.ts')).webhooksCommand],
+  ['events', 'follow the event log', async () => (await import('../cli/events/events.ts')).eventsCommand],
   [
     'keys',
     'rotate and revoke signing keys, rotate the master key, derive part keys',
@@ -146,7 +147,15 @@ function processIo(): CommandIo {
     },
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    stopSignal,
   }
+}
+
+function stopSignal(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort())
+  process.stdout.on('error', (error) => stop.abort(error))
+  return stop.signal
 }
 
 /** Whether this file is the program, and not imported by one. */

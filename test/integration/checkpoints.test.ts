@@ -67,6 +67,7 @@ async function ledger(url: string, ...args: readonly string[]) {
     readInput: () => Promise.reject(new Error('nothing is asked')),
     out: (text) => (out += text),
     err: (text) => (err += text),
+    stopSignal: () => new AbortController().signal,
   })
   return { code, out, err }
 }

@@ -102,6 +102,7 @@ describe('a database from before the schema baseline', () => {
       readInput: () => Promise.reject(new Error('nothing is asked')),
       out: (text) => (said += text),
       err: (text) => (said += text),
+      stopSignal: () => new AbortController().signal,
     })
     expect([code, said.replace(/^ledger [a-z -]+: /, '')]).toEqual([1, `${REMEDY}\n`])
     expect(await contents()).toEqual(before)

@@ -13,6 +13,11 @@ export interface CommandIo {
   readonly out: (text: string) => void
   /** Writes progress, warnings and errors to standard error. */
   readonly err: (text: string) => void
+  /**
+   * Aborts on Ctrl-C, SIGTERM and SIGHUP, and with the error when standard output fails. For commands that run until then:
+   * from the call on, signals no longer end the process.
+   */
+  readonly stopSignal: () => AbortSignal
 }
 
 /** The command line is wrong. Exit code 2. */

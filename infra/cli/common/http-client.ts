@@ -16,19 +16,27 @@ export interface ClientOptions {
   readonly secretFile: string
 }
 
-export function addClientOptions(command: Command): Command {
+/** `client`: the description of its option. */
+export function addClientOptions(command: Command, client = 'client ID; the client must be an admin'): Command {
   return command
     .requiredOption('--url <url>', 'address of the ledger, such as http://127.0.0.1:8080')
-    .requiredOption('--client <id>', 'client ID; the client must be an admin')
+    .requiredOption('--client <id>', client)
     .requiredOption(
       '--secret-file <file>',
       'its secret alone, the output of ledger client add, or .ledger/clients.json',
     )
 }
 
+export interface SentRequest {
+  /** Sent as JSON. */
+  readonly body?: object | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
 export interface HttpClient {
-  /** Sends `body` as JSON. Returns any HTTP response. Throws LedgerUnreachable and CommandFailed. */
-  readonly send: (method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal) => Promise<Response>
+  /** Returns any HTTP response. Throws LedgerUnreachable and CommandFailed. */
+  readonly send: (method: 'GET' | 'POST', path: string, request?: SentRequest) => Promise<Response>
   /** The same, and reads the response, within a minute. */
   readonly request: (method: 'GET' | 'POST', path: string, body?: object) => Promise<HttpReply>
 }
@@ -85,12 +93,13 @@ export function createHttpClient(base: string, clientId: string, secret: string)
     return token
   }
 
-  const send: HttpClient['send'] = async (method, path, body, signal) => {
+  const send: HttpClient['send'] = async (method, path, { body, headers, signal } = {}) => {
     for (let attempt = 1; ; attempt += 1) {
       const token = await accessToken()
       const response = await fetchFrom(base, path, {
         method,
         headers: {
+          ...headers,
           authorization: `Bearer ${token}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -106,7 +115,7 @@ export function createHttpClient(base: string, clientId: string, secret: string)
   return {
     send,
     request: async (method, path, body) =>
-      readReply(await send(method, path, body, AbortSignal.timeout(REPLY_TIMEOUT_MS))),
+      readReply(await send(method, path, { body, signal: AbortSignal.timeout(REPLY_TIMEOUT_MS) })),
   }
 }
 

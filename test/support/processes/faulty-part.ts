@@ -17,6 +17,7 @@ const io: CommandIo = {
   readInput: () => Promise.resolve(Buffer.alloc(0)),
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  stopSignal: () => new AbortController().signal,
 }
 
 /** Evicts each actor as soon as no command needs it, so that each command is looked up. */

@@ -18,6 +18,7 @@ const io: CommandIo = {
   readInput: () => Promise.resolve(Buffer.alloc(0)),
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  stopSignal: () => new AbortController().signal,
 }
 
 function told(wire: Wire, log: Log): Wire {

@@ -13,6 +13,12 @@ export interface Ran {
   readonly err: string
 }
 
+interface RunOptions {
+  /** Called with the whole output so far. */
+  readonly printed?: (out: string) => void
+  readonly stopSignal?: CommandIo['stopSignal']
+}
+
 /** A new directory, and the command line in it. */
 export function commandLine() {
   const cwd = mkdtempSync(join(tmpdir(), 'ledger-cli-'))
@@ -22,15 +28,24 @@ export function commandLine() {
       writeFileSync(join(cwd, name), typeof value === 'string' ? value : JSON.stringify(value))
       return name
     },
-    run: async (args: readonly string[], input = '', env: CommandIo['env'] = {}): Promise<Ran> => {
+    run: async (
+      args: readonly string[],
+      input = '',
+      env: CommandIo['env'] = {},
+      { printed, stopSignal = () => new AbortController().signal }: RunOptions = {},
+    ): Promise<Ran> => {
       let out = ''
       let err = ''
       const io: CommandIo = {
         env,
         cwd,
         readInput: () => Promise.resolve(Buffer.from(input)),
-        out: (text) => void (out += text),
+        out: (text) => {
+          out += text
+          printed?.(out)
+        },
         err: (text) => void (err += text),
+        stopSignal,
       }
       return { code: await main(args, io), out, err }
     },

@@ -8,6 +8,7 @@ export function silentIo(parts: Partial<CommandIo> = {}): CommandIo {
     readInput: () => Promise.reject(new Error('nothing is read')),
     out: () => undefined,
     err: () => undefined,
+    stopSignal: () => new AbortController().signal,
     ...parts,
   }
 }

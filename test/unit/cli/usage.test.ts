@@ -20,6 +20,10 @@ describe('wrong usage', () => {
       ['webhooks', 'replay', 'whk_1', '--since', '2030-01-02'],
       'It must be a time in UTC, such as 2030-01-02T00:00:00Z.',
     ],
+    [
+      ['events', 'tail', '--url', 'http://127.0.0.1'],
+      "ledger events tail: required option '--client <id>' not specified",
+    ],
     [['drain'], "ledger drain: missing required argument 'node'"],
     [['verify', '--offline'], 'ledger verify: --offline needs --checkpoint'],
     [['--', 'migrate'], 'ledger: The first argument must be a command.'],
