@@ -1,7 +1,8 @@
 /** When a failed delivery is tried again, and when it is given up. */
 import type { Random } from '../ports/random.ts'
 
-const FIRST_DELAY_MS = 1_000
+/** Short: all later events of the webhook wait for this one. */
+const FIRST_DELAY_MS = 20
 export const MAX_DELAY_MS = 86_400_000
 /** From the first failed attempt of an event. */
 export const GIVE_UP_AFTER_MS = 5 * MAX_DELAY_MS

@@ -13,7 +13,7 @@ export interface EventFeed {
 
 /** Events of one read. */
 const PAGE_SIZE = 100
-const INTERVAL_MS = 500
+const INTERVAL_MS = 100
 
 export function createEventFeed(events: Pick<LedgerEvents, 'read'>, clock: Clock): EventFeed {
   const reads = new Map<EventPosition, Promise<EventPage>>()

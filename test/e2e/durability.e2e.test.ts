@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Holder, LedgerClient } from '../support/client/client.ts'
 import { type Cluster, startCluster, until } from '../support/processes/cluster-process.ts'
 import type { ProcessKind } from '../support/processes/cluster-process-table.ts'
-import { DurabilityAudit, forAll, receiptKeys } from './durability-audit.ts'
-import { DurabilityLoad } from './durability-load.ts'
+import { DurabilityAudit, forAll, receiptKeys } from './durability/durability-audit.ts'
+import { DurabilityLoad } from './durability/durability-load.ts'
 
 const ACCOUNTS = 80
 const CLIENTS = 24

@@ -6,7 +6,7 @@
 import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client/client.ts'
 import { type Members, signed, submissionHash } from '../../support/client/client-keys.ts'
 import { until } from '../../support/processes/cluster-process.ts'
-import type { Operation } from '../durability-load.ts'
+import type { Operation } from '../durability/durability-load.ts'
 
 export interface ShardClient {
   readonly shardId: number

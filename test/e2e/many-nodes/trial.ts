@@ -2,7 +2,7 @@
 import { LedgerClient, send } from '../../support/client/client.ts'
 import { type ClusterParts, type Part, type PartsOptions, startParts } from '../../support/processes/cluster-parts.ts'
 import { until } from '../../support/processes/cluster-process.ts'
-import { DurabilityAudit, forAll } from '../durability-audit.ts'
+import { DurabilityAudit, forAll } from '../durability/durability-audit.ts'
 import { Movers } from './movers.ts'
 import { type Outage, ShardLoad } from './shard-load.ts'
 

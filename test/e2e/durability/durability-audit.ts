@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
-import { type LedgerClient, membersOf, send, textOf } from '../support/client/client.ts'
-import { canonical, type Members } from '../support/client/client-keys.ts'
+import { type LedgerClient, membersOf, send, textOf } from '../../support/client/client.ts'
+import { canonical, type Members } from '../../support/client/client-keys.ts'
 import type { Operation } from './durability-load.ts'
 
 const READERS = 8

@@ -2,9 +2,9 @@
  * Clients under load. Each signs an order once, and retries it with the same key until it is acknowledged. The load
  * records requests, replies and immediate reads, for comparison with the ledger.
  */
-import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client/client.ts'
-import { type Members, signed, submissionHash } from '../support/client/client-keys.ts'
-import { until } from '../support/processes/cluster-process.ts'
+import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../../support/client/client.ts'
+import { type Members, signed, submissionHash } from '../../support/client/client-keys.ts'
+import { until } from '../../support/processes/cluster-process.ts'
 
 export interface Operation {
   readonly accountId: string
