@@ -53,7 +53,7 @@ import { anyShardServed } from '../postgres/store/ownership.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
-import { openWebhooks } from './edge-webhooks.ts'
+import { openWebhooks, type Webhooks } from './edge-webhooks.ts'
 import { type HttpServer, listen } from './http-server.ts'
 import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
 import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
@@ -118,10 +118,13 @@ async function startEdge(context: EdgeContext): Promise<void> {
   const edgeClock = await followEdgeClock(context.clock, store.nowMs, log)
   service.onStop('clock', edgeClock.stop)
   const followed = { ...context, store, edgeClock, clock: edgeClock.clock }
-  app.use(await createApp(followed, ledger, { ...secrets, readingKeys: readingRing(ring) }, link, watching))
+  const edge = await createApp(followed, ledger, { ...secrets, readingKeys: readingRing(ring) }, link, watching)
+  app.use(edge.app)
   server ??= await listen(app, host, port, errorBase)
   // Registered last, so stopped first: requests in progress need everything else.
   service.onStop('http', server.stop)
+  // Begins to stop beside the requests: each may take ten seconds.
+  service.onStop('webhooks', () => void edge.stopDeliveries().catch(() => undefined))
   log.info('edge_started', { ledger_id: ledger.ledgerId, host, port })
 }
 
@@ -154,7 +157,7 @@ async function createApp(
   secrets: EdgeSecrets,
   link: NatsLink,
   watching: Watching,
-): Promise<EdgeApp> {
+): Promise<{ readonly app: EdgeApp } & Pick<Webhooks, 'stopDeliveries'>> {
   const { configuration, url, log, service, clock, random } = context
   const { corsOrigins, environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
   const { ledgerId, shardCount } = ledger
@@ -168,7 +171,7 @@ async function createApp(
   const events = service.keep('events', createLedgerEvents({ url, ledgerId, vault }))
   const access = openAccess(context, secrets)
   const holder = `${configuration.nodeId ?? 'edge'} ${random.hex(8)}`
-  const webhooks = openWebhooks({ ...context, ledgerId, holder, vault, access, events, watching })
+  const { stopDeliveries, ...webhooks } = openWebhooks({ ...context, ledgerId, holder, vault, access, watching })
   const shardHealth = service.keep('shard health', createShardHealth({ url }))
   const attestations = service.keep('attestations', createAttestationStore({ url, homeOf, vault }))
   const onCleanUpFailed = (): void => log.warn('clean_up_failed')
@@ -187,7 +190,7 @@ async function createApp(
     warnings,
   })
   const portability = await openPortability(context, ledgerId, secrets, { serviceKeys, gateway, attestations })
-  return createEdge({
+  const app = createEdge({
     gateway,
     reads,
     events,
@@ -215,6 +218,7 @@ async function createApp(
     settings: { corsOrigins, errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
     readiness,
   })
+  return { app, stopDeliveries }
 }
 
 function openAccess({ url, log, service, clock }: EdgeContext, { vault }: EdgeSecrets): AccessStore {

@@ -4,7 +4,6 @@ import { eventMembers, eventType } from '../../api/views/event-views.ts'
 import type { EdgeDependencies } from '../../api/http/dependencies.ts'
 import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
-import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { Random } from '../../runtime/ports/random.ts'
 import { createEventFeed } from '../../runtime/webhooks/event-feed.ts'
@@ -13,6 +12,7 @@ import { createWebhookOwners } from '../../runtime/webhooks/webhook-owners.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createWebhookMetrics, registerWebhookGauges } from '../metrics/edge-metrics.ts'
 import { createWebhookStore } from '../postgres/access/webhook-store-postgres.ts'
+import { createLedgerEvents } from '../postgres/reads/ledger-events-postgres.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { addressRuleOf } from '../webhooks/address-rules.ts'
 import { createWebhookSender } from '../webhooks/webhook-sender-http.ts'
@@ -27,7 +27,6 @@ export interface WebhooksContext {
   readonly holder: string
   readonly vault: RowVault
   readonly access: AccessStore
-  readonly events: LedgerEvents
   readonly service: ServiceProcess
   readonly watching: Watching
   readonly clock: Clock
@@ -35,9 +34,16 @@ export interface WebhooksContext {
   readonly log: Log
 }
 
+export interface Webhooks extends Pick<EdgeDependencies, 'webhooks' | 'webhookSender'> {
+  /** Waits for the messages in flight. May be called before the process stops its parts. */
+  readonly stopDeliveries: () => Promise<void>
+}
+
 /** Starts to deliver. */
-export function openWebhooks(context: WebhooksContext): Pick<EdgeDependencies, 'webhooks' | 'webhookSender'> {
-  const { configuration, url, ledgerId, holder, vault, access, events, service, clock, random, log } = context
+export function openWebhooks(context: WebhooksContext): Webhooks {
+  const { configuration, url, ledgerId, holder, vault, access, service, clock, random, log } = context
+  // Connections of their own: webhooks hold up no request for events.
+  const events = service.keep('webhook events', createLedgerEvents({ url, ledgerId, vault, poolSize: 2 }))
   const onUnreadable = (webhookId: string): void => log.error('webhook_unreadable', { webhook_id: webhookId })
   const webhooks = service.keep('webhooks', createWebhookStore({ url, vault, onUnreadable }))
   const webhookSender = createWebhookSender({ mayConnect: addressRuleOf(configuration), now: clock.now })
@@ -58,7 +64,9 @@ export function openWebhooks(context: WebhooksContext): Pick<EdgeDependencies, '
     holder,
   })
   if (registry !== undefined) registerWebhookGauges(registry, () => deliverer.measures())
-  service.onStop('webhook deliveries', () => deliverer.stop())
   deliverer.start()
-  return { webhooks, webhookSender }
+  let stopped: Promise<void> | undefined
+  const stopDeliveries = (): Promise<void> => (stopped ??= deliverer.stop())
+  service.onStop('webhook deliveries', stopDeliveries)
+  return { webhooks, webhookSender, stopDeliveries }
 }

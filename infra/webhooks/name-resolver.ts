@@ -2,7 +2,7 @@
  * Resolves the names of receivers by the machine's DNS servers.
  *   N1. A look-up waits for no other one. The resolver of the system has two threads for the whole process: receivers with
  *       dead DNS servers would hold up the look-ups of all others, and of PostgreSQL and NATS.
- *   N2. A look-up ends within the time of an attempt.
+ *   N2. A look-up ends by itself; its attempt may end before.
  *   N3. Neither a hosts file nor search domains apply. `localhost` is the loopback address (RFC 6761).
  */
 import type { LookupAddress } from 'node:dns'

@@ -9,6 +9,7 @@
  *   B4. Every change that is not made under the lease voids it, so that the next holder sees the change.
  *   B5. A webhook that is disabled, not due or unreadable is not delivered: no claim returns it.
  *   B6. The number of webhooks is bounded: for each client, and for all.
+ *   B7. A client creates one webhook under one key: a repeat returns the stored one.
  * Every failure is a `WebhookStoreUnavailable`; after a failed write its effect is unknown.
  */
 import type { EventPosition } from './ledger-events.ts'
@@ -20,8 +21,8 @@ export const MAX_WEBHOOKS = 256
 export const KEPT_DELIVERIES = 100
 
 export interface WebhookStore {
-  /** Events after `position` are to be delivered. */
-  readonly create: (webhook: Webhook, position: EventPosition) => Promise<WebhookCreation>
+  /** Events after `position` are to be delivered. `key`: of the client, for repeats (B7). */
+  readonly create: (webhook: Webhook, position: EventPosition, key?: string | null) => Promise<WebhookCreation>
   /** By ID, which may be any text; undefined if there is none. */
   readonly webhook: (webhookId: string) => Promise<StoredWebhook | undefined>
   /** In order of their IDs. `ownerId`: of this client; null: of all. */
@@ -33,7 +34,7 @@ export interface WebhookStore {
   readonly change: (webhookId: string, change: WebhookChange) => Promise<StoredWebhook | undefined>
   /** False if there is no such webhook. */
   readonly remove: (webhookId: string) => Promise<boolean>
-  /** The last deliveries, newest first. */
+  /** The last deliveries, newest first, without unreadable ones. */
   readonly deliveries: (webhookId: string) => Promise<readonly Delivery[]>
   /** Leases up to `limit` due webhooks, those that have waited longest first. */
   readonly claim: (holder: string, limit: number) => Promise<readonly LeasedWebhook[]>
@@ -97,7 +98,7 @@ export type WebhookChange = (stored: StoredWebhook) => {
   readonly progress?: WebhookProgress
 }
 
-export type WebhookCreation = 'created' | 'too_many_of_client' | 'too_many'
+export type WebhookCreation = StoredWebhook | 'too_many_of_client' | 'too_many'
 
 export interface Lease {
   readonly webhookId: string

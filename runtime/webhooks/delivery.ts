@@ -4,8 +4,11 @@
  *       and the first arrivals are in the order of the log.
  *   L2. The stored position is never ahead of the accepted events. The next holder sends events again that were accepted
  *       after the last save.
- *   L3. Nothing is sent once the lease may have ended, by a clock that is not set back; nothing is stored without the lease.
+ *   L3. Nothing is sent once the lease may have ended, or the rights of the client were read `LEASE_MS` ago, by a clock that
+ *       is not set back. Nothing is stored without the lease.
  *   L4. A delivery that waits or fails holds up no other webhook: it has no slot in common with them.
+ *   L5. `FRESH_MS` after a read, none but its first event for the receiver is sent: what an erasure has removed since then is
+ *       not sent.
  */
 import type { Clock } from '../ports/clock.ts'
 import { EventPositionForeign, type LedgerEvent } from '../ports/ledger-events.ts'
@@ -48,6 +51,7 @@ const SAVE_EVERY_MS = 250
 const SAVE_LEFT_OUT_EVERY_MS = 30_000
 /** After a read that failed. */
 const READ_AGAIN_MS = 1_000
+const FRESH_MS = 1_000
 
 export class WebhookDelivery {
   readonly lease: LeasedWebhook['lease']
@@ -61,11 +65,12 @@ export class WebhookDelivery {
   private savedAtMs: number
   private isChanged = false
   private leasedUntilMs: number
+  private rightsUntilMs: number
   private isOver = false
   private isLost = false
   private disableReason: DisableReason | null = null
   private wake: (() => void) | undefined
-  /** The time of the event that waits to be accepted; null: none does. */
+  /** The time of the event that waits to be accepted, or of the first read that failed; null: nothing waits. */
   private waitingSinceMs: number | null = null
 
   /** `claimedAtMs`: on the monotonic clock, before the claim was sent. */
@@ -83,11 +88,13 @@ export class WebhookDelivery {
     this.dependencies = dependencies
     this.savedAtMs = claimedAtMs
     this.leasedUntilMs = claimedAtMs + LEASE_MS
+    this.rightsUntilMs = claimedAtMs + LEASE_MS
   }
 
-  /** `sentAtMs`: on the monotonic clock, before the renewal was sent. */
+  /** `sentAtMs`: on the monotonic clock, before the renewal was sent and after the rights were read. */
   renewed(sentAtMs: number, filter: EventFilter): void {
     this.leasedUntilMs = Math.max(this.leasedUntilMs, sentAtMs + LEASE_MS)
+    this.rightsUntilMs = sentAtMs + LEASE_MS
     this.filter = filter
   }
 
@@ -111,13 +118,15 @@ export class WebhookDelivery {
   async run(): Promise<void> {
     const { clock, sender } = this.dependencies
     try {
-      await this.sleep(this.progress.nextAttemptAtMs - clock.now())
-      while (this.mayGoOn()) await this.deliverPage()
+      while (this.mayGoOn()) {
+        await this.sleep(this.progress.nextAttemptAtMs - clock.now())
+        if (this.mayGoOn()) await this.deliverPage()
+      }
       if (!this.isLost) await this.end()
     } catch (error) {
-      // The outcome of a write is unknown: the lease ends by itself.
+      // The outcome of a write may be unknown: the lease ends by itself.
       this.stop()
-      this.warn('webhook_progress_not_saved', error)
+      this.warn('webhook_delivery_broken_off', error)
     } finally {
       sender.forget(this.connection())
     }
@@ -135,17 +144,18 @@ export class WebhookDelivery {
 
   private async deliverPage(): Promise<void> {
     const { clock, feed } = this.dependencies
+    const readAtMs = clock.monotonic()
     const page = await this.read()
     if (page === undefined) return
+    const delivered = this.progress.delivered
     for (const event of page.events) {
-      if (!this.mayGoOn()) return
-      if (this.filter(event)) {
-        if (!(await this.deliver(event))) return
-      } else this.moveTo(event.position)
       const sinceMs = clock.monotonic() - this.savedAtMs
-      if (this.unsaved.length >= KEPT_DELIVERIES || (this.unsaved.length > 0 && sinceMs >= SAVE_EVERY_MS)) {
-        await this.save()
-      }
+      const isDue = this.unsaved.length > 0 && sinceMs >= SAVE_EVERY_MS
+      if (isDue || this.unsaved.length >= KEPT_DELIVERIES) await this.save()
+      if (!this.mayGoOn()) return
+      const isOld = clock.monotonic() - readAtMs >= FRESH_MS && this.progress.delivered > delivered
+      if (!this.filter(event)) this.leaveOut(event)
+      else if (isOld || !(await this.deliver(event))) return
     }
     this.moveTo(page.next)
     const sinceMs = clock.monotonic() - this.savedAtMs
@@ -156,19 +166,31 @@ export class WebhookDelivery {
 
   /** Undefined: the read failed, and is to be repeated. */
   private async read() {
+    const { clock, feed } = this.dependencies
     try {
-      return await this.dependencies.feed.read(this.progress.position)
+      const page = await feed.read(this.progress.position)
+      if (this.progress.failures === 0) this.waitingSinceMs = null
+      return page
     } catch (error) {
       if (error instanceof EventPositionForeign) this.stop('position_lost')
       else {
-        this.warn('webhook_events_not_read', error)
+        if (this.waitingSinceMs === null) this.warn('webhook_events_not_read', error)
+        this.waitingSinceMs ??= clock.now()
         await this.sleep(READ_AGAIN_MS)
       }
       return undefined
     }
   }
 
-  /** False: the receiver did not accept it, and the time until the next attempt has passed. */
+  /** Failures of an event that is left out now say nothing about the next one. */
+  private leaveOut({ position }: LedgerEvent): void {
+    this.moveTo(position)
+    if (this.progress.failures === 0) return
+    this.progress = { ...this.progress, failures: 0, failingSinceMs: null }
+    this.waitingSinceMs = null
+  }
+
+  /** False: the receiver did not accept it. */
   private async deliver(event: LedgerEvent): Promise<boolean> {
     const { clock, metrics, sender, show } = this.dependencies
     this.waitingSinceMs = event.timeMs ?? clock.now()
@@ -216,7 +238,7 @@ export class WebhookDelivery {
       failures,
       retry_ms: retryMs,
     })
-    if (await this.save()) await this.sleep(retryMs)
+    await this.save()
   }
 
   private moveTo(position: string): void {
@@ -248,7 +270,8 @@ export class WebhookDelivery {
   }
 
   private mayGoOn(): boolean {
-    return !this.isOver && this.dependencies.clock.monotonic() < this.leasedUntilMs
+    const nowMs = this.dependencies.clock.monotonic()
+    return !this.isOver && nowMs < this.leasedUntilMs && nowMs < this.rightsUntilMs
   }
 
   private async sleep(delayMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** The webhooks of a running ledger as its operators use them: list, test, replay. Failures and kills: suites/events.suite.ts. */
+/** The webhooks of a running ledger as its operators use them: list, test, replay, delete. Failures and kills: suites/events.suite.ts. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ afterAll(async () => {
   await ledger.destroy()
 })
 
-test('operators list, test and replay a webhook', { timeout: 300_000 }, async () => {
+test('operators list, test, replay and delete a webhook', { timeout: 300_000 }, async () => {
   const env = { LEDGER_DATA_DIR: ledger.dataDir }
   const { port } = server.address() as AddressInfo
   expect((await client.post('/v1/webhooks', { url: `http://127.0.0.1:${port}/hook` })).status).toBe(201)
@@ -60,6 +60,9 @@ test('operators list, test and replay a webhook', { timeout: 300_000 }, async ()
 
   const late = await runLedger(['webhooks', 'replay', id, '--since', '2200-01-01T00:00:00Z'], env)
   expect([late.code, late.err]).toEqual([1, expect.stringContaining('there is no event since 2200')])
+  const deleted = await runLedger(['webhooks', 'delete', id], env)
+  expect([deleted.code, deleted.err]).toEqual([0, expect.stringContaining('is deleted')])
+  expect((await client.get(`/v1/webhooks/${id}`)).status).toBe(404)
   const unknown = await runLedger(['webhooks', 'test', 'whk_none'], env)
   expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('there is no webhook whk_none')])
 })

@@ -1,5 +1,6 @@
 /** DELETE /v1/webhooks/{id}, POST /v1/webhooks/{id}/enable and /v1/webhooks/{id}/rotate-secret (D23). */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
+import { EventPositionForeign, type EventPosition, type LedgerEvents } from '../../../runtime/ports/ledger-events.ts'
 import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { findWebhook, newWebhookSecret, noSuchWebhook } from '../../endpoint/webhook-resource.ts'
 import { problem } from '../../http/problem.ts'
@@ -12,7 +13,7 @@ export const deleteWebhook: Endpoint = {
   method: 'DELETE',
   path: '/v1/webhooks/:webhookId',
   summary: 'Delete a webhook',
-  description: 'For good, with its deliveries. A message that is on its way may still arrive.',
+  description: 'For good, with its deliveries. Messages may still arrive for a few seconds.',
   roles: SUBMITTERS,
   changes: 'store',
   answers: [{ status: 204, description: 'It is deleted.', content: null }],
@@ -29,7 +30,7 @@ export const enableWebhook: Endpoint = {
   path: '/v1/webhooks/:webhookId/enable',
   summary: 'Let a webhook go on',
   description:
-    'The next event is sent at once, and the five days begin again. Deliveries continue where they stopped; after `position_lost` they begin at the end of the log. The request is idempotent.',
+    'The next event is sent at once, and the five days begin again. Deliveries continue where they stopped. After `position_lost` they begin at the end of the log, unless the operator has moved the webhook back (`ledger webhooks replay`): events in between are not sent. The request is idempotent.',
   roles: SUBMITTERS,
   changes: 'store',
   answers: [{ status: 200, description: 'The webhook.', content: webhookResponse }],
@@ -37,13 +38,14 @@ export const enableWebhook: Endpoint = {
     const { clock, events, webhooks } = context
     const found = await findWebhook(context, call)
     if (found === undefined) return noSuchWebhook()
-    const { webhookId, disabled } = found.webhook
-    const end = disabled?.reason === 'position_lost' ? await events.end() : null
+    const { webhookId } = found.webhook
+    const lost = found.progress.position
+    const end = (await isForeign(events, lost)) ? await events.end() : lost
     const changed = await webhooks.change(webhookId, ({ webhook, progress }) => ({
       webhook: { ...webhook, disabled: null },
       progress: {
         ...progress,
-        position: end !== null && webhook.disabled?.reason === 'position_lost' ? end : progress.position,
+        position: progress.position === lost ? end : progress.position,
         failures: 0,
         failingSinceMs: null,
         nextAttemptAtMs: clock.now(),
@@ -51,6 +53,16 @@ export const enableWebhook: Endpoint = {
     }))
     return changed === undefined ? noSuchWebhook() : jsonReply(200, webhookMembers(changed))
   },
+}
+
+async function isForeign(events: Pick<LedgerEvents, 'read'>, position: EventPosition): Promise<boolean> {
+  try {
+    await events.read(position, 1)
+    return false
+  } catch (error) {
+    if (error instanceof EventPositionForeign) return true
+    throw error
+  }
 }
 
 const OVERLAP_MS = 86_400_000

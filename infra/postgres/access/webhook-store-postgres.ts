@@ -1,7 +1,7 @@
 /**
- * Webhooks in PostgreSQL. Invariants B1 to B6 of the port, and:
- *   B7. Leases are compared and prolonged inside the statement, by the database's clock: no clock of an edge decides.
- *   B8. The sealed text decides (webhook-document.ts). A row that does not open is neither listed nor delivered, and affects
+ * Webhooks in PostgreSQL. Invariants B1 to B7 of the port, and:
+ *   B8. Leases are compared and prolonged inside the statement, by the database's clock: no clock of an edge decides.
+ *   B9. The sealed text decides (webhook-document.ts). A row that does not open is neither listed nor delivered, and affects
  *       no other webhook.
  */
 import type postgres from 'postgres'
@@ -10,6 +10,7 @@ import {
   KEPT_DELIVERIES,
   type Lease,
   LEASE_MS,
+  type LeasedWebhook,
   MAX_WEBHOOKS,
   MAX_WEBHOOKS_OF_CLIENT,
   type SavedProgress,
@@ -48,6 +49,7 @@ export interface WebhookStoreOptions {
   readonly poolSize?: number
 }
 
+const UNREADABLE_DELAY_MS = 600_000
 /** Attempts at a change while others change the row. */
 const CHANGE_TRIES = 10
 /** Serializes creations, which are counted (B6): any number that no other advisory lock of the ledger has. */
@@ -71,14 +73,19 @@ export function createWebhookStore({
       return work({ sql, vault })
     })
   return {
-    create: (webhook, position) => run((database) => create(database, webhook, position)),
+    create: (webhook, position, key) => run((database) => create(database, webhook, position, key)),
     webhook: (webhookId) => run((database) => find(database, webhookId)),
     webhooks: (ownerId) =>
       run(async ({ sql }) => {
         const rows = await sql<WebhookRow[]>`
           SELECT ${sql(WEBHOOK_COLUMNS)} FROM webhooks
           WHERE ${ownerId}::text IS NULL OR owner_id = ${ownerId} ORDER BY webhook_id`
-        return rows.flatMap((row) => readable(row, vault, onUnreadable))
+        return rows.flatMap((row) =>
+          readable(
+            () => openWebhook(row, vault),
+            () => onUnreadable?.(row.webhook_id),
+          ),
+        )
       }),
     change: (webhookId, change) => run((database) => changeOne(database, webhookId, change)),
     remove: (webhookId) =>
@@ -91,18 +98,14 @@ export function createWebhookStore({
       run(async ({ sql }) => {
         const rows = await sql<{ readonly number: string; readonly document: Buffer }[]>`
           SELECT number, document FROM webhook_deliveries WHERE webhook_id = ${webhookId} ORDER BY number DESC`
-        return rows.map((row) => openDelivery(webhookId, row, vault))
-      }),
-    claim: (holder, limit) =>
-      run(async (database) => {
-        const rows = await claim(database.sql, holder, limit)
         return rows.flatMap((row) =>
-          readable(row, vault, onUnreadable).map((stored) => ({
-            ...stored,
-            lease: { webhookId: row.webhook_id, number: Number(row.lease) },
-          })),
+          readable(
+            () => openDelivery(webhookId, row, vault),
+            () => onUnreadable?.(webhookId),
+          ),
         )
       }),
+    claim: (holder, limit) => run((database) => claimReadable(database, holder, limit, onUnreadable)),
     renew: (leases) => run(({ sql }) => renew(sql, leases)),
     save: (lease, saved) => run((database) => save(database, lease, saved)),
     close: pool.close,
@@ -114,19 +117,30 @@ interface Database {
   readonly vault: RowVault
 }
 
-async function create({ sql, vault }: Database, webhook: Webhook, position: string): Promise<WebhookCreation> {
+async function create(
+  { sql, vault }: Database,
+  webhook: Webhook,
+  position: string,
+  key: string | null = null,
+): Promise<WebhookCreation> {
   const { webhookId, ownerId, createdAtMs } = webhook
+  const creationRef = key === null ? null : vault.keyRef('\u00a7webhook', JSON.stringify([ownerId, key]))
   return await sql.begin(async (transaction) => {
     await transaction`SELECT pg_advisory_xact_lock(${CREATION_LOCK})`
+    const [earlier] = await transaction<WebhookRow[]>`
+      SELECT ${sql(WEBHOOK_COLUMNS)} FROM webhooks WHERE creation_ref = ${creationRef}`
+    if (earlier !== undefined) return openWebhook(earlier, vault)
     const [counts] = await transaction<{ readonly all: number; readonly own: number }[]>`
       SELECT count(*)::int AS all, count(*) FILTER (WHERE owner_id = ${ownerId})::int AS own FROM webhooks`
     if ((counts?.own ?? 0) >= MAX_WEBHOOKS_OF_CLIENT) return 'too_many_of_client'
     if ((counts?.all ?? 0) >= MAX_WEBHOOKS) return 'too_many'
-    await transaction`
-      INSERT INTO webhooks (webhook_id, owner_id, status, position, next_attempt_at, document)
-      VALUES (${webhookId}, ${ownerId}, ${statusOf(webhook)}, ${position}, ${isoTimestamp(createdAtMs)},
-              decode(${sealedWebhook(webhook, vault)}, 'hex'))`
-    return 'created'
+    const [row] = await transaction<WebhookRow[]>`
+      INSERT INTO webhooks (webhook_id, owner_id, status, position, next_attempt_at, creation_ref, document)
+      VALUES (${webhookId}, ${ownerId}, ${statusOf(webhook)}, ${position}, ${isoTimestamp(createdAtMs)}, ${creationRef},
+              decode(${sealedWebhook(webhook, vault)}, 'hex'))
+      RETURNING ${sql(WEBHOOK_COLUMNS)}`
+    if (row === undefined) throw new Error('An INSERT returned no row.')
+    return openWebhook(row, vault)
   })
 }
 
@@ -177,17 +191,40 @@ async function claim(sql: postgres.Sql, holder: string, limit: number): Promise<
     RETURNING ${sql(WEBHOOK_COLUMNS)}`
 }
 
-/** Empty if the row does not open: a lease of it ends by itself. */
-function readable(
-  row: WebhookRow,
-  vault: RowVault,
+async function claimReadable(
+  { sql, vault }: Database,
+  holder: string,
+  limit: number,
   onUnreadable: WebhookStoreOptions['onUnreadable'],
-): readonly StoredWebhook[] {
+): Promise<readonly LeasedWebhook[]> {
+  const unreadable: string[] = []
+  const claimed = (await claim(sql, holder, limit)).flatMap((row) => {
+    const { webhook_id: webhookId, lease } = row
+    const stored = readable(
+      () => openWebhook(row, vault),
+      () => unreadable.push(webhookId),
+    )
+    return stored.map((one) => ({ ...one, lease: { webhookId, number: Number(lease) } }))
+  })
+  for (const webhookId of unreadable) onUnreadable?.(webhookId)
+  if (unreadable.length > 0) await postpone(sql, unreadable)
+  return claimed
+}
+
+/** Due later, so that claims find those that can be read: those of a damaged table could take every claim. */
+async function postpone(sql: postgres.Sql, webhookIds: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE webhooks SET next_attempt_at = now() + ${UNREADABLE_DELAY_MS} * interval '1 millisecond'
+    WHERE webhook_id = ANY (${column('text', webhookIds, (webhookId) => webhookId)}::text[])`
+}
+
+/** Empty if the row does not open. */
+function readable<T>(open: () => T, onUnreadable: () => void): readonly T[] {
   try {
-    return [openWebhook(row, vault)]
+    return [open()]
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error
-    onUnreadable?.(row.webhook_id)
+    onUnreadable()
     return []
   }
 }

@@ -2,7 +2,7 @@
 export const WEBHOOKS = `
 -- Edges write webhooks. position: the cursor in the event log. holder, lease, leased_until: the edge that delivers, the number
 -- of its lease (it grows with each claim) and the end of the lease; every change by another edge ends it. document: URL,
--- secrets, filter and description, sealed for the status.
+-- secrets, filter and description, sealed for the status. creation_ref: keyed hash of the client and its key for the creation.
 CREATE TABLE webhooks (
   next_attempt_at timestamptz NOT NULL,
   leased_until timestamptz,
@@ -15,6 +15,7 @@ CREATE TABLE webhooks (
   status text COLLATE "C" NOT NULL CHECK (status IN ('active', 'disabled')),
   position text COLLATE "C" NOT NULL,
   holder text COLLATE "C",
+  creation_ref text COLLATE "C" UNIQUE,
   document bytea NOT NULL
 ) WITH (fillfactor = 50);
 CREATE INDEX webhooks_by_owner ON webhooks (owner_id);

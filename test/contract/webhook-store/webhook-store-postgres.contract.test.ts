@@ -39,7 +39,7 @@ async function createSubject(): Promise<Postgres> {
 webhookStoreContract('PostgreSQL', createSubject)
 
 describe('WebhookStore: PostgreSQL', () => {
-  test('B8: a row that was redirected, enabled or given to another client is not delivered, and affects no other', async () => {
+  test('B9: a row that was redirected, enabled or given to another client is not delivered, and affects no other', async () => {
     const { store, sql, unreadable, close } = await createSubject()
     const [moved, enabled, given, whole] = [aWebhook(), aWebhook(), aWebhook(), aWebhook()]
     for (const one of [moved, enabled, given, whole]) await store.create(one, 'start')
@@ -57,6 +57,26 @@ describe('WebhookStore: PostgreSQL', () => {
     for (const { webhookId } of [moved, enabled, given]) {
       await expect(store.webhook(webhookId)).rejects.toThrow(WebhookStoreUnavailable)
     }
+    await close()
+  })
+
+  test('B9: unreadable rows take no later claim, and unreadable deliveries are left out', async () => {
+    const { store, sql, expireLease, close } = await createSubject()
+    const damaged = [aWebhook(), aWebhook(), aWebhook()]
+    const whole = aWebhook()
+    for (const one of [...damaged, whole]) await store.create(one, 'start')
+    for (const { webhookId } of damaged) {
+      await sql`UPDATE webhooks SET owner_id = 'thief' WHERE webhook_id = ${webhookId}`
+    }
+    expect(await store.claim('edge', damaged.length)).toEqual([])
+    for (const { webhookId } of damaged) await expireLease(webhookId)
+    const [leased] = await store.claim('edge', damaged.length)
+    if (leased === undefined) throw new Error('nothing was claimed')
+    expect(leased.webhook).toEqual(whole)
+    const deliveries = [aDelivery(0), aDelivery(1)]
+    await store.save(leased.lease, { progress: leased.progress, deliveries })
+    await sql`UPDATE webhook_deliveries SET number = 100 WHERE number = 0`
+    expect(await store.deliveries(whole.webhookId)).toEqual([aDelivery(1)])
     await close()
   })
 

@@ -1,4 +1,4 @@
-/** The contract of every WebhookStore: B1 to B6 of the port. */
+/** The contract of every WebhookStore: B1 to B7 of the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   KEPT_DELIVERIES,
@@ -43,8 +43,8 @@ function recordTests(subject: () => WebhookStoreSubject): void {
   test('B1: a webhook is found as it was created and changed, through every store', async () => {
     const { store, other } = subject()
     const webhook = aWebhook()
-    expect(await store.create(webhook, 'start')).toBe('created')
     const progress = { ...START, nextAttemptAtMs: webhook.createdAtMs }
+    expect(await store.create(webhook, 'start')).toEqual({ webhook, progress })
     expect(await other.webhook(webhook.webhookId)).toEqual({ webhook, progress })
     const previous = [{ secret: webhook.secrets.current, untilMs: 5 }]
     const changed = {
@@ -93,9 +93,27 @@ function recordTests(subject: () => WebhookStoreSubject): void {
         (index % 2 === 0 ? store : other).create(aWebhook({ ownerId: 'a' }), 'start'),
       ),
     )
-    expect(outcomes.filter((one) => one === 'created')).toHaveLength(MAX_WEBHOOKS_OF_CLIENT)
+    expect(outcomes.filter((one) => typeof one === 'object')).toHaveLength(MAX_WEBHOOKS_OF_CLIENT)
     expect(outcomes.filter((one) => one === 'too_many_of_client')).toHaveLength(3)
-    expect(await store.create(aWebhook({ ownerId: 'b' }), 'start')).toBe('created')
+    expect(await store.create(aWebhook({ ownerId: 'b' }), 'start')).toHaveProperty('webhook.ownerId', 'b')
+  })
+
+  test('B7: creations of a client under one key store one webhook, also concurrent ones', async () => {
+    const { store, other } = subject()
+    const create = (of: WebhookStore, ownerId: string, key: string | null) =>
+      of.create(aWebhook({ ownerId }), 'start', key)
+    const [first, second] = await Promise.all([create(store, 'a', 'key'), create(other, 'a', 'key')])
+    expect(second).toEqual(first)
+    expect(await create(store, 'a', 'key')).toEqual(first)
+    for (const [ownerId, key] of [
+      ['b', 'key'],
+      ['a', 'other'],
+      ['a', null],
+      ['a', null],
+    ] as const) {
+      await create(store, ownerId, key)
+    }
+    expect(await store.webhooks(null)).toHaveLength(5)
   })
 
   test('B6: the webhooks of all clients are bounded', async () => {

@@ -22,31 +22,37 @@ export interface MemoryWebhook {
 /** State that all stores made from it share. Each call takes effect in one turn, so none sees half of another. */
 export interface MemoryWebhookState {
   readonly webhooks: Map<string, MemoryWebhook>
+  /** IDs by client and key of the creation (B7). */
+  readonly keys: Map<string, string>
   /** Thrown by each call, if set. */
   failure: WebhookStoreUnavailable | null
 }
 
 export function createMemoryWebhookState(): MemoryWebhookState {
-  return { webhooks: new Map(), failure: null }
+  return { webhooks: new Map(), keys: new Map(), failure: null }
 }
 
 export function createMemoryWebhookStore(state: MemoryWebhookState, clock: Pick<Clock, 'now'>): WebhookStore {
-  const { webhooks } = state
+  const { webhooks, keys } = state
   const check = (): void => {
     if (state.failure !== null) throw state.failure
   }
   const sorted = (): readonly MemoryWebhook[] =>
     [...webhooks.values()].sort((a, b) => (a.stored.webhook.webhookId < b.stored.webhook.webhookId ? -1 : 1))
   return {
-    async create(webhook, position) {
+    async create(webhook, position, key = null) {
       check()
+      const earlier = key === null ? undefined : keys.get(JSON.stringify([webhook.ownerId, key]))
+      const kept = earlier === undefined ? undefined : webhooks.get(earlier)
+      if (kept !== undefined) return structuredClone(kept.stored)
       const own = sorted().filter(({ stored }) => stored.webhook.ownerId === webhook.ownerId)
       if (own.length >= MAX_WEBHOOKS_OF_CLIENT) return 'too_many_of_client'
       if (webhooks.size >= MAX_WEBHOOKS) return 'too_many'
       const counts = { delivered: 0, failures: 0, failingSinceMs: null, nextAttemptAtMs: webhook.createdAtMs }
       const stored = structuredClone({ webhook, progress: { position, ...counts } })
       webhooks.set(webhook.webhookId, { stored, lease: 0, leasedUntilMs: null, deliveries: new Map() })
-      return 'created'
+      if (key !== null) keys.set(JSON.stringify([webhook.ownerId, key]), webhook.webhookId)
+      return structuredClone(stored)
     },
     async webhook(webhookId) {
       check()

@@ -2,12 +2,15 @@
 import { describe, expect, test } from 'vitest'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { signaturesOf } from '../../../../infra/webhooks/message-signature.ts'
+import { type IdempotencyStore, IdempotencyStoreUnavailable } from '../../../../runtime/ports/idempotency-store.ts'
 import { EventsUnavailable } from '../../../../runtime/ports/ledger-events.ts'
 import {
   type AttemptResult,
   MAX_WEBHOOKS_OF_CLIENT,
   WebhookStoreUnavailable,
 } from '../../../../runtime/ports/webhook-store.ts'
+import { createMemoryIdempotencyStore } from '../../../support/memory/idempotency-store-memory.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
 import { createFakeEvents } from '../fakes/fake-events.ts'
 import { aDelivery } from '../../../contract/webhook-store/webhook-store-scene.ts'
 import {
@@ -73,6 +76,28 @@ describe('registration', () => {
     const send = () => edge.post('/v1/webhooks', { url: URL }, token, { 'idempotency-key': 'k' })
     const [first, second] = [await bodyOf(await send()), await bodyOf(await send())]
     expect(second).toEqual(first)
+    expect(edge.webhooks.state.webhooks.size).toBe(1)
+  })
+
+  test('B7: a creation whose reply was not stored is repeated under its key, and no other webhook takes the key', async () => {
+    const { store } = createMemoryIdempotencyStore(createManualClock(0))
+    const replies = { away: true }
+    const idempotency: IdempotencyStore = {
+      ...store,
+      finish: (key, kept) =>
+        replies.away ? Promise.reject(new IdempotencyStoreUnavailable('away')) : store.finish(key, kept),
+    }
+    const { edge, token } = await signedIn('transactor', { idempotency })
+    const send = (url: string) => edge.post('/v1/webhooks', { url }, token, { 'idempotency-key': 'k' })
+    expect((await send(URL)).status).toBe(503)
+    const [webhookId] = [...edge.webhooks.state.webhooks.keys()]
+    await store.refuse({ clientId: 'client-transactor', path: '/v1/webhooks', idempotencyKey: 'k' })
+    expect(await refusalOf(await send('https://other.example/'))).toMatchObject({
+      status: 409,
+      codes: ['ERR_CONFLICT'],
+    })
+    replies.away = false
+    expect(await bodyOf(await send(URL))).toMatchObject({ webhook_id: webhookId })
     expect(edge.webhooks.state.webhooks.size).toBe(1)
   })
 
@@ -249,15 +274,17 @@ describe('test messages', () => {
 
 describe('enabling', () => {
   test.for([
-    ['delivery_failed', 'far-behind'],
-    ['client_revoked', 'far-behind'],
-    ['position_lost', '0'],
-  ] as const)('after %s the webhook goes on at %s', async ([reason, position]) => {
+    ['delivery_failed', 'far-behind', 'far-behind'],
+    ['client_revoked', 'far-behind', 'far-behind'],
+    ['position_lost', '99', '0'],
+    // An operator has moved it back.
+    ['position_lost', 'far-behind', 'far-behind'],
+  ] as const)('after %s at %s the webhook goes on at %s', async ([reason, stopped, position]) => {
     const { edge, token } = await signedIn('transactor')
     const { id } = await created(edge, token)
     await edge.webhooks.store.change(id, ({ webhook }) => ({
       webhook: { ...webhook, disabled: { atMs: edge.clock.now(), reason } },
-      progress: { position: 'far-behind', delivered: 4, failures: 9, failingSinceMs: 5, nextAttemptAtMs: 9e12 },
+      progress: { position: stopped, delivered: 4, failures: 9, failingSinceMs: 5, nextAttemptAtMs: 9e12 },
     }))
     const disabled = await bodyOf(await edge.get(`/v1/webhooks/${id}`, token))
     expect(disabled).toMatchObject({ status: 'disabled', disabled_reason: reason, failure_count: 9 })

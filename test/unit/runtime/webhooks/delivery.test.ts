@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { EventsUnavailable } from '../../../../runtime/ports/ledger-events.ts'
 import { WebhookStoreUnavailable } from '../../../../runtime/ports/webhook-store.ts'
-import { ACCEPTED, BROKEN, createWebhookScene, DAY_MS, eventAt, START_MS } from './webhook-scene.ts'
+import { ACCEPTED, BROKEN, clientOf, createWebhookScene, DAY_MS, eventAt, START_MS } from './webhook-scene.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -128,6 +128,78 @@ describe('webhook delivery', () => {
       expect(saved).toBeLessThanOrEqual(accepted)
       expect(saved).toBeGreaterThanOrEqual(accepted - 14)
     }
+  })
+
+  test('L2: an event that a slow receiver accepted is stored before the next one is sent', async () => {
+    const { clock, log, edge, add, receivers, progressOf } = createWebhookScene()
+    log.push(...many(3))
+    const webhookId = await add()
+    const stored: unknown[] = []
+    receivers.set('https://whk_0.example/', async () => {
+      stored.push((await progressOf(webhookId))?.delivered)
+      await new Promise<void>((resolve) => clock.after(9_000, resolve))
+      return ACCEPTED
+    })
+    edge('a').start()
+    await clock.pass(40_000)
+    expect(stored).toEqual([0, 1, 2])
+  })
+
+  test('L5: events are read again before they are sent late', async () => {
+    const { clock, log, edge, add, receivers, sent } = createWebhookScene()
+    log.push(...many(3))
+    await add()
+    receivers.set('https://whk_0.example/', async () => {
+      await new Promise<void>((resolve) => clock.after(2_000, resolve))
+      return ACCEPTED
+    })
+    edge('a').start()
+    await clock.pass(1_500)
+    for (const [index, event] of log.entries()) log[index] = { ...event, id: `${event.id} erased` }
+    await clock.pass(20_000)
+    expect(sent.map(({ message }) => message.id)).toEqual(['evt_0', 'evt_1 erased', 'evt_2 erased'])
+  })
+
+  test('failures of an event that is left out now do not count for the next one', async () => {
+    const { clock, log, edge, add, clients, access, receivers, progressOf } = createWebhookScene()
+    log.push(eventAt(0, 'alice'), eventAt(1, 'bob'))
+    const webhookId = await add()
+    receivers.set('https://whk_0.example/', () => BROKEN)
+    const deliverer = edge('a')
+    deliverer.start()
+    await clock.pass(60_000)
+    expect((await progressOf(webhookId))?.failures).toBeGreaterThan(5)
+    clients.set('owner', clientOf('owner', { accounts: ['bob'] }))
+    access.changed.add('owner')
+    await clock.pass(60_000)
+    const progress = await progressOf(webhookId)
+    expect(progress?.position).toBe('1')
+    expect(progress?.failingSinceMs).toBeGreaterThan(START_MS + 60_000)
+    clients.set('owner', clientOf('owner', { accounts: ['carol'] }))
+    access.changed.add('owner')
+    await clock.pass(60_000)
+    expect(await progressOf(webhookId)).toMatchObject({
+      position: '2',
+      delivered: 0,
+      failures: 0,
+      failingSinceMs: null,
+    })
+    expect(deliverer.measures()).toMatchObject({ failing: 0, lagMs: 0 })
+  })
+
+  test('while the log cannot be read, the lag grows and one line is logged', async () => {
+    const { clock, edge, add, reads, lines } = createWebhookScene()
+    await add()
+    const deliverer = edge('a')
+    deliverer.start()
+    await clock.pass(2_000)
+    reads.failure = new EventsUnavailable('away')
+    await clock.pass(60_000)
+    expect(deliverer.measures().lagMs).toBeGreaterThan(55_000)
+    expect(lines.filter(({ event }) => event === 'webhook_events_not_read')).toHaveLength(1)
+    reads.failure = null
+    await clock.pass(2_000)
+    expect(deliverer.measures().lagMs).toBe(0)
   })
 
   test('both secrets sign until the previous one ends', async () => {

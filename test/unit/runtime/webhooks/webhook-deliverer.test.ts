@@ -172,6 +172,23 @@ describe('webhook deliverer', () => {
     expect(sent).toEqual([])
   })
 
+  test('W2: while the rights cannot be read, a busy webhook stops, too', async () => {
+    const { clock, log, edge, add, sent, access, receivers } = createWebhookScene()
+    log.push(...many(1_000))
+    const webhookId = await add()
+    receivers.set(`https://${webhookId}.example/`, async () => {
+      await new Promise<void>((resolve) => clock.after(200, resolve))
+      return ACCEPTED
+    })
+    edge('a').start()
+    await clock.pass(2_000)
+    access.failure = new AccessStoreUnavailable('no database')
+    await clock.pass(12_000)
+    const before = sent.length
+    await clock.pass(60_000)
+    expect([before > 5, sent.length]).toEqual([true, before])
+  })
+
   test('a change through the API reaches the edge that delivers', async () => {
     const { clock, log, edge, add, sent, store, idsTo } = createWebhookScene()
     const webhookId = await add()
