@@ -84,7 +84,7 @@ async function prepare(part: 'node' | 'edge', io: CommandIo): Promise<ReturnType
   return withRunningServers(configuration)
 }
 
-export function processLog(configuration: Configuration, part: Part, io: CommandIo): Log {
+export function processLog(configuration: Configuration, part: Part | 'publisher', io: CommandIo): Log {
   return createJsonLinesLog({
     level: configuration.logLevel,
     fields: { part, ...(configuration.nodeId === undefined ? {} : { id: configuration.nodeId }), pid: process.pid },

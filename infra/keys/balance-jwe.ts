@@ -1,25 +1,12 @@
 /**
- * Encrypts the secret parts of an export for the receiving ledger: compact JWE (RFC 7516) with ECDH-ES and A256GCM (RFC 7518)
- * to its P-256 key.
- *   J1. Every text has its own ephemeral key, so that no key encrypts twice.
- *   J2. A balance is bound to its account and token, and opens for no other.
- *   J3. A failure reveals neither a reason nor a part of the text. Foreign input never throws.
- * Uses node:crypto: JWE libraries export the ephemeral key, which in Node.js 20 can deadlock with a garbage collection, and
- * are ten times slower.
+ * Encrypts the secret parts of an export for the receiving ledger, as JWE to its P-256 key.
+ *   J1. A balance is bound to its account and token, and opens for no other.
+ *   J2. Foreign input never throws.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createECDH,
-  createPublicKey,
-  diffieHellman,
-  hash,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto'
 import * as v from 'valibot'
 import { formatQuantity, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { balanceText } from '../../api/schemas/requests/export-records.ts'
+import { decryptJwe, encryptJwe, type PrivateKeyOf } from './compact-jwe.ts'
 import type { PublicKey } from './public-key.ts'
 
 /** Identifies a balance. */
@@ -28,31 +15,21 @@ export interface BalanceOf {
   readonly tokenId: string
 }
 
-/** Finds the private key of a thumbprint (RFC 7638). */
-export type PrivateKeyOf = (keyId: string) => KeyObject | undefined
-
-const CURVE = 'prime256v1'
-const CIPHER = 'aes-256-gcm'
-const ENCRYPTION = 'A256GCM'
-const KEY_BITS = 256
-const IV_BYTES = 12
-const TAG_BYTES = 16
-const COORDINATE_BYTES = 32
 /** Twice the longest text of this module. */
 const LONGEST_JWE = 2_048
 
 /** `balance`: in minimal form, not zero. */
 export function encryptBalance(recipient: PublicKey, { accountId, tokenId }: BalanceOf, balance: string): string {
-  return encryptText(recipient, balanceText(accountId, tokenId, balance))
+  return encryptJwe(recipient, balanceText(accountId, tokenId, balance))
 }
 
-/** Returns a non-zero quantity in minimal form; undefined if the text does not open (J3) or is of another balance (J2). */
+/** Returns a non-zero quantity in minimal form; undefined if the text does not open or is of another balance (J1). */
 export function decryptBalance(
   privateKeyOf: PrivateKeyOf,
   { accountId, tokenId }: BalanceOf,
   jwe: string,
 ): string | undefined {
-  const text = decryptText(privateKeyOf, jwe)
+  const text = decryptShort(privateKeyOf, jwe)
   const balance = text === undefined ? undefined : balanceIn(text)
   if (balance === undefined || balance === '0' || !isMinimal(balance)) return undefined
   return balanceText(accountId, tokenId, balance) === text ? balance : undefined
@@ -62,84 +39,18 @@ const KEY_SALT = /^[0-9a-f]{32}$/
 
 /** `salt`: 32 hexadecimal digits. */
 export function encryptKeySalt(recipient: PublicKey, salt: string): string {
-  return encryptText(recipient, salt)
+  return encryptJwe(recipient, salt)
 }
 
 /** Returns 32 hexadecimal digits; undefined if the text does not open or has another form. */
 export function decryptKeySalt(privateKeyOf: PrivateKeyOf, jwe: string): string | undefined {
-  const text = decryptText(privateKeyOf, jwe)
+  const text = decryptShort(privateKeyOf, jwe)
   return text !== undefined && KEY_SALT.test(text) ? text : undefined
 }
 
-function encryptText({ keyId, publicKey }: PublicKey, text: string): string {
-  const ephemeral = createECDH(CURVE)
-  const point = ephemeral.generateKeys()
-  const secret = ephemeral.computeSecret(publicKey, 'base64url')
-  const protectedHeader = encode({ alg: 'ECDH-ES', enc: ENCRYPTION, epk: jwkOfPoint(point), kid: keyId })
-  const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(CIPHER, contentKey(secret), iv).setAAD(Buffer.from(protectedHeader, 'ascii'))
-  const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  // The second part, the encrypted key, is empty with ECDH-ES.
-  return [protectedHeader, '', ...[iv, encrypted, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join(
-    '.',
-  )
+function decryptShort(privateKeyOf: PrivateKeyOf, jwe: string): string | undefined {
+  return jwe.length > LONGEST_JWE ? undefined : decryptJwe(privateKeyOf, jwe)
 }
-
-function decryptText(privateKeyOf: PrivateKeyOf, jwe: string): string | undefined {
-  if (jwe.length > LONGEST_JWE) return undefined
-  const [protectedHeader = '', encryptedKey, ivText = '', text = '', tagText = '', ...more] = jwe.split('.')
-  if (encryptedKey !== '' || more.length > 0) return undefined
-  const [header, iv, encrypted, tag] = [protectedHeader, ivText, text, tagText].map(decode)
-  if (header === undefined || encrypted === undefined || iv?.length !== IV_BYTES || tag?.length !== TAG_BYTES) {
-    return undefined
-  }
-  try {
-    const { kid, epk } = v.parse(headerSchema, JSON.parse(header.toString('utf8')))
-    const privateKey = privateKeyOf(kid)
-    if (privateKey === undefined) return undefined
-    const publicKey = createPublicKey({ key: epk, format: 'jwk' })
-    const decipher = createDecipheriv(CIPHER, contentKey(diffieHellman({ privateKey, publicKey })), iv)
-    decipher.setAAD(Buffer.from(protectedHeader, 'ascii')).setAuthTag(tag)
-    return Buffer.concat([decipher.update(encrypted), decipher.final()]).toString('utf8')
-  } catch {
-    // Malformed header, invalid point or failed authentication (J3).
-    return undefined
-  }
-}
-
-/** Concat KDF of RFC 7518, 4.6.2 (NIST SP 800-56A), without party names: one round gives 256 bits. */
-function contentKey(secret: Buffer): Buffer {
-  const algorithm = Buffer.from(ENCRYPTION, 'ascii')
-  const parts = [word(1), secret, word(algorithm.length), algorithm, word(0), word(0), word(KEY_BITS)]
-  return hash('sha256', Buffer.concat(parts), 'buffer')
-}
-
-function word(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-
-interface EphemeralJwk {
-  readonly kty: 'EC'
-  readonly crv: 'P-256'
-  readonly x: string
-  readonly y: string
-}
-
-/** `point`: uncompressed. */
-function jwkOfPoint(point: Buffer): EphemeralJwk {
-  const x = point.subarray(1, 1 + COORDINATE_BYTES).toString('base64url')
-  return { kty: 'EC', crv: 'P-256', x, y: point.subarray(1 + COORDINATE_BYTES).toString('base64url') }
-}
-
-/** Accepts only headers of this module: no compression, party names or other members. */
-const headerSchema = v.strictObject({
-  alg: v.literal('ECDH-ES'),
-  enc: v.literal(ENCRYPTION),
-  kid: v.string(),
-  epk: v.strictObject({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string() }),
-})
 
 const balanceSchema = v.object({ balance: v.string() })
 
@@ -153,14 +64,4 @@ function balanceIn(text: string): string | undefined {
 
 function isMinimal(balance: string): boolean {
   return isDecimalString(balance) && formatQuantity(parseQuantity(balance)) === balance
-}
-
-function encode(value: object): string {
-  return Buffer.from(JSON.stringify(value), 'utf8').toString('base64url')
-}
-
-/** Strict base64url without padding (RFC 7515): the decoder of Node.js skips unknown characters. */
-function decode(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  return bytes.toString('base64url') === text ? bytes : undefined
 }

@@ -30,7 +30,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['export', 'export accounts for another ledger', async () => (await import('../cli/export.ts')).exportCommand],
   ['client', 'add, list and revoke clients', async () => (await import('../cli/client.ts')).clientCommand],
   ['webhooks', 'list, test and replay webhooks', async () => (await import('../cli/webhooks.ts')).webhooksCommand],
-  ['events', 'follow the event log', async () => (await import('../cli/events/events.ts')).eventsCommand],
+  ['events', 'follow and publish the event log', async () => (await import('../cli/events/events.ts')).eventsCommand],
   [
     'keys',
     'rotate and revoke signing keys, rotate the master key, derive part keys',

@@ -10,7 +10,7 @@ import { createNatsTransport } from '../nats/transport-nats.ts'
 /** Each role receives replies under its own subject. */
 export function openNatsLink(
   configuration: Configuration,
-  role: 'node' | 'edge',
+  role: 'node' | 'edge' | 'publisher',
   id: string,
   log: Log,
 ): Promise<NatsLink> {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll } from 'vitest'
 import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
 import type { ExportRecord } from '../../api/schemas/requests/export-records.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
-import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../infra/keys/balance-jwe.ts'
+import { decryptBalance, decryptKeySalt } from '../../infra/keys/balance-jwe.ts'
+import type { PrivateKeyOf } from '../../infra/keys/compact-jwe.ts'
 import { checkExport } from '../../infra/portability/export-check.ts'
 import {
   createLedgerExports,

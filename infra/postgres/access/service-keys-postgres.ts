@@ -18,7 +18,8 @@ import { type Clock, repeat } from '../../../runtime/ports/clock.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
 import type { ImportKeys, PublishedKey, ServiceKeyPurpose, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
 import type { ServiceKeySeals, ServicePublicKey } from '../../keys/service-key-seals.ts'
-import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../keys/balance-jwe.ts'
+import { decryptBalance, decryptKeySalt } from '../../keys/balance-jwe.ts'
+import type { PrivateKeyOf } from '../../keys/compact-jwe.ts'
 import { codeOf } from '../connection/failure.ts'
 import {
   createServiceKeyTable,

@@ -17,6 +17,8 @@ export interface TestNats {
   /** Stops the process in its tracks: connections stay open, nothing is answered. */
   readonly freeze: () => Promise<void>
   readonly thaw: () => void
+  /** Has the files of its streams. */
+  readonly storeDir: string
   /** Stops the server and removes all that it stored. */
   readonly empty: () => Promise<void>
   /** Closes every connection and removes everything. */
@@ -34,6 +36,7 @@ export async function startTestNats(): Promise<TestNats> {
     server = await startNats({ storeDir, port })
   }
   return {
+    storeDir,
     url: () => server.url,
     connect: async (name) => {
       const link = await connectNats({ urls: [server.url], name, inboxPrefix: `_INBOX_${name}`, log: SILENT_LOG })

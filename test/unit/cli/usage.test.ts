@@ -20,6 +20,8 @@ describe('wrong usage', () => {
       ['webhooks', 'replay', 'whk_1', '--since', '2030-01-02'],
       'It must be a time in UTC, such as 2030-01-02T00:00:00Z.',
     ],
+    [['events', 'publish', '--subject', 'a..b'], 'It must be letters, digits, _ and -, with dots between them'],
+    [['events', 'publish', '--subject', 'ledger'], 'Its subjects must not include those of nodes, ledger.node.'],
     [
       ['events', 'tail', '--url', 'http://127.0.0.1'],
       "ledger events tail: required option '--client <id>' not specified",

@@ -39,7 +39,7 @@ describe('a balance for another ledger', () => {
     expect(decryptBalance(ours, GOLD, await joseJwe(balanceText('acc-alice', 'GOLD', '7')))).toBe('7')
   })
 
-  test('has a new ephemeral key each time, and a length independent of the balance (J1)', () => {
+  test('has a new ephemeral key each time, and a length independent of the balance', () => {
     const [small, large, again] = ['1', '123456789012345678.123456789012345678', '1'].map((balance) =>
       encryptBalance(key, GOLD, balance),
     )
@@ -47,14 +47,14 @@ describe('a balance for another ledger', () => {
     expect(decodeProtectedHeader(small ?? '')['epk']).not.toEqual(decodeProtectedHeader(again ?? '')['epk'])
   })
 
-  test('cannot be decrypted for another account or token (J2)', () => {
+  test('cannot be decrypted for another account or token (J1)', () => {
     const jwe = encryptBalance(key, GOLD, '5')
     expect(decryptBalance(ours, { ...GOLD, accountId: 'acc-mallory' }, jwe)).toBeUndefined()
     expect(decryptBalance(ours, { ...GOLD, tokenId: 'SILVER' }, jwe)).toBeUndefined()
     expect(decryptBalance(ours, GOLD, jwe)).toBe('5')
   })
 
-  test('cannot be decrypted with another key, nor after any change (J3)', () => {
+  test('cannot be decrypted with another key, nor after any change (J2)', () => {
     const jwe = encryptBalance(key, GOLD, '5')
     const other = createRecipient()
     expect(decryptBalance(() => other.privateKey, GOLD, jwe)).toBeUndefined()
@@ -75,7 +75,7 @@ describe('a balance for another ledger', () => {
       'a header that is null',
       `${Buffer.from('null').toString('base64url')}..AAAAAAAAAAAAAAAA.AA.AAAAAAAAAAAAAAAAAAAAAA`,
     ],
-  ])('is not %s (J3)', ([, jwe]) => {
+  ])('is not %s (J2)', ([, jwe]) => {
     expect(decryptBalance(ours, GOLD, jwe ?? '')).toBeUndefined()
   })
 
