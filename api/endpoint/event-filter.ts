@@ -15,6 +15,13 @@ export interface EventFilter {
   readonly tokenId: string | null
 }
 
+/** The events that a client gets. */
+export interface EventSelection {
+  readonly selects: (event: LedgerEvent) => boolean
+  /** Every selected event concerns one of these accounts; null: any account. */
+  readonly accountIds: readonly string[] | null
+}
+
 const TYPES = EVENT_NAMES.map(eventType)
 const MAX_TYPES = 20
 
@@ -32,7 +39,7 @@ export function selectsEvent(
   { types, accountId, tokenId }: EventFilter,
   { scope, clientId }: Viewer,
   { erasedNameOf }: Pick<LedgerEvents, 'erasedNameOf'>,
-): (event: LedgerEvent) => boolean {
+): EventSelection {
   const erased = accountId === null ? '' : erasedNameOf(accountId)
   const isOf = ({ accountIds }: LedgerEvent): boolean =>
     accountId === null || accountIds.includes(accountId) || accountIds.includes(erased)
@@ -41,9 +48,10 @@ export function selectsEvent(
     accountIds.some((id) => scope.includes(id)) ||
     (accountId !== null && scope.includes(accountId) && accountIds.includes(erased)) ||
     (content.kind === 'attestation' && content.attestation.submittedBy === clientId)
-  return (event) =>
+  const selects = (event: LedgerEvent): boolean =>
     (types === null || types.some((one) => matches(eventType(event.name), one))) &&
     isOf(event) &&
     (tokenId === null || event.tokenIds.includes(tokenId)) &&
     isSeen(event)
+  return { selects, accountIds: accountId === null ? null : [accountId, erased] }
 }

@@ -12,7 +12,7 @@ import { streamReply, textReply } from '../http/reply.ts'
 import { streamTexts } from '../http/text-stream.ts'
 import { eventMembers, eventType } from '../views/event-views.ts'
 import { sameAdmission } from './admitted-stream.ts'
-import { type EventFilter, selectsEvent } from './event-filter.ts'
+import { type EventFilter, type EventSelection, selectsEvent } from './event-filter.ts'
 import type { EdgeContext, EndpointOutcome, GuardedCall } from './route.ts'
 import { viewerOf } from './scoped-reads.ts'
 import { VARIES } from './transaction-lines.ts'
@@ -38,7 +38,7 @@ type Selected = Pick<EventPage, 'events' | 'next'>
 /** S1. */
 async function selected(
   read: LedgerEvents['read'],
-  isSelected: (event: LedgerEvent) => boolean,
+  { selects }: EventSelection,
   { after, limit }: { readonly after: EventPosition | null; readonly limit: number },
 ): Promise<Selected> {
   const events: LedgerEvent[] = []
@@ -46,7 +46,7 @@ async function selected(
   for (let examined = 0; ;) {
     const page = await read(from, Math.min(READ_EVENTS, SCANNED_EVENTS - examined))
     for (const event of page.events) {
-      if (!isSelected(event)) continue
+      if (!selects(event)) continue
       events.push(event)
       if (events.length === limit) return { events, next: event.position }
     }
@@ -61,8 +61,8 @@ export async function waitedPage(
   call: GuardedCall,
   { filter, after, limit, waitMs }: Listening & { readonly limit: number; readonly waitMs: number },
 ): Promise<Selected | Problem> {
-  const isSelected = selectsEvent(filter, viewerOf(call), events)
-  const page = await selected(events.read, isSelected, { after, limit })
+  let selection = selectsEvent(filter, viewerOf(call), events)
+  const page = await selected(events.read, selection, { after, limit })
   if (page.events.length > 0 || waitMs === 0) return page
   const giveBack = eventPlaces.take(call.caller.clientId)
   if (giveBack === undefined) return tooMany()
@@ -72,11 +72,11 @@ export async function waitedPage(
     for (let { next } = page; ;) {
       const leftMs = deadlineMs - clock.monotonic()
       if (leftMs <= 0) return { events: [], next }
-      await eventTail.changed(next, leftMs)
+      const from = await eventTail.changed(next, leftMs, selection)
       const grant = await call.admitAgain()
       if (!grant.ok) return grant.error
-      const again = selectsEvent(filter, { ...viewerOf(call), scope: grant.value.scope }, events)
-      const seen = await selected(eventTail.read, again, { after: next, limit })
+      selection = selectsEvent(filter, { ...viewerOf(call), scope: grant.value.scope }, events)
+      const seen = await selected(eventTail.read, selection, { after: from, limit })
       if (seen.events.length > 0) return seen
       next = seen.next
     }
@@ -107,9 +107,9 @@ export async function eventStream(
     log.info('events_streamed', { ...fieldsOf(trail), client_id: caller.clientId, events: progress.events, end: how })
   }
   try {
-    const isSelected = selectsEvent(listening.filter, viewerOf(call), events)
-    const first = await selected(events.read, isSelected, { after: listening.after, limit: PART_EVENTS })
-    const texts = textsOf(context, call, { ...listening, first, isSelected, progress })
+    const selection = selectsEvent(listening.filter, viewerOf(call), events)
+    const first = await selected(events.read, selection, { after: listening.after, limit: PART_EVENTS })
+    const texts = textsOf(context, call, { ...listening, first, selection, progress })
     return streamReply(200, EVENT_STREAM_TYPE, streamTexts(texts, clock, end), {
       ...VARIES,
       'cache-control': 'no-store',
@@ -124,19 +124,19 @@ export async function eventStream(
 
 interface StartedStream extends Listening {
   readonly first: Selected
-  readonly isSelected: (event: LedgerEvent) => boolean
+  readonly selection: EventSelection
   readonly progress: { events: number; readonly ended: boolean }
 }
 
 async function* textsOf(
   { eventTail, settings, clock, log }: EdgeContext,
   call: GuardedCall,
-  { first, isSelected, seal, progress }: StartedStream,
+  { first, selection, seal, progress }: StartedStream,
 ): AsyncGenerator<string, void, undefined> {
   const isAdmitted = sameAdmission(call)
   const readOn = async (after: EventPosition): Promise<Selected> => {
     try {
-      return await selected(eventTail.read, isSelected, { after, limit: PART_EVENTS })
+      return await selected(eventTail.read, selection, { after, limit: PART_EVENTS })
     } catch (failure) {
       logFailure(log, failure, call.trail, call.http.req.method)
       throw failure
@@ -157,8 +157,8 @@ async function* textsOf(
     }
     page = await readOn(next)
     if (page.events.length > 0) continue
-    await eventTail.changed(page.next, Math.max(1, sentMs + COMMENT_EVERY_MS - clock.monotonic()))
-    page = await readOn(page.next)
+    const leftMs = Math.max(1, sentMs + COMMENT_EVERY_MS - clock.monotonic())
+    page = await readOn(await eventTail.changed(page.next, leftMs, selection))
   }
 }
 

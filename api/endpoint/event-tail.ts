@@ -3,6 +3,8 @@
  *   T1. The tail reads the log every POLL_MS, and only while it has a listener.
  *   T2. The latest events stay in memory, up to RECENT_EVENTS. A listener that is further behind reads the log itself.
  *   T3. If the log cannot be read, all listeners are woken: each then meets the failure itself.
+ *   T5. A listener is woken only for an event that it selects. Those that select an account are found by it, so that many
+ *       listeners to other accounts cost an event nothing.
  *   T4. The erasure of an account empties the memory, which could hold the account's content. So does the end of the last
  *       listener: what happens until the next one is not followed.
  */
@@ -10,6 +12,7 @@ import { repeat, type Clock } from '../../runtime/ports/clock.ts'
 import type { EventPage, EventPosition, LedgerEvent, LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { EventMetrics } from '../../runtime/ports/metrics.ts'
 import type { StreamBounds } from '../http/stream-places.ts'
+import type { EventSelection } from './event-filter.ts'
 
 export const EVENT_LISTENERS: StreamBounds = { total: 1_000, ofOneClient: 100 }
 
@@ -22,8 +25,11 @@ export interface EventTail {
   readonly listen: () => () => void
   /** The events after the position, from memory where possible. Only while listening. */
   readonly read: (after: EventPosition | null, limit: number) => Promise<EventPage>
-  /** Resolves once the log may have an event after the position, or after `ms`. Only while listening. */
-  readonly changed: (after: EventPosition, ms: number) => Promise<void>
+  /**
+   * Resolves once the log may have a selected event after the position, or after `ms`. Between `after` and the returned
+   * position there is none. Only while listening.
+   */
+  readonly changed: (after: EventPosition, ms: number, selection: EventSelection) => Promise<EventPosition>
 }
 
 /** The events between two positions, oldest first. */
@@ -45,10 +51,7 @@ export function createEventTail({
   let listeners = 0
   let recent: Recent | undefined
   let following: ReturnType<typeof repeat> | undefined
-  const waiting = new Set<() => void>()
-  const wake = (): void => {
-    for (const resume of waiting) resume()
-  }
+  const waiting = createWaiting()
 
   async function follow(): Promise<void> {
     const own = following
@@ -60,11 +63,13 @@ export function createEventTail({
       recent = extended(before ?? { from, to: from, events: [] }, page)
       for (const { timeMs } of page.events) if (timeMs !== null) metrics?.seen(clock.now() - timeMs)
       // A listener may wait behind an event that precedes the memory.
-      if (before === undefined || page.events.length > 0) wake()
+      if (before === undefined) waiting.wakeAll(null)
+      else waiting.wakeFor(page.events, before.to)
     } catch {
       if (following !== own) return
+      const reached = recent?.to ?? null
       recent = undefined
-      wake()
+      waiting.wakeAll(reached)
     }
   }
 
@@ -88,18 +93,61 @@ export function createEventTail({
     read: async (after, limit) =>
       (after === null || recent === undefined ? undefined : pageOf(log, recent, after, limit)) ??
       log.read(after, limit),
-    async changed(after, ms) {
+    async changed(after, ms, selection) {
       if (recent !== undefined && (log.isAfter(recent.from, after) || isBehind(log, after, recent.events.at(-1))))
-        return
-      await new Promise<void>((resolve) => {
-        const timer = clock.after(ms, () => resume())
-        const resume = (): void => {
+        return after
+      const reached = await new Promise<EventPosition | null>((resolve) => {
+        const timer = clock.after(ms, () => resume(recent?.to ?? null))
+        const resume = (position: EventPosition | null): void => {
           timer.cancel()
-          waiting.delete(resume)
-          resolve()
+          waiting.remove(waiter)
+          resolve(position)
         }
-        waiting.add(resume)
+        const waiter = { selection, resume }
+        waiting.add(waiter)
       })
+      return reached !== null && log.isAfter(reached, after) ? reached : after
+    },
+  }
+}
+
+interface Waiter {
+  readonly selection: EventSelection
+  /** `reached`: no event up to this position is selected; null: unknown. */
+  readonly resume: (reached: EventPosition | null) => void
+}
+
+/** T5. */
+function createWaiting() {
+  const ofAny = new Set<Waiter>()
+  const ofAccount = new Map<string, Set<Waiter>>()
+  return {
+    add(waiter: Waiter): void {
+      if (waiter.selection.accountIds === null) ofAny.add(waiter)
+      for (const accountId of waiter.selection.accountIds ?? []) {
+        const waiters = ofAccount.get(accountId)
+        if (waiters === undefined) ofAccount.set(accountId, new Set([waiter]))
+        else waiters.add(waiter)
+      }
+    },
+    remove(waiter: Waiter): void {
+      ofAny.delete(waiter)
+      for (const accountId of waiter.selection.accountIds ?? []) {
+        const waiters = ofAccount.get(accountId)
+        waiters?.delete(waiter)
+        if (waiters?.size === 0) ofAccount.delete(accountId)
+      }
+    },
+    /** New events; `reached`: the position before them. */
+    wakeFor(events: readonly LedgerEvent[], reached: EventPosition): void {
+      for (const event of events) {
+        const waiters = [...ofAny, ...event.accountIds.flatMap((accountId) => [...(ofAccount.get(accountId) ?? [])])]
+        for (const { selection, resume } of waiters) if (selection.selects(event)) resume(reached)
+      }
+    },
+    wakeAll(reached: EventPosition | null): void {
+      for (const { resume } of [...ofAny, ...[...ofAccount.values()].flatMap((waiters) => [...waiters])])
+        resume(reached)
     },
   }
 }

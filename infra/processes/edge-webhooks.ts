@@ -60,7 +60,8 @@ export function openWebhooks(context: WebhooksContext): Webhooks {
     ...(registry === undefined ? {} : { metrics: createWebhookMetrics(registry) }),
     owners: createWebhookOwners(access),
     filterOf: ({ types, accountId, ownerId: clientId }, scope) =>
-      selectsEvent({ types: types.length === 0 ? null : types, accountId, tokenId: null }, { scope, clientId }, events),
+      selectsEvent({ types: types.length === 0 ? null : types, accountId, tokenId: null }, { scope, clientId }, events)
+        .selects,
     holder,
   })
   if (registry !== undefined) registerWebhookGauges(registry, () => deliverer.measures())

@@ -6,7 +6,16 @@ const WRITE_PATH = ['idle', 'submit', 'batches', 'transfers', 'low-load'] as con
 /** Other systems under the same load, after the ledger. */
 const PEERS = ['pgbench', 'plain'] as const
 /** All measurements, in their order. */
-export const MEASUREMENTS = [...WRITE_PATH, 'few', 'queries', 'hand-off', 'hostile', 'restart', ...PEERS] as const
+export const MEASUREMENTS = [
+  ...WRITE_PATH,
+  'few',
+  'queries',
+  'hand-off',
+  'hostile',
+  'events',
+  'restart',
+  ...PEERS,
+] as const
 export type MeasurementName = (typeof MEASUREMENTS)[number]
 
 export interface BenchOptions {
@@ -62,6 +71,7 @@ With --only also:
   queries     lists of what was written: by account, time and amount, deep pages, counts
   hand-off    a constant rate of submissions while a node joins, is drained and leaves
   hostile     200 submissions a second beside 1,000 requests without a token: pages, logins, forged tokens, malformed ones
+  events      1,000 orders a second alone, with a stream of events, with a webhook, and with 1,000 streams of other accounts
   restart     time until ready, and submissions to accounts that are not in memory yet
   pgbench     TPC-B on the same PostgreSQL, where there is a pgbench
   plain       a double-entry ledger in SQL functions behind HTTP, without signatures and chains, on the same PostgreSQL

@@ -4,6 +4,7 @@
  * or that failed, is null.
  */
 import { writeFileSync } from 'node:fs'
+import type { EventsMeasured } from '../scenes/events.ts'
 import type { GrowthMeasured } from '../scenes/growth.ts'
 import type { HandOffMeasured } from '../scenes/hand-off.ts'
 import type { HostileMeasured } from '../scenes/hostile.ts'
@@ -42,6 +43,7 @@ export interface BenchReport {
   readonly queries: QueriesMeasured | null
   readonly handOff: readonly HandOffMeasured[] | null
   readonly hostile: readonly HostileMeasured[] | null
+  readonly events: readonly EventsMeasured[] | null
   readonly restart: RestartMeasured | null
   readonly pgbench: PgbenchMeasured | null
   readonly plain: readonly PlainMeasured[] | null

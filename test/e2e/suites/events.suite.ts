@@ -13,13 +13,15 @@ import {
   receiveWebhook,
   type SeenEvent,
   type WebhookReader,
-} from '../events/event-readers.ts'
+} from '../../support/client/event-readers.ts'
 
 const ACCOUNTS = 64
 const CLIENTS = 32
 const KINDS = ['node', 'edge', 'nats-server', 'postgresql'] as const
 const RECOVERS_WITHIN_MS = 180_000
 const RETRY_MS = 40
+/** Messages of the webhook. */
+const FAILS_EVERY = 5
 const REPORT_EVERY_MS = 10_000
 const TYPES = ['credit', 'credit', 'debit', 'transfer'] as const
 
@@ -43,7 +45,7 @@ export function eventsSuite({ orders, rounds, readWithinMs }: EventsOptions): vo
     const client = await LedgerClient.login(cluster.origin, cluster.clients.admin)
     edges = cluster.origins.map((origin) => client.at(origin))
     const start = textOf(membersOf(await client.get('/v1/events?after=latest')), 'next_cursor')
-    webhook = await receiveWebhook(client)
+    webhook = await receiveWebhook(client, FAILS_EVERY)
     readers = [readPages(edges, start), readStream(edges, start), webhook]
   })
   afterAll(async () => {

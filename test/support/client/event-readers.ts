@@ -2,8 +2,8 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { type LedgerClient, membersOf, textOf } from '../../support/client/client.ts'
-import type { Members } from '../../support/client/client-keys.ts'
+import { type LedgerClient, membersOf, textOf } from './client.ts'
+import type { Members } from './client-keys.ts'
 
 export interface SeenEvent {
   readonly id: string
@@ -11,6 +11,8 @@ export interface SeenEvent {
   readonly accountId: string
   /** The place of the transaction's entry in the chain of the account; null: a failed one has none. */
   readonly sequence: number | null
+  /** From the time of the event, when its order was decided, until its arrival here. */
+  readonly lagMs: number
 }
 
 export interface EventReader {
@@ -25,8 +27,6 @@ export interface EventReader {
 const TYPES = 'ledger.transaction.completed.v1,ledger.transaction.failed.v1'
 const AGAIN_AFTER_MS = 50
 const OK = 200
-/** The receiver of the webhook fails for every message whose number is a multiple. */
-const FAILS_EVERY = 5
 
 /** Reads pages, and waits for the next events where there are none. */
 export function readPages(edges: readonly LedgerClient[], start: string): EventReader {
@@ -120,10 +120,12 @@ export interface WebhookReader extends EventReader {
   readonly repeated: () => number
   /** Messages whose signature is wrong. */
   readonly forged: () => number
+  /** Deletes the webhook. */
+  readonly remove: () => Promise<void>
 }
 
-/** Registers a webhook at a receiver that fails one time in five. */
-export async function receiveWebhook(client: LedgerClient): Promise<WebhookReader> {
+/** Registers a webhook. Its receiver fails for every message whose number is a multiple of `failsEvery`. */
+export async function receiveWebhook(client: LedgerClient, failsEvery = Infinity): Promise<WebhookReader> {
   const seen: SeenEvent[] = []
   const accepted = new Set<string>()
   let [messages, failures, repeated, forged] = [0, 0, 0, 0]
@@ -133,7 +135,7 @@ export async function receiveWebhook(client: LedgerClient): Promise<WebhookReade
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
       messages += 1
-      if (messages % FAILS_EVERY === 0) {
+      if (messages % failsEvery === 0) {
         failures += 1
         response.writeHead(500).end()
         return
@@ -149,14 +151,18 @@ export async function receiveWebhook(client: LedgerClient): Promise<WebhookReade
   })
   const { port } = await listening(server)
   const body = { url: `http://127.0.0.1:${port}/hook`, types: TYPES.split(',') }
-  const created = await client.post('/v1/webhooks', body)
-  verifier = new Webhook(textOf(membersOf(created), 'secret'))
+  const members = membersOf(await client.post('/v1/webhooks', body))
+  verifier = new Webhook(textOf(members, 'secret'))
   return {
     name: 'webhook',
     seen,
     setbacks: () => failures,
     repeated: () => repeated,
     forged: () => forged,
+    remove: async () => {
+      const path = `/v1/webhooks/${textOf(members, 'webhook_id')}`
+      await client.ask({ method: 'DELETE', path, headers: client.authorization() })
+    },
     stop: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -185,6 +191,7 @@ function seenOf(event: Members): SeenEvent {
     txnId: textOf(receipt, 'txn_id'),
     accountId: textOf(receipt, 'account_id'),
     sequence: receipt['sequence'] as number | null,
+    lagMs: Date.now() - Date.parse(textOf(event, 'time')),
   }
 }
 
