@@ -73,7 +73,7 @@ async function idleStreamsOf({ cluster }: LedgerBench): Promise<Readers> {
   say(`opening ${IDLE_STREAMS} streams ...`)
   const closing: (() => void)[] = []
   for (let opened = 0; opened < IDLE_STREAMS; opened += STREAMS_OF_CLIENT) {
-    const client = await LedgerClient.login(cluster.origin, await newClient(cluster.dataDir))
+    const client = await LedgerClient.login(cluster.origin, await newClient(cluster.dataDir, `streams-${opened}`))
     const numbers = Array.from({ length: STREAMS_OF_CLIENT }, (_, index) => opened + index)
     closing.push(...(await Promise.all(numbers.map((number) => idleStream(client, number)))))
   }
@@ -85,14 +85,14 @@ async function idleStreamsOf({ cluster }: LedgerBench): Promise<Readers> {
   }
 }
 
-async function newClient(dataDir: string) {
+async function newClient(dataDir: string, clientId: string) {
   const program = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
-  const args = [program, 'client', 'add', '--role', 'viewer']
+  const args = [program, 'client', 'add', '--id', clientId, '--role', 'viewer']
   const added = await promisify(execFile)(process.execPath, args, {
     env: { ...process.env, LEDGER_DATA_DIR: dataDir },
   })
   const made = JSON.parse(added.stdout) as Readonly<Record<string, string>>
-  return { clientId: textOf(made, 'client_id'), clientSecret: textOf(made, 'client_secret') }
+  return { clientId, clientSecret: textOf(made, 'client_secret') }
 }
 
 /** Resolves once the stream is open, to what closes it. */
