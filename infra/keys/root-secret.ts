@@ -18,7 +18,6 @@ export type DerivedUse =
   | 'checkpoint-chains'
   | 'checkpoint-sums'
   | 'export-key-salts'
-  | 'publisher-positions'
 
 /** Derives 32 bytes by HKDF-SHA-256 (RFC 5869). */
 export type DeriveKey = (use: DerivedUse) => Buffer

@@ -1,6 +1,6 @@
 /** The publisher of events with a real nats-server and a real ledger: each event once and in order, and encrypted. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,12 +26,14 @@ import {
 } from '../support/audited-ledger.ts'
 import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats/nats.ts'
 import { foundBelow } from '../support/needles.ts'
-import { secretsOf, TEST_MASTER_KEY_TEXT } from '../support/postgres/ledger-database.ts'
+import { TEST_MASTER_KEY_TEXT } from '../support/postgres/ledger-database.ts'
 import { until } from '../support/postgres/ledger-store-postgres.ts'
 import { type BuiltProgram, buildProgram } from '../support/processes/built-program.ts'
 
 const PREFIX = 'events.of-test'
 const STREAM = 'events_of-test'
+
+const POSITION_KEY = randomBytes(32)
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-publisher-'))
 const keyFile = join(directory, 'reader.pem')
@@ -138,8 +140,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 async function openStream(name: string): Promise<EventStream> {
-  const { derive } = await secretsOf(ledger.url)
-  const tokens = createPageTokens(derive('publisher-positions'))
+  const tokens = createPageTokens(POSITION_KEY)
   return createEventStream(await nats.connect(name), { prefix: PREFIX, replicas: 1, tokens })
 }
 

@@ -33,8 +33,8 @@ The last message of the stream has the position from which the command continues
 publishers of one stream do no harm.
 
 Needs LEDGER_DATABASE_URL and LEDGER_NATS_URL, or a ledger up that runs in the same LEDGER_DATA_DIR;
-and the part key of edges or the master key. The rights of the role ledger_edge suffice. Logs JSON
-lines to standard output. SIGTERM stops it.`,
+and the part key of the auditor or the master key. The rights of the role ledger_auditor suffice. Logs
+JSON lines to standard output. SIGTERM stops it.`,
     )
     .requiredOption('--subject <prefix>', 'beginning of the subjects, such as events', prefixOf)
     .requiredOption('--recipient-key <file>', 'public key of the reader: a P-256 key as a JWK or PEM')

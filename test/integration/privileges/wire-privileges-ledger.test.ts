@@ -2,8 +2,10 @@
  * A ledger of several processes works with the deployed NATS configuration and PostgreSQL roles. No part exceeds its
  * rights. The `debug` logs of parts and of PostgreSQL contain no content of requests and no credentials (D19).
  */
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import postgres from 'postgres'
@@ -22,9 +24,10 @@ import { type Members, newAccountKeys } from '../../support/client/client-keys.t
 import { accepted, changeStatus, funded, holdingOf, issued, moved } from '../../support/client/client-moves.ts'
 import { classOf, mintedTo, type Nft } from '../../support/client/client-nfts.ts'
 import { type ClusterParts, type PartRole, startParts } from '../../support/processes/cluster-parts.ts'
-import { until } from '../../support/processes/cluster-process.ts'
+import { projectRoot, until } from '../../support/processes/cluster-process.ts'
 import { freePort } from '../../support/processes/free-ports.ts'
 import { makeDatabaseRoles, passwordOf, urlOf } from '../../support/postgres/database-roles.ts'
+import { startTestNats } from '../../support/nats/nats.ts'
 import { type SecuredNats, startSecuredNats } from '../../support/nats/secured-nats.ts'
 
 const SHARDS = 8
@@ -35,6 +38,7 @@ const SHORTEST = 6
 /** Words of the interface, which are no private content. */
 const WORDS = new Set(['transfer', 'credit', 'active', 'frozen', 'refresh_token', 'object', 'string', 'number'])
 const DEADLINE_MS = 180_000
+const PROGRAM = join(projectRoot(), 'dist', 'infra', 'main', 'ledger.js')
 /** The log names the ledger that receives an export. */
 const AUDIENCE = randomUUID()
 
@@ -218,6 +222,46 @@ test('the auditor completes a pass', async () => {
     await sql.end()
   }
 })
+
+test('events are published with the key and the role of the auditor', async () => {
+  const server = await startTestNats()
+  const keyFile = join(nats.secrets, 'reader.jwk')
+  writeFileSync(keyFile, JSON.stringify(newAccountKeys().jwk))
+  const args = ['events', 'publish', '--subject', 'events', '--recipient-key', keyFile]
+  const env = {
+    ...process.env,
+    LEDGER_PART_KEY_FILE: join(nats.secrets, 'part-auditor.key'),
+    LEDGER_DATABASE_URL: urlOf(cluster.databaseUrl, nats.secrets, 'auditor'),
+    LEDGER_NATS_URL: server.url(),
+  }
+  const publisher = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  publisher.stdout.on('data', (part: Buffer) => printed.push(part.toString('utf8')))
+  try {
+    const events = await countOfEvents()
+    const manager = await (await server.connect('test')).connection.jetstreamManager()
+    await until('all events are published', DEADLINE_MS, async () => {
+      const stream = await manager.streams.info('events').catch(() => undefined)
+      return stream !== undefined && stream.state.last_seq >= events
+    })
+  } finally {
+    const closed = once(publisher, 'close')
+    publisher.kill('SIGTERM')
+    await closed
+    await server.close()
+  }
+  expect(publisher.exitCode).toBe(0)
+})
+
+async function countOfEvents(): Promise<number> {
+  let count = 0
+  for (let after = ''; ;) {
+    const page = await client.read(`/v1/events?page_size=100${after}`)
+    const { length } = page['events'] as readonly unknown[]
+    if (length === 0) return count
+    count += length
+    after = `&after=${textOf(page, 'next_cursor')}`
+  }
+}
 
 test('administration commands work with the role of the owner, and a token is refreshed', async () => {
   const shards = await cluster.administer(['shards'])
