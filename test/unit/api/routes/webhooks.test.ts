@@ -11,7 +11,7 @@ import {
 } from '../../../../runtime/ports/webhook-store.ts'
 import { createMemoryIdempotencyStore } from '../../../support/memory/idempotency-store-memory.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
-import { createFakeEvents } from '../fakes/fake-events.ts'
+import { accountEvent, createFakeEvents } from '../fakes/fake-events.ts'
 import { aDelivery } from '../../../contract/webhook-store/webhook-store-scene.ts'
 import {
   bodyOf,
@@ -274,13 +274,15 @@ describe('test messages', () => {
 
 describe('enabling', () => {
   test.for([
-    ['delivery_failed', 'far-behind', 'far-behind'],
-    ['client_revoked', 'far-behind', 'far-behind'],
-    ['position_lost', '99', '0'],
+    ['delivery_failed', '1', '1'],
+    ['client_revoked', '1', '1'],
+    ['position_lost', 'elsewhere', '2'],
     // An operator has moved it back.
-    ['position_lost', 'far-behind', 'far-behind'],
+    ['position_lost', '1', '1'],
   ] as const)('after %s at %s the webhook goes on at %s', async ([reason, stopped, position]) => {
-    const { edge, token } = await signedIn('transactor')
+    const events = createFakeEvents()
+    events.log.push(accountEvent(events.log, 'alice'), accountEvent(events.log, 'bob'))
+    const { edge, token } = await signedIn('transactor', { events })
     const { id } = await created(edge, token)
     await edge.webhooks.store.change(id, ({ webhook }) => ({
       webhook: { ...webhook, disabled: { atMs: edge.clock.now(), reason } },
