@@ -2,12 +2,12 @@
 import { foldedName } from './nft-class/state.ts'
 import { type Guarded, isObjectOf, isOneOf, isText } from './shapes.ts'
 
-export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token', 'class', 'instance'] as const
+export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token', 'class', 'instance', 'hold'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 /**
  * `id`: an account ID; a group ID in lower case, for groups and exchanges; a symbol in lower case, for tokens; a folded
- * name, for NFT classes; `class/instance`, for NFT instances.
+ * name, for NFT classes; `class/instance`, for NFT instances; `hld_` and a ULID, for holds.
  */
 export type ActorAddress = Guarded<typeof isActorAddress>
 export const isActorAddress = isObjectOf({ kind: isOneOf(ACTOR_KINDS), id: isText })
@@ -36,6 +36,10 @@ export function tokenAddress(tokenId: string): ActorAddress {
 /** A class's home follows from its name. */
 export function classAddress(name: string): ActorAddress {
   return { kind: 'class', id: foldedName(name) }
+}
+
+export function holdAddress(holdId: string): ActorAddress {
+  return { kind: 'hold', id: holdId }
 }
 
 /** `nftId`: `class/instance`. */

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ACCOUNT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const HOLD_ID = /^hld_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 const TRANSACTION_ID = /^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** The shard's number has 16 bits in an ID. */
@@ -48,6 +49,15 @@ export function isUuid(text: string): boolean {
 
 export function isTransactionId(text: string): boolean {
   return TRANSACTION_ID.test(text)
+}
+
+export function isHoldId(text: string): boolean {
+  return HOLD_ID.test(text)
+}
+
+/** The ID of the hold that a command creates: it has the ULID of the transaction that the command does not create. */
+export function holdIdOf(newTxnId: string): string {
+  return `hld_${newTxnId.slice(4)}`
 }
 
 /** Parts of a ULID. `random` has 48 bits. */

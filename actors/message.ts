@@ -6,6 +6,7 @@
  * message, so that value in transit can be counted from durable data (I4).
  */
 import type { ActorAddress, ActorKind } from './address.ts'
+import type { HoldView } from './hold/state.ts'
 import type { JsonObject } from './canonical-json.ts'
 import type { TransactionType } from './account/commands.ts'
 import type { Failure } from './account/transaction.ts'
@@ -154,6 +155,32 @@ export type AccountMessage =
   | (LegName & { readonly type: 'settle_leg' })
   /** Cancels an expectation, or undoes a completed leg. */
   | (LegName & { readonly type: 'revert_leg' })
+  /** The hold of this payer is active. */
+  | { readonly type: 'hold_opened'; readonly holdId: string; readonly hold: HoldView }
+  /**
+   * The hold has accepted a capture: the payer pays it. `txnId`: the beneficiary's transaction; `releases`: what
+   * remained and is no longer on hold; `ends`: whether the hold has ended.
+   */
+  | {
+      readonly type: 'pay_capture'
+      readonly holdId: string
+      readonly txnId: string
+      readonly toAccountId: string
+      readonly amount: string
+      readonly metadata: JsonObject | null
+      readonly releases: string
+      readonly ends: boolean
+    }
+  /** The hold was released or has expired: `amount` is no longer on hold. `reason`: an administrator's. */
+  | {
+      readonly type: 'free_hold'
+      readonly holdId: string
+      readonly cause: 'hold_released' | 'hold_expired'
+      readonly amount: string
+      readonly reason: string | null
+    }
+  /** The reply to `end_hold`. null: the account is the beneficiary of no such hold. */
+  | { readonly type: 'hold_ended'; readonly holdId: string; readonly hold: HoldView | null }
   /** Compensates a transaction of a linked group. */
   | {
       readonly type: 'compensate'
@@ -259,6 +286,32 @@ export type InstanceMessage =
     }
   | (LegName & { readonly type: 'settle_leg' })
 
+export type HoldMessage =
+  /** The payer has reserved the amount. */
+  | {
+      readonly type: 'open_hold'
+      readonly accountId: string
+      readonly toAccountId: string
+      readonly tokenId: string
+      readonly amount: string
+      readonly metadata: JsonObject | null
+      readonly expiresAtMs: number
+      readonly createdAtMs: number
+    }
+  /** The beneficiary, `accountId`, has reserved room for the amount. `fromAccountId`: the payer, as its request names it. */
+  | {
+      readonly type: 'capture_hold'
+      readonly txnId: string
+      readonly accountId: string
+      readonly fromAccountId: string
+      readonly tokenId: string
+      readonly amount: string
+      /** Releases what remains. */
+      readonly final: boolean
+    }
+  /** `accountId`: the account that signed. */
+  | { readonly type: 'end_hold'; readonly accountId: string }
+
 export interface ExchangeSide {
   readonly tokenId: string
   readonly amount: string
@@ -293,6 +346,7 @@ export type Message =
   | TokenMessage
   | ClassMessage
   | InstanceMessage
+  | HoldMessage
 
 type Types<M extends Message> = { readonly [Type in M['type']]: true }
 
@@ -314,6 +368,10 @@ const MESSAGE_TYPES = {
     credit_issue: true,
     credit_leg: true,
     compensate: true,
+    hold_opened: true,
+    pay_capture: true,
+    free_hold: true,
+    hold_ended: true,
     ...LEG_TYPES,
   } satisfies Types<AccountMessage>,
   group: {
@@ -343,6 +401,7 @@ const MESSAGE_TYPES = {
     nft_received: true,
     ...LEG_TYPES,
   } satisfies Types<InstanceMessage>,
+  hold: { open_hold: true, capture_hold: true, end_hold: true } satisfies Types<HoldMessage>,
 } satisfies { readonly [Kind in ActorKind]: object }
 
 /** Whether an actor of that kind handles messages of that type. */

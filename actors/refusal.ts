@@ -52,6 +52,8 @@ export const REFUSAL_CODES = [
   'arrival_out_of_order',
   'arrival_not_empty',
   'compensation_limit',
+  'hold_not_found',
+  'insufficient_funds',
   'owner_refused',
   'cannot_be_stored',
   'cannot_be_processed',

@@ -9,6 +9,8 @@ import { exchangeActor } from './exchange/machine.ts'
 import type { ExchangeCommand } from './exchange/state.ts'
 import { groupActor } from './group/machine.ts'
 import type { GroupCommand } from './group/state.ts'
+import { holdActor } from './hold/machine.ts'
+import type { HoldCommand } from './hold/state.ts'
 import { classActor } from './nft-class/machine.ts'
 import type { ClassCommand } from './nft-class/state.ts'
 import { instanceActor } from './nft-instance/machine.ts'
@@ -17,7 +19,14 @@ import { tokenActor } from './token/machine.ts'
 import type { TokenCommand } from './token/state.ts'
 
 export type AnyState = AccountState | ActorState
-export type AnyCommand = AccountCommand | GroupCommand | ExchangeCommand | TokenCommand | ClassCommand | InstanceCommand
+export type AnyCommand =
+  | AccountCommand
+  | GroupCommand
+  | ExchangeCommand
+  | TokenCommand
+  | ClassCommand
+  | InstanceCommand
+  | HoldCommand
 
 export const ACTORS = {
   account: accountActor,
@@ -26,6 +35,7 @@ export const ACTORS = {
   token: tokenActor,
   class: classActor,
   instance: instanceActor,
+  hold: holdActor,
 } as const
 
 export type StepOutcome = StepResult<AnyState>

@@ -12,6 +12,7 @@ import { invariant } from '../result.ts'
 import type {
   AccountArrivalCommand,
   AccountCommandOf,
+  CreateHoldCommand,
   MintCommand,
   NoteUsedKeysCommand,
   RotateKeyCommand,
@@ -250,7 +251,7 @@ function heldBy(account: AccountData, importId: string): ArrivalHold {
 /** V3: the refusal of a signed command; undefined if none, `stale_look_up` if the key's use was not looked up. */
 export function signedElsewhere(
   { arrived }: AccountData,
-  command: SubmitCommand | RotateKeyCommand | MintCommand,
+  command: SubmitCommand | RotateKeyCommand | MintCommand | CreateHoldCommand,
   usedElsewhere: boolean | undefined,
 ): Answer | 'stale_look_up' | undefined {
   if (arrived === undefined) return undefined
@@ -267,6 +268,6 @@ export function signedElsewhere(
     : undefined
 }
 
-function ledgerIdOf(command: SubmitCommand | RotateKeyCommand | MintCommand): string | null {
+function ledgerIdOf(command: SubmitCommand | RotateKeyCommand | MintCommand | CreateHoldCommand): string | null {
   return 'submission' in command ? command.submission.ledgerId : command.ledgerId
 }

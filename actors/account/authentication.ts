@@ -1,13 +1,21 @@
 /** Signatures of an account's commands: a verdict counts only for a key that the step itself sees (S3). */
 import type { StepResult } from '../define-actor.ts'
 import { signedElsewhere } from './arrival.ts'
-import type { AccountCommand, DeclineCommand, MintCommand, RotateKeyCommand, SubmitCommand } from './commands.ts'
+import type {
+  AccountCommand,
+  CreateHoldCommand,
+  DeclineCommand,
+  MintCommand,
+  ReleaseHoldCommand,
+  RotateKeyCommand,
+  SubmitCommand,
+} from './commands.ts'
 import type { Evidence } from './evidence.ts'
 import { mintUnderWay } from './mint.ts'
 import { type Answer, refusal } from './outcome.ts'
 import type { AccountKey, AccountState } from './state.ts'
 
-export type SignedCommand = SubmitCommand | RotateKeyCommand | MintCommand
+export type SignedCommand = SubmitCommand | RotateKeyCommand | MintCommand | CreateHoldCommand
 
 type Unready = Exclude<StepResult<AccountState>, { readonly kind: 'stepped' }>
 
@@ -22,10 +30,12 @@ export function authenticate(
     case 'submit':
     case 'dry_run':
     case 'mint':
+    case 'create_hold':
       return authenticateSigned(account, command, evidence)
     case 'rotate_key':
       return authenticateSigned(account, command, evidence) ?? unverifiedProof(command, evidence)
     case 'decline_legs':
+    case 'release_hold':
       return authenticateDecline(account, command, evidence)
     case 'prepare_issue':
     case 'prepare_class': {
@@ -41,9 +51,9 @@ export function authenticate(
 
 function authenticateSigned(account: AccountState, command: SignedCommand, evidence: Evidence): Unready | undefined {
   const { earlier } = evidence
-  // A pending mint is the original of its repeats: it was accepted under the key in force then (D7).
-  const begun = command.type === 'mint' ? mintUnderWay(account, command.idempotencyKey) : undefined
-  const keys = [account.key, earlier?.key ?? null, begun?.acceptedUnder ?? null].filter((key) => key !== null)
+  // A pending mint or hold is the original of its repeats: it was accepted under the key in force then (D7).
+  const begun = acceptedUnder(account, command)
+  const keys = [account.key, earlier?.key ?? null, begun ?? null].filter((key) => key !== null)
   if (keys.length === 0) return answered(keyless())
   const problem = signatureProblem(keys, command.signature, evidence)
   if (problem !== undefined || earlier !== undefined || begun !== undefined) return problem
@@ -52,13 +62,24 @@ function authenticateSigned(account: AccountState, command: SignedCommand, evide
   return elsewhere === undefined ? undefined : answered(elsewhere)
 }
 
+function acceptedUnder(account: AccountState, command: SignedCommand): AccountKey | undefined {
+  if (command.type === 'mint') return mintUnderWay(account, command.idempotencyKey)?.acceptedUnder
+  if (command.type !== 'create_hold') return undefined
+  return account.holds.openingOf(command.idempotencyKey)?.opening?.acceptedUnder
+}
+
 /** The new key of a rotation also signs the payload. */
 function unverifiedProof({ newKey, proof }: RotateKeyCommand, { earlier, verdict }: Evidence): Unready | undefined {
   if (proof === null || earlier !== undefined || verdict(newKey.keyId, proof) !== undefined) return undefined
   return { kind: 'unverified', key: newKey, signature: proof }
 }
 
-function authenticateDecline(account: AccountState, command: DeclineCommand, evidence: Evidence): Unready | undefined {
+/** Of an idempotent command, which has no key. */
+function authenticateDecline(
+  account: AccountState,
+  command: DeclineCommand | ReleaseHoldCommand,
+  evidence: Evidence,
+): Unready | undefined {
   if (account.key === null) return answered(keyless())
   return signatureProblem([account.key], command.signature, evidence)
 }

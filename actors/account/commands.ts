@@ -51,6 +51,19 @@ export interface Submission {
   readonly expiresAtMs: number | null
   /** The transfer that this one refunds: its ID, or the ID of the account's credit. */
   readonly refunds: string | null
+  /** Of a capture; absent for all others. */
+  readonly capture?: CaptureOrder
+}
+
+/**
+ * A capture (D25). The account signs the hold and `final`. The edge names the payer, and the asset of the submission:
+ * the hold refuses a capture that names them wrongly.
+ */
+export interface CaptureOrder {
+  readonly holdId: string
+  /** Releases what remains. */
+  readonly final: boolean
+  readonly fromAccountId: string
 }
 
 /** A command of a client. */
@@ -102,6 +115,29 @@ export interface MintCommand extends SignedCommandBase {
   /** Whether the metadata satisfies the class's schema; `unchecked`: the edge has not validated it. */
   readonly metadataVerdict: MetadataVerdict
   readonly ledgerId: string | null
+}
+
+export interface CreateHoldCommand extends SignedCommandBase {
+  readonly type: 'create_hold'
+  /** The payer, who signs. */
+  readonly accountId: string
+  readonly toAccountId: string
+  readonly tokenId: string
+  readonly amount: string
+  readonly expiresAtMs: number
+  readonly metadata: JsonObject | null
+  readonly ledgerId: string | null
+}
+
+/** The beneficiary releases a hold. Idempotent: a hold ends once. */
+export interface ReleaseHoldCommand extends CommandBase {
+  readonly type: 'release_hold'
+  /** The beneficiary, who signs. */
+  readonly accountId: string
+  readonly holdId: string
+  readonly ledgerId: string | null
+  readonly signature: string
+  readonly payload: string
 }
 
 /** The account declines its unsigned legs of a settlement group. */
@@ -186,6 +222,8 @@ export type AccountClientCommand =
   | SubmitCommand
   | RotateKeyCommand
   | MintCommand
+  | CreateHoldCommand
+  | ReleaseHoldCommand
   | DeclineCommand
   | ChangeStatusCommand
   | EraseCommand
@@ -195,8 +233,19 @@ export type AccountClientCommand =
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
 export type AccountCommandOf<Type extends AccountCommand['type']> = Extract<AccountCommand, { readonly type: Type }>
 
-/** The operations that scope an idempotency key. `elsewhere`: used on the source ledger, stored as a `usedKeyHash`. */
-export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'status_change' | 'mint' | 'elsewhere'
+/**
+ * The operations that scope an idempotency key. `elsewhere`: used on the source ledger, stored as a `usedKeyHash`.
+ * `hold_release`: the hold's ID is the key; its uses are not stored.
+ */
+export type KeyedOperation =
+  | 'transaction'
+  | 'key_rotation'
+  | 'registration'
+  | 'status_change'
+  | 'mint'
+  | 'hold'
+  | 'hold_release'
+  | 'elsewhere'
 
 export interface KeyUse {
   readonly operation: KeyedOperation
@@ -216,6 +265,10 @@ export function keyUseOf(command: AccountCommand): KeyUse | undefined {
       return { operation: 'key_rotation', idempotencyKey: command.idempotencyKey }
     case 'mint':
       return { operation: 'mint', idempotencyKey: command.idempotencyKey }
+    case 'create_hold':
+      return { operation: 'hold', idempotencyKey: command.idempotencyKey }
+    case 'release_hold':
+      return { operation: 'hold_release', idempotencyKey: command.holdId }
     case 'register':
       return headerKeyUse('registration', command)
     case 'change_status':

@@ -4,7 +4,7 @@
  */
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
 import { MapView } from './map-view.ts'
-import { type Hold, lacksSignature, type LegHold, type MintHold, type PendingHold } from './state.ts'
+import { type Hold, lacksSignature, type LegHold, type MintHold, type PaymentHold, type PendingHold } from './state.ts'
 
 type Index = PersistentMap<string, PersistentSet<string>>
 
@@ -62,6 +62,12 @@ export class Holds extends MapView<Hold> {
     return hold?.kind === 'mint' ? hold : undefined
   }
 
+  /** The hold that is being created under this idempotency key. */
+  openingOf(idempotencyKey: string): PaymentHold | undefined {
+    const [hold] = this.under(openingName(idempotencyKey))
+    return hold?.kind === 'payment' ? hold : undefined
+  }
+
   /** Pending refunds of a transfer. */
   refundsOf(transferId: string): readonly PendingHold[] {
     return this.under(refundName(transferId)).flatMap((hold) => (hold.kind === 'pending' ? [hold] : []))
@@ -94,6 +100,8 @@ function namesOf(hold: Hold | undefined): readonly string[] {
       return lacksSignature(hold) ? [groupName(hold.groupId), clientName(hold.clientId)] : [groupName(hold.groupId)]
     case 'mint':
       return [mintName(hold.transaction.txnId)]
+    case 'payment':
+      return hold.opening === null ? NO_NAMES : [openingName(hold.opening.idempotencyKey)]
     case 'pending':
       return namesOfPending(hold)
     default:
@@ -116,6 +124,10 @@ function clientName(clientId: string): string {
 
 function mintName(txnId: string): string {
   return `mint ${txnId}`
+}
+
+function openingName(idempotencyKey: string): string {
+  return `opening ${idempotencyKey}`
 }
 
 function compensationName(txnId: string): string {

@@ -5,7 +5,7 @@ import { judgeDeparture } from './departure.ts'
 import type { Evidence } from './evidence.ts'
 import { type Answer, refusal } from './outcome.ts'
 import { type AccountState, isUnsigned } from './state.ts'
-import { judgeMint, judgeSubmission, wrongLedger } from './submission.ts'
+import { judgeHold, judgeMint, judgeSubmission, wrongLedger } from './submission.ts'
 
 /** undefined: no objection; the transitions decide. */
 export function judgeCommand(
@@ -21,6 +21,10 @@ export function judgeCommand(
       return judgeSubmission(account, command, evidence)
     case 'mint':
       return judgeMint(account, command, evidence)
+    case 'create_hold':
+      return judgeHold(account, command, evidence)
+    case 'release_hold':
+      return wrongLedgerOf(account, command.ledgerId, evidence)
     case 'rotate_key':
       return judgeRotation(command, evidence)
     case 'decline_legs':
@@ -52,13 +56,16 @@ function judgeRotation(
   return refusal('proof_mismatch', 'The new key did not sign this request.', 'proof', newKey.keyId)
 }
 
+/** An imported account names the ledger: the same request may have been signed for the source ledger. */
+function wrongLedgerOf(account: AccountState, ledgerId: string | null, evidence: Evidence): Answer | undefined {
+  const production = evidence.production || account.arrived !== undefined
+  return wrongLedger(ledgerId, { ...evidence, production })
+}
+
 /** Idempotent: a group reverts once, and a declined leg stays declined. */
 function judgeDecline(account: AccountState, command: DeclineCommand, evidence: Evidence): Answer | undefined {
   const { groupId, termsHash, ledgerId } = command
-  const foreign = wrongLedger(ledgerId, {
-    ...evidence,
-    production: evidence.production || account.arrived !== undefined,
-  })
+  const foreign = wrongLedgerOf(account, ledgerId, evidence)
   if (foreign !== undefined) return foreign
   const legs = [...account.holds.legsOf(groupId)].filter((hold) => hold.termsHash === termsHash)
   if (legs.length === 0) {

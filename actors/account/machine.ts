@@ -3,7 +3,7 @@
  * arithmetic is in postings.ts and its neighbors; actor.ts has the refusals of commands that a state does not take.
  */
 import { arrivalAnswer } from '../arrival.ts'
-import { type StepContext, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
+import { type StepContext, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import { invariant } from '../result.ts'
 import { refuseAbsentCompensation, refuseAbsentLeg, refuseAbsentNft, refuseAbsentTransfer } from './absent.ts'
 import {
@@ -21,6 +21,7 @@ import {
   type AccountCommand,
   type AccountCommandOf,
   type ChangeStatusCommand,
+  type CreateHoldCommand,
   type DepartCommand,
   keyUseOf,
   type MintCommand,
@@ -45,6 +46,8 @@ import { creditLeg, decline, expectLeg, refuseClosedLeg, revertLeg, settleLeg } 
 import { beginMint, concludeMint, mintUnderWay } from './mint.ts'
 import { nftHeld, nftReleased, receiveNft, refuseClosedNft } from './nfts.ts'
 import { type Answer, FIRST, viewAs } from './outcome.ts'
+import { concludeRelease, releaseHold } from './payment-holds/capture.ts'
+import { concludeOpening, createHold, freeHold, payCapture } from './payment-holds/creation.ts'
 import { pause, refusePaused, resume, showActor } from './pause.ts'
 import { conclude, receiveTransfer, refuseClosedTransfer } from './pending.ts'
 import { accepted, changeStatus, claim, close, erase, fail, keepStatus, open, post, rotateKey } from './postings.ts'
@@ -58,9 +61,13 @@ type Arrival = AccountCommandOf<'take_arrival' | 'drop_arrival' | 'note_used_key
 const GUARDS = {
   isReplay: (_account: AccountData, _command: AccountCommand, { evidence }: Context) => evidence.earlier !== undefined,
   isPaused: ({ paused }: AccountData) => paused === true,
-  isCredit: (_account: AccountData, { submission }: SubmitCommand) => submission.type === 'credit',
+  /** A capture also brings value in, and sends none. */
+  isCredit: (_account: AccountData, { submission: { type, capture } }: SubmitCommand) =>
+    type === 'credit' || capture !== undefined,
   isMinting: (account: AccountData, { idempotencyKey }: MintCommand) =>
     mintUnderWay(account, idempotencyKey) !== undefined,
+  isOpening: ({ holds }: AccountData, { idempotencyKey }: CreateHoldCommand) =>
+    holds.openingOf(idempotencyKey) !== undefined,
   mayClaim,
   hasThisKey: (account: AccountData, { key }: RegisterCommand) => account.key?.keyId === key.keyId,
   freezes: (_account: AccountData, { status }: ChangeStatusCommand) => status === 'frozen',
@@ -133,6 +140,8 @@ const ACTIONS = {
   refusePaused,
   showActor,
   mint: beginMint,
+  createHold,
+  releaseHold,
   decline,
   rotateKey,
   changeStatus,
@@ -156,6 +165,10 @@ const ACTIONS = {
   refuseClosedTransfer: inTurn(refuseClosedTransfer),
   conclude: inTurn((turn, command: Conclusion, { evidence }) => conclude(turn, command, evidence)),
   concludeMint: inTurn(concludeMint),
+  concludeOpening: inTurn(concludeOpening),
+  concludeRelease: inTurn(concludeRelease),
+  payCapture: inTurn(payCapture),
+  freeHold: inTurn(freeHold),
   receiveNft: inTurn(receiveNft),
   refuseClosedNft: inTurn(refuseClosedNft),
   nftHeld: inTurn(nftHeld),
@@ -188,6 +201,7 @@ const REPLAYED = { guard: 'isReplay', actions: 'replay' } as const
 const SHOWN = { actions: 'showActor' } as const
 const PAUSED = { guard: 'isPaused', actions: 'refusePaused' } as const
 const MINTING = { guard: 'isMinting', actions: 'defer' } as const
+const OPENING = { guard: 'isOpening', actions: 'defer' } as const
 const ARRIVED = { guard: 'hasArrived', actions: 'answerArrival' } as const
 const WITHOUT_CONSENT = { guard: 'lacksConsent', actions: 'refuseConsent' } as const
 
@@ -195,6 +209,7 @@ const WITHOUT_CONSENT = { guard: 'lacksConsent', actions: 'refuseConsent' } as c
 const OPEN = {
   register: [REPLAYED, { guard: 'mayClaim', actions: 'claim' }, { guard: 'hasThisKey', actions: 'showRegistered' }],
   decline_legs: [JUDGED, { actions: 'decline' }],
+  release_hold: [JUDGED, { actions: 'releaseHold' }],
   show_actor: SHOWN,
   pause: [{ guard: 'isPaused', ...SHOWN }, { actions: 'pause' }],
   resume: [{ guard: 'isPaused', actions: 'resume' }, SHOWN],
@@ -226,6 +241,10 @@ const OPEN = {
   conclude_exchange: { actions: 'conclude' },
   conclude_supply: { actions: 'conclude' },
   conclude_mint: { actions: 'concludeMint' },
+  hold_opened: { actions: 'concludeOpening' },
+  pay_capture: { actions: 'payCapture' },
+  free_hold: { actions: 'freeHold' },
+  hold_ended: { actions: 'concludeRelease' },
   nft_held: { actions: 'nftHeld' },
   nft_released: { actions: 'nftReleased' },
   credit_issue: { actions: 'creditIssue' },
@@ -267,6 +286,7 @@ export const accountMachine = {
         submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, PAUSED, { actions: 'post' }],
         dry_run: [JUDGED, { guard: 'isCredit', actions: 'dryRun' }, PAUSED, { actions: 'dryRun' }],
         mint: [REPLAYED, MINTING, JUDGED, PAUSED, { actions: 'mint' }],
+        create_hold: [REPLAYED, OPENING, JUDGED, PAUSED, { actions: 'createHold' }],
         rotate_key: [REPLAYED, JUDGED, { actions: 'rotateKey' }],
       },
     },
@@ -276,6 +296,7 @@ export const accountMachine = {
         submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
         dry_run: [JUDGED, { guard: 'isCredit', actions: 'dryRun' }, { actions: 'dryRunFrozen' }],
         mint: [REPLAYED, MINTING, JUDGED],
+        create_hold: [REPLAYED, OPENING, JUDGED],
         rotate_key: [REPLAYED, JUDGED],
         depart: [
           JUDGED,
@@ -291,6 +312,7 @@ export const accountMachine = {
         submit: [REPLAYED, JUDGED, { actions: 'failClosed' }],
         dry_run: [JUDGED, { actions: 'dryRunClosed' }],
         mint: [REPLAYED, JUDGED],
+        create_hold: [REPLAYED, JUDGED],
         rotate_key: [REPLAYED, JUDGED],
         change_status: REPLAYED,
         hold_arrival: JUDGED,
@@ -300,6 +322,8 @@ export const accountMachine = {
         depart: { guard: 'hasDepartedThere', actions: 'showDeparted' },
         show_actor: SHOWN,
         erase: [JUDGED, { target: 'erased', actions: 'erase' }],
+        // The reply to a release that the account signed before it closed.
+        hold_ended: { actions: 'concludeRelease' },
         // The groups of legs that the account declined on closing end them.
         credit_leg: { actions: 'creditLeg' },
         revert_leg: { actions: 'revertLeg' },
@@ -310,6 +334,7 @@ export const accountMachine = {
       on: {
         ...ENDED,
         show_actor: SHOWN,
+        hold_ended: IGNORED,
         erase: { actions: 'showStatus' },
         // An erased account no longer knows where it came from.
         take_arrival: { actions: 'answerArrival' },

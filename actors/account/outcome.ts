@@ -2,6 +2,7 @@ import type { ActorAddress } from '../address.ts'
 import type { ArrivalState } from '../arrival.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { GroupView } from '../group/state.ts'
+import type { HoldView } from '../hold/state.ts'
 import type { CarriedValue, Envelope, Message } from '../message.ts'
 import type { Quantity } from '../money.ts'
 import type { ClassView } from '../nft-class/state.ts'
@@ -24,6 +25,7 @@ export type RecordedOperation = {
 export type RecordedAnswer =
   | { readonly operation: 'registration' | 'key_rotation' | 'status_change'; readonly answer: AccountView }
   | { readonly operation: 'mint'; readonly answer: MintedNft }
+  | { readonly operation: 'hold'; readonly answer: CreatedHold }
   /** An operation on the source ledger. */
   | { readonly operation: 'elsewhere'; readonly answer: null }
 
@@ -31,6 +33,12 @@ export type RecordedAnswer =
 export interface MintedNft {
   readonly instance: InstanceView
   readonly txnId: string
+  readonly payloadHash: string
+}
+
+/** `payloadHash`: of the signed payload. */
+export interface CreatedHold {
+  readonly hold: HoldView
   readonly payloadHash: string
 }
 
@@ -161,6 +169,8 @@ export type Answer =
   /** `account`: after the command. */
   | { readonly kind: 'departed'; readonly account: AccountView }
   | (Repeatable & MintedNft & { readonly kind: 'minted' })
+  | (Repeatable & CreatedHold & { readonly kind: 'hold_created' })
+  | { readonly kind: 'hold_released'; readonly hold: HoldView }
   /** `keyId`: the key expected to sign, where the signature is the cause. */
   | {
       readonly kind: 'refused'
@@ -181,6 +191,8 @@ export function originalAnswer(recorded: RecordedAnswer): Answer {
       return { kind: 'status_changed', account: recorded.answer }
     case 'mint':
       return { kind: 'minted', ...recorded.answer, ...FIRST }
+    case 'hold':
+      return { kind: 'hold_created', ...recorded.answer, ...FIRST }
     case 'elsewhere':
       return refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.')
   }

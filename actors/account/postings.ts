@@ -22,6 +22,7 @@ import { declineLegs, failLeg, postLeg } from './legs.ts'
 import { type AccountView, type Effect, FIRST, type SubmissionReceipt, viewAs } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer, failing } from './pending.ts'
 import { completed, entered, enterFact, submitted } from './record.ts'
+import { beginCapture } from './payment-holds/capture.ts'
 import { beginRefund } from './returns/refunds.ts'
 import { type AccountData, type AccountKey, type AccountStatus, availableOf } from './state.ts'
 import type { FailureCode } from './transaction.ts'
@@ -116,6 +117,7 @@ function registered(
 /** Applies a submission, fails it, or sends it to its decider. */
 export function post(turn: Turn, command: SubmitCommand, { transaction }: Pick<Evidence, 'transaction'>): void {
   const { submission } = command
+  if (submission.capture !== undefined) return beginCapture(turn, command, submission.capture)
   if (submission.refunds !== null) return beginRefund(turn, command, transaction)
   if (submission.termsHash !== null) return postLeg(turn, command)
   switch (submission.type) {

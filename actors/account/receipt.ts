@@ -15,7 +15,7 @@ import type { TransactionRecord } from './transaction.ts'
  * and format 1.
  */
 export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyId: string): JsonObject {
-  const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, refunds, toAccountId, entry } =
+  const { compensates, counterTxnId, failure, fromAccountId, groupId, holdId, metadata, refunds, toAccountId, entry } =
     transaction
   const name = nftNameOf(transaction.tokenId)
   return {
@@ -31,6 +31,7 @@ export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyI
     format: entry?.format ?? 1,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     ...(groupId === null ? undefined : { group_id: groupId }),
+    ...(holdId === undefined ? undefined : { hold_id: holdId }),
     ...(name === undefined ? undefined : { instance_id: name.instanceId }),
     key_id: keyId,
     ledger_id: ledgerId,

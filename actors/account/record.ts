@@ -53,7 +53,7 @@ export function pendingTransaction({ before, stamp }: Turn, given: TransactionFi
 
 /** A client's transaction. */
 export function submitted(turn: Turn, command: SubmitCommand, groupId = command.submission.groupId): Transaction {
-  const { type, amount, tokenId, metadata, toAccountId, receive, refunds } = command.submission
+  const { type, amount, tokenId, metadata, toAccountId, receive, refunds, capture } = command.submission
   const { idempotencyKey, payload, payloadHash, signature } = command
   return pendingTransaction(turn, {
     type,
@@ -71,6 +71,7 @@ export function submitted(turn: Turn, command: SubmitCommand, groupId = command.
     signature,
     // A signed command of a keyless account is refused before it gets here.
     keyId: turn.before.key?.keyId ?? '',
+    ...(capture === undefined ? undefined : { fromAccountId: capture.fromAccountId, holdId: capture.holdId }),
   })
 }
 
@@ -79,9 +80,12 @@ export interface Order
   extends
     Pick<Transaction, 'amount' | 'tokenId' | 'groupId'>,
     Partial<
-      Pick<Transaction, 'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'refunds' | 'counterTxnId'>
+      Pick<
+        Transaction,
+        'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'refunds' | 'counterTxnId' | 'holdId'
+      >
     > {
-  /** A `transfer` returns an NFT. */
+  /** A `transfer` returns an NFT, or pays a capture. */
   readonly type: 'credit' | 'debit' | 'mint' | 'transfer'
   /** Unique on the account; becomes an idempotency key that no client can use. */
   readonly cause: string
@@ -177,7 +181,7 @@ function entryFields(
   entry: EntryDetails,
   { sequence, processedAtMs }: { readonly sequence: number; readonly processedAtMs: number },
 ): EntryFields {
-  const { compensates, counterTxnId, fromAccountId, receive, refunds, toAccountId, tokenId } = transaction
+  const { compensates, counterTxnId, fromAccountId, holdId, receive, refunds, toAccountId, tokenId } = transaction
   const { format, salt, balance, incoming, receivedBalance, receivedIncoming } = entry
   return {
     account_id: transaction.accountId,
@@ -191,6 +195,7 @@ function entryFields(
     format,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     group_id: transaction.groupId,
+    ...(holdId === undefined ? undefined : { hold_id: holdId }),
     ...(incoming === null ? undefined : { incoming }),
     key_id: transaction.keyId,
     kind: 'transaction',

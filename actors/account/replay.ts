@@ -1,5 +1,6 @@
 /** The original reply to a command whose idempotency key was used before, whatever the account's state now. */
 import {
+  type CreateHoldCommand,
   type ChangeStatusCommand,
   type MintCommand,
   payloadHashOf,
@@ -7,9 +8,16 @@ import {
   type RotateKeyCommand,
   type SubmitCommand,
 } from './commands.ts'
+import { holdIdOf } from '../identifiers.ts'
 import type { Answer, EarlierUse } from './outcome.ts'
 
-export type KeyedCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | MintCommand | ChangeStatusCommand
+export type KeyedCommand =
+  | RegisterCommand
+  | SubmitCommand
+  | RotateKeyCommand
+  | MintCommand
+  | CreateHoldCommand
+  | ChangeStatusCommand
 
 /**
  * A command stepped again after an unknown outcome is no replay to its client. Time and payload identify it; the time
@@ -26,6 +34,12 @@ export function replayOf({ answer, payloadHash }: EarlierUse, command: KeyedComm
       return { ...answer, mismatch, replayed: mismatch || answer.account.updatedAtMs !== command.atMs }
     case 'minted':
       return { ...answer, mismatch, replayed: answer.txnId !== command.newTxnId }
+    case 'hold_created':
+      return {
+        ...answer,
+        mismatch,
+        replayed: command.type !== 'create_hold' || answer.hold.holdId !== holdIdOf(command.newTxnId),
+      }
     default:
       return answer
   }

@@ -33,7 +33,7 @@ export interface Balance {
 }
 
 /** An unfinished operation at an account; plain JSON. The balances include its reserved value and room. */
-export type Hold = PendingHold | LegHold | IssueHold | MintHold | ArrivalHold
+export type Hold = PendingHold | LegHold | IssueHold | MintHold | ArrivalHold | PaymentHold
 
 /** A transaction that another actor decides. */
 export interface PendingHold {
@@ -117,6 +117,24 @@ export interface MintHold {
   readonly idempotencyKey: string
   /** Entered only on completion: a refused mint is no transaction. */
   readonly transaction: Transaction
+  /** The account's key that signed it. */
+  readonly acceptedUnder: AccountKey
+}
+
+/** A hold (D25) of which this account is the payer: what remains of it is reserved. */
+export interface PaymentHold {
+  readonly kind: 'payment'
+  readonly holdId: string
+  readonly toAccountId: string
+  readonly tokenId: string
+  readonly remaining: string
+  /** Its creation, while its home has not replied; null afterwards. */
+  readonly opening: OpeningHold | null
+}
+
+export interface OpeningHold {
+  readonly idempotencyKey: string
+  readonly payloadHash: string
   /** The account's key that signed it. */
   readonly acceptedUnder: AccountKey
 }
@@ -235,6 +253,8 @@ export function holdId(hold: Hold): string {
       return `issue ${hold.tokenId}`
     case 'mint':
       return mintHoldId(hold.idempotencyKey)
+    case 'payment':
+      return hold.holdId
     case 'arrival':
       return ARRIVAL_HOLD_ID
   }

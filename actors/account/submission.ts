@@ -7,6 +7,7 @@ import type { ClassFacts } from '../nft-class/state.ts'
 import { nftNameOf } from '../nft-id.ts'
 import type { TokenFacts } from '../token/state.ts'
 import {
+  type CreateHoldCommand,
   isSelfTransfer,
   type MintCommand,
   type Submission,
@@ -18,7 +19,10 @@ import { expectationFor } from './legs.ts'
 import { type Answer, refusal } from './outcome.ts'
 import type { AccountData } from './state.ts'
 
-/** The most undecided transactions of an account. */
+/** The longest time until a hold expires. */
+export const LONGEST_HOLD_MS = 90 * 86_400_000
+
+/** The most undecided transactions and active holds of an account. */
 export const MAX_PENDING = 4_096
 
 /** The most undecided mints of an account: the account stores the metadata of each, which may be large. */
@@ -88,6 +92,23 @@ export function judgeMint(
   return tooManyMints(account) ?? tooMuchPending(account)
 }
 
+export function judgeHold(
+  account: AccountData,
+  command: CreateHoldCommand,
+  evidence: SubmissionEvidence,
+): Answer | undefined {
+  const { toAccountId, tokenId, amount, expiresAtMs, atMs } = command
+  const foreign = wrongLedger(command.ledgerId, evidence)
+  if (foreign !== undefined) return foreign
+  if (expiresAtMs <= atMs) return refusal('expired', 'The hold had expired when it arrived.', 'expires_at')
+  if (expiresAtMs > atMs + LONGEST_HOLD_MS) {
+    return refusal('expired', 'A hold expires after at most 90 days.', 'expires_at')
+  }
+  return (
+    wrongQuantity(tokenId, amount, evidence, '') ?? wrongReceiver({ toAccountId }, evidence) ?? tooMuchPending(account)
+  )
+}
+
 export function mayCross(grant: boolean | readonly string[], tokenId: string): boolean {
   return typeof grant === 'boolean' ? grant : grant.includes(tokenId)
 }
@@ -140,7 +161,10 @@ export function wrongQuantity(
   return refusal('amount_precision', `The token has ${decimals} decimals.`, `${prefix}amount`)
 }
 
-function wrongReceiver({ toAccountId }: Submission, { exists }: SubmissionEvidence): Answer | undefined {
+function wrongReceiver(
+  { toAccountId }: Pick<Submission, 'toAccountId'>,
+  { exists }: SubmissionEvidence,
+): Answer | undefined {
   if (toAccountId === null || exists(toAccountId)) return undefined
   return refusal('receiver_not_found', 'There is no such account.', 'to_account_id')
 }
@@ -173,5 +197,8 @@ function tooManyMints({ holds }: AccountData): Answer | undefined {
 /** Legs that only other clients registered do not count. */
 function tooMuchPending({ holds }: AccountData): Answer | undefined {
   if (holds.pending < MAX_PENDING) return undefined
-  return refusal('pending_limit', `The account has ${MAX_PENDING} pending transactions, the most it may. Retry later.`)
+  return refusal(
+    'pending_limit',
+    `The account has ${MAX_PENDING} pending transactions and holds, the most it may. Retry later.`,
+  )
 }

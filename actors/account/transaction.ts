@@ -27,6 +27,10 @@ const FAILURES = {
   refund_original_not_found: 'The account received no transfer of this ID.',
   refund_mismatch: 'The asset or the receiver differs from the refunded transfer.',
   refund_exceeds_original: 'The refunds of the transfer would exceed its amount.',
+  hold_not_found: 'The account is the beneficiary of no such hold.',
+  hold_not_active: 'The hold was captured or released.',
+  hold_expired: 'The hold has expired.',
+  hold_exceeded: 'The amount is larger than what remains of the hold.',
   not_owner: 'The account does not own the NFT.',
   held: 'Another transaction holds the NFT.',
 } as const
@@ -66,6 +70,8 @@ export interface TransactionRecord {
   readonly compensates: string | null
   /** The transfer that this one refunds. */
   readonly refunds: string | null
+  /** The hold that it captures; absent for all others. */
+  readonly holdId?: string
   /** The counterparty's transaction, once decided. */
   readonly counterTxnId: string | null
   readonly createdAtMs: number

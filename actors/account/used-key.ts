@@ -6,10 +6,10 @@ import { hash } from 'node:crypto'
 import type { KeyedOperation } from './commands.ts'
 
 /** Operations whose used keys are exported: those that the account signs. */
-export type SignedOperation = Extract<KeyedOperation, 'transaction' | 'key_rotation' | 'mint'>
+export type SignedOperation = Extract<KeyedOperation, 'transaction' | 'key_rotation' | 'mint' | 'hold'>
 
 export function isSignedOperation(operation: KeyedOperation): operation is SignedOperation {
-  return operation === 'transaction' || operation === 'key_rotation' || operation === 'mint'
+  return operation === 'transaction' || operation === 'key_rotation' || operation === 'mint' || operation === 'hold'
 }
 
 export interface UsedKey {

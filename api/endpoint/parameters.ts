@@ -17,6 +17,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   },
   classId: { description: 'The NFT class.', schema: text },
   instanceId: { description: 'The instance within its class.', schema: text },
+  holdId: { description: 'The hold.', schema: text },
   attestationId: { description: 'The attestation.', schema: text },
   importId: { description: 'The import: a UUID in either case.', schema: text },
   webhookId: { description: 'The webhook.', schema: text },

@@ -60,6 +60,8 @@ const REFUSALS = {
   arrival_not_held: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   arrival_out_of_order: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   arrival_not_empty: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  hold_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  insufficient_funds: { type: 'conflict', code: 'ERR_INSUFFICIENT_FUNDS' },
   compensation_limit: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   owner_refused: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   cannot_be_stored: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },

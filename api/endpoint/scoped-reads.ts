@@ -8,6 +8,7 @@
  */
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { GroupView } from '../../actors/group/state.ts'
+import type { HoldView } from '../../actors/hold/state.ts'
 import type { NftName } from '../../actors/nft-id.ts'
 import type { InstanceView } from '../../actors/nft-instance/state.ts'
 import type { Attestation } from '../../runtime/ports/attestation-store.ts'
@@ -93,6 +94,16 @@ export function shownOf(group: GroupView, scope: AccountScope): GroupView {
   if (scope.whole || group.status !== 'linked') return group
   const legs = group.legs.filter((leg) => concerns(scope, leg))
   return { ...group, legs, compensations: [], partialFailures: [] }
+}
+
+/** A hold is visible to its payer and to its beneficiary. */
+export async function seenHold(
+  reads: Pick<LedgerReads, 'hold'>,
+  scope: AccountScope,
+  holdId: string,
+): Promise<HoldView | undefined> {
+  const hold = await reads.hold(holdId)
+  return hold !== undefined && concerns(scope, hold) ? hold : undefined
 }
 
 interface Concerned {

@@ -9,6 +9,10 @@ export const ERROR_CODES = {
     types: ['not-found'],
     meaning: 'There is no such resource, or the body names an account, token, class or instance that does not exist.',
   },
+  ERR_INSUFFICIENT_FUNDS: {
+    types: ['conflict'],
+    meaning: 'The amount of the hold is larger than the available balance; nothing was reserved.',
+  },
   ERR_CONFLICT: {
     types: ['conflict'],
     meaning: 'The resource exists already, or its state does not permit the change.',

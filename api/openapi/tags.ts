@@ -11,6 +11,7 @@ import { listAccountNfts } from '../routes/accounts/list-account-nfts.ts'
 import { listAccounts } from '../routes/accounts/list-accounts.ts'
 import { listAuditChain } from '../routes/accounts/list-audit-chain.ts'
 import { getStatement } from '../routes/accounts/get-statement.ts'
+import { listHolds } from '../routes/accounts/list-holds.ts'
 import { listBalances } from '../routes/accounts/list-balances.ts'
 import { listExpectations } from '../routes/accounts/list-expectations.ts'
 import { rotateKey } from '../routes/accounts/rotate-key.ts'
@@ -28,6 +29,10 @@ import { listEvents } from '../routes/events/list-events.ts'
 import { createFungibleToken } from '../routes/fungible-tokens/create-fungible-token.ts'
 import { getFungibleToken } from '../routes/fungible-tokens/get-fungible-token.ts'
 import { listFungibleTokens } from '../routes/fungible-tokens/list-fungible-tokens.ts'
+import { captureHold } from '../routes/holds/capture-hold.ts'
+import { createHold } from '../routes/holds/create-hold.ts'
+import { getHold } from '../routes/holds/get-hold.ts'
+import { releaseHold } from '../routes/holds/release-hold.ts'
 import { createNftClass } from '../routes/nfts/create-nft-class.ts'
 import { getNftClass } from '../routes/nfts/get-nft-class.ts'
 import { getNftInstance } from '../routes/nfts/get-nft-instance.ts'
@@ -105,6 +110,11 @@ export const TAGS: readonly Tag[] = [
       getTransaction,
       getReceipt,
     ],
+  },
+  {
+    name: 'Holds',
+    description: 'Value that is reserved for another account, which captures it in parts or whole.',
+    endpoints: [createHold, captureHold, releaseHold, getHold, listHolds],
   },
   {
     name: 'Events',

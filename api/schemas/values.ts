@@ -33,6 +33,11 @@ export const transactionId = named(
   'A transaction: `txn_` and a ULID.',
   v.pipe(v.string(), v.regex(new RegExp(`^txn_${ULID}$`))),
 )
+export const holdId = named(
+  'HoldId',
+  'A hold: `hld_` and a ULID.',
+  v.pipe(v.string(), v.regex(new RegExp(`^hld_${ULID}$`))),
+)
 export const attestationId = named(
   'AttestationId',
   'An attestation: `att_` and a ULID.',

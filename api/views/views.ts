@@ -121,6 +121,7 @@ export function transactionDetailMembers(transaction: TransactionView): object {
     ...present('compensates', transaction.compensates),
     ...present('compensated_by', transaction.compensatedBy),
     ...present('refunds', transaction.refunds),
+    ...present('hold_id', transaction.holdId ?? null),
     ...present('refunded_amount', transaction.refunded),
     ...(transaction.failure === null
       ? {}

@@ -164,7 +164,7 @@ function placeOfRow({ shard_id: shardId, account_id: ref, version }: AccountRow)
 /** Prefix of keys of the ledger's own transactions and of mints. Client keys cannot begin with it. */
 const OWN = '§'
 
-const HASHED_OPERATIONS: readonly SignedOperation[] = ['key_rotation', 'mint']
+const HASHED_OPERATIONS: readonly SignedOperation[] = ['key_rotation', 'mint', 'hold']
 
 /** Used idempotency keys. Accounts must be queried in the order of `readAccounts`. */
 export class UsedKeys {
@@ -211,12 +211,15 @@ export class UsedKeys {
       yield { operation: this.operationOf(found), idempotencyKey: this.keyOf(found, document.accountId) }
     }
     for (const hold of holds) {
+      if (hold.kind === 'payment' && hold.opening !== null) {
+        yield { operation: 'hold', idempotencyKey: hold.opening.idempotencyKey }
+      }
       if (hold.kind === 'mint') yield { operation: 'mint', idempotencyKey: hold.idempotencyKey }
     }
   }
 
   private operationOf({ operation }: OperationRow): SignedOperation {
-    return operation === 'mint' ? 'mint' : 'key_rotation'
+    return HASHED_OPERATIONS.find((hashed) => hashed === operation) ?? 'key_rotation'
   }
 
   private keyOf(row: OperationRow, accountId: string): string {

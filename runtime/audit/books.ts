@@ -44,6 +44,7 @@ interface Stated {
 }
 
 const EMPTY: Asset = { sum: ZERO, balance: ZERO, burns: ZERO }
+/** Types of transactions that bring value in; a transfer does so only as a capture, at the hold's beneficiary. */
 const COMES: ReadonlySet<Json> = new Set<Json>(['credit', 'mint'])
 const DISAGREES = 'its balance does not follow from the entries up to it'
 
@@ -103,7 +104,7 @@ export class Books {
     if (typeof tokenId !== 'string' || typeof type !== 'string') return undefined
     const stated = statedBy(members, members[isFirstFormat(members) ? 'balance' : 'balance_after'], members['incoming'])
     const { sum, balance, burns } = this.assetOf(tokenId)
-    const moved = COMES.has(type) ? amount : -amount
+    const moved = COMES.has(type) || isCapture(members) ? amount : -amount
     const isInGroup = members['group_id'] !== null
     if (balance === null || (isFirstFormat(members) && isInGroup)) {
       const pending = isInGroup && type === 'burn' ? amount : ZERO
@@ -131,6 +132,13 @@ export class Books {
       this.legs.delete(settles)
       this.assets.set(tokenId, { sum, balance: type === 'burn' ? balance - amount : balance + amount, burns })
     }
+    return this.problem(tokenId, statedBy(members, members['balance_after'], members['incoming']))
+  }
+
+  /** Compares an entry that moves no value. Returns the problem of the entry, if any. */
+  state(members: JsonObject): string | undefined {
+    const { token_id: tokenId } = members
+    if (typeof tokenId !== 'string') return 'it names no asset'
     return this.problem(tokenId, statedBy(members, members['balance_after'], members['incoming']))
   }
 
@@ -222,6 +230,11 @@ function statedBy(members: JsonObject, balance: Json | undefined, incoming: Json
     available: isFirstFormat(members) ? ZERO : quantityOf(members['available_after']),
     incoming: incoming === undefined ? ZERO : quantityOf(incoming),
   }
+}
+
+/** The beneficiary's side of a capture names the payer. */
+function isCapture({ type, hold_id: holdId, from_account_id: payer }: JsonObject): boolean {
+  return type === 'transfer' && holdId !== undefined && payer !== undefined
 }
 
 function isFirstFormat({ format }: JsonObject): boolean {

@@ -159,6 +159,8 @@ export class ChainWalk {
       return this.noteArrival(members)
     } else if (kind === 'pause' || kind === 'resumption') {
       this.facts = { ...this.facts, paused: kind === 'pause' ? true : undefined }
+    } else if (isOfHold(kind)) {
+      return this.broken ? undefined : this.books.state(members)
     } else if (kind === 'settlement') {
       return this.broken ? undefined : this.books.settle(members)
     } else if (kind === 'erasure') {
@@ -243,6 +245,13 @@ export class ChainWalk {
     if (!derivable || this.books.agree(tokenId, balance, value)) return undefined
     return 'it is not what its chain sums up to'
   }
+}
+
+/** Entries of a payer about its holds change what is available, not the balance. */
+const OF_HOLDS: ReadonlySet<Json> = new Set(['hold_created', 'hold_released', 'hold_expired'])
+
+function isOfHold(kind: Json | undefined): boolean {
+  return kind !== undefined && OF_HOLDS.has(kind)
 }
 
 const UNSOUND = 'it is below zero, or below what is reserved of it'

@@ -27,6 +27,7 @@ export function heldValue(holds: readonly Hold[]): ReadonlyMap<string, HeldValue
     if (hold.kind === 'pending' && hold.reserves) {
       add(hold.transaction.tokenId, { reserved: parseQuantity(hold.transaction.amount) })
     }
+    if (hold.kind === 'payment') add(hold.tokenId, { reserved: parseQuantity(hold.remaining) })
     if (hold.kind !== 'leg' || hold.state !== 'completed' || isNft(hold.terms.tokenId)) continue
     const { tokenId, type } = hold.terms
     const amount = parseQuantity(hold.terms.amount)

@@ -19,6 +19,10 @@ const HASH_LENGTH = 46
 const RETRIES = {
   submit: 'replays',
   dry_run: 'replays',
+  capture: 'replays',
+  create_hold: 'replays',
+  release_hold: 'replays',
+  force_release: 'replays',
   rotate_key: 'replays',
   mint: 'replays',
   register: 'keyed',

@@ -9,6 +9,7 @@ import type { TransactionType } from '../../actors/account/commands.ts'
 import type { AccountView } from '../../actors/account/outcome.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import type { GroupView } from '../../actors/group/state.ts'
+import type { HoldStatus, HoldView } from '../../actors/hold/state.ts'
 import type { ClassView } from '../../actors/nft-class/state.ts'
 import type { InstanceView, NftEvent } from '../../actors/nft-instance/state.ts'
 import type { TokenView } from '../../actors/token/state.ts'
@@ -73,6 +74,15 @@ export interface LedgerReads {
     afterNumber: number,
     limit: number,
   ) => Promise<NftHistoryPage | undefined>
+  /** undefined until its home has opened it. */
+  readonly hold: (holdId: string) => Promise<HoldView | undefined>
+  /** Holds of which the account is the payer, by ID, after `after`; undefined if there is no such account. */
+  readonly holds: (
+    accountId: string,
+    status: HoldStatus,
+    after: string | null,
+    limit: number,
+  ) => Promise<HoldsPage | undefined>
   /** Number of the client's groups that are not final. */
   readonly openGroups: (clientId: string) => Promise<number>
   /** Whether any shard has an owner. */
@@ -97,6 +107,7 @@ export type TransactionView = Pick<
   | 'receive'
   | 'compensates'
   | 'refunds'
+  | 'holdId'
   | 'createdAtMs'
   | 'processedAtMs'
   | 'auditHash'
@@ -192,6 +203,12 @@ export interface OwnedNft extends InstanceView {
 export interface OwnedNftsPage {
   readonly nfts: readonly OwnedNft[]
   /** The `nftId` to continue after. */
+  readonly next: string | null
+}
+
+export interface HoldsPage {
+  readonly holds: readonly HoldView[]
+  /** The hold's ID to continue after. */
   readonly next: string | null
 }
 

@@ -44,6 +44,13 @@ const registered = { payload: isText, signature: isTextOrNull, registrationKey: 
 /** The members of each kind of operation: the type `Operation` and the command follow from them. */
 export const OPERATION_MEMBERS = {
   submit: signed,
+  /** A submission that captures a hold. `fromAccountId`, `tokenId`: the hold's payer and asset, as the edge has read them. */
+  capture: { ...signed, fromAccountId: isText, tokenId: isText },
+  create_hold: signed,
+  /** By the beneficiary. */
+  release_hold: signed,
+  /** By an administrator. */
+  force_release: { reason: isText },
   /** The reply is the effect that `submit` would have now; nothing changes. */
   dry_run: signed,
   decline_legs: signed,
@@ -122,6 +129,8 @@ const CARRIED: { readonly [Kind in Answer['kind']]: string } = {
   arrival: 'state',
   departed: 'account',
   minted: 'instance',
+  hold_created: 'hold',
+  hold_released: 'hold',
   refused: 'code',
   legs_declined: 'groupId',
 }

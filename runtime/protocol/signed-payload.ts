@@ -39,6 +39,8 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
   const amount = text(fields['amount'])
   const type = fields['type']
   const idempotencyKey = text(fields['idempotency_key'])
+  // A capture has a form of its own.
+  if (fields['hold_id'] !== undefined) return undefined
   if (accountId === null || amount === null || idempotencyKey === null || !isTransactionType(type)) return undefined
   if (!isAmount(amount)) return undefined
   if (groupId !== null && !isUuid(groupId)) return undefined
@@ -112,7 +114,7 @@ function isWholeNft({ type, amount, groupId, toAccountId, receive }: Submission)
   }
 }
 
-function isAmount(amount: string): boolean {
+export function isAmount(amount: string): boolean {
   return isDecimalString(amount) && parseQuantity(amount) !== 0n
 }
 
@@ -127,7 +129,7 @@ function readReceive(value: Json | undefined): ExchangeSide | null | undefined {
 }
 
 /** A token, or one instance of a class; `otherwise`: the default asset. */
-function readAsset(fields: JsonObject, otherwise: string | undefined): string | undefined {
+export function readAsset(fields: JsonObject, otherwise: string | undefined): string | undefined {
   const { token_id: tokenId, class_id: classId, instance_id: instanceId } = fields
   if (classId === undefined && instanceId === undefined) {
     const named = text(tokenId)
@@ -144,6 +146,6 @@ export function readTermsHash(value: Json | undefined): string | null | undefine
   return match?.[1]
 }
 
-function text(value: Json | undefined): string | null {
+export function text(value: Json | undefined): string | null {
   return typeof value === 'string' ? value : null
 }

@@ -160,6 +160,9 @@ function addHold(hold: Hold, { reserved, incoming, room }: Parts): void {
     case 'issue':
       room.add(hold.tokenId, parseQuantity(hold.totalSupply))
       return
+    case 'payment':
+      reserved.add(hold.tokenId, parseQuantity(hold.remaining))
+      return
     case 'pending': {
       const { transaction } = hold
       if (hold.reserves) reserved.add(transaction.tokenId, parseQuantity(transaction.amount))

@@ -20,12 +20,14 @@ import {
   type ActorAddress,
   actorKey,
   groupAddress,
+  holdAddress,
   instanceAddress,
   tokenAddress,
 } from '../../actors/address.ts'
 import type { ActorAnswer } from '../../actors/define-actor.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { GroupState } from '../../actors/group/state.ts'
+import type { HoldState } from '../../actors/hold/state.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import type { Envelope, Stamp } from '../../actors/message.ts'
 import { type Quantity, ZERO } from '../../actors/money.ts'
@@ -102,6 +104,12 @@ export class MiniLedger {
   instance(nftId: string): InstanceState | undefined {
     const state = this.states.get(actorKey(instanceAddress(nftId)))
     return state?.kind === 'instance' ? state : undefined
+  }
+
+  holdOf(holdId: string): HoldState {
+    const state = this.states.get(actorKey(holdAddress(holdId)))
+    if (state?.kind !== 'hold') throw new Error(`There is no hold ${holdId}.`)
+    return state
   }
 
   classes(): readonly ClassState[] {
@@ -368,7 +376,8 @@ function useKey({ id }: ActorAddress, { operation, idempotencyKey }: KeyUse): st
 }
 
 function concludedKey(actor: ActorAddress, command: AnyCommand): string {
-  return command.type === 'mint' ? useKey(actor, { operation: 'mint', ...command }) : actorKey(actor)
+  const use = actor.kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
+  return use === undefined ? actorKey(actor) : useKey(actor, use)
 }
 
 function channelName(from: string, to: string): string {

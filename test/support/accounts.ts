@@ -37,7 +37,7 @@ export const CALLER: Caller = { clientId: 'client-1', role: 'transactor', bounda
 export const SALT = '00112233445566778899aabbccddeeff'
 export const START_MS = 1_790_000_000_000
 /** Of commands that make no transaction. */
-const TXN_ID = `txn_${encodeUlid({ timeMs: START_MS, counter: 0, shardId: 7, random: 0 })}`
+export const TXN_ID = `txn_${encodeUlid({ timeMs: START_MS, counter: 0, shardId: 7, random: 0 })}`
 
 export function registerCommand(changes: Partial<RegisterCommand> = {}): RegisterCommand {
   return {
@@ -74,8 +74,12 @@ export function submitCommand(fields: Partial<Submission> = {}, changes: Partial
     refunds: null,
     ...fields,
   }
-  const { receive } = submission
-  const payload = canonicalJson({ ...submission, receive: receive === null ? null : { ...receive } })
+  const { receive, capture, ...rest } = submission
+  const payload = canonicalJson({
+    ...rest,
+    receive: receive === null ? null : { ...receive },
+    ...(capture === undefined ? undefined : { capture: { ...capture } }),
+  })
   return {
     type: 'submit',
     newTxnId: `txn_${encodeUlid({ timeMs: START_MS, counter: serial, shardId: 7, random: 1 })}`,

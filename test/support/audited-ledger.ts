@@ -107,7 +107,7 @@ export class Parties {
     return answer.receipt.txnId
   }
 
-  private signed(
+  signed(
     { accountId, keys }: Party,
     fields: Members,
     operation: (payload: string, signature: string) => Parameters<LoneNode['ask']>[1],

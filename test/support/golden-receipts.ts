@@ -180,6 +180,31 @@ export const REFUND: GoldenReceipt = {
     '{"account_id":"bob","amount":"2","audit_hash":"sha256:5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","counter_txn_id":"txn_01M80E1PV60000G0W1DNTF3NMN","created_at":"2026-09-21T14:13:22.123Z","format":1,"group_id":"5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","origin":"client","previous_hash":"sha256:6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f","processed_at":"2026-09-21T14:13:22.124Z","refunds":"txn_01M80E1PV6000010W1DNTF3NMN","sequence":2,"shard_id":0,"status":"completed","submission_hash":"sha256:7070707070707070707070707070707070707070707070707070707070707070","to_account_id":"alice@example","token_id":"EUR","txn_id":"txn_01M80E1PV60000R0W1DNTF3NMN","type":"transfer"}',
 }
 
+/** The beneficiary of a hold captures a part of it. */
+export const CAPTURE: GoldenReceipt = {
+  transaction: {
+    ...RECORD,
+    txnId: 'txn_01M80E1PV60000R0W1DNTF3NMN',
+    accountId: 'bob',
+    shardId: 0,
+    type: 'transfer',
+    amount: '2',
+    tokenId: 'EUR',
+    groupId: null,
+    fromAccountId: 'alice@example',
+    holdId: 'hld_01M80E1PV6000010W1DNTF3NMN',
+    counterTxnId: 'txn_01M80E1PV60000G0W1DNTF3NMN',
+    createdAtMs: START_MS + 2_000,
+    processedAtMs: START_MS + 2_001,
+    sequence: 2,
+    previousHash: '6f'.repeat(32),
+    auditHash: '5e'.repeat(32),
+    payloadHash: '70'.repeat(32),
+  },
+  payload:
+    '{"account_id":"bob","amount":"2","audit_hash":"sha256:5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","counter_txn_id":"txn_01M80E1PV60000G0W1DNTF3NMN","created_at":"2026-09-21T14:13:22.123Z","format":1,"from_account_id":"alice@example","hold_id":"hld_01M80E1PV6000010W1DNTF3NMN","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","origin":"client","previous_hash":"sha256:6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f","processed_at":"2026-09-21T14:13:22.124Z","sequence":2,"shard_id":0,"status":"completed","submission_hash":"sha256:7070707070707070707070707070707070707070707070707070707070707070","token_id":"EUR","txn_id":"txn_01M80E1PV60000R0W1DNTF3NMN","type":"transfer"}',
+}
+
 export const GOLDEN_RECEIPTS: readonly GoldenReceipt[] = [
   COMPLETED_EXCHANGE,
   FIRST_FORMAT_EXCHANGE,
@@ -187,4 +212,5 @@ export const GOLDEN_RECEIPTS: readonly GoldenReceipt[] = [
   COMPENSATING_DEBIT,
   COMPENSATING_CREDIT,
   REFUND,
+  CAPTURE,
 ]

@@ -32,6 +32,7 @@ export function receiptText(transaction: TransactionRecord, ledgerId: string, ke
             amount: receive.amount,
           },
     refunds: transaction.refunds ?? undefined,
+    hold_id: transaction.holdId,
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,

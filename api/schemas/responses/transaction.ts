@@ -10,6 +10,7 @@ import {
   countedPage,
   derSignature,
   groupId,
+  holdId,
   instanceId,
   keyId,
   minimalDecimal,
@@ -54,6 +55,7 @@ const origin = [
   '`client` for an order, `ledger` for what the ledger did itself, such as the credit side of a transfer.',
 ] as const
 const failure = [v.exactOptional(transactionFailure), 'Why it failed.'] as const
+const capturedHold = [v.exactOptional(holdId), 'The hold that it captures.'] as const
 const refunds = [v.exactOptional(transactionId), 'The transfer that this one refunds.'] as const
 const compensates = [v.exactOptional(transactionId), 'The transaction that this one undoes.'] as const
 
@@ -167,6 +169,7 @@ const oneTransaction = define(
     compensates,
     compensated_by: [v.exactOptional(transactionId), 'The transaction that undid this one.'],
     refunds,
+    hold_id: capturedHold,
     refunded_amount: [
       v.exactOptional(minimalDecimal),
       'The sum of the completed refunds of this transfer. Absent without one.',
@@ -216,6 +219,7 @@ export const receiptPayload = withRule(
       processed_at: timestamp,
       receive: v.exactOptional(received),
       refunds,
+      hold_id: capturedHold,
       sequence: v.nullable(count),
       shard_id: shardId,
       status: [v.picklist(['completed', 'failed']), 'How it ended.'],

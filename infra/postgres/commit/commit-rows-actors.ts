@@ -39,7 +39,7 @@ const STATE_COLUMNS: readonly Column<ActorRow>[] = [
       seal(
         actorKeyName(state, shardId),
         PLACES.actor(shardId, address.kind, address.id, state.version),
-        JSON.stringify(state),
+        actorText(state),
       ),
   },
   { name: 'due_at', type: 'timestamptz', value: ({ state }) => state.dueAtMs },
@@ -54,13 +54,19 @@ const STATE_COLUMNS: readonly Column<ActorRow>[] = [
   { name: 'owner', type: 'text', value: ({ state }, sealer) => ownerOf(state, sealer) },
 ]
 
+function actorText(state: ActorState): string {
+  const text = JSON.stringify(state)
+  return state.kind === 'hold' && state.metadata !== null ? withRoomForMetadata(text) : text
+}
+
 function classIdOf(state: ActorState): string | null {
   if (state.kind === 'class') return state.classId
   return state.kind === 'instance' ? (nftNameOf(state.id)?.classId ?? null) : null
 }
 
-/** Of an NFT that is listed among what an account owns: one that is held is still its sender's. */
+/** Of an NFT that is listed among what an account owns: one that is held is still its sender's. Of a hold: its payer. */
 function ownerOf(state: ActorState, { refOf }: RowSealer): string | null {
+  if (state.kind === 'hold') return refOf(state.accountId)
   if (state.kind !== 'instance' || state.status === 'minting' || state.status === 'burned') return null
   return refOf(state.owner)
 }
@@ -86,6 +92,7 @@ function createdAtMsOf(state: ActorState): number {
     case 'group':
     case 'token':
     case 'class':
+    case 'hold':
       return state.createdAtMs
   }
 }

@@ -1,9 +1,9 @@
-/** Groups, exchanges, tokens, NFT classes and NFT instances, and the messages between shards. */
+/** Groups, exchanges, tokens, NFT classes, NFT instances and holds, and the messages between shards. */
 export const ACTORS = `
 -- document: the sealed state; the other columns are copied out of it.
 -- Classes are at the home of their name (actor_id: the folded name), instances at their own (actor_id: class/instance).
 -- class_id: of both. class_name, issuer: of a class.
--- owner: of an instance; null while it is being minted and once it is burned. issuer, owner: keyed hashes.
+-- owner: of an instance; null while it is being minted and once it is burned. Of a hold: its payer. issuer, owner: keyed hashes.
 -- ended_xid: the commit that settled or reverted a group.
 CREATE TABLE actors (
   version bigint NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE actors (
   ended_xid xid8,
   shard_id integer NOT NULL,
   kind text COLLATE "C" NOT NULL
-    CONSTRAINT actors_kind_check CHECK (kind IN ('group', 'exchange', 'token', 'class', 'instance')),
+    CONSTRAINT actors_kind_check CHECK (kind IN ('group', 'exchange', 'token', 'class', 'instance', 'hold')),
   actor_id text COLLATE "C" NOT NULL,
   status text NOT NULL,
   client_id text COLLATE "C",
@@ -29,6 +29,7 @@ CREATE INDEX actors_open_groups ON actors (client_id)
   WHERE kind = 'group' AND status NOT IN ('settled', 'reverted', 'linked');
 CREATE INDEX actors_ended ON actors (ended_xid) WHERE ended_xid IS NOT NULL;
 CREATE UNIQUE INDEX actors_classes ON actors (class_id) WHERE kind = 'class';
+CREATE INDEX actors_holds ON actors (owner, status, actor_id) WHERE kind = 'hold';
 CREATE INDEX actors_owned ON actors (owner, actor_id) WHERE kind = 'instance' AND owner IS NOT NULL;
 
 -- The history of an instance, from its mint to its burn; each entry's hash covers the one before (C1 of the chains).

@@ -4,6 +4,7 @@
  *   N1. One query after a page was read finds its erased accounts: an erasure is final.
  */
 import type { GroupView } from '../../../actors/group/state.ts'
+import type { HoldView } from '../../../actors/hold/state.ts'
 import type { NftEvent } from '../../../actors/nft-instance/state.ts'
 import type { ProvenanceEntry } from '../../../runtime/ports/attestation-store.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
@@ -71,6 +72,11 @@ export const renameParties = renaming<Pick<GroupView, 'legs'>>(
       toAccountId: leg.toAccountId === null ? null : nameOf(leg.toAccountId),
     })),
   }),
+)
+
+export const renamePayments = renaming<Pick<HoldView, 'accountId' | 'toAccountId'>>(
+  ({ accountId, toAccountId }) => [accountId, toAccountId],
+  ({ accountId, toAccountId }, nameOf) => ({ accountId: nameOf(accountId), toAccountId: nameOf(toAccountId) }),
 )
 
 export const renameHolders = renaming<Pick<NftEvent, 'from' | 'to'>>(

@@ -22,6 +22,7 @@ import { readMovements } from './balance-history.ts'
 import { createBalanceReads, readExpectations } from './balance-reads.ts'
 import { fetchKeysOfAccounts } from '../rows/erased-accounts.ts'
 import { createNames } from './erased-names.ts'
+import { readHold, readHolds } from './hold-reads.ts'
 import { readGroup, readOpenGroups } from './group-reads.ts'
 import { readClass, readClasses, readInstance, readInstances, readNftHistory, readOwnedNfts } from './nft-reads.ts'
 import { createQueryPool } from '../connection/query-pool.ts'
@@ -111,6 +112,8 @@ export function createLedgerReads({
     instances: served(readInstances),
     ownedNfts: served(readOwnedNfts),
     nftHistory: served(readNftHistory),
+    hold: served(readHold),
+    holds: served(readHolds),
     openGroups: served(readOpenGroups),
     anyShardOwned: served(readAnyOwned),
     close: pool.close,

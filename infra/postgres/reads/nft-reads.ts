@@ -25,23 +25,10 @@ import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, stateOf } from '../rows/actor-documents.ts'
 import type { Sql } from '../connection/connection.ts'
 import { renameHolders, renameIssuers, renameOwners } from './erased-names.ts'
-import { countingFirst, type Reading, readPage, readRows } from './reading.ts'
+import { countingFirst, type Reading, readPage, readRows, withRoom } from './reading.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../rows/nft-event-rows.ts'
 import { nftKeyName } from '../rows/row-sealer.ts'
 import { prepared } from '../connection/prepared.ts'
-
-/** A page's rows, as text, go up to here and one row further. */
-export const PAGE_BYTES = 4 * 1024 * 1024
-
-/** Of the rows walked those that a page has room for, with how many were walked. `walk` is in the order of `id`. */
-function withRoom(walk: string, id: string, text: string): string {
-  return `
-    SELECT sized.*
-      FROM (SELECT walk.*, count(*) OVER () AS walked,
-                   sum(octet_length(${text})) OVER (ORDER BY ${id} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes
-              FROM (${walk}) walk) sized
-     WHERE coalesce(sized.bytes, 0) < ${PAGE_BYTES}`
-}
 
 export const CLASS = `
 SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = 'class' AND a.class_id = $1`

@@ -77,6 +77,19 @@ export async function readPage<Row extends { readonly shard_id: number }, Item, 
   return { items, next: hasMore && last !== undefined ? cursorOf(last) : null, count: countOf(first) }
 }
 
+/** A page's rows, as text, go up to here and one row further. */
+export const PAGE_BYTES = 4 * 1024 * 1024
+
+/** Of the rows walked those that a page has room for, with how many were walked. `walk` is in the order of `id`. */
+export function withRoom(walk: string, id: string, text: string): string {
+  return `
+    SELECT sized.*
+      FROM (SELECT walk.*, count(*) OVER () AS walked,
+                   sum(octet_length(${text})) OVER (ORDER BY ${id} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes
+              FROM (${walk}) walk) sized
+     WHERE coalesce(sized.bytes, 0) < ${PAGE_BYTES}`
+}
+
 /** Lists without a counter are counted up to this number (D16); beyond, the count is a lower bound. */
 export const COUNT_LIMIT = 10_000
 

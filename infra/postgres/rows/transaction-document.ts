@@ -191,12 +191,13 @@ type Rest = readonly [
   accountId?: string | null,
   idempotencyKey?: string | null,
   groupId?: string | null,
-  /** Of a transaction whose payload does not name it. */
+  /** Of a transaction whose payload does not name them. */
   refunds?: string | null,
+  holdId?: string | null,
 ]
 
 export function transactionText({ transaction, receipt }: StoredTransaction): string {
-  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey, groupId, refunds } = transaction
+  const { amount, payload, entry, metadata, failure, accountId, idempotencyKey, groupId, refunds, holdId } = transaction
   const rest: Required<Rest> = [
     transaction.signature,
     transaction.keyId,
@@ -213,6 +214,7 @@ export function transactionText({ transaction, receipt }: StoredTransaction): st
     payload.includes(`"idempotency_key":"${idempotencyKey}"`) ? null : idempotencyKey,
     groupId === null || groupOf(JSON.parse(payload) as Submitted) === groupId ? null : groupId,
     refunds === null || payload.includes(`"refunds":"${refunds}"`) ? null : refunds,
+    holdId === undefined || payload.includes(`"hold_id":"${holdId}"`) ? null : holdId,
   ]
   const text = `${amount}\n${payload}\n${JSON.stringify(trimmed(rest))}`
   return metadata === null ? text : withRoomForMetadata(text)
@@ -249,6 +251,7 @@ function transactionIn(row: TransactionRow, vault: RowVault): StoredTransaction 
     idempotencyKey = submitted.idempotency_key,
     group = groupOf(submitted),
     refunds = submitted.refunds ?? null,
+    holdId = submitted.hold_id,
   ] = own.map((text) => text ?? undefined)
   const { failure_code: code, receipt_key_id: receiptKeyId } = row
   const transaction: Transaction = {
@@ -280,6 +283,7 @@ function transactionIn(row: TransactionRow, vault: RowVault): StoredTransaction 
     payloadHash: sha256Hex(payload),
     signature,
     keyId,
+    ...(holdId === undefined ? undefined : { holdId }),
   }
   if (vault.accountRef(transaction.accountId) !== row.account_id) {
     throw new UnreadableRow(nameOf(row), 'it is of another account')
@@ -300,6 +304,7 @@ interface Submitted {
   readonly idempotency_key?: string
   readonly group_id?: string | null
   readonly refunds?: string
+  readonly hold_id?: string
   readonly metadata?: JsonObject
 }
 

@@ -62,6 +62,7 @@ export function transactionViewOf(row: TransactionRow, { transaction, refunded }
     compensatedBy: row.compensated_by,
     refunds: transaction.refunds,
     refunded,
+    ...(transaction.holdId === undefined ? undefined : { holdId: transaction.holdId }),
     createdAtMs: transaction.createdAtMs,
     processedAtMs: transaction.processedAtMs,
     auditHash: transaction.auditHash,

@@ -1,7 +1,7 @@
 /** Builds an actor's command from an item. Signed fields come only from the payload that the signature covers. */
 import type { ActorKind } from '../../../actors/address.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
+import { isAccountId, isHoldId, isUuid } from '../../../actors/identifiers.ts'
 import type { Stamp } from '../../../actors/message.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../../actors/money.ts'
 import { foldedName } from '../../../actors/nft-class/state.ts'
@@ -17,6 +17,7 @@ import {
   readTermsHash,
   type SignedPayload,
 } from '../../protocol/signed-payload.ts'
+import { readCapture, readHoldOrder } from '../../protocol/hold-payload.ts'
 import { arrivalFor, isName, isUsedKeys } from './arrival-checks.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
@@ -25,6 +26,7 @@ const ARRIVING: readonly ActorKind[] = ['account', 'token', 'class', 'instance']
 
 /** The kinds of actors that an operation may name; by default accounts only. */
 const TAKERS: { readonly [Kind in Operation['kind']]?: readonly ActorKind[] } = {
+  force_release: ['hold'],
   register_token: ['token'],
   register_class: ['class'],
   register_group: ['group'],
@@ -47,7 +49,8 @@ export function commandOf(item: Item, stamp: Stamp, reading: Reading): AnyComman
   const own = ownMembers(item, stamp, reading)
   if (own === undefined) return undefined
   const { atMs, salt, newTxnId } = stamp
-  const command: object = { type: operation.kind, atMs, salt, newTxnId, caller, accountId: actor.id, shardId }
+  const type = operation.kind === 'capture' ? 'submit' : operation.kind
+  const command: object = { type, atMs, salt, newTxnId, caller, accountId: actor.id, shardId }
   // The type of the command follows from the operation's kind.
   return Object.assign(command, own) as AnyCommand
 }
@@ -58,6 +61,12 @@ function ownMembers(item: Item, stamp: Stamp, { production, readPublicKey }: Rea
     case 'submit':
     case 'dry_run':
       return submit(operation, actor.id)
+    case 'capture':
+      return capture(operation, actor.id)
+    case 'create_hold':
+      return createHold(operation, actor.id)
+    case 'release_hold':
+      return releaseHold(operation, actor.id)
     case 'rotate_key':
       return rotateKey(operation, actor.id, readPublicKey)
     case 'decline_legs':
@@ -84,6 +93,7 @@ function ownMembers(item: Item, stamp: Stamp, { production, readPublicKey }: Rea
     case 'register':
     case 'change_status':
     case 'erase':
+    case 'force_release':
     case 'pause':
     case 'resume':
     case 'show_actor':
@@ -118,6 +128,31 @@ function submit({ payload, signature }: Of<'submit' | 'dry_run'>, accountId: str
   if (read === undefined || submission?.accountId !== accountId) return undefined
   const { idempotencyKey } = submission
   return { submission, payload, payloadHash: read.hash, signature, idempotencyKey }
+}
+
+function capture(operation: Of<'capture'>, accountId: string): object | undefined {
+  const { payload, signature } = operation
+  const read = readPayload(payload)
+  const submission = read === undefined ? undefined : readCapture(read.fields, operation)
+  if (read === undefined || submission?.accountId !== accountId) return undefined
+  const { idempotencyKey } = submission
+  return { submission, payload, payloadHash: read.hash, signature, idempotencyKey }
+}
+
+function createHold(operation: Of<'create_hold'>, accountId: string): object | undefined {
+  const { payload, signature } = operation
+  const read = payloadOf(accountId, operation)
+  const order = read === undefined ? undefined : readHoldOrder(read.fields)
+  if (read === undefined || order === undefined) return undefined
+  return { ...order, ledgerId: read.ledgerId, payload, payloadHash: read.hash, signature }
+}
+
+function releaseHold(operation: Of<'release_hold'>, accountId: string): object | undefined {
+  const { payload, signature } = operation
+  const read = payloadOf(accountId, operation)
+  const holdId = read?.fields['hold_id']
+  if (read === undefined || typeof holdId !== 'string' || !isHoldId(holdId)) return undefined
+  return { holdId, ledgerId: read.ledgerId, payload, signature }
 }
 
 function rotateKey(operation: Of<'rotate_key'>, accountId: string, readPublicKey: ReadPublicKey): object | undefined {

@@ -62,6 +62,9 @@ export function addNeeds(needs: Needs, pending: Pending, facts: Facts, homeOf: H
     }
   } else if (command.type === 'register_group') {
     for (const { tokenId } of command.terms.legs) needAsset(needs, tokenId, facts, homeOf)
+  } else if (command.type === 'create_hold') {
+    needAsset(needs, command.tokenId, facts, homeOf)
+    needAccount(needs, command.toAccountId, facts, homeOf)
   } else if (command.type === 'mint') {
     needClass(needs, command.classId, facts)
     if (command.owner !== command.accountId) needAccount(needs, command.owner, facts, homeOf)

@@ -4,16 +4,19 @@ import {
   type ActorAddress,
   exchangeAddress,
   groupAddress,
+  holdAddress,
   instanceAddress,
   tokenAddress,
 } from '../../../actors/address.ts'
+import { holdIdOf } from '../../../actors/identifiers.ts'
 import { isNft, nftId } from '../../../actors/nft-id.ts'
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 
 export function receiversOf(command: AnyCommand): readonly ActorAddress[] {
   switch (command.type) {
     case 'submit': {
-      const { type, groupId, termsHash, toAccountId, receive, tokenId } = command.submission
+      const { type, groupId, termsHash, toAccountId, receive, tokenId, capture } = command.submission
+      if (capture !== undefined) return [holdAddress(capture.holdId)]
       const nft = isNft(tokenId) ? [instanceAddress(tokenId)] : []
       if (termsHash !== null) return groupId === null ? [] : [groupAddress(groupId), ...nft]
       if (nft.length > 0) return nft
@@ -21,6 +24,10 @@ export function receiversOf(command: AnyCommand): readonly ActorAddress[] {
       if (receive !== null) return groupId === null ? [] : [exchangeAddress(groupId)]
       return toAccountId === null ? [] : [accountAddress(toAccountId)]
     }
+    case 'create_hold':
+      return [holdAddress(holdIdOf(command.newTxnId))]
+    case 'release_hold':
+      return [holdAddress(command.holdId)]
     case 'mint':
       return [instanceAddress(nftId(command))]
     case 'register_token':

@@ -8,6 +8,7 @@ import { type Answer, type EarlierUse, type Effect, originalAnswer } from '../..
 import type { AccountKey, AccountState } from '../../../actors/account/state.ts'
 import type { CompensableTransaction, Transaction } from '../../../actors/account/transaction.ts'
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
+import { holdIdOf } from '../../../actors/identifiers.ts'
 import { type Quantity, ZERO } from '../../../actors/money.ts'
 import type { AnyState, StepActor, StepOutcome } from '../../../actors/step-actor.ts'
 import {
@@ -363,6 +364,10 @@ export function answerFor(pending: Pending, first: Pending | undefined, answer: 
   if (answer.kind === 'minted' && command.type === 'mint') {
     // The first waiting request may not have begun the mint: an earlier owner may have received that one.
     const replayed = command.newTxnId !== answer.txnId
+    return { ...answer, replayed, mismatch: command.payloadHash !== answer.payloadHash }
+  }
+  if (answer.kind === 'hold_created' && command.type === 'create_hold') {
+    const replayed = holdIdOf(command.newTxnId) !== answer.hold.holdId
     return { ...answer, replayed, mismatch: command.payloadHash !== answer.payloadHash }
   }
   if (answer.kind === 'token_registered' || answer.kind === 'class_registered') {

@@ -2,7 +2,7 @@
  * Approximate sizes in bytes of messages, rows and actors: clients' texts are measured, other members have a fixed
  * bound. A UTF-16 unit is at most three bytes of UTF-8.
  */
-import type { Effect } from '../../../actors/account/outcome.ts'
+import type { Effect, RecordedAnswer } from '../../../actors/account/outcome.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { Envelope } from '../../../actors/message.ts'
 import type { GroupState } from '../../../actors/group/state.ts'
@@ -44,7 +44,9 @@ export function envelopeBytes(envelope: Envelope): number {
 }
 
 function textBytes({ message }: Envelope): number {
-  const metadata = 'metadata' in message ? bytesOf(message.metadata) : 0
+  const metadata = bytesOf(
+    'metadata' in message ? message.metadata : 'hold' in message ? (message.hold?.metadata ?? null) : null,
+  )
   const payload = 'payload' in message ? BYTES_A_UNIT * message.payload.length : 0
   return metadata + payload
 }
@@ -55,7 +57,7 @@ export function effectBytes(effect: Effect): number {
     case 'transaction_entered':
       return BYTES_A_UNIT * effect.transaction.payload.length
     case 'operation_recorded':
-      return effect.operation.operation === 'mint' ? bytesOf(effect.operation.answer.instance.metadata) : 0
+      return recordBytes(effect.operation)
     case 'entry_appended':
       return effect.entry.payload.length > LARGE_ENTRY ? BYTES_A_UNIT * effect.entry.payload.length : 0
     case 'nft_event':
@@ -67,6 +69,11 @@ export function effectBytes(effect: Effect): number {
   }
 }
 
+function recordBytes(recorded: RecordedAnswer): number {
+  if (recorded.operation === 'mint') return bytesOf(recorded.answer.instance.metadata)
+  return recorded.operation === 'hold' ? bytesOf(recorded.answer.hold.metadata) : 0
+}
+
 /** Size of an actor's row, which every change rewrites whole. */
 export function stateBytes(state: AnyState | null): number {
   if (state === null) return 0
@@ -76,6 +83,7 @@ export function stateBytes(state: AnyState | null): number {
     const events = arriving?.events.reduce((sum, { payload }) => sum + EVENT_BYTES + payload.length, 0) ?? 0
     return bytesOf(metadata) + BYTES_A_UNIT * (events + (arriving === undefined ? 0 : JSON.stringify(metadata).length))
   }
+  if (state.kind === 'hold') return bytesOf(state.metadata)
   if (state.kind === 'group') return bytesOfGroup(state)
   if (state.kind === 'exchange') {
     const { offers, pairs = [], expired = [] } = state

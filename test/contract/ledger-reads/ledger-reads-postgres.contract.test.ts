@@ -55,6 +55,7 @@ const RECEIPT_CHANGES: Readonly<Record<string, ReceiptChange>> = {
   class_id: { to: { tokenId: `${classIdOf(1)}/no:1` } },
   compensates: { to: { compensates: 'txn_2' } },
   refunds: { to: { refunds: 'txn_2' } },
+  hold_id: { to: { holdId: 'hld_2' } },
   counter_txn_id: { to: { counterTxnId: 'txn_3' } },
   created_at: { to: { createdAtMs: 1_000 } },
   failure: { to: { failure: { code: 'expired', detail: '' } } },
@@ -112,6 +113,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
         receive: { tokenId: 'EUR', amount: '1' },
         compensates: 'txn_1',
         refunds: 'txn_1',
+        holdId: 'hld_1',
         ...changes,
       }),
     ])

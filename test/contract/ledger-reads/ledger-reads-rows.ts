@@ -32,6 +32,7 @@ export interface Order {
   readonly receive?: ExchangeSide
   readonly compensates?: string
   readonly refunds?: string
+  readonly holdId?: string
   /** The number of its leg while it is pending; its account then holds the leg instead of the transaction. */
   readonly leg?: number
 }

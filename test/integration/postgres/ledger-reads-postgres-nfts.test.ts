@@ -8,15 +8,8 @@ import {
   type PostgresLedgerReads,
   READ_SETTINGS,
 } from '../../../infra/postgres/reads/ledger-reads-postgres.ts'
-import {
-  CLASS,
-  CLASSES,
-  HISTORY,
-  INSTANCE,
-  INSTANCES,
-  OWNED,
-  PAGE_BYTES,
-} from '../../../infra/postgres/reads/nft-reads.ts'
+import { CLASS, CLASSES, HISTORY, INSTANCE, INSTANCES, OWNED } from '../../../infra/postgres/reads/nft-reads.ts'
+import { PAGE_BYTES } from '../../../infra/postgres/reads/reading.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../../support/postgres/ledger-database.ts'
 import { openAccount } from '../../support/postgres/ledger-rows.ts'

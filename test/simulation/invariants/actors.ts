@@ -213,6 +213,8 @@ function isFinished(state: ActorState): boolean {
       return state.status === 'active' && Object.keys(state.held).length === 0
     case 'class':
       return state.status === 'active'
+    case 'hold':
+      return state.status !== 'active'
     case 'instance':
       return !isHeld(state) && state.hold === null
     // An exchange may still contain expired offers.

@@ -144,7 +144,7 @@ function objectionToRefusal(
 
 /** Whether exactly this request created the state. */
 function isItsOwn(
-  state: Exclude<ActorState, { kind: 'exchange' | 'instance' }>,
+  state: Exclude<ActorState, { kind: 'exchange' | 'instance' | 'hold' }>,
   operation: GatewayRequest['operation'],
   caller: GatewayRequest['caller'],
 ): boolean {

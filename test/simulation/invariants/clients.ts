@@ -190,6 +190,9 @@ export class ClientChecker {
     // Imports and departures are requested until they are done.
     if (isPortage(operation)) return undefined
     const model = this.checker.account(this.homeOf(actor), actor.id)
+    // A hold ends once, and may end for many reasons.
+    if (operation.kind === 'release_hold' || operation.kind === 'force_release') return undefined
+    if (operation.kind === 'create_hold') return undefined
     switch (operation.kind) {
       case 'register':
         // An account from another ledger brought its key along.
@@ -197,9 +200,10 @@ export class ClientChecker {
       case 'change_status':
         return this.checker.replay.statusReasons.get(operation.reason)
       case 'submit':
+      case 'capture':
       case 'mint':
       case 'rotate_key': {
-        const kind = ({ submit: 'transaction', mint: 'mint', rotate_key: 'key_rotation' } as const)[operation.kind]
+        const kind = USED[operation.kind]
         const use = model.uses.get(useKey(kind, signedFields(operation.payload).idempotencyKey))
         const same =
           use?.payload === operation.payload && (kind === 'key_rotation' || use.signature === operation.signature)
@@ -208,6 +212,13 @@ export class ClientChecker {
     }
   }
 }
+
+const USED = {
+  submit: 'transaction',
+  capture: 'transaction',
+  mint: 'mint',
+  rotate_key: 'key_rotation',
+} as const
 
 /** Whether either request may have had the effect that the other ordered. */
 function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntry): boolean {

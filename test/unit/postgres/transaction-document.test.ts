@@ -229,6 +229,7 @@ test.for([
   ['a refund that names the transfer', { ...COMPLETED, ...refundOf('txn_0'), refunds: 'txn_0' }],
   ['a refund that names the credit', { ...COMPLETED, ...refundOf('txn_1'), refunds: 'txn_0' }],
   ['the credit of a refund', { ...OWN, refunds: 'txn_0' }],
+  ['the payer’s side of a capture', { ...OWN, holdId: 'hld_0' }],
 ] as const)('a written transaction is read unchanged: %s', ([, transaction]) => {
   const vault = vaultOf()
   const receipt = transaction.status === 'pending' ? null : RECEIPT

@@ -40,6 +40,12 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/accounts/{}/balances/{}': ALL_ROLES,
   'GET /v1/accounts/{}/statements': ALL_ROLES,
   'GET /v1/accounts/{}/nfts': ALL_ROLES,
+  'GET /v1/accounts/{}/holds': ALL_ROLES,
+  'POST /v1/holds': SUBMITTERS,
+  'POST /v1/holds/{}/captures': SUBMITTERS,
+  // Besides administrators, the beneficiary: its key signs.
+  'POST /v1/holds/{}/release': SUBMITTERS,
+  'GET /v1/holds/{}': ALL_ROLES,
   'POST /v1/fungible-tokens': SUBMITTERS,
   'GET /v1/fungible-tokens': ALL_ROLES,
   'GET /v1/fungible-tokens/{}': ALL_ROLES,

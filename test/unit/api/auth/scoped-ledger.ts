@@ -12,6 +12,7 @@ import {
   tokenView,
   transactionView,
 } from '../fakes/edge-fixture.ts'
+import { holdView } from '../fakes/fake-holds.ts'
 import { CLASS_ID, WRITTEN, type WrittenId } from '../routes/written-requests.ts'
 
 export const SCOPE = ['alice', 'shop:*']
@@ -35,6 +36,12 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'GET /v1/accounts/{}/balances/{}': (id) => get(`/v1/accounts/${id}/balances/BASE`),
   'GET /v1/accounts/{}/statements': (id) => get(`/v1/accounts/${id}/statements?token_id=BASE`),
   'GET /v1/accounts/{}/nfts': (id) => get(`/v1/accounts/${id}/nfts`),
+  'GET /v1/accounts/{}/holds': (id) => get(`/v1/accounts/${id}/holds`),
+  'GET /v1/holds/{}': (id) => get(`/v1/holds/${holdIdOf(id)}`),
+  'POST /v1/holds': (id) => written('createHold', { account_id: id, to_account_id: 'anybody' }),
+  'POST /v1/holds/{}/captures': (id) =>
+    post(`/v1/holds/${holdIdOf(id)}/captures`, { ...WRITTEN.captureHold.body, hold_id: holdIdOf(id), account_id: id }),
+  'POST /v1/holds/{}/release': (id) => post(`/v1/holds/${holdIdOf(id)}/release`, { reason: 'r' }),
   'GET /v1/accounts/{}/liability-proof': (id) => get(`/v1/accounts/${id}/liability-proof`),
   'GET /v1/transactions/{}': (id) => get(`/v1/transactions/${txnIdOf(id)}`),
   'GET /v1/transactions/{}/receipt': (id) => get(`/v1/transactions/${txnIdOf(id)}/receipt`),
@@ -95,6 +102,10 @@ export function txnIdOf(accountId: string): string {
   return `txn_${encodeUlid({ timeMs: 1_760_000_000_000, counter: numberOf(accountId) + 1, shardId: 0, random: 0 })}`
 }
 
+export function holdIdOf(accountId: string): string {
+  return txnIdOf(accountId).replace('txn_', 'hld_')
+}
+
 function groupIdOf(accountId: string): string {
   return `${GROUP_ID.slice(0, -1)}${numberOf(accountId)}`
 }
@@ -138,6 +149,7 @@ export function createLedger(lists: Partial<Pick<LedgerReads, 'accounts'>> = {})
     reads.balanceViews.set(id, [{ ...balance, balance: '1', available: '1', incoming: '0' }])
     reads.chains.set(id, { entries: [], next: null, total: 0 })
     reads.transactionViews.set(txnIdOf(id), transactionOf(id))
+    reads.holdViews.set(holdIdOf(id), holdView({ holdId: holdIdOf(id), accountId: 'zoe', toAccountId: id }))
     reads.receipts.set(txnIdOf(id), { payload: '{}', signature: 's' })
     const [leg] = groupView().legs
     if (leg === undefined) throw new Error('the group has legs')

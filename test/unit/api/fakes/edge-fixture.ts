@@ -8,6 +8,7 @@ import type { Role } from '../../../../actors/account/commands.ts'
 import type { EntryDetails } from '../../../../actors/account/transaction.ts'
 import type { AccountView, Answer } from '../../../../actors/account/outcome.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
+import type { HoldView } from '../../../../actors/hold/state.ts'
 import type { GroupView } from '../../../../actors/group/state.ts'
 import type { TokenView } from '../../../../actors/token/state.ts'
 import type { EdgeDependencies, EdgeSettings, ReadinessWarning } from '../../../../api/http/dependencies.ts'
@@ -39,6 +40,7 @@ import { createFakeAttestations } from './fake-attestations.ts'
 import { createFakeWebhooks } from './fake-webhooks.ts'
 import { createFakeSchemaValidator } from './fake-schema-validator.ts'
 import { emptyNfts, fakeNftReads, type FakeNfts, pageOf } from './fake-nft-reads.ts'
+import { fakeHoldReads, HOLD_ID, holdView } from './fake-holds.ts'
 import { createManualClock } from '../http/waiting-clock.ts'
 
 export const SECRET = 'a secret of the test'
@@ -52,6 +54,7 @@ export interface FakeReads extends LedgerReads, FakeNfts, FakeHistory {
   readonly expectationViews: Map<string, readonly LegHold[]>
   readonly tokenViews: Map<string, TokenView>
   readonly groupViews: Map<string, GroupView>
+  readonly holdViews: Map<string, HoldView>
   /** By client. */
   readonly openGroupCounts: Map<string, number>
   readonly queries: TransactionQuery[]
@@ -64,6 +67,7 @@ export function createFakeReads(): FakeReads {
   const nfts = emptyNfts()
   const history = emptyHistory()
   const hasAccount = (accountId: string): boolean => fake.accountViews.has(accountId)
+  const holdViews = new Map([[HOLD_ID, holdView()]])
   const fake: FakeReads = {
     ...nfts,
     ...fakeNftReads(nfts, hasAccount, checked),
@@ -77,6 +81,7 @@ export function createFakeReads(): FakeReads {
     expectationViews: new Map(),
     tokenViews: new Map(),
     groupViews: new Map(),
+    holdViews,
     openGroupCounts: new Map(),
     queries: [],
     page: { transactions: [], next: null, ended: true, count: { total: 0, exact: true } },
@@ -112,6 +117,7 @@ export function createFakeReads(): FakeReads {
       return checked({ tokens: shown.slice(0, limit), next, count })
     },
     group: async (groupId) => checked(fake.groupViews.get(groupId)),
+    ...fakeHoldReads(holdViews, hasAccount, checked),
     openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),
     anyShardOwned: async () => checked(fake.anyOwned),
   }

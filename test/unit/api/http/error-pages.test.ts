@@ -26,7 +26,7 @@ const PAGES: Readonly<Record<string, { readonly status: number; readonly codes: 
         ['forbidden', 403, 'FORBIDDEN SIGNATURE_MISMATCH NOT_ISSUER'],
         ['not-found', 404, 'NOT_FOUND'],
         ['method-not-allowed', 405, 'METHOD_NOT_ALLOWED'],
-        ['conflict', 409, 'CONFLICT'],
+        ['conflict', 409, 'CONFLICT INSUFFICIENT_FUNDS'],
         ['payload-too-large', 413, 'PAYLOAD_TOO_LARGE'],
         ['unsupported-media-type', 415, 'UNSUPPORTED_CONTENT_TYPE'],
         ['shard-unavailable', 503, 'SHARD_UNAVAILABLE NO_SHARDS NO_HEALTHY_SHARDS OVERLOADED'],

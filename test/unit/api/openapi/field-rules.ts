@@ -275,6 +275,42 @@ export const FIELDS: readonly BodyRules[] = [
   { id: 'resumeAccount', fields: { reason: text(1_024) } },
   ...(['submitTransaction', 'dryRunTransaction'] as const).flatMap((id) => ORDERS.map((rules) => ({ id, ...rules }))),
   {
+    id: 'createHold',
+    fields: {
+      account_id: ACCOUNT_ID,
+      to_account_id: ACCOUNT_ID,
+      amount: AMOUNT,
+      'token_id?': TOKEN_ID,
+      expires_at: TIMESTAMP,
+      'metadata?': ORDER_METADATA,
+      'ledger_id?': text(128),
+      idempotency_key: IDEMPOTENCY_KEY,
+      signature: SIGNATURE,
+    },
+  },
+  {
+    id: 'captureHold',
+    fields: {
+      hold_id: same('hld_01K6ZZZZZZ0000000000000001', 'hld_1', '', 7),
+      account_id: ACCOUNT_ID,
+      amount: AMOUNT,
+      'final?': { right: [true, false], wrong: ['yes', 1] },
+      'ledger_id?': text(128),
+      idempotency_key: IDEMPOTENCY_KEY,
+      signature: SIGNATURE,
+    },
+  },
+  {
+    id: 'releaseHold',
+    fields: {
+      'hold_id~': same('hld_01K6ZZZZZZ0000000000000001', 'hld_1', '', 7),
+      'account_id~': ACCOUNT_ID,
+      'ledger_id?': text(128),
+      'signature~': SIGNATURE,
+    },
+  },
+  { id: 'releaseHold', variant: ', by an administrator', body: { reason: 'x' }, fields: { 'reason~': text(256) } },
+  {
     id: 'createFungibleToken',
     fields: {
       symbol: TOKEN_ID,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { accountAddress, classAddress, groupAddress, tokenAddress } from '../../../../actors/address.ts'
 import { canonical } from '../../../support/client/client-keys.ts'
 import { bodyOf, clientOf, createEdgeFixture, GROUP_ID, TXN_ID } from '../fakes/edge-fixture.ts'
+import { HOLD_ID } from '../fakes/fake-holds.ts'
 import {
   ACCOUNT_SHOWN,
   ACTOR_SHOWN,
@@ -10,6 +11,7 @@ import {
   CLASS_SHOWN,
   ERASED_SHOWN,
   GROUP_SHOWN,
+  HOLD_SHOWN,
   INSTANCE_SHOWN,
   TOKEN_SHOWN,
 } from './shown.ts'
@@ -72,6 +74,26 @@ const DONE: Readonly<Partial<Record<WrittenId, Done>>> = {
         { kind: 'nft_instance', id: `${CLASS_ID}/ruby` },
       ],
     },
+  },
+  createHold: {
+    actor: ALICE,
+    asked: {},
+    status: 201,
+    location: `/v1/holds/${HOLD_ID}`,
+    shown: { ...HOLD_SHOWN, metadata: { order: '7' } },
+  },
+  captureHold: {
+    actor: accountAddress('bob'),
+    asked: { fromAccountId: 'alice', tokenId: 'EUR.x' },
+    status: 202,
+    location: `/v1/transactions/${TXN_ID}`,
+    shown: { txn_id: TXN_ID, account_id: 'bob', status: 'pending', shard_id: 7, enqueued_at: AT },
+  },
+  releaseHold: {
+    ...CHANGED,
+    actor: accountAddress('bob'),
+    asked: {},
+    shown: { ...HOLD_SHOWN, status: 'released', remaining: '0', ended_at: AT },
   },
   createFungibleToken: {
     actor: tokenAddress('eur.x'),

@@ -1,5 +1,6 @@
 /** Written by hand: the JSON for the resources of written-requests.ts and edge-fixture.ts. */
 import { GROUP_ID, TXN_ID } from '../fakes/edge-fixture.ts'
+import { HOLD_ID } from '../fakes/fake-holds.ts'
 import { CLASS_ID, JWK, KEY } from './written-requests.ts'
 
 export const AT = '2025-10-09T08:53:20.000Z'
@@ -83,6 +84,18 @@ export const GROUP_SHOWN = {
   created_at: AT,
   due_at: '2025-10-09T09:08:20.000Z',
   finished_at: null,
+}
+export const HOLD_SHOWN = {
+  hold_id: HOLD_ID,
+  status: 'active',
+  account_id: 'alice',
+  to_account_id: 'bob',
+  token_id: 'EUR.x',
+  amount: '10.5',
+  captured: '4',
+  remaining: '6.5',
+  expires_at: '2025-10-09T09:08:20.000Z',
+  created_at: AT,
 }
 export const LISTED_TRANSACTION = {
   txn_id: TXN_ID,

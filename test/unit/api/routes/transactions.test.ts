@@ -20,7 +20,7 @@ const REFUSED: readonly (readonly [status: number, slug: string, code: string, r
     'not-found',
     'ERR_NOT_FOUND',
     'account_not_found token_not_found class_not_found instance_not_found metadata_unchecked ' +
-      'owner_not_found receiver_not_found group_not_found transaction_not_found',
+      'owner_not_found receiver_not_found group_not_found transaction_not_found hold_not_found',
   ],
   [
     409,
@@ -32,6 +32,7 @@ const REFUSED: readonly (readonly [status: number, slug: string, code: string, r
       'balance_limit asset_limit supply_limit supply_underflow pending_limit expectation_limit token_exists ' +
       'group_exists group_settled group_expired',
   ],
+  [409, 'conflict', 'ERR_INSUFFICIENT_FUNDS', 'insufficient_funds'],
   [403, 'forbidden', 'ERR_FORBIDDEN', 'account_keyless boundary_not_granted not_allowed'],
   [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH', 'signature_mismatch issuer_consent_missing proof_mismatch'],
   [400, 'validation-error', 'ERR_WRONG_LEDGER', 'wrong_ledger'],

@@ -125,6 +125,9 @@ const CLOSED: readonly WrittenId[] = [
   'rotateKey',
   'mintNft',
   'declineSettlementGroup',
+  'createHold',
+  'captureHold',
+  'releaseHold',
 ]
 const SIGNED_AT_WILL: readonly WrittenId[] = ['createFungibleToken', 'createNftClass', 'createAttestation']
 const UNKNOWN = { note: 'x', Metadata: {} }

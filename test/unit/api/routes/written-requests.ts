@@ -3,6 +3,7 @@ import type { AccountActorView, Answer } from '../../../../actors/account/outcom
 import type { JsonObject } from '../../../../actors/canonical-json.ts'
 import { jwkOf } from '../../../../infra/keys/public-key.ts'
 import { accountView, GROUP_ID, groupView, newAccountKey, tokenView, TXN_ID } from '../fakes/edge-fixture.ts'
+import { HOLD_ID, holdView } from '../fakes/fake-holds.ts'
 
 export const KEY = newAccountKey()
 export const JWK: JsonObject = { ...jwkOf(KEY.publicKey) }
@@ -51,6 +52,8 @@ const ACTOR: AccountActorView = {
   resident: true,
   mailbox: 4,
 }
+
+export const ENDED_HOLD = holdView({ status: 'released', remaining: '0', metadata: null, endedAtMs: 1_760_000_000_000 })
 
 /** By the operation ID of the OpenAPI document. */
 export const WRITTEN = {
@@ -116,6 +119,40 @@ export const WRITTEN = {
         ],
       },
     },
+  },
+  createHold: {
+    path: '/v1/holds',
+    body: {
+      account_id: 'alice',
+      to_account_id: 'bob',
+      amount: '10.50',
+      token_id: 'EUR.x',
+      expires_at: '2025-10-09T09:08:20Z',
+      metadata: { order: '7' },
+      idempotency_key: 'k',
+      signature: SIGNATURE,
+    },
+    kind: 'create_hold',
+    answer: { kind: 'hold_created', hold: holdView(), payloadHash: 'ab'.repeat(32), ...told },
+  },
+  captureHold: {
+    path: `/v1/holds/${HOLD_ID}/captures`,
+    body: {
+      hold_id: HOLD_ID,
+      account_id: 'bob',
+      amount: '4',
+      final: true,
+      idempotency_key: 'k',
+      signature: SIGNATURE,
+    },
+    kind: 'capture',
+    answer: { kind: 'accepted', receipt: { ...RECEIPT, accountId: 'bob' }, ...told },
+  },
+  releaseHold: {
+    path: `/v1/holds/${HOLD_ID}/release`,
+    body: { hold_id: HOLD_ID, account_id: 'bob', signature: SIGNATURE },
+    kind: 'release_hold',
+    answer: { kind: 'hold_released', hold: ENDED_HOLD },
   },
   createFungibleToken: {
     path: '/v1/fungible-tokens',
