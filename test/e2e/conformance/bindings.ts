@@ -22,7 +22,7 @@ const TOKENS = [
 /** The forms of generated values. */
 const MADE = [
   ...TOKENS,
-  new RegExp(`^(txn|att|cls|whk)_${ULID}$`),
+  new RegExp(`^(txn|att|cls|whk|hld)_${ULID}$`),
   /^evt_[0-9a-f]{32}$/,
   /^sha256:[0-9a-f]{64}$/,
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -42,6 +42,8 @@ const PER_REQUEST = new Set(['request_id'])
 const OWN_NUMBERS = new Set(['shard_id', 'epoch', 'txn_count', 'nbf', 'latency_ms'])
 /** Members below these are random: the shares of a balance, and their leaves. */
 const BY_CHANCE = /\.shares\[/
+/** Two days. */
+const EXPIRY_MS = 172_800_000
 const QUANTITY = /^[0-9]+(\.[0-9]+)?$/
 
 export class Bindings {
@@ -63,6 +65,12 @@ export class Bindings {
     let text = value
     for (const [example, actual] of this.made) text = text.replaceAll(example, actual)
     return text
+  }
+
+  /** Binds a time of a request, which the ledger accepts only while it is ahead. */
+  bindExpiry(example: string): void {
+    if (!TIMESTAMP.test(example) || this.made.has(example)) return
+    this.made.set(example, new Date(Date.now() + EXPIRY_MS).toISOString())
   }
 
   /** The text with the examples' tokens in place of those that this ledger issued. */

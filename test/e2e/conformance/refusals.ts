@@ -22,6 +22,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   attestationId: `att_${'0'.repeat(26)}`,
   classId: `cls_${'0'.repeat(26)}`,
   groupId: '00000000-0000-4000-8000-000000000000',
+  holdId: `hld_${'0'.repeat(26)}`,
   importId: '00000000-0000-4000-8000-000000000000',
   instanceId: 'nothing',
   shardId: '256',

@@ -110,6 +110,8 @@ export class ExampleWalk {
   }
 
   private boundBody(body: JsonObject): JsonObject {
+    const { expires_at: expiresAt } = body
+    if (typeof expiresAt === 'string') this.bindings.bindExpiry(expiresAt)
     const bound = this.bindings.apply(body)
     if (canonical(bound) === canonical(body)) return body
     const [before, after] = [payloadOf(body), payloadOf(bound)]
