@@ -27,11 +27,12 @@ export interface Plan {
   readonly skippedRequests: ReadonlySet<number>
 }
 
-/** Client numbers: imports accounts, removes accounts, attacks, and asks for dry runs. */
+/** Client numbers: imports accounts, removes accounts, attacks, asks for dry runs, and uses holds. */
 export const IMPORTER = 1_000
 export const REMOVER = 1_001
 export const ATTACKER = 1_002
 export const REHEARSER = 1_003
+export const HOLDER = 1_004
 
 export function planOf(seed: number): Plan {
   const random = createSeededRandom(seed).fork('plan')

@@ -70,6 +70,8 @@ export function keyUseOf(command: AccountCommand): KeyUse | undefined {
       return { operation: 'key_rotation', idempotencyKey: command.idempotencyKey }
     case 'mint':
       return { operation: 'mint', idempotencyKey: command.idempotencyKey }
+    case 'create_hold':
+      return { operation: 'hold', idempotencyKey: command.idempotencyKey }
     case 'register':
     case 'change_status': {
       const { registrationKey, caller } = command

@@ -136,7 +136,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     receiptVerifies: (keyId, payload, signature) =>
       keyId === RECEIPT_KEY_ID && simVerify({ publicKey: simReceiptPublicKey(keyId), payload, signature }),
     wasOrdered: (payload, signature) => clients.wasOrdered(payload, signature),
-    rotationOrdered: (accountId, key, hash) => clients.rotationOrdered(accountId, key, hash),
+    orderUnderKey: (operation, accountId, key, hash) => clients.orderUnderKey(operation, accountId, key, hash),
     imports,
   })
   const clients = new ClientChecker(checker, kernel, homeOf, options.injected !== undefined)

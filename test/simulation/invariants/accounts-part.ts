@@ -33,6 +33,8 @@ export interface Part {
   /** Imports whose arrival the account has taken, and the value that came with them. */
   readonly taken: string[]
   readonly arrived: Map<string, bigint>
+  /** Amounts that holds took, or gave back. */
+  readonly onHold: (readonly [tokenId: string, amount: string])[]
 }
 
 /** Whether the account owns NFTs or keeps room for one. The count is compared with the NFTs' own homes at the end. */
@@ -42,7 +44,7 @@ export function ownsNfts({ accounts }: ShardBatch, accountId: string): boolean {
 }
 
 /** The largest amount of each asset that can have moved within the commit. */
-export function movements({ news, ended, heard, held, arrived }: Part): ReadonlyMap<string, bigint> {
+export function movements({ news, ended, heard, held, arrived, onHold }: Part): ReadonlyMap<string, bigint> {
   const moved = new Map<string, bigint>()
   const add = (tokenId: string, amount: string): void => {
     moved.set(tokenId, (moved.get(tokenId) ?? 0n) + unitsOf(amount))
@@ -55,6 +57,7 @@ export function movements({ news, ended, heard, held, arrived }: Part): Readonly
     for (const [tokenId, amount] of Object.entries(hold?.account.balances ?? {})) add(tokenId, amount)
   }
   for (const [tokenId, units] of arrived) moved.set(tokenId, (moved.get(tokenId) ?? 0n) + units)
+  for (const [tokenId, amount] of onHold) add(tokenId, amount)
   for (const message of heard) {
     if ('terms' in message) add(message.terms.tokenId, message.terms.amount)
     if ('tokenId' in message && 'amount' in message) add(message.tokenId, message.amount)

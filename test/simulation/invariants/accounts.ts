@@ -8,6 +8,7 @@ import type { TransactionRecord } from '../../../actors/account/transaction.ts'
 import type { ShardBatch, TransactionWrite } from '../../../runtime/ports/ledger-store.ts'
 import { type FundsChecker, movedBy } from './funds.ts'
 import type { Demand } from './messages.ts'
+import type { PaymentHoldChecker } from './payment-holds.ts'
 import {
   AccountPortage,
   audienceOf,
@@ -19,7 +20,7 @@ import { type Chained, type EntryFields, movements, ownsNfts, type Part } from '
 import { checkSettlement, demandSettlements } from './accounts-settlements.ts'
 import type { ImportBook } from '../reference/imports.ts'
 import { addressOf, chainHash, GENESIS } from '../../support/reference-encoding.ts'
-import { assetOf, decimalsOf, isNftAsset, signedFields, unitsOf } from '../reference/fields.ts'
+import { assetOf, decimalsOf, fieldsOf, isNftAsset, signedFields, unitsOf } from '../reference/fields.ts'
 import {
   between,
   type BoundsOf,
@@ -36,8 +37,9 @@ import { isAgreed } from '../reference/rules.ts'
 
 export interface ReplaySettings extends ModelSettings {
   readonly imports: ImportBook
-  /** The client's rotation with this key and hash: the record contains nothing more. */
-  readonly rotationOrdered: (
+  /** The client's rotation or hold with this key and hash: the record contains nothing more. */
+  readonly orderUnderKey: (
+    operation: 'key_rotation' | 'hold',
     accountId: string,
     idempotencyKey: string,
     payloadHash: string,
@@ -48,20 +50,30 @@ export class AccountReplay {
   readonly accounts = new Map<string, AccountModel>()
   /** The time at which a status change took effect, by its reason: the workload gives each change a unique reason. */
   readonly statusReasons = new Map<string, number>()
+  /** The signer and the order of each hold, as its entry states them. */
+  private readonly creations = new Map<string, { readonly keyId: string; readonly hash: string }>()
   private readonly demand: Demand
   private readonly now: () => number
   private readonly settings: ReplaySettings
   private readonly facts: ModelFacts
   private readonly funds: FundsChecker
+  private readonly paymentHolds: PaymentHoldChecker
   readonly portage: AccountPortage
 
-  constructor(demand: Demand, now: () => number, settings: ReplaySettings, facts: ModelFacts, funds: FundsChecker) {
+  constructor(
+    demand: Demand,
+    now: () => number,
+    settings: ReplaySettings,
+    facts: ModelFacts,
+    { funds, paymentHolds }: { readonly funds: FundsChecker; readonly paymentHolds: PaymentHoldChecker },
+  ) {
     this.portage = new AccountPortage(demand, settings.imports, funds)
     this.demand = demand
     this.now = now
     this.settings = settings
     this.facts = facts
     this.funds = funds
+    this.paymentHolds = paymentHolds
   }
 
   account(shardId: number, accountId: string): AccountModel {
@@ -102,14 +114,20 @@ export class AccountReplay {
       held: this.portage.heldBy(at),
       taken: [],
       arrived: new Map(),
+      onHold: [],
     }
     this.middle(part)
     this.entries(part)
     this.last(part)
     this.portage.end(part)
-    for (const ended of part.ended) if (ended.status === 'completed') this.funds.completed(at, ended)
+    for (const ended of part.ended) {
+      if (ended.status !== 'completed') continue
+      this.funds.completed(at, ended)
+      this.paymentHolds.completed(ended)
+    }
     this.funds.check(at, part.after)
     this.judge(part)
+    this.heldOrders(part)
     this.compare(part)
   }
 
@@ -157,7 +175,8 @@ export class AccountReplay {
           values.get(String(fields['token_id'])) ?? this.funds.valueOf(at, String(fields['token_id'])),
         )
         model.states.push({ ...before, ...chained, occupied: 'perhaps' })
-      } else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
+      } else if (HOLD_KINDS.has(fields['kind'])) this.holdsValue(part, before, fields, chained, values)
+      else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
       else this.getsKey(part, before, fields, chained)
     }
     demandSettlements(this.demand, part, first?.legs ?? [], entries)
@@ -230,6 +249,52 @@ export class AccountReplay {
     this.demand(balance === values.get(tokenId), `I4: ${at}: the entry of ${transaction.txnId} shows another balance`)
   }
 
+  /** A hold takes value from what is available, or gives it back: the balance stays. */
+  private holdsValue(
+    { at, accountId, batch, model, onHold }: Part,
+    before: ModelState,
+    fields: EntryFields,
+    chained: Chained,
+    values: ReadonlyMap<string, bigint>,
+  ): void {
+    const tokenId = String(fields['token_id'])
+    const shown = unitsOf(String(fields['balance_after'])) + unitsOf(String(fields['incoming'] ?? '0'))
+    const value = values.get(tokenId) ?? this.funds.valueOf(at, tokenId)
+    const burns = this.funds.burning(at, tokenId)
+    this.demand(burns > 0n || shown === value, `I4: ${at}: entry ${chained.sequence} of a hold shows another balance`)
+    this.paymentHolds.entry(at, accountId, fields)
+    onHold.push([tokenId, String(fields['amount'])])
+    model.states.push({ ...before, ...chained, occupied: 'perhaps' })
+    if (fields['kind'] !== 'hold_created') return
+    this.demand(before.status === 'active' && !before.paused, `M1: ${at}: created a hold while ${before.status}`)
+    const holdId = String(fields['hold_id'])
+    const isKept = batch.holds.some(
+      ({ accountId: of, hold }) => of === accountId && 'holdId' in hold && hold.holdId === holdId,
+    )
+    this.demand(isKept, `Y4: ${at}: created ${holdId}, and does not keep it`)
+    this.creations.set(holdId, { keyId: before.keyId, hash: String(fields['submission_hash']) })
+  }
+
+  /** A creation is recorded under its key once the hold is open. */
+  private heldOrders(part: Part): void {
+    const { at, accountId, batch, model } = part
+    for (const recorded of batch.operations) {
+      if (recorded.accountId !== accountId || recorded.operation !== 'hold') continue
+      const { idempotencyKey, payloadHash, keyId, answer } = recorded
+      const { holdId } = answer.hold
+      const creation = this.creations.get(holdId)
+      const same = creation?.keyId === keyId && creation.hash === payloadHash
+      this.demand(same, `I3: ${at}: the hold ${holdId} is recorded for another order`)
+      const ordered = this.settings.orderUnderKey('hold', accountId, idempotencyKey, payloadHash)
+      const publicKey = model.states.find((state) => state.keyId === keyId)?.publicKey ?? ''
+      const signed = ordered !== undefined && this.settings.verifies(publicKey, ordered.payload, ordered.signature)
+      this.demand(signed, `I3: ${at}: no client ordered the hold ${holdId} under the key in force`)
+      if (ordered === undefined) continue
+      const from = { from: model.states.length - 1, fromMs: this.now() }
+      this.use(part, useKey('hold', idempotencyKey), { ...from, ...ordered, publicKey, receipt: null, holdId })
+    }
+  }
+
   /** A rotation, or the first key of a keyless account. */
   private getsKey(part: Part, before: ModelState, fields: EntryFields, chained: Chained): void {
     const { at, accountId, batch, model, held } = part
@@ -254,7 +319,12 @@ export class AccountReplay {
     this.demand(recorded?.keyId === before.keyId, `M1: ${at}: rotated under a key that was not in force`)
     model.states.push({ ...before, ...chained, ...key })
     if (recorded === undefined) return
-    const ordered = this.settings.rotationOrdered(accountId, recorded.idempotencyKey, recorded.payloadHash)
+    const ordered = this.settings.orderUnderKey(
+      'key_rotation',
+      accountId,
+      recorded.idempotencyKey,
+      recorded.payloadHash,
+    )
     this.demand(ordered !== undefined, `I3: ${at}: no client ordered the rotation ${chained.sequence}`)
     if (ordered === undefined) return
     const from = { from: model.states.length - 1, fromMs: chained.fromMs }
@@ -295,8 +365,9 @@ export class AccountReplay {
 
   /** M1: checks the clients' submissions in the order of their steps. */
   private judge(part: Part): void {
-    const { heard, before, after, news, at, held, arrived } = part
-    const exact = heard.length === 0
+    const { heard, before, after, news, at, held, arrived, onHold } = part
+    // A hold has no place among the submissions of its commit.
+    const exact = heard.length === 0 && onHold.length === 0
     const bounds = between(before, after, movements(part))
     let running = holdingsAfterArrival(before, held, arrived)
     for (const { transaction } of news) {
@@ -306,7 +377,7 @@ export class AccountReplay {
         this.minted(part, transaction)
         continue
       }
-      const fields = signedFields(transaction.payload)
+      const fields = fieldsOf(transaction)
       this.submission(part, transaction, exact ? exactly(running) : bounds)
       if (transaction.status !== 'failed') running = holdingsAfter(running, fields)
     }
@@ -339,7 +410,7 @@ export class AccountReplay {
   private submission(part: Part, transaction: TransactionWrite['transaction'], bounds: BoundsOf): void {
     const { at, model, firstIndex, decidedOn } = part
     const { txnId, status, failure, payload, signature } = transaction
-    const fields = signedFields(payload)
+    const fields = fieldsOf(transaction)
     const decided = decidedOn.get(txnId)
     const candidates = decided === undefined ? model.states.slice(firstIndex) : model.states.slice(decided, decided + 1)
     const ends = candidates.map((state) => [...endsOf(state, fields, bounds)])
@@ -362,9 +433,10 @@ export class AccountReplay {
   /** Conditions on other actors, and on the group that the transaction is a leg of. */
   private elsewhere(
     { at, accountId, model, heard, firstIndex }: Part,
-    { txnId, payload, status }: TransactionRecord & { readonly payload: string },
+    transaction: TransactionRecord & { readonly payload: string },
   ): void {
-    const fields = signedFields(payload)
+    const { txnId, status } = transaction
+    const fields = fieldsOf(transaction)
     const { tokenId, amount, receive, toAccountId, type, termsHash, groupId } = fields
     for (const side of [{ tokenId, amount }, ...(receive === null ? [] : [receive])]) {
       if (side.tokenId === 'BASE') continue
@@ -432,6 +504,8 @@ export class AccountReplay {
     this.demand(same, `M1: ${at}: the stored account is not the model's`)
   }
 }
+
+const HOLD_KINDS: ReadonlySet<unknown> = new Set(['hold_created', 'hold_released', 'hold_expired'])
 
 /** The number of steps of one commit for the account. */
 function stepsOf({ accounts }: ShardBatch, accountId: string): number {

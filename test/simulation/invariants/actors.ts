@@ -4,6 +4,7 @@
  */
 import type { ActorState } from '../../../actors/actor-state.ts'
 import type { GroupState, GroupStatus } from '../../../actors/group/state.ts'
+import type { HoldState } from '../../../actors/hold/state.ts'
 import type { ClassState } from '../../../actors/nft-class/state.ts'
 import type { InstanceState } from '../../../actors/nft-instance/state.ts'
 import type { TokenState } from '../../../actors/token/state.ts'
@@ -14,6 +15,7 @@ import { isHeld } from './arrived.ts'
 import type { FundsChecker } from './funds.ts'
 import type { Demand } from './messages.ts'
 import { NftChecker } from './nfts.ts'
+import type { PaymentHoldChecker } from './payment-holds.ts'
 import type { TransactionChecker } from './transactions.ts'
 
 /** An actor's state from a moment on; null: removed. */
@@ -45,6 +47,7 @@ const NEXT: Readonly<Record<GroupStatus | 'absent', readonly (GroupStatus | 'abs
 export interface ActorWitnesses {
   readonly transactions: TransactionChecker
   readonly funds: FundsChecker
+  readonly paymentHolds: PaymentHoldChecker
   readonly arrivals: ArrivalChecker
 }
 
@@ -53,19 +56,21 @@ export class ActorChecker {
   private readonly now: () => number
   private readonly transactions: TransactionChecker
   private readonly funds: FundsChecker
+  private readonly paymentHolds: PaymentHoldChecker
   private readonly arrivals: ArrivalChecker
   private readonly histories = new Map<string, ActorMoment[]>()
   /** By symbol. */
   private readonly tokens = new Map<string, TokenSince>()
   readonly nfts: NftChecker
 
-  constructor(demand: Demand, now: () => number, { transactions, funds, arrivals }: ActorWitnesses) {
+  constructor(demand: Demand, now: () => number, { transactions, funds, paymentHolds, arrivals }: ActorWitnesses) {
     this.arrivals = arrivals
     this.nfts = new NftChecker(demand, now)
     this.demand = demand
     this.now = now
     this.transactions = transactions
     this.funds = funds
+    this.paymentHolds = paymentHolds
   }
 
   token(tokenId: string): TokenSince | undefined {
@@ -110,6 +115,7 @@ export class ActorChecker {
     if (address.kind === 'group') this.group(key, before as GroupState | null, copy as GroupState | null)
     if (address.kind === 'instance')
       this.nfts.instance(key, before as InstanceState | null, copy as InstanceState | null)
+    if (address.kind === 'hold') this.paymentHolds.actor(before as HoldState | null, copy as HoldState | null)
     if (address.kind === 'class') this.nfts.registered(copy as ClassState | null)
     if (address.kind === 'token') this.registered(key, before as TokenState | null, copy as TokenState | null)
   }

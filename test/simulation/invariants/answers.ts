@@ -8,6 +8,7 @@ import type { ActorChecker } from './actors.ts'
 import { HOSTILE_CLIENT } from '../workload/hostile.ts'
 import type { ModelFacts, Window } from '../reference/model.ts'
 import { isTrueOfActor, objectionToPortage } from './arrived.ts'
+import { objectionToRelease } from '../reference/payment-holds.ts'
 import { isPortage } from '../reference/portage.ts'
 
 export type RegisterOperation = Extract<
@@ -65,6 +66,10 @@ export function objectionToActor(
       const reverts = latest?.kind === 'group' && ['reverting', 'reverted', 'linked'].includes(latest.status)
       return reverts ? undefined : `reverting, and the group is ${show(latest)}`
     }
+    case 'hold_released': {
+      const ended = latest?.kind === 'hold' && latest.status !== 'active' ? latest : undefined
+      return objectionToRelease(answer, actor.id, ended)
+    }
     case 'arrival':
       return states.some((state) => isTrueOfActor(state, operation, answer.state))
         ? undefined
@@ -117,6 +122,8 @@ function objectionToRefusal(
       return some((state) => state?.kind !== 'group' || state.status === 'registering' || state.status === 'refusing')
     case 'transaction_not_found':
       return statusIn('linked')
+    case 'hold_not_found':
+      return some((state) => state === null)
     case 'not_allowed':
       return caller.role === 'admin' ? 'an administrator is not allowed' : undefined
     case 'boundary_not_granted':

@@ -11,7 +11,7 @@ import type { LedgerChecker } from './invariants.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { isPortage } from '../reference/portage.ts'
 import { signedFields, unitsOf } from '../reference/fields.ts'
-import { type ModelRequest, useKey, type Window } from '../reference/model.ts'
+import { type ModelRequest, useKey, USES, type Window } from '../reference/model.ts'
 import { itemsIn, verdictsIn } from '../../support/bodies.ts'
 import { actorKey, sha256Hex } from '../../support/reference-encoding.ts'
 
@@ -38,7 +38,7 @@ export class ClientChecker {
   private readonly ordered = new Set<string>()
   /** The epoch in which a node first received each request. */
   private readonly firstEpochs = new Map<string, number>()
-  private readonly rotations = new Map<string, { readonly payload: string; readonly signature: string }>()
+  private readonly orders = new Map<string, { readonly payload: string; readonly signature: string }>()
 
   constructor(
     checker: LedgerChecker,
@@ -56,12 +56,13 @@ export class ClientChecker {
   /** Records a request just before its client sends it. */
   sends(request: GatewayRequest): HistoryEntry {
     const { operation } = request
-    if (operation.kind === 'submit' || operation.kind === 'rotate_key' || operation.kind === 'mint')
-      this.ordered.add(orderOf(operation.payload, operation.signature))
-    if (operation.kind === 'rotate_key') {
+    if (operation.kind in USES && 'payload' in operation && 'signature' in operation) {
       const { payload, signature } = operation
+      this.ordered.add(orderOf(payload, signature ?? ''))
       const { idempotencyKey } = signedFields(payload)
-      this.rotations.set(`${request.actor.id} ${idempotencyKey} ${sha256Hex(payload)}`, { payload, signature })
+      const use = useKey(USES[operation.kind as keyof typeof USES], idempotencyKey)
+      const name = `${request.actor.id} ${use} ${sha256Hex(payload)}`
+      this.orders.set(name, { payload, signature: signature ?? '' })
     }
     const entry: HistoryEntry = { request, fromMs: this.now(), toMs: undefined, outcome: undefined }
     this.histories.push(entry)
@@ -111,12 +112,13 @@ export class ClientChecker {
     return this.ordered.has(orderOf(payload, signature))
   }
 
-  rotationOrdered(
+  orderUnderKey(
+    operation: 'key_rotation' | 'hold',
     accountId: string,
     idempotencyKey: string,
     payloadHash: string,
   ): { readonly payload: string; readonly signature: string } | undefined {
-    return this.rotations.get(`${accountId} ${idempotencyKey} ${payloadHash}`)
+    return this.orders.get(`${accountId} ${useKey(operation, idempotencyKey)} ${payloadHash}`)
   }
 
   /** Wraps a node's reply function: checks each verdict when it leaves (I10). */
@@ -143,7 +145,9 @@ export class ClientChecker {
 
   /** Counts registrations answered by a later owner than the one that accepted them. */
   private countDeferred({ requestId, epoch }: Item, answer: Answer): void {
-    const isDeferred = ['token_registered', 'group_registered', 'class_registered', 'minted'].includes(answer.kind)
+    const isDeferred = ['token_registered', 'group_registered', 'class_registered', 'minted', 'hold_created'].includes(
+      answer.kind,
+    )
     if (isDeferred && this.firstEpochs.get(requestId) !== epoch) this.count('answer:deferred_after_move')
   }
 
@@ -192,7 +196,6 @@ export class ClientChecker {
     const model = this.checker.account(this.homeOf(actor), actor.id)
     // A hold ends once, and may end for many reasons.
     if (operation.kind === 'release_hold' || operation.kind === 'force_release') return undefined
-    if (operation.kind === 'create_hold') return undefined
     switch (operation.kind) {
       case 'register':
         // An account from another ledger brought its key along.
@@ -201,9 +204,10 @@ export class ClientChecker {
         return this.checker.replay.statusReasons.get(operation.reason)
       case 'submit':
       case 'capture':
+      case 'create_hold':
       case 'mint':
       case 'rotate_key': {
-        const kind = USED[operation.kind]
+        const kind = USES[operation.kind]
         const use = model.uses.get(useKey(kind, signedFields(operation.payload).idempotencyKey))
         const same =
           use?.payload === operation.payload && (kind === 'key_rotation' || use.signature === operation.signature)
@@ -212,13 +216,6 @@ export class ClientChecker {
     }
   }
 }
-
-const USED = {
-  submit: 'transaction',
-  capture: 'transaction',
-  mint: 'mint',
-  rotate_key: 'key_rotation',
-} as const
 
 /** Whether either request may have had the effect that the other ordered. */
 function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntry): boolean {
@@ -268,6 +265,9 @@ function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequ
     case 'dry_run':
       return { accountId: actor.id, caller, operation: { ...operation, kind: 'submit' } }
     case 'submit':
+    case 'capture':
+    case 'create_hold':
+    case 'release_hold':
     case 'rotate_key':
     case 'register':
     case 'mint':

@@ -13,6 +13,7 @@ import type { Rows } from '../store/rows.ts'
 /** Legs that take their amount out of the balance when they are applied; a burn and an NFT are only held. */
 const LEAVING: ReadonlySet<string> = new Set(['debit', 'transfer', 'exchange'])
 
+type Moved = Pick<TransactionRecord, 'type' | 'amount' | 'holdId' | 'fromAccountId'>
 type Owed = { -readonly [Part in 'reserved' | 'incoming' | 'room']: bigint }
 
 export class FundsChecker {
@@ -58,7 +59,7 @@ export class FundsChecker {
     return this.values.get(`${at} ${tokenId}`) ?? 0n
   }
 
-  completed(at: string, transaction: Pick<TransactionRecord, 'type' | 'amount' | 'tokenId' | 'receive'>): void {
+  completed(at: string, transaction: Moved & Pick<TransactionRecord, 'tokenId' | 'receive'>): void {
     const { tokenId, receive } = transaction
     if (!isNftAsset(tokenId)) this.add(at, tokenId, movedBy(transaction))
     if (receive !== null && !isNftAsset(receive.tokenId)) this.add(at, receive.tokenId, unitsOf(receive.amount))
@@ -130,6 +131,7 @@ export class FundsChecker {
       else if (hold.kind === 'arrival') {
         for (const [tokenId, amount] of Object.entries(hold.account.balances)) add(tokenId, 'room', amount)
       } else if (hold.kind === 'leg') addLeg(hold, add)
+      else if (hold.kind === 'payment') add(hold.tokenId, 'reserved', hold.remaining)
       else if (hold.kind === 'pending') {
         if (hold.reserves) add(hold.transaction.tokenId, 'reserved', hold.transaction.amount)
         if (hold.room !== null) add(hold.room.tokenId, 'room', hold.room.amount)
@@ -159,6 +161,7 @@ function isStrangers(hold: Hold, registeredBy: string): boolean {
 }
 
 /** The amount that a completed transaction adds to its account, in its own asset. */
-export function movedBy({ type, amount }: Pick<TransactionRecord, 'type' | 'amount'>): bigint {
-  return type === 'credit' || type === 'mint' ? unitsOf(amount) : -unitsOf(amount)
+export function movedBy({ type, amount, holdId, fromAccountId }: Moved): bigint {
+  const isCapture = holdId !== undefined && fromAccountId !== null
+  return type === 'credit' || type === 'mint' || isCapture ? unitsOf(amount) : -unitsOf(amount)
 }

@@ -9,6 +9,7 @@ import { AccountReplay, type ReplaySettings } from './accounts.ts'
 import { arrivalIn } from './accounts-portage.ts'
 import { ActorChecker } from './actors.ts'
 import { FundsChecker } from './funds.ts'
+import { PaymentHoldChecker } from './payment-holds.ts'
 import { RefundChecker } from './refunds.ts'
 import { type Demand, ReceivedMessages, MessageChecker } from './messages.ts'
 import { TransactionChecker, type TransactionSettings } from './transactions.ts'
@@ -33,6 +34,7 @@ export class LedgerChecker {
   private readonly transactions: TransactionChecker
   private readonly refunds: RefundChecker
   private readonly funds: FundsChecker
+  private readonly paymentHolds: PaymentHoldChecker
   private readonly homeOf: (accountId: string) => number
   /** The token that wrote each (account, version). */
   private readonly versions = new Map<string, string>()
@@ -47,17 +49,26 @@ export class LedgerChecker {
     this.transactions = new TransactionChecker(demand, settings)
     this.refunds = new RefundChecker(demand, this.transactions.known, () => database.kernel.wallMs())
     this.funds = new FundsChecker(demand, database.rows)
+    const paymentHolds = new PaymentHoldChecker(demand, database.kernel)
+    this.paymentHolds = paymentHolds
     const facts = {
       token: (tokenId: string) => this.actors.token(tokenId),
       nftClass: (classId: string) => this.actors.nfts.nftClass(classId),
       mintedSince: (nftId: string) => this.actors.nfts.mintedSince(nftId),
+      hold: (holdId: string) => paymentHolds.opened(holdId),
+      endOfHold: (holdId: string, byMs: number) => paymentHolds.ended(holdId, byMs),
       usedThere: (importId: string, accountId: string) => settings.imports.usedThere(importId, accountId),
       openSince: (accountId: string) =>
         this.replay.accounts.get(addressOf({ shardId: settings.homeOf(accountId), accountId }))?.states[0]?.fromMs,
     }
-    this.replay = new AccountReplay(demand, now, settings, facts, this.funds)
+    this.replay = new AccountReplay(demand, now, settings, facts, { funds: this.funds, paymentHolds })
     const { transactions, funds } = this
-    this.actors = new ActorChecker(demand, now, { transactions, funds, arrivals: this.replay.portage.arrivals })
+    this.actors = new ActorChecker(demand, now, {
+      transactions,
+      funds,
+      paymentHolds,
+      arrivals: this.replay.portage.arrivals,
+    })
     this.homeOf = settings.homeOf
     database.onApplied((applied) => this.commit(applied))
     database.onShardChange((change) => this.shardChange(change))
@@ -86,16 +97,18 @@ export class LedgerChecker {
     const { rows, brokenWrites, kernel } = this.database
     this.demand(brokenWrites.length === 0, `I1b: refused writes: ${brokenWrites.join('; ')}`)
     this.transactions.atEnd()
+    this.paymentHolds.atEnd()
     this.actors.nfts.atEnd(rows.accounts.values())
     const lives = (accountId: string) => rows.accounts.has(addressOf({ shardId: this.homeOf(accountId), accountId }))
     this.replay.portage.arrivals.atEnd(lives)
     this.valueAtEnd()
     for (const { transaction } of rows.transactions.values()) {
-      const { type, status, failure, origin, toAccountId, receive, compensates, refunds } = transaction
+      const { type, status, failure, origin, toAccountId, receive, compensates, refunds, holdId } = transaction
       const which = receive !== null || toAccountId !== null ? ' to another' : ''
       const what = isNftAsset(transaction.tokenId) ? ' of an NFT' : ''
       kernel.count(`ended:${origin} ${type}${what}${which} ${failure?.code ?? status}`)
       if (compensates !== null) kernel.count(`ended:compensation ${status}`)
+      if (holdId !== undefined && origin === 'client') kernel.count(`ended:capture ${failure?.code ?? status}`)
       if (refunds !== null && origin === 'client') kernel.count(`ended:refund ${failure?.code ?? status}`)
     }
     for (const { state } of rows.actors.all()) {

@@ -82,6 +82,8 @@ export function causes(message: Message, cause: string): boolean {
   switch (message.type) {
     case 'receive_transfer':
       return cause === `transfer ${message.txnId}`
+    case 'pay_capture':
+      return cause === `capture ${message.txnId}`
     case 'receive_nft':
       return cause === `nft ${message.txnId}`
     case 'credit_issue':

@@ -21,7 +21,7 @@ import {
 import type { Rows } from '../store/rows.ts'
 
 /** Operations whose idempotency keys travel with an account: those that its signature covers. */
-const TRAVELLING: ReadonlySet<string> = new Set(['transaction', 'key_rotation', 'mint'])
+const TRAVELLING: ReadonlySet<string> = new Set(['transaction', 'key_rotation', 'mint', 'hold'])
 
 export interface EvidenceSettings {
   readonly ledgerId: string

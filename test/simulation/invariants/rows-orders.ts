@@ -88,6 +88,7 @@ function orderOf({ pendings, answers, concluded }: ShardDraft): OrderedShard {
 /** Replies of these kinds tell each waiting request whether that request caused the effect. */
 const PER_REQUEST_KINDS: ReadonlySet<Answer['kind']> = new Set([
   'minted',
+  'hold_created',
   'group_registered',
   'token_registered',
   'class_registered',

@@ -10,6 +10,7 @@ export function unitsOf(decimal: string): bigint {
 }
 
 export interface SignedFields {
+  readonly accountId: string | null
   readonly idempotencyKey: string
   readonly type: string
   readonly amount: string
@@ -19,6 +20,8 @@ export interface SignedFields {
   readonly groupId: string | null
   readonly toAccountId: string | null
   readonly refunds: string | null
+  /** Of a capture, or of a release. */
+  readonly holdId: string | null
   /** Of a mint only. */
   readonly owner: string | null
   readonly receive: { readonly tokenId: string; readonly units: bigint; readonly amount: string } | null
@@ -51,6 +54,7 @@ export function signedFields(payload: string): SignedFields {
   const expiresAt = text('expires_at')
   const { receive } = body
   return {
+    accountId: text('account_id'),
     idempotencyKey: text('idempotency_key') ?? '',
     type: text('type') ?? '',
     amount,
@@ -60,6 +64,7 @@ export function signedFields(payload: string): SignedFields {
     groupId: text('group_id'),
     toAccountId: text('to_account_id'),
     refunds: text('refunds'),
+    holdId: text('hold_id'),
     owner: text('owner'),
     receive:
       typeof receive === 'object'
@@ -68,6 +73,13 @@ export function signedFields(payload: string): SignedFields {
     termsHash: text('terms_hash')?.slice('sha256:'.length) ?? null,
     expiresAtMs: expiresAt === null ? null : Date.parse(expiresAt),
   }
+}
+
+/** A capture does not sign its asset, which is that of the hold. */
+export function fieldsOf({ payload, tokenId }: { readonly payload: string; readonly tokenId?: string }): SignedFields {
+  const fields = signedFields(payload)
+  const isCapture = fields.holdId !== null && tokenId !== undefined
+  return isCapture ? { ...fields, type: 'transfer', tokenId } : fields
 }
 
 /** Significant digits after the decimal point. */

@@ -69,9 +69,9 @@ interface Standing {
 
 /** Failure codes that it may get on entry; null: success. */
 export function endsOf({ status, incoming }: Standing, fields: SignedFields, of: BoundsOf): ReadonlySet<string | null> {
-  const { type, tokenId, units, receive, refunds, termsHash } = fields
+  const { type, tokenId, units, receive, refunds, holdId, termsHash } = fields
   if (status === 'closed' || status === 'erased') return new Set(['account_closed'])
-  if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
+  if (status === 'frozen' && type !== 'credit' && holdId === null) return new Set(['account_frozen'])
   // The NFT's own home decides on its owner.
   if (isNftAsset(tokenId)) {
     if (receive === null || termsHash !== null || isNftAsset(receive.tokenId)) {
@@ -83,6 +83,7 @@ export function endsOf({ status, incoming }: Standing, fields: SignedFields, of:
     if (type !== 'credit' && type !== 'mint') return paying(of(tokenId), units, [null])
     return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(tokenId), units)
   }
+  if (holdId !== null) return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(tokenId), units)
   if (refunds !== null) return new Set([...REFUND_FAILURES, ...paying(of(tokenId), units, [null])])
   switch (type) {
     case 'credit':
@@ -115,10 +116,10 @@ function taking({ filled }: Bounds, units: bigint): ReadonlySet<string | null> {
 }
 
 /** Whether other actors must decide before it is final. */
-export function isDecidedElsewhere({ type, tokenId, toAccountId, refunds, termsHash }: SignedFields): boolean {
+export function isDecidedElsewhere({ type, tokenId, toAccountId, refunds, holdId, termsHash }: SignedFields): boolean {
   if (isNftAsset(tokenId)) return true
   if (termsHash !== null) return false
-  return type === 'mint' || type === 'burn' || toAccountId !== null || refunds !== null
+  return type === 'mint' || type === 'burn' || toAccountId !== null || refunds !== null || holdId !== null
 }
 
 /** The holdings after a submission that was entered and did not fail. */
@@ -133,14 +134,14 @@ export function holdingsAfter(before: Holdings, fields: SignedFields): Holdings 
       room: held.room + (change.room ?? 0n),
     })
   }
-  const { type, tokenId, units, receive, termsHash } = fields
+  const { type, tokenId, units, receive, holdId, termsHash } = fields
   if (receive !== null && !isNftAsset(receive.tokenId)) add(receive.tokenId, { room: receive.units })
   if (isNftAsset(tokenId)) return after
   if (termsHash !== null) {
     if (type === 'credit' || type === 'mint') add(tokenId, { incoming: units })
     else if (type === 'burn') add(tokenId, { reserved: units })
     else add(tokenId, { balance: -units, room: units })
-  } else if (type === 'mint') add(tokenId, { room: units })
+  } else if (type === 'mint' || holdId !== null) add(tokenId, { room: units })
   else if (isDecidedElsewhere(fields)) add(tokenId, { reserved: units })
   else add(tokenId, { balance: type === 'credit' ? units : -units })
   return after

@@ -8,7 +8,7 @@ import type { Arrival, ArrivedFrom, ArrivingAccount } from '../../../actors/arri
 import { actorKey } from '../../support/reference-encoding.ts'
 import { useKey } from './model.ts'
 
-export const SIGNED_OPERATIONS = ['transaction', 'key_rotation', 'mint'] as const
+export const SIGNED_OPERATIONS = ['transaction', 'key_rotation', 'mint', 'hold'] as const
 export type SignedOperation = (typeof SIGNED_OPERATIONS)[number]
 
 /** Idempotency keys that an account used on its former ledger. */

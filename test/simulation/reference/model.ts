@@ -10,8 +10,10 @@ import type { Operation } from '../../../runtime/protocol/messages.ts'
 import type { AccountView, Answer, SubmissionReceipt } from '../../../actors/account/outcome.ts'
 import type { RefusalCode } from '../../../actors/refusal.ts'
 import type { Caller, TransactionType } from '../../../actors/account/commands.ts'
-import { decimalsOf, isNftAsset, isPoisonous, type SignedFields, signedFields } from './fields.ts'
+import { decimalsOf, fieldsOf, isNftAsset, isPoisonous, type SignedFields, signedFields } from './fields.ts'
+import type { HoldState } from '../../../actors/hold/state.ts'
 import type { Holdings } from './funds.ts'
+import { judgeHold, judgeRelease, objectionToRelease } from './payment-holds.ts'
 import { type HeldArrival, isPortage, isTrueOf, judgePortage, type Origin, type PortageOperation } from './portage.ts'
 import { Registrations } from './registrations.ts'
 import {
@@ -65,10 +67,11 @@ export interface ModelUse {
   readonly signature: string
   /** The key that signed the original. */
   readonly publicKey: string
-  /** null for a rotation and a mint. */
+  /** null for a rotation, a mint and a hold. */
   readonly receipt: SubmissionReceipt | null
   /** The transaction of a mint. */
   readonly mintTxnId?: string
+  readonly holdId?: string
 }
 
 /** A submission under a group ID: it may have been entered from `from` on, and surely from `surelyFrom` on. */
@@ -87,6 +90,9 @@ export type AccountOperation =
       {
         readonly kind:
           | 'submit'
+          | 'capture'
+          | 'create_hold'
+          | 'release_hold'
           | 'rotate_key'
           | 'register'
           | 'change_status'
@@ -118,6 +124,7 @@ export type Expected =
   | { readonly kind: 'repeat'; readonly use: ModelUse }
   | { readonly kind: 'registered'; readonly created: boolean }
   | { readonly kind: 'declined' }
+  | { readonly kind: 'released' }
   | { readonly kind: 'effect' }
   | { readonly kind: 'unchanged' }
 
@@ -137,12 +144,18 @@ export interface ModelFacts {
   readonly nftClass: (classId: string) => { readonly fromMs: number; readonly issuer: string } | undefined
   /** The time from which the NFT exists. */
   readonly mintedSince: (nftId: string) => number | undefined
+  /** The latest state of a hold, and the time from which it was open. */
+  readonly hold: (holdId: string) => { readonly fromMs: number; readonly state: HoldState } | undefined
+  /** The hold's end, if it came by then. */
+  readonly endOfHold: (holdId: string, byMs: number) => HoldState | undefined
   /** The idempotency keys that an imported account used on its former ledger, by `useKey`. */
   readonly usedThere: (importId: string, accountId: string) => ReadonlySet<string>
 }
 
 /** Largest error of any node's clock. */
 const CLOCK_ERROR_MS = 1_500
+/** D25: 90 days. */
+const LONGEST_HOLD_MS = 7_776_000_000
 const EFFECT = { kind: 'effect' } as const
 
 /** One account through time. */
@@ -174,11 +187,15 @@ export class AccountModel {
       case 'change_status':
         return judgeStatus(state, operation)
       case 'submit':
+      case 'capture':
+      case 'create_hold':
       case 'rotate_key':
       case 'mint':
         return state === undefined
           ? [refusedFor('account_not_found')]
           : this.judgeSigned(state, index, request, operation, window)
+      case 'release_hold':
+        return judgeRelease(state, operation, window, this.settings, this.facts)
       case 'decline_legs':
         return [judgeDecline(state, operation, this.settings.verifies)]
       case 'pause':
@@ -212,6 +229,7 @@ export class AccountModel {
       case 'accepted':
       case 'rotated':
       case 'minted':
+      case 'hold_created':
         return this.objectionToUse(request, answer, indexes, window, attempts)
       case 'registered': {
         const { created, replayed, mismatch, account } = answer
@@ -247,6 +265,15 @@ export class AccountModel {
           this.objectionToDeparture(request.operation, answer.account, indexes) ??
           allowed((one) => one.kind === 'effect')
         )
+      case 'hold_released': {
+        const { operation } = request
+        if (operation.kind !== 'release_hold') return 'another kind of answer'
+        const holdId = signedFields(operation.payload).holdId ?? ''
+        return (
+          objectionToRelease(answer, holdId, this.facts.endOfHold(holdId, window.toMs)) ??
+          allowed((one) => one.kind === 'released')
+        )
+      }
       case 'legs_declined':
         return allowed((one) => one.kind === 'declined')
       default:
@@ -287,13 +314,14 @@ export class AccountModel {
 
   private objectionToUse(
     { operation }: ModelRequest,
-    answer: Extract<Answer, { kind: 'accepted' | 'rotated' | 'minted' }>,
+    answer: Extract<Answer, { kind: UsingKind }>,
     indexes: readonly number[],
     { fromMs, toMs }: Window,
     attempts: 'one' | 'many',
   ): string | undefined {
     const kind = KINDS[answer.kind]
-    if (!('payload' in operation) || OPERATIONS[kind] !== operation.kind) return 'another kind of answer'
+    if (!('payload' in operation) || !isUsing(operation) || USES[operation.kind] !== kind)
+      return 'another kind of answer'
     const { payload, signature } = operation
     const use = this.uses.get(useKey(kind, signedFields(payload).idempotencyKey))
     if (use === undefined || use.fromMs > toMs) return `${answer.kind}, and not committed (I10)`
@@ -307,7 +335,7 @@ export class AccountModel {
     return signed ? undefined : `${answer.kind} without a signature by any key that was in force`
   }
 
-  private isAnswerOf(use: ModelUse, answer: Extract<Answer, { kind: 'accepted' | 'rotated' | 'minted' }>): boolean {
+  private isAnswerOf(use: ModelUse, answer: Extract<Answer, { kind: UsingKind }>): boolean {
     switch (answer.kind) {
       case 'accepted':
         return JSON.stringify(use.receipt) === JSON.stringify(answer.receipt)
@@ -315,6 +343,8 @@ export class AccountModel {
         return this.states[use.from]?.tip === answer.account.auditHash
       case 'minted':
         return use.mintTxnId === answer.txnId
+      case 'hold_created':
+        return use.holdId === answer.hold.holdId && answer.hold.status === 'active'
     }
   }
 
@@ -326,12 +356,12 @@ export class AccountModel {
     state: ModelState,
     index: number,
     request: ModelRequest,
-    operation: Extract<Operation, { kind: 'submit' | 'rotate_key' | 'mint' }>,
+    operation: SignedOperation,
     window: Window,
   ): readonly Expected[] {
     if (state.status === 'erased') return [refusedFor('account_closed')]
     const { payload, signature } = operation
-    const fields = signedFields(payload)
+    const fields = fieldsOf(operation)
     const kind = USES[operation.kind]
     const found = this.uses.get(useKey(kind, fields.idempotencyKey))
     const use = found !== undefined && found.from <= index ? found : undefined
@@ -344,7 +374,10 @@ export class AccountModel {
     if (elsewhere !== undefined) return [elsewhere]
     switch (operation.kind) {
       case 'submit':
+      case 'capture':
         return this.judgeSubmission(state, index, request, fields, window)
+      case 'create_hold':
+        return this.judgeCreation(state, index, request.accountId, fields, window)
       case 'mint':
         return judgeMint(state, request, fields, window, this.facts)
       case 'rotate_key':
@@ -374,8 +407,8 @@ export class AccountModel {
     fields: SignedFields,
     window: Window,
   ): readonly Expected[] {
-    const { type, ledgerId, termsHash } = fields
-    const isStopped = state.paused && state.status === 'active' && type !== 'credit'
+    const { type, ledgerId, holdId, termsHash } = fields
+    const isStopped = state.paused && state.status === 'active' && type !== 'credit' && holdId === null
     if (type === 'credit' && termsHash === null && caller.boundary !== true) return [refusedFor('boundary_not_granted')]
     if (ledgerId !== null && ledgerId !== this.settings.ledgerId) return [refusedFor('wrong_ledger')]
     const doubts: Expected[] = []
@@ -384,6 +417,26 @@ export class AccountModel {
       if (certain) return doubts
     }
     return [...doubts, isStopped ? refusedFor('account_paused') : EFFECT]
+  }
+
+  private judgeCreation(
+    state: ModelState,
+    index: number,
+    accountId: string,
+    fields: SignedFields,
+    window: Window,
+  ): readonly Expected[] {
+    const { ledgerId, expiresAtMs } = fields
+    const { ledgerId: own, wallAt } = this.settings
+    if (ledgerId !== null && ledgerId !== own) return [refusedFor('wrong_ledger')]
+    const isTooLong = (expiresAtMs ?? 0) > wallAt(window.fromMs) + LONGEST_HOLD_MS + CLOCK_ERROR_MS
+    if (isTooLong) return [refusedFor('expired')]
+    const doubts: Expected[] = []
+    for (const { code, certain } of this.doubts(state, index, accountId, fields, window)) {
+      doubts.push(refusedFor(code))
+      if (certain) return doubts
+    }
+    return [...doubts, ...judgeHold(state, fields)]
   }
 
   private *doubts(
@@ -441,11 +494,27 @@ export class AccountModel {
   }
 }
 
-const KINDS = { accepted: 'transaction', rotated: 'key_rotation', minted: 'mint' } as const
-const OPERATIONS = { transaction: 'submit', key_rotation: 'rotate_key', mint: 'mint' } as const
-const USES = { submit: 'transaction', rotate_key: 'key_rotation', mint: 'mint' } as const
+const KINDS = {
+  accepted: 'transaction',
+  rotated: 'key_rotation',
+  minted: 'mint',
+  hold_created: 'hold',
+} as const
+export const USES = {
+  submit: 'transaction',
+  capture: 'transaction',
+  rotate_key: 'key_rotation',
+  mint: 'mint',
+  create_hold: 'hold',
+} as const
 
-type UseKind = 'transaction' | 'key_rotation' | 'mint'
+type UseKind = (typeof USES)[keyof typeof USES]
+type UsingKind = keyof typeof KINDS
+type SignedOperation = Extract<AccountOperation, { readonly kind: keyof typeof USES }>
+
+function isUsing(operation: AccountOperation): operation is SignedOperation {
+  return operation.kind in USES
+}
 
 export function useKey(operation: UseKind, idempotencyKey: string): string {
   return `${operation} ${idempotencyKey}`

@@ -70,11 +70,12 @@ function playerOf({ random }: Cast, accountId: string): ClientAccount {
     transaction: keys('sent there', 2 + random.integer(4)),
     key_rotation: keys('rotated there', 1),
     mint: keys('minted there', random.integer(2)),
+    hold: keys('held there', 1),
   }
   return { accountId, keys: [`key ${accountId}`], sent: [], usedThere }
 }
 
-const NOTHING_USED: ForeignKeyUses = { transaction: [], key_rotation: [], mint: [] }
+const NOTHING_USED: ForeignKeyUses = { transaction: [], key_rotation: [], mint: [], hold: [] }
 
 function accountOf(
   cast: Cast,

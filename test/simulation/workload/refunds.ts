@@ -38,12 +38,13 @@ export class RefundRequests {
     })
   }
 
-  /** As clients read them: credits of transfers, and a few that no transfer caused. */
+  /** As clients read them: credits of transfers, captures, and a few that no transfer caused. */
   private receivedBy({ accountId }: ClientAccount): readonly Transaction[] {
     const own: Transaction[] = []
     for (const { transaction } of this.cast.world.database.rows.transactions.values()) {
-      const { type, tokenId, counterTxnId, sequence } = transaction
-      const isOwn = transaction.accountId === accountId && type === 'credit' && !isNftAsset(tokenId)
+      const { type, tokenId, counterTxnId, sequence, holdId } = transaction
+      const isReceived = type === 'credit' || holdId !== undefined
+      const isOwn = transaction.accountId === accountId && isReceived && !isNftAsset(tokenId)
       if (isOwn && (counterTxnId !== null || sequence === 1)) own.push(transaction)
     }
     return own

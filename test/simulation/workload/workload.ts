@@ -5,7 +5,7 @@
 import type { GatewayOutcome, GatewayRequest } from '../../../runtime/edge/ledger-gateway.ts'
 import type { SimEdge, World } from '../cluster/cluster-node.ts'
 import { isPoisonous } from '../reference/fields.ts'
-import { ATTACKER, IMPORTER, REHEARSER, REMOVER } from '../plan.ts'
+import { ATTACKER, HOLDER, IMPORTER, REHEARSER, REMOVER } from '../plan.ts'
 import type { SeededRandom } from '../kernel/sim-random.ts'
 import { AccountRequests } from './accounts.ts'
 import { type Ask, Cast, createStage, learn, type Stage } from './cast.ts'
@@ -14,6 +14,7 @@ import { DepartureRequests } from './departures.ts'
 import { HostileRequests } from './hostile.ts'
 import { ImportRequests } from './imports.ts'
 import { NftRequests } from './nfts.ts'
+import { PaymentHoldRequests } from './payment-holds.ts'
 import { RehearsalRequests } from './rehearsals.ts'
 import { ValueRequests } from './value.ts'
 
@@ -44,6 +45,8 @@ const IMPORT_SHARE = 0.3
 const DEPARTURE_SHARE = 0.3
 /** Share of the seeds with a client that asks for dry runs. */
 const REHEARSAL_SHARE = 0.4
+/** Share of the seeds with a client that creates, captures and releases holds. */
+const HOLDS_SHARE = 0.5
 /** Share of the seeds with a hostile client. */
 const HOSTILE_SHARE = 0.4
 
@@ -110,6 +113,11 @@ export class Workload {
     if (rehearses.chance(REHEARSAL_SHARE) && !idle.has(REHEARSER)) {
       const cast = this.castOf('r', rehearses)
       void this.begin(cast, () => new RehearsalRequests(cast).play(durationMs))
+    }
+    const holds = random.fork('holds')
+    if (holds.chance(HOLDS_SHARE) && !idle.has(HOLDER)) {
+      const cast = this.castOf('p', holds)
+      void this.begin(cast, () => new PaymentHoldRequests(cast).play(durationMs))
     }
     const attacks = random.fork('attacks')
     if (attacks.chance(HOSTILE_SHARE) && !idle.has(ATTACKER)) {
