@@ -164,6 +164,7 @@ export type AccountMessage =
   | {
       readonly type: 'pay_capture'
       readonly holdId: string
+      readonly tokenId: string
       readonly txnId: string
       readonly toAccountId: string
       readonly amount: string
@@ -175,6 +176,7 @@ export type AccountMessage =
   | {
       readonly type: 'free_hold'
       readonly holdId: string
+      readonly tokenId: string
       readonly cause: 'hold_released' | 'hold_expired'
       readonly amount: string
       readonly reason: string | null

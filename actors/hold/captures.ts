@@ -80,6 +80,7 @@ export function capture(hold: HoldData, command: Capture, { id, status }: Contex
   const paid: AccountMessage = {
     type: 'pay_capture',
     holdId: id,
+    tokenId: hold.tokenId,
     txnId: command.txnId,
     toAccountId: hold.toAccountId,
     amount: command.amount,
@@ -129,7 +130,7 @@ function released(hold: HoldData, command: Stamp, reason: string | null) {
 /** The payer's account gets back what remains. */
 function freed(hold: HoldData, command: Stamp, cause: 'hold_released' | 'hold_expired', reason: string | null) {
   const amount = formatQuantity(remainingOf(hold))
-  const freeing = { type: 'free_hold', holdId: hold.id, cause, amount, reason } as const
+  const freeing = { type: 'free_hold', holdId: hold.id, tokenId: hold.tokenId, cause, amount, reason } as const
   const data = written(hold, command, ended(hold, command))
   return { data, effects: [sent(accountAddress(hold.accountId), freeing)] }
 }

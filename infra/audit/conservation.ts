@@ -1,8 +1,11 @@
 /**
  * Checks that value is conserved (I4) in one snapshot of the whole ledger. Per asset: balances + holds + messages in transit =
  * supply + credits - debits of external accounts. The rows are sealed, so they are decrypted and summed here in batches.
+ * Also per asset: payers have on hold what remains of the holds, with the decisions that are in transit to the payers.
  */
 import { type Hold, valueOf } from '../../actors/account/state.ts'
+import { remainingOf } from '../../actors/hold/state.ts'
+import type { Message } from '../../actors/message.ts'
 import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import type { Finding } from '../../runtime/audit/finding.ts'
 import { balanceFrom } from '../postgres/rows/account-parts.ts'
@@ -10,7 +13,7 @@ import { PLACES } from '../postgres/rows/row-sealer.ts'
 import { accountKeyName, LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
 import type { Moment } from './audit-reads.ts'
 import { keyFindings, type Opened, opened } from './opened.ts'
-import { readCrossings, readTokens, readUndelivered } from './value-outside-accounts.ts'
+import { readActiveHolds, readCrossings, readTokens, readUndelivered } from './value-outside-accounts.ts'
 import type { Look, Step, Walk } from './walk.ts'
 
 const BALANCES = 'SELECT shard_id, account_id, token_id, document FROM balances'
@@ -77,9 +80,11 @@ function addHolds({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): P
     await fetchKeys(rows.map((row) => accountKeyName(row.account_id)))
     for (const { shard_id: shardId, account_id: ref, hold_id: holdRef, document } of rows) {
       const place = PLACES.hold(shardId, ref, holdRef)
-      const held = opened(() => valueOf(JSON.parse(vault.open(accountKeyName(ref), place, document)) as Hold))
-      taken(tally, `account ${ref}, hold ${holdRef}`, held, (value) => {
+      const held = opened(() => JSON.parse(vault.open(accountKeyName(ref), place, document)) as Hold)
+      taken(tally, `account ${ref}, hold ${holdRef}`, held, (hold) => {
+        const value = valueOf(hold)
         if (value !== undefined) tally.add(value.tokenId, value.quantity)
+        if (hold.kind === 'payment') tally.reserve(hold.tokenId, parseQuantity(hold.remaining))
       })
     }
   })
@@ -88,9 +93,13 @@ function addHolds({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): P
 /** Adds messages, and takes supplies and the sums of external accounts. */
 async function addOthers(moment: Moment, tally: ValueTally): Promise<void> {
   await readUndelivered(moment, (place, envelope) => {
-    taken(tally, place, envelope, ({ carries }) => {
+    taken(tally, place, envelope, ({ carries, message }) => {
       for (const { tokenId, quantity } of carries) tally.add(tokenId, quantity)
+      if ('tokenId' in message) tally.reserve(message.tokenId, -onHoldUntil(message))
     })
+  })
+  await readActiveHolds(moment, (place, hold) => {
+    taken(tally, place, hold, (state) => tally.reserve(state.tokenId, -remainingOf(state)))
   })
   await readTokens(moment, (place, token) => {
     taken(tally, place, token, ({ status, tokenId, totalSupply }) => {
@@ -105,6 +114,19 @@ async function addOthers(moment: Moment, tally: ValueTally): Promise<void> {
       }
     })
   })
+}
+
+/** The part of a payer's hold that ends when the message is handled, or begins to be the hold's. */
+function onHoldUntil(message: Message): Quantity {
+  switch (message.type) {
+    case 'open_hold':
+    case 'free_hold':
+      return parseQuantity(message.amount)
+    case 'pay_capture':
+      return parseQuantity(message.amount) + parseQuantity(message.releases)
+    default:
+      return ZERO
+  }
 }
 
 function taken<T>(tally: ValueTally, place: string, row: Opened<T>, take: (value: T) => void): void {
@@ -126,6 +148,8 @@ interface ValueTally {
   readonly add: (tokenId: string, quantity: Quantity | string) => void
   /** Subtracts supply or external credits. Throws for a malformed quantity. */
   readonly take: (tokenId: string, quantity: Quantity | string) => void
+  /** Adds value that a payer has on hold; negative: that a hold says it has. */
+  readonly reserve: (tokenId: string, quantity: Quantity) => void
   readonly unread: (place: string, problem: string) => void
   /** Number of assets. */
   readonly assets: () => number
@@ -137,28 +161,38 @@ const NAMED = 100
 
 function createValueTally(): ValueTally {
   const sums = new Map<string, Quantity>()
+  const reserved = new Map<string, Quantity>()
   const unread: (readonly [string, string])[] = []
   let more = 0
   return {
     add: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) + quantityOf(quantity)),
     take: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) - quantityOf(quantity)),
+    reserve: (tokenId, quantity) => void reserved.set(tokenId, (reserved.get(tokenId) ?? ZERO) + quantity),
     unread: (place, problem) => {
       if (unread.length < NAMED) unread.push([place, problem])
       else more += 1
     },
     assets: () => sums.size,
     wrong: () => {
-      const assets = [...sums].filter(([, sum]) => sum !== 0n).map(([tokenId]) => tokenId)
       return [
-        ...assets
-          .sort()
-          .slice(0, NAMED)
-          .map((tokenId) => [`asset ${tokenId}`, 'what there is of it is not what came into being'] as const),
+        ...unbalanced(sums, 'what there is of it is not what came into being'),
+        ...unbalanced(reserved, 'what payers have on hold of it is not what remains of the holds'),
         ...unread,
         ...(more === 0 ? [] : [['the whole ledger', `${more} more rows cannot be read`] as const]),
       ]
     },
   }
+}
+
+function unbalanced(
+  sums: ReadonlyMap<string, Quantity>,
+  problem: string,
+): readonly (readonly [place: string, problem: string])[] {
+  const assets = [...sums].filter(([, sum]) => sum !== 0n).map(([tokenId]) => tokenId)
+  return assets
+    .sort()
+    .slice(0, NAMED)
+    .map((tokenId) => [`asset ${tokenId}`, problem] as const)
 }
 
 function quantityOf(given: Quantity | string): Quantity {

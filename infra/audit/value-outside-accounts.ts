@@ -1,4 +1,8 @@
-/** Reads the value that no account has: messages in transit, the supplies of tokens, and the sums of external accounts. */
+/**
+ * Reads the value that no account has: messages in transit, the supplies of tokens, and the sums of external accounts.
+ * Also reads what remains of active holds, which their payers reserve.
+ */
+import type { HoldState } from '../../actors/hold/state.ts'
 import type { Envelope } from '../../actors/message.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import type { BoundaryCrossing, WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
@@ -77,6 +81,19 @@ export function readTokens({ inBatches, fetchKeys, vault }: ValueSource, take: T
     for (const row of rows) {
       const token = opened(() => openToken(row, vault))
       take(`token ${row.actor_id}`, token)
+    }
+  })
+}
+
+const HOLDS = `
+SELECT shard_id, kind, actor_id, version, class_id, status, document FROM actors WHERE kind = 'hold' AND status = 'active'`
+
+export function readActiveHolds({ inBatches, fetchKeys, vault }: ValueSource, take: TakeRow<HoldState>): Promise<void> {
+  return inBatches<ActorRow>(HOLDS, [], async (rows) => {
+    await fetchKeys(rows.map(keyNameOfActorRow))
+    for (const row of rows) {
+      const hold = opened(() => stateOf('hold', row, vault))
+      take(`hold ${row.actor_id}`, hold)
     }
   })
 }

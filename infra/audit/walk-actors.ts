@@ -1,8 +1,9 @@
 /**
- * Checks that classes, groups and exchanges can be decrypted and match their columns, and that accounts have the holds of
- * undecided groups. Other walks check the effects of their decisions. An actor that cannot be decrypted is stuck.
+ * Checks that classes, groups, exchanges and holds can be decrypted and match their columns, and that accounts have the
+ * holds of undecided groups. A hold's captures must not exceed its amount. Other walks check the effects of their decisions. An actor that cannot be decrypted is stuck.
  */
 import type { ActorState } from '../../actors/actor-state.ts'
+import { remainingOf } from '../../actors/hold/state.ts'
 import type { Finding, Subject } from '../../runtime/audit/finding.ts'
 import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/rows/actor-documents.ts'
 import { PLACES } from '../postgres/rows/row-sealer.ts'
@@ -12,7 +13,7 @@ import { openGroupFindings, UNDECIDED } from './open-groups.ts'
 import { opened } from './opened.ts'
 import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
-const KINDS = ['class', 'exchange', 'group'] as const
+const KINDS = ['class', 'exchange', 'group', 'hold'] as const
 type Kind = (typeof KINDS)[number]
 
 /** The next page begins after this actor. */
@@ -32,11 +33,12 @@ interface Row extends ActorRow {
   readonly due_at: Date | null
 }
 
-/** Groups and exchanges decide on value; a class determines the provenance of its NFTs. */
+/** Groups, exchanges and holds decide on value; a class determines the provenance of its NFTs. */
 const SUBJECT_OF: Readonly<Record<Kind, Subject>> = {
   class: 'provenance',
   exchange: 'value_is_conserved',
   group: 'value_is_conserved',
+  hold: 'value_is_conserved',
 }
 
 export const actorsWalk: Walk<ActorsCursor> = {
@@ -73,7 +75,10 @@ function openWhole(row: Row, vault: RowVault): ActorState {
     state.version === Number(row.version) &&
     state.status === row.status &&
     state.dueAtMs === (row.due_at?.getTime() ?? null)
-  if (agrees) return state
   const place = PLACES.actor(row.shard_id, row.kind, row.actor_id, Number(row.version))
+  if (state.kind === 'hold' && remainingOf(state) < 0n) {
+    throw new UnreadableRow(place, 'more of it is captured than its amount')
+  }
+  if (agrees) return state
   throw new UnreadableRow(place, 'its columns are not what was sealed')
 }

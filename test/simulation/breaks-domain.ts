@@ -3,7 +3,8 @@ import { type AccountState, ARRIVAL_HOLD_ID, type ArrivalHold, type Balance } fr
 import { NOTHING_HELD } from '../../actors/account/state.ts'
 import { Balances } from '../../actors/account/balances.ts'
 import { Holds } from '../../actors/account/holds.ts'
-import { LARGEST, parseQuantity, ZERO } from '../../actors/money.ts'
+import type { HoldState } from '../../actors/hold/state.ts'
+import { LARGEST, formatQuantity, parseQuantity, ZERO } from '../../actors/money.ts'
 import { type AnyCommand, type AnyState, type StepActor, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
 
 /** Steps matching commands of an account on a changed state; `after` restores parts of the resulting state. */
@@ -80,6 +81,20 @@ const refundingPending: StepActor = (actor, state, command, evidence) => {
     ...after,
     holds: Holds.of([...hidden, ...after.holds]),
   }))
+}
+
+/** Steps matching commands of a hold on a changed state; `after` restores parts of the resulting state. */
+function onHold(
+  type: AnyCommand['type'],
+  before: (state: HoldState) => HoldState,
+  after: (stepped: HoldState, state: HoldState) => HoldState,
+): StepActor {
+  return (actor, state, command, evidence) => {
+    if (state?.kind !== 'hold' || command.type !== type) return stepActor(actor, state, command, evidence)
+    const outcome = stepActor(actor, before(state), command, evidence)
+    if (outcome.kind !== 'stepped' || outcome.state?.kind !== 'hold') return outcome
+    return { ...outcome, state: after(outcome.state, state) }
+  }
 }
 
 /** Moves, holds or burns an NFT that is already on hold. */
@@ -192,6 +207,27 @@ export const DOMAIN_BREAKS = {
   compensates_unmarked: compensatingUnmarked,
   refunds_beyond: refundingBeyond,
   refunds_pending: refundingPending,
+  /** Ignores what was captured before. */
+  captures_beyond: onHold(
+    'capture_hold',
+    (state) => ({ ...state, captured: '0' }),
+    (stepped, { captured }) => ({
+      ...stepped,
+      captured: formatQuantity(parseQuantity(stepped.captured) + parseQuantity(captured)),
+    }),
+  ),
+  /** Accepts captures after the expiry, as long as the timer has not come. */
+  captures_expired: onHold(
+    'capture_hold',
+    (state) => ({ ...state, expiresAtMs: Number.MAX_SAFE_INTEGER }),
+    (stepped, { expiresAtMs }) => ({ ...stepped, expiresAtMs }),
+  ),
+  /** Releases a hold that has ended. */
+  releases_ended: onHold(
+    'end_hold',
+    (state) => ({ ...state, status: 'active' }),
+    (stepped) => stepped,
+  ),
   moves_held: movingHeld,
   /** Ignores the earlier use of an idempotency key. */
   ignores_keys: (actor, state, command, evidence) =>

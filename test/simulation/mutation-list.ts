@@ -266,6 +266,25 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     seeds: [8, 20],
     foundAs: /R1: /,
   },
+  captures_beyond: {
+    rule: 'D25: the captures of a hold never exceed its amount',
+    breaks: { step: DOMAIN_BREAKS.captures_beyond },
+    seeds: [1, 40],
+    foundAs: /Y1: .* are captured/,
+  },
+  captures_expired: {
+    rule: 'D25: a hold accepts no capture after its expiry',
+    breaks: { step: DOMAIN_BREAKS.captures_expired },
+    plan: busy,
+    seeds: [1, 60],
+    foundAs: /Y3: .* after its expiry/,
+  },
+  releases_ended: {
+    rule: 'D25: a hold ends once',
+    breaks: { step: DOMAIN_BREAKS.releases_ended },
+    seeds: [1, 40],
+    foundAs: /Y1: .* was \w+ and is released/,
+  },
   gives_room_away: {
     rule: 'I5: room is kept for incoming and returning value',
     breaks: { step: DOMAIN_BREAKS.gives_room_away },
