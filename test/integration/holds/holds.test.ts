@@ -1,13 +1,11 @@
 /** Holds on a real ledger: random captures, releases and expiries race, and no unit is paid twice or lost. */
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Answer } from '../../../actors/account/outcome.ts'
-import type { HoldView } from '../../../actors/hold/state.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../../actors/money.ts'
 import { createLedgerReads, type PostgresLedgerReads } from '../../../infra/postgres/reads/ledger-reads-postgres.ts'
 import { homeOf, shardOf } from '../../contract/ledger-reads/ledger-reads-postgres-subject.ts'
 import { createSeededRandom } from '../../simulation/kernel/sim-random.ts'
-import { type AuditedLedger, createAuditedLedger, Parties, type Party } from '../../support/audited-ledger.ts'
+import { answered, PartiesOfHolds } from '../../support/audited-holds.ts'
+import { type AuditedLedger, createAuditedLedger, Parties } from '../../support/audited-ledger.ts'
 import { findingsOf, startAuditor } from '../../support/auditing.ts'
 import { until } from '../../support/postgres/ledger-store-postgres.ts'
 
@@ -18,72 +16,21 @@ const AMOUNT = '10'
 let ledger: AuditedLedger
 let reads: PostgresLedgerReads
 let parties: Parties
-let payer: Party
-let beneficiary: Party
+let holding: PartiesOfHolds
 
 beforeAll(async () => {
   ledger = await createAuditedLedger()
   const { url, ledgerId, vault } = ledger
   reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
   parties = new Parties(ledger)
-  payer = await parties.open('payer')
-  beneficiary = await parties.open('beneficiary')
+  const payer = await parties.open('payer')
+  holding = new PartiesOfHolds(parties, payer, await parties.open('beneficiary'))
   await answered(() => parties.submit(payer, { type: 'credit', amount: '1000', idempotency_key: 'funds' }))
 })
 afterAll(async () => {
   await reads?.close()
   await ledger?.close()
 })
-
-/** Asks again while the ledger is unavailable, as clients do. */
-async function answered<T>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await ask()
-    } catch (failure) {
-      if (!String(failure).includes('"kind":"unavailable"')) throw failure
-    }
-  }
-}
-
-function create(amount: string, expiresAtMs: number, key: string = randomUUID()): Promise<Answer> {
-  const fields = {
-    to_account_id: beneficiary.accountId,
-    amount,
-    expires_at: new Date(expiresAtMs).toISOString(),
-    metadata: { order: '7' },
-    idempotency_key: key,
-  }
-  return answered(() =>
-    parties.signed(payer, fields, (payload, signature) => ({ kind: 'create_hold', payload, signature })),
-  )
-}
-
-async function held(amount: string, expiresAtMs: number): Promise<HoldView> {
-  const answer = await create(amount, expiresAtMs)
-  if (answer.kind !== 'hold_created') throw new Error(JSON.stringify(answer))
-  return answer.hold
-}
-
-async function capture(holdId: string, amount: string, final: boolean): Promise<string> {
-  const fields = { hold_id: holdId, amount, final, idempotency_key: randomUUID() }
-  const named = { fromAccountId: payer.accountId, tokenId: 'BASE' }
-  const answer = await answered(() =>
-    parties.signed(beneficiary, fields, (payload, signature) => ({ kind: 'capture', payload, signature, ...named })),
-  )
-  if (answer.kind !== 'accepted') throw new Error(JSON.stringify(answer))
-  return answer.receipt.txnId
-}
-
-function release(holdId: string): Promise<Answer> {
-  return answered(() =>
-    parties.signed(beneficiary, { hold_id: holdId }, (payload, signature) => ({
-      kind: 'release_hold',
-      payload,
-      signature,
-    })),
-  )
-}
 
 async function balanceOf(accountId: string): Promise<readonly (string | undefined)[]> {
   const [held] = (await reads.balances(accountId)) ?? []
@@ -96,35 +43,38 @@ function sumOf(amounts: readonly string[]): Quantity {
 
 test('a hold is readable at once, and a repeat of its creation gets the same hold', async () => {
   const expiresAtMs = Date.now() + 3_600_000
-  const first = await create('4', expiresAtMs, 'once')
-  const again = await create('4', expiresAtMs, 'once')
+  const first = await holding.create('4', expiresAtMs, 'once')
+  const again = await holding.create('4', expiresAtMs, 'once')
   if (first.kind !== 'hold_created') throw new Error(JSON.stringify(first))
   expect(again).toMatchObject({ kind: 'hold_created', hold: first.hold, replayed: true, mismatch: false })
   expect(await reads.hold(first.hold.holdId)).toEqual(first.hold)
   expect(await reads.holds('payer', 'active', null, 10)).toEqual({ holds: [first.hold], next: null })
   expect(await reads.holds('nobody', 'active', null, 10)).toBeUndefined()
   expect(await balanceOf('payer')).toEqual(['1000', '996'])
-  expect(await release(first.hold.holdId)).toMatchObject({ kind: 'hold_released', hold: { status: 'released' } })
+  expect(await holding.release(first.hold.holdId)).toMatchObject({
+    kind: 'hold_released',
+    hold: { status: 'released' },
+  })
   await parties.atRest()
   expect(await balanceOf('payer')).toEqual(['1000', '1000'])
   expect(await reads.hold(first.hold.holdId)).toMatchObject({ status: 'released', metadata: null })
 })
 
 test('beyond the available part nothing is reserved', async () => {
-  await expect(create('1000.1', Date.now() + 3_600_000)).rejects.toThrow('insufficient_funds')
+  await expect(holding.create('1000.1', Date.now() + 3_600_000)).rejects.toThrow('insufficient_funds')
   expect(await balanceOf('payer')).toEqual(['1000', '1000'])
 })
 
 test('racing captures, releases and expiries pay each captured unit once', { timeout: 120_000 }, async () => {
   const random = createSeededRandom(25)
   const holds = await Promise.all(
-    Array.from({ length: HOLDS }, () => held(AMOUNT, Date.now() + 500 + random.integer(4_000))),
+    Array.from({ length: HOLDS }, () => holding.held(AMOUNT, Date.now() + 500 + random.integer(4_000))),
   )
   const pick = (): string => holds[random.integer(HOLDS)]?.holdId ?? ''
   const captures = await Promise.all(
     Array.from({ length: CAPTURES }, async () => {
-      if (random.chance(0.1)) await release(pick())
-      return capture(pick(), `${1 + random.integer(6)}.5`, random.chance(0.1))
+      if (random.chance(0.1)) await holding.release(pick())
+      return holding.capture(pick(), `${1 + random.integer(6)}.5`, random.chance(0.1))
     }),
   )
   await parties.atRest()

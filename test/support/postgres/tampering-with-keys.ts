@@ -226,6 +226,9 @@ async function followColumns(sql: postgres.Sql, vault: RowVault, actorId: string
     const isOwned = state.status === 'active' || state.status === 'held'
     await sql`UPDATE actors SET status = ${state.status}, owner = ${isOwned ? vault.accountRef(state.owner) : null}
                WHERE kind = 'instance' AND actor_id = ${actorId}`
+  } else if (state.kind === 'hold') {
+    const dueAt = state.dueAtMs === null ? null : new Date(state.dueAtMs)
+    await sql`UPDATE actors SET status = ${state.status}, due_at = ${dueAt} WHERE kind = 'hold' AND actor_id = ${actorId}`
   } else if (state.kind === 'class') {
     await sql`UPDATE actors SET issuer = ${vault.accountRef(state.issuer)} WHERE kind = 'class' AND actor_id = ${actorId}`
   }
