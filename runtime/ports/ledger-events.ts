@@ -31,6 +31,10 @@ export const EVENT_NAMES = [
   'account.erased',
   /** An entry whose account was erased later: its kind was erased, too. */
   'account.redacted',
+  /** Of the payer's chain. A capture is a transaction with the hold's ID. */
+  'hold.created',
+  'hold.released',
+  'hold.expired',
   'nft.minted',
   'nft.transferred',
   'nft.burned',

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Holder, LedgerClient, membersOf, textOf } from '../support/client/client.ts'
 import { agreed, agreementOn, finalGroup, groupOf, legFields, payment } from '../support/client/client-groups.ts'
+import { captured, heldFor } from '../support/client/client-holds.ts'
 import { type Members, newAccountKeys } from '../support/client/client-keys.ts'
 import { changeStatus, funded, moved, outcomeOf } from '../support/client/client-moves.ts'
 import { classOf, historyOf, instanceOf, mintedTo, type Nft } from '../support/client/client-nfts.ts'
@@ -19,6 +20,7 @@ const OWN = {
   amount: '918273645.546372819',
   metadata: 'recognizable metadata of a credit',
   key: 'recognizable-idempotency-key-77aa',
+  hold: 'recognizable-idempotency-key-of-a-hold',
   reason: 'recognizable reason to close',
   erasure: 'recognizable reason to erase',
 }
@@ -32,6 +34,7 @@ let alice: Holder
 let bob: Holder
 let ruby: Nft
 let groupId: string
+let holdIds: readonly string[]
 let attestationId: string
 let merkleRoot: string
 let credit: Members
@@ -66,6 +69,11 @@ async function liveALife(): Promise<void> {
   await moved(client, alice, legFields(agreement, 0))
   await moved(client, bob, legFields(agreement, 1))
   await finalGroup(client, agreement)
+  const paid = await heldFor(client, alice, bob, { amount: '3', idempotency_key: OWN.hold })
+  const received = await heldFor(client, bob, alice, { amount: '3' })
+  holdIds = [paid, received]
+  await captured(client, bob, paid, { amount: '2', final: true })
+  await captured(client, alice, received, { amount: '3' })
   ruby = await mintedTo(client, bob, { class_id: await classOf(client, 'Gems', bob), instance_id: 'ruby' }, alice)
   await moved(client, alice, { type: 'transfer', ...ruby, to_account_id: bob.accountId })
   const statement = {
@@ -133,13 +141,14 @@ describe('an account', () => {
     const after = await openedDump(cluster.databaseUrl(), vault)
     // Before the erasure the search finds the texts.
     expect(tablesWith(before, OWN.metadata)).toEqual(['transactions'])
-    expect(tablesWith(before, ALICE, ref)).toEqual(['accounts', 'audit_entries', 'transactions'])
+    expect(tablesWith(before, ALICE, ref)).toEqual(['accounts', 'audit_entries', 'operations', 'transactions'])
     const of = before.filter(({ owner }) => owner === ref).map(({ table }) => table)
     expect([...new Set(of)].toSorted()).toEqual([
       'account_keys',
       'accounts',
       'audit_entries',
       'balances',
+      'operations',
       'transactions',
     ])
     expect(of.length).toBeGreaterThan(8)
@@ -223,6 +232,11 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     const names = new Set(legs.flatMap((leg) => [leg['account_id'], leg['to_account_id']]))
     const history = await historyOf(client, ruby)
     for (const event of history) names.add(event['from']).add(event['to'])
+    for (const holdId of holdIds) {
+      const hold = await client.read(`/v1/holds/${holdId}`)
+      expect([hold['status'], hold['metadata']]).toEqual(['captured', undefined])
+      names.add(hold['account_id']).add(hold['to_account_id'])
+    }
     const attestation = await client.read(`/v1/attestations/${attestationId}`)
     names.add(attestation['attester'])
     // Signed documents of the service contain the pseudonym.

@@ -10,6 +10,7 @@ import { runningNatsUrl } from '../../infra/embedded/nats-server.ts'
 import { createSealedBodies } from '../../infra/nats/message-bodies.ts'
 import { type Holder, LedgerClient } from '../support/client/client.ts'
 import { agreed, agreementOn, finalGroup, legFields } from '../support/client/client-groups.ts'
+import { heldFor } from '../support/client/client-holds.ts'
 import { accepted, moved } from '../support/client/client-moves.ts'
 import { classOf, mint } from '../support/client/client-nfts.ts'
 import { type Cluster, readPostgresRecord, startCluster, until } from '../support/processes/cluster-process.ts'
@@ -26,9 +27,11 @@ const SECRETS = {
   'amount that came in': '918273645.546372819',
   'amount of a transfer': '73519.842617',
   'amount of a leg': '28641.973513',
+  'amount of a hold': '61937.284615',
   'balance of the sender': '918171483.730242819',
   'balance of the receiver': '73520.842617',
   metadata: 'recognizable metadata of a transfer',
+  'metadata of a hold': 'recognizable metadata of a hold',
   'idempotency key': 'recognizable-idempotency-key-5d1e',
   'reason of a freeze': 'recognizable reason to freeze',
   'metadata of an NFT': 'recognizable red',
@@ -189,6 +192,10 @@ async function liveALife(cluster: Cluster): Promise<void> {
   const group = await agreed(client, agreementOn(legs))
   for (const [index, holder] of [sender, receiver].entries()) await accepted(client, holder, legFields(group, index))
   await finalGroup(client, group)
+  await heldFor(client, sender, receiver, {
+    amount: SECRETS['amount of a hold'],
+    metadata: { note: SECRETS['metadata of a hold'] },
+  })
   const classId = await classOf(client, READABLE['name of an NFT class'], sender)
   const minted = await mint(client, sender, classId, {
     instance_id: 'one',

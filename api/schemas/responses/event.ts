@@ -16,7 +16,7 @@ export const eventResponse = define('Event', 'One event of the ledger: CloudEven
   datacontenttype: [v.literal('application/json'), 'The media type of `data`.'],
   data: [
     jsonObject,
-    'Of a transaction: `transaction` and its signed `receipt`. Of an account: the entry of its chain. Of a group, an NFT or an attestation: its resource. `erased` is true if the account was erased since.',
+    'Of a transaction: `transaction` and its signed `receipt`. Of an account or a hold: the entry of the account’s chain. Of a group, an NFT or an attestation: its resource. `erased` is true if the account was erased since.',
   ],
 })
 

@@ -155,6 +155,9 @@ const NAMES: Readonly<Record<string, EventName>> = {
   resumption: 'account.resumed',
   arrival: 'account.imported',
   settlement: 'account.leg_settled',
+  hold_created: 'hold.created',
+  hold_released: 'hold.released',
+  hold_expired: 'hold.expired',
   erasure: 'account.erased',
 }
 

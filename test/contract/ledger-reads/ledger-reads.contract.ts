@@ -27,6 +27,7 @@ import {
   viewedBy,
   walk,
 } from './ledger-reads-scene.ts'
+import { holdTests } from './ledger-reads-holds.contract.ts'
 import { nftTests } from './ledger-reads-nfts.contract.ts'
 import { actorTests, movingTests } from './ledger-reads-values.contract.ts'
 
@@ -45,6 +46,7 @@ export function ledgerReadsContract(name: string, create: () => Promise<LedgerRe
     movingTests(() => ({ ...subject, book }))
     actorTests(() => ({ ...subject, book }))
     nftTests(() => ({ ...subject, book }))
+    holdTests(() => ({ ...subject, book }))
     listTests(() => ({ ...subject, book }))
   })
 }

@@ -1,6 +1,7 @@
 /** Holds on a real ledger: random captures, releases and expiries race, and no unit is paid twice or lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../../actors/money.ts'
+import { createLedgerEvents } from '../../../infra/postgres/reads/ledger-events-postgres.ts'
 import { createLedgerReads, type PostgresLedgerReads } from '../../../infra/postgres/reads/ledger-reads-postgres.ts'
 import { homeOf, shardOf } from '../../contract/ledger-reads/ledger-reads-postgres-subject.ts'
 import { createSeededRandom } from '../../simulation/kernel/sim-random.ts'
@@ -98,6 +99,28 @@ test('racing captures, releases and expiries pay each captured unit once', { tim
   const left = formatQuantity(parseQuantity('1000') - parseQuantity(total))
   expect(await balanceOf('beneficiary')).toEqual([total, total])
   expect(await balanceOf('payer')).toEqual([left, left])
+})
+
+test('each creation, capture and end of a hold is an event of its payer', async () => {
+  const { url, ledgerId, vault } = ledger
+  const events = createLedgerEvents({ url, ledgerId, vault })
+  const { events: all } = await events.read(null, 5_000)
+  await events.close()
+  const [ends] = await ledger.sql<{ created: number; captured: number; expired: number }[]>`
+    SELECT count(*)::integer AS created, count(*) FILTER (WHERE status = 'captured')::integer AS captured,
+           count(*) FILTER (WHERE status = 'expired')::integer AS expired FROM actors WHERE kind = 'hold'`
+  const named = (name: string) => all.filter((event) => event.name === name)
+  expect(named('hold.created')).toHaveLength(ends?.created ?? 0)
+  expect(named('hold.expired')).toHaveLength(ends?.expired ?? 0)
+  expect(named('hold.released').length).toBeGreaterThan(0)
+  for (const { subject, accountIds, tokenIds, timeMs } of [...named('hold.created'), ...named('hold.expired')]) {
+    expect([subject, accountIds, tokenIds, timeMs]).toEqual(['payer', ['payer'], ['BASE'], expect.any(Number)])
+  }
+  const captures = named('transaction.completed').filter(
+    ({ content, subject }) =>
+      content.kind === 'transaction' && content.transaction.holdId !== undefined && subject === 'payer',
+  )
+  expect(captures.length).toBeGreaterThan(ends?.captured ?? 0)
 })
 
 test('the auditor finds nothing wrong', { timeout: 60_000 }, async () => {

@@ -16,11 +16,13 @@ import {
   holdingsAfterDeparture,
   portageOf,
 } from './accounts-portage.ts'
+import { AccountHolds, HOLD_KINDS } from './accounts-holds.ts'
+import { checkElsewhere } from './accounts-elsewhere.ts'
 import { type Chained, type EntryFields, movements, ownsNfts, type Part } from './accounts-part.ts'
 import { checkSettlement, demandSettlements } from './accounts-settlements.ts'
 import type { ImportBook } from '../reference/imports.ts'
 import { addressOf, chainHash, GENESIS } from '../../support/reference-encoding.ts'
-import { assetOf, decimalsOf, fieldsOf, isNftAsset, signedFields, unitsOf } from '../reference/fields.ts'
+import { assetOf, fieldsOf, isNftAsset, signedFields, unitsOf } from '../reference/fields.ts'
 import {
   between,
   type BoundsOf,
@@ -33,7 +35,6 @@ import {
   isSame,
 } from '../reference/funds.ts'
 import { AccountModel, type ModelFacts, type ModelSettings, type ModelState, useKey } from '../reference/model.ts'
-import { isAgreed } from '../reference/rules.ts'
 
 export interface ReplaySettings extends ModelSettings {
   readonly imports: ImportBook
@@ -50,14 +51,13 @@ export class AccountReplay {
   readonly accounts = new Map<string, AccountModel>()
   /** The time at which a status change took effect, by its reason: the workload gives each change a unique reason. */
   readonly statusReasons = new Map<string, number>()
-  /** The signer and the order of each hold, as its entry states them. */
-  private readonly creations = new Map<string, { readonly keyId: string; readonly hash: string }>()
   private readonly demand: Demand
   private readonly now: () => number
   private readonly settings: ReplaySettings
   private readonly facts: ModelFacts
   private readonly funds: FundsChecker
   private readonly paymentHolds: PaymentHoldChecker
+  private readonly ofHolds: AccountHolds
   readonly portage: AccountPortage
 
   constructor(
@@ -74,6 +74,7 @@ export class AccountReplay {
     this.facts = facts
     this.funds = funds
     this.paymentHolds = paymentHolds
+    this.ofHolds = new AccountHolds(demand, now, settings, { funds, paymentHolds })
   }
 
   account(shardId: number, accountId: string): AccountModel {
@@ -127,7 +128,7 @@ export class AccountReplay {
     }
     this.funds.check(at, part.after)
     this.judge(part)
-    this.heldOrders(part)
+    for (const { key, use } of this.ofHolds.recorded(part)) this.use(part, key, use)
     this.compare(part)
   }
 
@@ -175,7 +176,7 @@ export class AccountReplay {
           values.get(String(fields['token_id'])) ?? this.funds.valueOf(at, String(fields['token_id'])),
         )
         model.states.push({ ...before, ...chained, occupied: 'perhaps' })
-      } else if (HOLD_KINDS.has(fields['kind'])) this.holdsValue(part, before, fields, chained, values)
+      } else if (HOLD_KINDS.has(fields['kind'])) this.ofHolds.entered(part, before, fields, chained, values)
       else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
       else this.getsKey(part, before, fields, chained)
     }
@@ -247,52 +248,6 @@ export class AccountReplay {
     if (burnsInGroups || isNftAsset(tokenId)) return
     const balance = unitsOf(String(fields['balance_after'])) + unitsOf(String(fields['incoming'] ?? '0'))
     this.demand(balance === values.get(tokenId), `I4: ${at}: the entry of ${transaction.txnId} shows another balance`)
-  }
-
-  /** A hold takes value from what is available, or gives it back: the balance stays. */
-  private holdsValue(
-    { at, accountId, batch, model, onHold }: Part,
-    before: ModelState,
-    fields: EntryFields,
-    chained: Chained,
-    values: ReadonlyMap<string, bigint>,
-  ): void {
-    const tokenId = String(fields['token_id'])
-    const shown = unitsOf(String(fields['balance_after'])) + unitsOf(String(fields['incoming'] ?? '0'))
-    const value = values.get(tokenId) ?? this.funds.valueOf(at, tokenId)
-    const burns = this.funds.burning(at, tokenId)
-    this.demand(burns > 0n || shown === value, `I4: ${at}: entry ${chained.sequence} of a hold shows another balance`)
-    this.paymentHolds.entry(at, accountId, fields)
-    onHold.push([tokenId, String(fields['amount'])])
-    model.states.push({ ...before, ...chained, occupied: 'perhaps' })
-    if (fields['kind'] !== 'hold_created') return
-    this.demand(before.status === 'active' && !before.paused, `M1: ${at}: created a hold while ${before.status}`)
-    const holdId = String(fields['hold_id'])
-    const isKept = batch.holds.some(
-      ({ accountId: of, hold }) => of === accountId && 'holdId' in hold && hold.holdId === holdId,
-    )
-    this.demand(isKept, `Y4: ${at}: created ${holdId}, and does not keep it`)
-    this.creations.set(holdId, { keyId: before.keyId, hash: String(fields['submission_hash']) })
-  }
-
-  /** A creation is recorded under its key once the hold is open. */
-  private heldOrders(part: Part): void {
-    const { at, accountId, batch, model } = part
-    for (const recorded of batch.operations) {
-      if (recorded.accountId !== accountId || recorded.operation !== 'hold') continue
-      const { idempotencyKey, payloadHash, keyId, answer } = recorded
-      const { holdId } = answer.hold
-      const creation = this.creations.get(holdId)
-      const same = creation?.keyId === keyId && creation.hash === payloadHash
-      this.demand(same, `I3: ${at}: the hold ${holdId} is recorded for another order`)
-      const ordered = this.settings.orderUnderKey('hold', accountId, idempotencyKey, payloadHash)
-      const publicKey = model.states.find((state) => state.keyId === keyId)?.publicKey ?? ''
-      const signed = ordered !== undefined && this.settings.verifies(publicKey, ordered.payload, ordered.signature)
-      this.demand(signed, `I3: ${at}: no client ordered the hold ${holdId} under the key in force`)
-      if (ordered === undefined) continue
-      const from = { from: model.states.length - 1, fromMs: this.now() }
-      this.use(part, useKey('hold', idempotencyKey), { ...from, ...ordered, publicKey, receipt: null, holdId })
-    }
   }
 
   /** A rotation, or the first key of a keyless account. */
@@ -426,42 +381,8 @@ export class AccountReplay {
     const signed = this.settings.verifies(publicKey, payload, signature)
     this.demand(signed, `M1: ${at}: ${txnId} is not signed by the key it was accepted under`)
     this.demand(fields.idempotencyKey === transaction.idempotencyKey, `I3: ${at}: another key than was signed`)
-    this.elsewhere(part, transaction)
+    checkElsewhere(this.demand, this.facts, part, transaction)
     this.noteUse(part, transaction, publicKey)
-  }
-
-  /** Conditions on other actors, and on the group that the transaction is a leg of. */
-  private elsewhere(
-    { at, accountId, model, heard, firstIndex }: Part,
-    transaction: TransactionRecord & { readonly payload: string },
-  ): void {
-    const { txnId, status } = transaction
-    const fields = fieldsOf(transaction)
-    const { tokenId, amount, receive, toAccountId, type, termsHash, groupId } = fields
-    for (const side of [{ tokenId, amount }, ...(receive === null ? [] : [receive])]) {
-      if (side.tokenId === 'BASE') continue
-      if (isNftAsset(side.tokenId)) {
-        const there = this.facts.mintedSince(side.tokenId) !== undefined
-        this.demand(there, `M1: ${at}: ${txnId} is of ${side.tokenId}, which is no NFT`)
-        continue
-      }
-      const token = this.facts.token(side.tokenId)
-      const fits = token !== undefined && decimalsOf(side.amount) <= token.decimals
-      this.demand(fits, `M1: ${at}: ${txnId} is of ${side.amount} ${side.tokenId}, which is no such token`)
-    }
-    if (type === 'mint')
-      this.demand(this.facts.token(tokenId)?.issuer === accountId, `M1: ${txnId} mints for a stranger`)
-    const known = toAccountId === null || this.facts.openSince(toAccountId) !== undefined
-    this.demand(known, `M1: ${txnId} goes to ${toAccountId}, which does not exist`)
-    const states = model.states.slice(firstIndex)
-    if (termsHash === null) {
-      const free = states.some(({ legs }) => !legs.some((leg) => leg.groupId === groupId))
-      this.demand(free, `M1: ${at}: ${txnId} is under a registered group and no leg of it`)
-      return
-    }
-    const agreed = states.some(({ legs }) => legs.some((leg) => isAgreed(leg, fields)))
-    const passed = heard.some((message) => message.type === 'expect_leg' && message.groupId === groupId)
-    this.demand(agreed || passed, `I8: ${at}: ${txnId} is an unexpected leg (${status})`)
   }
 
   private noteUse(part: Part, transaction: TransactionWrite['transaction'], publicKey: string): void {
@@ -504,8 +425,6 @@ export class AccountReplay {
     this.demand(same, `M1: ${at}: the stored account is not the model's`)
   }
 }
-
-const HOLD_KINDS: ReadonlySet<unknown> = new Set(['hold_created', 'hold_released', 'hold_expired'])
 
 /** The number of steps of one commit for the account. */
 function stepsOf({ accounts }: ShardBatch, accountId: string): number {

@@ -25,7 +25,7 @@ interface Followed {
   readonly expiresAtMs: number
   paid: bigint
   received: bigint
-  /** What remained at the end, once the payer has it back. */
+  /** The part that no capture took, once the payer has it back. */
   rest: bigint | undefined
   state: { readonly fromMs: number; readonly openedMs: number; readonly is: HoldState } | undefined
 }

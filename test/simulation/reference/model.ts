@@ -10,7 +10,8 @@ import type { Operation } from '../../../runtime/protocol/messages.ts'
 import type { AccountView, Answer, SubmissionReceipt } from '../../../actors/account/outcome.ts'
 import type { RefusalCode } from '../../../actors/refusal.ts'
 import type { Caller, TransactionType } from '../../../actors/account/commands.ts'
-import { decimalsOf, fieldsOf, isNftAsset, isPoisonous, type SignedFields, signedFields } from './fields.ts'
+import { CLOCK_ERROR_MS, type Doubtful, doubtsOf } from './doubts.ts'
+import { fieldsOf, isPoisonous, type SignedFields, signedFields } from './fields.ts'
 import type { HoldState } from '../../../actors/hold/state.ts'
 import type { Holdings } from './funds.ts'
 import { judgeHold, judgeRelease, objectionToRelease } from './payment-holds.ts'
@@ -18,9 +19,7 @@ import { type HeldArrival, isPortage, isTrueOf, judgePortage, type Origin, type 
 import { Registrations } from './registrations.ts'
 import {
   BY_NFT_HOME,
-  isAgreed,
   isAs,
-  isSelfTransfer,
   judgeDecline,
   judgeMint,
   judgePause,
@@ -152,8 +151,6 @@ export interface ModelFacts {
   readonly usedThere: (importId: string, accountId: string) => ReadonlySet<string>
 }
 
-/** Largest error of any node's clock. */
-const CLOCK_ERROR_MS = 1_500
 /** D25: 90 days. */
 const LONGEST_HOLD_MS = 7_776_000_000
 const EFFECT = { kind: 'effect' } as const
@@ -412,11 +409,16 @@ export class AccountModel {
     if (type === 'credit' && termsHash === null && caller.boundary !== true) return [refusedFor('boundary_not_granted')]
     if (ledgerId !== null && ledgerId !== this.settings.ledgerId) return [refusedFor('wrong_ledger')]
     const doubts: Expected[] = []
-    for (const { code, certain } of this.doubts(state, index, accountId, fields, window)) {
+    for (const { code, certain } of doubtsOf(this.doubtful(index), state, accountId, fields, window)) {
       doubts.push(refusedFor(code))
       if (certain) return doubts
     }
     return [...doubts, isStopped ? refusedFor('account_paused') : EFFECT]
+  }
+
+  private doubtful(index: number): Doubtful {
+    const grouped = this.grouped.filter(({ from }) => from <= index)
+    return { wallAt: this.settings.wallAt, facts: this.facts, grouped, index }
   }
 
   private judgeCreation(
@@ -432,65 +434,11 @@ export class AccountModel {
     const isTooLong = (expiresAtMs ?? 0) > wallAt(window.fromMs) + LONGEST_HOLD_MS + CLOCK_ERROR_MS
     if (isTooLong) return [refusedFor('expired')]
     const doubts: Expected[] = []
-    for (const { code, certain } of this.doubts(state, index, accountId, fields, window)) {
+    for (const { code, certain } of doubtsOf(this.doubtful(index), state, accountId, fields, window)) {
       doubts.push(refusedFor(code))
       if (certain) return doubts
     }
     return [...doubts, ...judgeHold(state, fields)]
-  }
-
-  private *doubts(
-    state: ModelState,
-    index: number,
-    accountId: string,
-    fields: SignedFields,
-    { fromMs, toMs }: Window,
-  ): Generator<{ readonly code: RefusalCode; readonly certain: boolean }> {
-    const { expiresAtMs, toAccountId, type, tokenId, receive } = fields
-    const { wallAt } = this.settings
-    if (expiresAtMs !== null && expiresAtMs <= wallAt(toMs) + CLOCK_ERROR_MS) {
-      yield { code: 'expired', certain: expiresAtMs < wallAt(fromMs) - CLOCK_ERROR_MS }
-    }
-    const since = (known: number | undefined): { readonly may: boolean; readonly certain: boolean } => ({
-      may: known === undefined || known >= fromMs,
-      certain: known === undefined || known > toMs,
-    })
-    const sides = [{ tokenId, amount: fields.amount }, ...(receive === null ? [] : [receive])]
-    for (const side of sides.filter((one) => one.tokenId !== 'BASE')) {
-      if (isNftAsset(side.tokenId)) {
-        const nftClass = since(this.facts.nftClass(side.tokenId.slice(0, side.tokenId.indexOf('/')))?.fromMs)
-        if (nftClass.may) yield { code: 'class_not_found', certain: nftClass.certain }
-        const minted = since(this.facts.mintedSince(side.tokenId))
-        if (minted.may) yield { code: 'instance_not_found', certain: minted.certain }
-        continue
-      }
-      const token = this.facts.token(side.tokenId)
-      const { may, certain } = since(token?.fromMs)
-      if (may) yield { code: 'token_not_found', certain }
-      if (decimalsOf(side.amount) > (token?.decimals ?? 18)) yield { code: 'amount_precision', certain: true }
-    }
-    if (type === 'mint' && this.facts.token(tokenId)?.issuer !== accountId) yield { code: 'not_issuer', certain: true }
-    const receiver = since(toAccountId === null ? -Infinity : this.facts.openSince(toAccountId))
-    if (receiver.may) yield { code: 'receiver_not_found', certain: receiver.certain }
-    yield* this.groupDoubts(state, index, fields)
-  }
-
-  private *groupDoubts(
-    { legs }: ModelState,
-    index: number,
-    fields: SignedFields,
-  ): Generator<{ readonly code: RefusalCode; readonly certain: boolean }> {
-    const { groupId, termsHash, type, tokenId } = fields
-    if (groupId === null) return
-    if (termsHash !== null) {
-      const expected = legs.some((leg) => leg.state === 'expected' && isAgreed(leg, fields))
-      if (!expected) yield { code: 'group_terms_unknown', certain: true }
-      return
-    }
-    if (legs.some((leg) => leg.groupId === groupId)) yield { code: 'group_registered', certain: true }
-    const known = this.grouped.filter((use) => use.from <= index && use.groupId === groupId && use.tokenId === tokenId)
-    const uses = known.filter((use) => isSelfTransfer(use.type, type))
-    if (uses.length > 0) yield { code: 'self_transfer', certain: uses.some(({ surelyFrom }) => surelyFrom <= index) }
   }
 }
 

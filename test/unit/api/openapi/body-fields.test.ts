@@ -8,7 +8,8 @@ import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
 import { nameReferredTo } from '../../../../api/openapi/openapi-types.ts'
 import { DocumentedInterface } from '../../../support/documented-interface.ts'
 import { bodyOf, createEdgeFixture, refusalOf, signedIn } from '../fakes/edge-fixture.ts'
-import { CODES, FIELDS, MADE_OF_OTHERS, type FieldRule } from './field-rules.ts'
+import { CODES, FIELDS, MADE_OF_OTHERS } from './field-rules.ts'
+import type { FieldRule } from './field-values.ts'
 import { WRITTEN, type WrittenId } from '../routes/written-requests.ts'
 
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
