@@ -32,7 +32,7 @@ export function judgeDeparture(account: AccountState, command: DepartCommand): A
   }
   // U1.
   if (!holdsNothing(account, { balances: true })) {
-    return refusal('account_not_empty', 'The account has pending operations or NFTs.', 'account_ids')
+    return refusal('account_not_empty', 'The account has pending operations, active holds or NFTs.', 'account_ids')
   }
   if (tokenId === null) {
     return holdsNothing(account)

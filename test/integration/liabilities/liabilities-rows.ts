@@ -26,6 +26,8 @@ export interface OwedRows {
   readonly boundary: (tokenId: string, credited: string, debited?: string) => Promise<void>
   readonly token: (tokenId: string, totalSupply: string, status?: TokenState['status']) => Promise<void>
   readonly hold: (accountId: string, tokenId: string, value: string) => Promise<void>
+  /** A hold of which the account is the payer: the balance still contains the value. */
+  readonly paymentHold: (accountId: string, tokenId: string, value: string) => Promise<void>
   /** Removes all holds of the account. */
   readonly release: (accountId: string) => Promise<void>
   /** A message that the receiver has not processed. */
@@ -124,6 +126,11 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
       // The leg of an open group has taken the amount from the balance.
       const terms = { ...LEG_TERMS, accountId, amount, tokenId }
       const hold = legHold({ leg: holds, state: 'completed', txnId: null, terms })
+      const write = change(accountId, (account) => ({ holds: Holds.of([...account.holds, [holdId(hold), hold]]) }))
+      await commit(shardOf(accountId), { accounts: [write], holds: [{ accountId, holdId: holdId(hold), hold }] })
+    },
+    paymentHold: async (accountId, tokenId, remaining) => {
+      const hold = { kind: 'payment', holdId: 'hld_1', toAccountId: 'any', tokenId, remaining, opening: null } as const
       const write = change(accountId, (account) => ({ holds: Holds.of([...account.holds, [holdId(hold), hold]]) }))
       await commit(shardOf(accountId), { accounts: [write], holds: [{ accountId, holdId: holdId(hold), hold }] })
     },

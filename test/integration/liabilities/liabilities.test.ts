@@ -84,6 +84,17 @@ describe('the liabilities', () => {
     })
   })
 
+  test('S1: count value on hold once, for its payer', async () => {
+    await ledger.balance('alice', 'BASE', '5')
+    await ledger.paymentHold('alice', 'BASE', '3')
+    // A capture of 1 that the payer has paid and the beneficiary has not received.
+    await ledger.message(accountAddress('bob'), ['BASE', '1'])
+    await ledger.boundary('BASE', '6')
+    const source = ledger.open()
+    expect(await source.liabilities()).toMatchObject({ totalLiabilities: '6' })
+    expect([await provenBy(source, 'alice'), await provenBy(source, 'bob')]).toEqual([{ BASE: '5' }, { BASE: '1' }])
+  })
+
   test('S1: do not include processed messages', async () => {
     await ledger.balance('alice', 'BASE', '5')
     await ledger.message(accountAddress('alice'), ['BASE', '5'])

@@ -18,6 +18,7 @@ import {
   stateAfter,
   stepAccount,
 } from '../../../support/accounts.ts'
+import { createHoldCommand } from '../../../support/holds.ts'
 
 const GROUP = '0b2f8f0e-7f1c-4c5e-9d5e-0a1b2c3d4e5f'
 
@@ -99,6 +100,16 @@ test('the account closes once it is empty, and a repeated departure gets the sam
   expect(at.status).toBe('closed')
   expect(ask(at, departCommand(null))).toBe('answered departed')
   expect(ask(at, departCommand(BASE_UNIT))).toBe('answered departed')
+})
+
+test('an account whose value is on hold does not depart', () => {
+  const funded = afterSteps(registerCommand(), submitCommand({ type: 'credit', amount: '10.5', tokenId: BASE_UNIT }))
+  const creation = createHoldCommand({ accountId: ACCOUNT, payload: '{}' })
+  const payer = stateAfter(stepAccount(funded, creation, { ...SIGNED, exists: () => true }))
+  const { at } = after(payer, statusCommand({ status: 'frozen' }))
+  for (const tokenId of [BASE_UNIT, null]) {
+    expect(ask(at, departCommand(tokenId))).toBe('answered account_not_empty')
+  }
 })
 
 test('a balance that arrives before the close departs as well, and its amount is added', () => {
