@@ -269,20 +269,20 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   captures_beyond: {
     rule: 'D25: the captures of a hold never exceed its amount',
     breaks: { step: DOMAIN_BREAKS.captures_beyond },
-    seeds: [1, 40],
+    seeds: [26, 40],
     foundAs: /Y1: .* are captured/,
   },
   captures_expired: {
     rule: 'D25: a hold accepts no capture after its expiry',
     breaks: { step: DOMAIN_BREAKS.captures_expired },
     plan: busy,
-    seeds: [1, 60],
+    seeds: [4, 20],
     foundAs: /Y3: .* after its expiry/,
   },
   releases_ended: {
     rule: 'D25: a hold ends once',
     breaks: { step: DOMAIN_BREAKS.releases_ended },
-    seeds: [1, 40],
+    seeds: [4, 20],
     foundAs: /Y1: .* was \w+ and is released/,
   },
   gives_room_away: {
