@@ -177,6 +177,7 @@ export type AccountMessage =
       readonly type: 'free_hold'
       readonly holdId: string
       readonly tokenId: string
+      readonly toAccountId: string
       readonly cause: 'hold_released' | 'hold_expired'
       readonly amount: string
       readonly reason: string | null

@@ -61,9 +61,7 @@ type Arrival = AccountCommandOf<'take_arrival' | 'drop_arrival' | 'note_used_key
 const GUARDS = {
   isReplay: (_account: AccountData, _command: AccountCommand, { evidence }: Context) => evidence.earlier !== undefined,
   isPaused: ({ paused }: AccountData) => paused === true,
-  /** A capture also brings value in, and sends none. */
-  isCredit: (_account: AccountData, { submission: { type, capture } }: SubmitCommand) =>
-    type === 'credit' || capture !== undefined,
+  isCredit: (_account: AccountData, { submission: { type } }: SubmitCommand) => type === 'credit',
   isMinting: (account: AccountData, { idempotencyKey }: MintCommand) =>
     mintUnderWay(account, idempotencyKey) !== undefined,
   isOpening: ({ holds }: AccountData, { idempotencyKey }: CreateHoldCommand) =>

@@ -61,10 +61,11 @@ export function isExpired({ expiresAtMs, lastTimeMs }: HoldData, { atMs }: Stamp
 /** Z1. undefined: the capture is accepted. `status`: before it. */
 export function captureRefusal(hold: HoldData, status: HoldStatus, command: Capture): FailureCode | undefined {
   // Another account learns nothing of the hold.
-  if (command.accountId !== hold.toAccountId || command.fromAccountId !== hold.accountId) return 'hold_not_found'
-  if (command.tokenId !== hold.tokenId) return 'hold_not_found'
+  if (command.accountId !== hold.toAccountId || command.tokenId !== hold.tokenId) return 'hold_not_found'
   if (status === 'expired' || (status === 'active' && isExpired(hold, command))) return 'hold_expired'
   if (status !== 'active') return 'hold_not_active'
+  // The payer of an ended hold may be erased, and known by another name.
+  if (command.fromAccountId !== hold.accountId) return 'hold_not_found'
   return parseQuantity(command.amount) > remainingOf(hold) ? 'hold_exceeded' : undefined
 }
 
@@ -130,7 +131,8 @@ function released(hold: HoldData, command: Stamp, reason: string | null) {
 /** The payer's account gets back what remains. */
 function freed(hold: HoldData, command: Stamp, cause: 'hold_released' | 'hold_expired', reason: string | null) {
   const amount = formatQuantity(remainingOf(hold))
-  const freeing = { type: 'free_hold', holdId: hold.id, tokenId: hold.tokenId, cause, amount, reason } as const
+  const { id: holdId, tokenId, toAccountId } = hold
+  const freeing = { type: 'free_hold', holdId, tokenId, toAccountId, cause, amount, reason } as const
   const data = written(hold, command, ended(hold, command))
   return { data, effects: [sent(accountAddress(hold.accountId), freeing)] }
 }

@@ -1,8 +1,12 @@
 /**
  * Checks that value is conserved (I4) in one snapshot of the whole ledger. Per asset: balances + holds + messages in transit =
  * supply + credits - debits of external accounts. The rows are sealed, so they are decrypted and summed here in batches.
- * Also per asset: payers have on hold what remains of the holds, with the decisions that are in transit to the payers.
+ * Also for each hold: its payer has on hold for its beneficiary what remains of it, with the decisions that are in transit to
+ * the payer. The quantities of an asset are added up with a random factor for each hold, so that the sum is zero only if each
+ * hold and its payer agree, without a list of all holds.
  */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { ActorAddress } from '../../actors/address.ts'
 import { type Hold, valueOf } from '../../actors/account/state.ts'
 import { remainingOf } from '../../actors/hold/state.ts'
 import type { Message } from '../../actors/message.ts'
@@ -84,7 +88,7 @@ function addHolds({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): P
       taken(tally, `account ${ref}, hold ${holdRef}`, held, (hold) => {
         const value = valueOf(hold)
         if (value !== undefined) tally.add(value.tokenId, value.quantity)
-        if (hold.kind === 'payment') tally.reserve(hold.tokenId, parseQuantity(hold.remaining))
+        if (hold.kind === 'payment') tally.reserve({ ...hold, payerRef: ref }, parseQuantity(hold.remaining))
       })
     }
   })
@@ -92,14 +96,21 @@ function addHolds({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): P
 
 /** Adds messages, and takes supplies and the sums of external accounts. */
 async function addOthers(moment: Moment, tally: ValueTally): Promise<void> {
+  const { vault } = moment
   await readUndelivered(moment, (place, envelope) => {
-    taken(tally, place, envelope, ({ carries, message }) => {
+    taken(tally, place, envelope, ({ to, carries, message }) => {
       for (const { tokenId, quantity } of carries) tally.add(tokenId, quantity)
-      if ('tokenId' in message) tally.reserve(message.tokenId, -onHoldUntil(message))
+      const decided = decidedBy(message, to)
+      if (decided !== undefined)
+        tally.reserve({ ...decided, payerRef: vault.accountRef(decided.payer) }, -decided.quantity)
     })
   })
   await readActiveHolds(moment, (place, hold) => {
-    taken(tally, place, hold, (state) => tally.reserve(state.tokenId, -remainingOf(state)))
+    taken(tally, place, hold, (state) => {
+      const { id: holdId, tokenId, toAccountId, accountId } = state
+      const payerRef = vault.accountRef(accountId)
+      tally.reserve({ holdId, tokenId, toAccountId, payerRef }, -remainingOf(state))
+    })
   })
   await readTokens(moment, (place, token) => {
     taken(tally, place, token, ({ status, tokenId, totalSupply }) => {
@@ -116,16 +127,24 @@ async function addOthers(moment: Moment, tally: ValueTally): Promise<void> {
   })
 }
 
-/** The part of a payer's hold that ends when the message is handled, or begins to be the hold's. */
-function onHoldUntil(message: Message): Quantity {
+/** The part of a payer's hold that ends when the message is handled, or begins to be the hold's. undefined: none. */
+function decidedBy(message: Message, to: ActorAddress) {
   switch (message.type) {
-    case 'open_hold':
-    case 'free_hold':
-      return parseQuantity(message.amount)
-    case 'pay_capture':
-      return parseQuantity(message.amount) + parseQuantity(message.releases)
+    case 'open_hold': {
+      const { accountId: payer, tokenId, toAccountId, amount } = message
+      return { holdId: to.id, tokenId, toAccountId, payer, quantity: parseQuantity(amount) }
+    }
+    case 'free_hold': {
+      const { holdId, tokenId, toAccountId, amount } = message
+      return { holdId, tokenId, toAccountId, payer: to.id, quantity: parseQuantity(amount) }
+    }
+    case 'pay_capture': {
+      const { holdId, tokenId, toAccountId, amount, releases } = message
+      const quantity = parseQuantity(amount) + parseQuantity(releases)
+      return { holdId, tokenId, toAccountId, payer: to.id, quantity }
+    }
     default:
-      return ZERO
+      return undefined
   }
 }
 
@@ -149,7 +168,7 @@ interface ValueTally {
   /** Subtracts supply or external credits. Throws for a malformed quantity. */
   readonly take: (tokenId: string, quantity: Quantity | string) => void
   /** Adds value that a payer has on hold; negative: that a hold says it has. */
-  readonly reserve: (tokenId: string, quantity: Quantity) => void
+  readonly reserve: (hold: HoldName, quantity: Quantity) => void
   readonly unread: (place: string, problem: string) => void
   /** Number of assets. */
   readonly assets: () => number
@@ -157,17 +176,40 @@ interface ValueTally {
   readonly wrong: () => readonly (readonly [place: string, problem: string])[]
 }
 
+/** Both sides of a hold name it so. */
+interface HoldName {
+  readonly holdId: string
+  readonly tokenId: string
+  readonly toAccountId: string
+  /** Reference of the payer's account. */
+  readonly payerRef: string
+}
+
 const NAMED = 100
+const FACTOR_DIGITS = 32
+
+/** A random number for each hold, the same for both sides, which no writer of rows can know before. */
+function createFactors(): (hold: HoldName) => bigint {
+  const key = randomBytes(32)
+  return ({ holdId, tokenId, toAccountId, payerRef }) => {
+    const name = JSON.stringify([holdId, tokenId, toAccountId, payerRef])
+    return BigInt(`0x${createHmac('sha256', key).update(name).digest('hex').slice(0, FACTOR_DIGITS)}`)
+  }
+}
 
 function createValueTally(): ValueTally {
   const sums = new Map<string, Quantity>()
-  const reserved = new Map<string, Quantity>()
+  const reserved = new Map<string, bigint>()
+  const factorOf = createFactors()
   const unread: (readonly [string, string])[] = []
   let more = 0
   return {
     add: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) + quantityOf(quantity)),
     take: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) - quantityOf(quantity)),
-    reserve: (tokenId, quantity) => void reserved.set(tokenId, (reserved.get(tokenId) ?? ZERO) + quantity),
+    reserve: (hold, quantity) => {
+      const sum = reserved.get(hold.tokenId) ?? 0n
+      reserved.set(hold.tokenId, sum + quantity * factorOf(hold))
+    },
     unread: (place, problem) => {
       if (unread.length < NAMED) unread.push([place, problem])
       else more += 1

@@ -303,8 +303,8 @@ export class Gateway implements LedgerGateway {
 
   /** The result of an earlier attempt of the same request is no replay to its client. */
   private asFirst(waiting: Waiting, answer: Answer): Answer {
-    if (!waiting.uncertain || (answer.kind !== 'accepted' && answer.kind !== 'minted') || answer.mismatch) return answer
-    const madeAtMs = answer.kind === 'minted' ? answer.instance.mintedAtMs : answer.receipt.enqueuedAtMs
+    const madeAtMs = madeAtOf(answer)
+    if (!waiting.uncertain || madeAtMs === undefined || !('mismatch' in answer) || answer.mismatch) return answer
     return madeAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
   }
 
@@ -370,5 +370,19 @@ export class Gateway implements LedgerGateway {
 
   measures(): { readonly waiting: number } {
     return { waiting: this.waiting.size }
+  }
+}
+
+/** When what the answer shows was made; undefined: it shows nothing that an earlier attempt could have made. */
+function madeAtOf(answer: Answer): number | undefined {
+  switch (answer.kind) {
+    case 'accepted':
+      return answer.receipt.enqueuedAtMs
+    case 'minted':
+      return answer.instance.mintedAtMs
+    case 'hold_created':
+      return answer.hold.createdAtMs
+    default:
+      return undefined
   }
 }

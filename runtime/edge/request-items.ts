@@ -21,7 +21,7 @@ const RETRIES = {
   dry_run: 'replays',
   capture: 'replays',
   create_hold: 'replays',
-  release_hold: 'replays',
+  release_hold: 'keyed',
   force_release: 'replays',
   rotate_key: 'replays',
   mint: 'replays',

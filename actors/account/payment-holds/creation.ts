@@ -1,7 +1,8 @@
 /**
  * Holds (D25) at the payer's account. It reserves the amount, and then does what the hold's home decides.
  *   H1. The idempotency key of a creation is kept from acceptance to the reply of the hold's home: a repeat waits.
- *   H2. The reserved value of a hold is what its home still has on hold, or what a message on the way will change.
+ *   H2. The reserved value of a hold is what its home still has on hold, or what a message on the way will change. Both name
+ *       the same beneficiary and asset.
  */
 import { accountAddress, holdAddress } from '../../address.ts'
 import { holdIdOf } from '../../identifiers.ts'
@@ -53,7 +54,8 @@ export function createHold(account: AccountData, command: CreateHoldCommand): Ac
 
 /** H1. */
 export function concludeOpening(turn: Turn, { holdId, hold: view }: AccountCommandOf<'hold_opened'>): void {
-  const hold = paymentHoldOf(turn, holdId)
+  const { tokenId, toAccountId } = view
+  const hold = paymentHoldOf(turn, { holdId, tokenId, toAccountId })
   const { opening } = hold
   invariant(opening !== null, `H1: the hold ${holdId} was opened twice`)
   const { idempotencyKey, payloadHash, acceptedUnder } = opening
@@ -77,9 +79,8 @@ export function concludeOpening(turn: Turn, { holdId, hold: view }: AccountComma
 
 /** Its beneficiary has kept room: nothing refuses the value. */
 export function payCapture(turn: Turn, command: AccountCommandOf<'pay_capture'>): void {
-  const { holdId, txnId, toAccountId, amount, metadata, releases, ends } = command
-  const hold = paymentHoldOf(turn, holdId)
-  const { tokenId } = hold
+  const { holdId, tokenId, txnId, toAccountId, amount, metadata, releases, ends } = command
+  const hold = paymentHoldOf(turn, command)
   const quantity = parseQuantity(amount)
   turn.change(tokenId, { balance: -quantity, reserved: -quantity })
   const { txnId: counterTxnId } = carriedOut(turn, {
@@ -98,18 +99,20 @@ export function payCapture(turn: Turn, command: AccountCommandOf<'pay_capture'>)
   turn.send(accountAddress(toAccountId), { type: 'conclude_transfer', txnId, failure: null, counterTxnId }, [
     { tokenId, quantity: amount },
   ])
-  if (parseQuantity(releases) !== 0n) free(turn, holdId, { cause: 'hold_released', amount: releases, reason: null })
+  if (parseQuantity(releases) === 0n) return
+  free(turn, { holdId, tokenId, toAccountId, cause: 'hold_released', amount: releases, reason: null })
 }
 
 export function freeHold(turn: Turn, command: AccountCommandOf<'free_hold'>): void {
-  free(turn, command.holdId, command)
+  free(turn, command)
 }
 
-type Freeing = Pick<AccountCommandOf<'free_hold'>, 'cause' | 'amount' | 'reason'>
+type Freeing = Pick<AccountCommandOf<'free_hold'>, 'cause' | 'amount' | 'reason'> & Terms
 
 /** Ends the hold: what remained of it is available again. */
-function free(turn: Turn, holdId: string, { cause, amount, reason }: Freeing): void {
-  const hold = paymentHoldOf(turn, holdId)
+function free(turn: Turn, freeing: Freeing): void {
+  const { holdId, cause, amount, reason } = freeing
+  const hold = paymentHoldOf(turn, freeing)
   const quantity = parseQuantity(amount)
   turn.change(hold.tokenId, { reserved: -quantity })
   reduce(turn, hold, quantity, true)
@@ -130,8 +133,12 @@ function reduce(turn: Turn, hold: PaymentHold, by: Quantity, ends: boolean): voi
   else turn.keep({ ...hold, remaining: formatQuantity(remaining) })
 }
 
-function paymentHoldOf(turn: Turn, holdId: string): PaymentHold {
+type Terms = Pick<PaymentHold, 'holdId' | 'tokenId' | 'toAccountId'>
+
+function paymentHoldOf(turn: Turn, { holdId, tokenId, toAccountId }: Terms): PaymentHold {
   const hold = turn.hold(holdId)
   invariant(hold?.kind === 'payment', `H2: ${holdId} was decided and is no hold of the account`)
+  const isSame = hold.tokenId === tokenId && hold.toAccountId === toAccountId
+  invariant(isSame, `H2: the hold ${holdId} was decided for another beneficiary or asset`)
   return hold
 }

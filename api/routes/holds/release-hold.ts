@@ -1,10 +1,11 @@
 /** POST /v1/holds/{id}/release: the beneficiary, or an administrator, ends a hold (D25). */
 import { accountAddress, holdAddress } from '../../../actors/address.ts'
+import type { HoldView } from '../../../actors/hold/state.ts'
 import { askLedger } from '../../endpoint/ask.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
 import { seenHold } from '../../endpoint/scoped-reads.ts'
-import { type Endpoint, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, type EndpointOutcome, pathValue, SUBMITTERS } from '../../endpoint/route.ts'
 import { jsonReply } from '../../http/reply.ts'
 import { carriedSignature, signedPayload } from '../../http/signed-body.ts'
 import { readRelease, releaseSchema } from '../../schemas/requests/hold.ts'
@@ -36,13 +37,18 @@ export const releaseHold: Endpoint = {
       release.kind === 'forced' || scope.includes(release.accountId) ? undefined : noSuchAccount(),
     async run(release, context, call) {
       const holdId = pathValue(call, 'holdId')
-      if ((await seenHold(context.reads, call.scope, holdId)) === undefined) return noSuchHold()
+      const seen = await seenHold(context.reads, call.scope, holdId)
+      if (seen === undefined) return noSuchHold()
+      // An erased account is shown by its pseudonym.
+      const { accountId: payerId, toAccountId } = seen
+      const shown = (hold: HoldView): EndpointOutcome =>
+        jsonReply(200, holdMembers({ ...hold, accountId: payerId, toAccountId }))
       if (release.kind === 'forced') {
         const forced = {
           actor: holdAddress(holdId),
           operation: { kind: 'force_release', reason: release.reason },
         } as const
-        return askLedger(context, call, forced, 'hold_released', (answer) => jsonReply(200, holdMembers(answer.hold)))
+        return askLedger(context, call, forced, 'hold_released', (answer) => shown(answer.hold))
       }
       const { accountId, signature } = release
       const payload = signedPayload(call.body, NOT_SIGNED)
@@ -51,7 +57,7 @@ export const releaseHold: Endpoint = {
         operation: { kind: 'release_hold', payload, signature: carriedSignature(signature) },
         signed: { payload, signature },
       } as const
-      return askLedger(context, call, request, 'hold_released', (answer) => jsonReply(200, holdMembers(answer.hold)))
+      return askLedger(context, call, request, 'hold_released', (answer) => shown(answer.hold))
     },
   }),
 }

@@ -28,13 +28,13 @@ export async function readHold(reading: Reading, holdId: string): Promise<HoldVi
   return view
 }
 
-/** `owner` stands in a range, as in OWNED of nft-reads.ts. */
+/** `owner` stands in a range, as in OWNED of nft-reads.ts. An erased account has no holds: its ID reveals no pseudonym. */
 export const HOLDS = `
 SELECT page.*
   FROM accounts
   LEFT JOIN LATERAL (${withRoom(
     `SELECT a.owner, a.status, ${ACTOR_ROW_COLUMNS} FROM actors a
-      WHERE a.kind = 'hold' AND (a.owner, a.status, a.actor_id) > ($2, $3, $4) AND (a.owner, a.status) <= ($2, $3)
+      WHERE accounts.status <> 'erased' AND a.kind = 'hold' AND (a.owner, a.status, a.actor_id) > ($2, $3, $4) AND (a.owner, a.status) <= ($2, $3)
       ORDER BY a.owner, a.status, a.actor_id LIMIT $5`,
     'owner, status, actor_id',
     'document',

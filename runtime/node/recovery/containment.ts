@@ -162,10 +162,11 @@ export function mayHaveBeenApplied(pending: Pending): boolean {
   return perhapsApplied || earlier !== undefined || isUsed || isUnderWay(pending)
 }
 
-/** Whether the request repeats a registration or a mint that its actor has begun: a later step may have applied it. */
+/** Whether the request repeats a registration, a mint or a hold that its actor has begun: a later step may have applied it. */
 function isUnderWay({ command, resident }: Pending): boolean {
   const state = resident?.state ?? null
   if (state?.kind === 'account') {
+    if (command.type === 'create_hold') return state.holds.openingOf(command.idempotencyKey) !== undefined
     return command.type === 'mint' && mintUnderWay(state, command.idempotencyKey) !== undefined
   }
   if (state === null || !('registrationKey' in state) || !('registrationKey' in command)) return false

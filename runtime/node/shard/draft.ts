@@ -126,17 +126,20 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
   return { kind: 'taken', answer: answer === 'deferred' ? null : answer }
 }
 
+const REFUSED_BY_ITSELF: ReadonlySet<string> = new Set(['register', 'decline_legs', 'release_hold'])
+
 /**
  * A status change that may have been applied must not be applied after later changes. A registration or a decline may
- * be refused because of its own effect: a declined leg is gone once its group has reverted.
+ * be refused because of its own effect: a declined leg is gone once its group has reverted. A release may be refused because
+ * the account has changed since.
  */
 function isUndeterminable(
   { perhapsApplied, keyAddress, command }: Pending,
   result: { readonly kind: string },
 ): boolean {
-  if (!perhapsApplied || keyAddress !== null) return false
+  if (!perhapsApplied || (keyAddress !== null && command.type !== 'release_hold')) return false
   if (command.type === 'change_status' || command.type === 'pause' || command.type === 'resume') return true
-  if ((command.type !== 'register' && command.type !== 'decline_legs') || !('answer' in result)) return false
+  if (!REFUSED_BY_ITSELF.has(command.type) || !('answer' in result)) return false
   return (result as { readonly answer: Answer }).answer.kind === 'refused'
 }
 

@@ -14,6 +14,7 @@ import { changeActors } from '../../support/postgres/tampering-with-keys.ts'
 
 let tampered: Tampered
 let holdId: string
+let otherId: string
 
 beforeAll(async () => {
   tampered = await createTampered(async (_, parties, { alice, bob }) => {
@@ -23,6 +24,7 @@ beforeAll(async () => {
     await holding.held('1', Date.now() + 200)
     await parties.atRest()
     ;({ holdId } = await holding.held('5'))
+    ;({ holdId: otherId } = await holding.held('4'))
     await holding.capture(holdId, '2')
     await parties.delivered()
   })
@@ -33,12 +35,20 @@ function onHold(changes: Partial<HoldState>): Tamper {
   return changeActors('hold', (hold) => (hold.id === holdId ? { ...hold, ...changes } : undefined))
 }
 
+/** The same sum for the asset. */
+const SHIFTED = changeActors('hold', (hold) => {
+  if (hold.id === holdId) return { ...hold, captured: '1' }
+  return hold.id === otherId ? { ...hold, captured: '1' } : undefined
+})
+
 test('an audit of undamaged holds has no findings', async () => {
   expect(await foundBy(tampered, () => Promise.resolve())).toEqual([])
 })
 
 const CASES: readonly Case[] = [
   ['a capture that the hold forgets', ['value_is_conserved'], onHold({ captured: '0' })],
+  ['another beneficiary', ['value_is_conserved'], onHold({ toAccountId: 'carol@audit' })],
+  ['a capture of another hold', ['value_is_conserved'], SHIFTED],
   ['more captures than its amount', ['value_is_conserved'], onHold({ captured: '6' })],
   [
     'an end that its payer does not know of',

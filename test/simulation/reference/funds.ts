@@ -71,7 +71,7 @@ interface Standing {
 export function endsOf({ status, incoming }: Standing, fields: SignedFields, of: BoundsOf): ReadonlySet<string | null> {
   const { type, tokenId, units, receive, refunds, holdId, termsHash } = fields
   if (status === 'closed' || status === 'erased') return new Set(['account_closed'])
-  if (status === 'frozen' && type !== 'credit' && holdId === null) return new Set(['account_frozen'])
+  if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
   // The NFT's own home decides on its owner.
   if (isNftAsset(tokenId)) {
     if (receive === null || termsHash !== null || isNftAsset(receive.tokenId)) {

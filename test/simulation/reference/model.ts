@@ -404,8 +404,8 @@ export class AccountModel {
     fields: SignedFields,
     window: Window,
   ): readonly Expected[] {
-    const { type, ledgerId, holdId, termsHash } = fields
-    const isStopped = state.paused && state.status === 'active' && type !== 'credit' && holdId === null
+    const { type, ledgerId, termsHash } = fields
+    const isStopped = state.paused && state.status === 'active' && type !== 'credit'
     if (type === 'credit' && termsHash === null && caller.boundary !== true) return [refusedFor('boundary_not_granted')]
     if (ledgerId !== null && ledgerId !== this.settings.ledgerId) return [refusedFor('wrong_ledger')]
     const doubts: Expected[] = []

@@ -164,6 +164,13 @@ describe('a capture', () => {
     expect(balance(ledger, 'eve')).toEqual(free('0'))
   })
 
+  test('fails for a frozen beneficiary: it is an order of its own', () => {
+    const { holdId } = held()
+    change(ledger, 'bob', { status: 'frozen' })
+    expect(failureOf(captureOf(holdId, '1'))).toBe('account_frozen')
+    expect(ledger.holdOf(holdId).captured).toBe('0')
+  })
+
   test('is refused by a beneficiary that refuses incoming value', () => {
     const { holdId } = held()
     change(ledger, 'bob', { incoming: 'refuse' })

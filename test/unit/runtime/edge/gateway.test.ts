@@ -1,6 +1,7 @@
 /** W1 to W4: the edge replies `not_applied` only with proof, and otherwise `unknown`. */
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../../actors/account/outcome.ts'
+import type { HoldView } from '../../../../actors/hold/state.ts'
 import { GATEWAY_DEFAULTS } from '../../../../runtime/edge/gateway.ts'
 import type { Operation, Verdict } from '../../../../runtime/protocol/messages.ts'
 import { NOT_DELIVERED } from '../../../../runtime/ports/transport.ts'
@@ -10,6 +11,22 @@ import { edge, type Sent, submitted } from './gateway-fixture.ts'
 
 const CLOSES: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }
 const DECLINES: Operation = { kind: 'decline_legs', payload: '{}', signature: 's' }
+const RELEASES: Operation = { kind: 'release_hold', payload: '{}', signature: 's' }
+
+const HOLD: HoldView = {
+  holdId: 'hld_1',
+  accountId: 'a0',
+  toAccountId: 'a1',
+  tokenId: 'BASE',
+  amount: '1',
+  captured: '0',
+  remaining: '1',
+  status: 'active',
+  metadata: null,
+  expiresAtMs: START_MS + 60_000,
+  createdAtMs: START_MS,
+  endedAtMs: null,
+}
 
 const accepted = (enqueuedAtMs: number, replayed = false): Verdict => ({
   kind: 'answered',
@@ -113,7 +130,24 @@ describe('the gateway', () => {
     expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { replayed: false } })
   })
 
-  test.for([CLOSES, DECLINES])(
+  test.for([
+    [0, false],
+    [-1, true],
+  ] as const)('W3: a hold created %i ms after the request is shown as a replay: %s', async ([afterMs, replayed]) => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask('a0', { kind: 'create_hold', payload: '{}', signature: 's' })
+    await clock.pass(1)
+    sent[0]?.answer([{ kind: 'undecided' }])
+    await clock.pass(300)
+    const hold = { ...HOLD, createdAtMs: START_MS + afterMs }
+    sent[1]?.answer([
+      { kind: 'answered', answer: { kind: 'hold_created', hold, replayed: true, mismatch: false, payloadHash: '' } },
+    ])
+    await clock.pass(0)
+    expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { replayed } })
+  })
+
+  test.for([CLOSES, DECLINES, RELEASES])(
     'W3: a refusal of $kind without a key proves nothing once an attempt is uncertain',
     async (operation) => {
       const { clock, sent, ask } = await edge()
