@@ -44,14 +44,14 @@ function pending(): Promise<Members> {
   return client.read('/v1/transactions?status=pending&page_size=1')
 }
 
-/** The sum of the completed captures of each hold, as the transactions of their beneficiaries say. */
-async function capturedByHold(): Promise<ReadonlyMap<string, number>> {
+/** The sum of the captures of each hold, as the audit chains of the accounts prove them. */
+async function capturedByHold(holders: readonly Holder[]): Promise<ReadonlyMap<string, number>> {
   const sums = new Map<string, number>()
-  for (const { accountId } of beneficiaries) {
-    const list = `/v1/transactions?account_id=${accountId}&status=completed&page_size=1000`
-    for (const capture of await client.readAll(list, 'transactions')) {
-      const holdId = textOf(capture, 'hold_id')
-      sums.set(holdId, (sums.get(holdId) ?? 0) + Number(capture['amount']))
+  for (const { accountId } of holders) {
+    for (const entry of await client.readAll(`/v1/accounts/${accountId}/audit-chain`, 'entries')) {
+      const { kind, hold_id: holdId, amount } = JSON.parse(textOf(entry, 'payload')) as Members
+      if (kind !== 'transaction' || typeof holdId !== 'string') continue
+      sums.set(holdId, (sums.get(holdId) ?? 0) + Number(amount))
     }
   }
   return sums
@@ -75,7 +75,8 @@ test('no unit is captured twice or lost', async () => {
     return lists.every((list) => (list['holds'] as readonly Members[]).length === 0)
   })
 
-  const sums = await capturedByHold()
+  const sums = await capturedByHold(beneficiaries)
+  expect(await capturedByHold(payers)).toEqual(sums)
   const paid = new Map<string, number>()
   const ends = new Set<unknown>()
   for (const { holdId, payer } of load.holds) {
