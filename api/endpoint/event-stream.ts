@@ -61,6 +61,7 @@ export async function waitedPage(
   call: GuardedCall,
   { filter, after, limit, waitMs }: Listening & { readonly limit: number; readonly waitMs: number },
 ): Promise<Selected | Problem> {
+  let { scope } = viewerOf(call)
   let selection = selectsEvent(filter, viewerOf(call), events)
   const page = await selected(events.read, selection, { after, limit })
   if (page.events.length > 0 || waitMs === 0) return page
@@ -75,8 +76,11 @@ export async function waitedPage(
       const from = await eventTail.changed(next, leftMs, selection)
       const grant = await call.admitAgain()
       if (!grant.ok) return grant.error
-      selection = selectsEvent(filter, { ...viewerOf(call), scope: grant.value.scope }, events)
-      const seen = await selected(eventTail.read, selection, { after: from, limit })
+      const isSame = grant.value.scope.text === scope.text
+      ;({ scope } = grant.value)
+      selection = selectsEvent(filter, { ...viewerOf(call), scope }, events)
+      // A wider scope may select what the tail has passed over.
+      const seen = await selected(eventTail.read, selection, { after: isSame ? from : next, limit })
       if (seen.events.length > 0) return seen
       next = seen.next
     }

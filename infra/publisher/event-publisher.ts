@@ -50,8 +50,8 @@ export class EventPublisher {
   private readonly options: EventPublisherOptions
   private readonly summary: Summary
   private place: Place | undefined
-  /** The position in the stream is of another database. */
-  private isPositionForeign = false
+  /** A position in the stream that is of another database. */
+  private foreignPosition: EventPosition | null = null
   private isFailing = false
   private isStopped = false
   private running: Promise<void> | undefined
@@ -77,8 +77,8 @@ export class EventPublisher {
   private async publish(): Promise<void> {
     while (!this.isStopped) {
       try {
-        const place = this.place ?? (await this.findPlace())
-        this.place = await this.publishPage(place)
+        this.place ??= await this.findPlace()
+        this.place = await this.publishPage(this.place)
         this.isFailing = false
       } catch (error) {
         await this.afterFailure(error)
@@ -92,7 +92,7 @@ export class EventPublisher {
     if (position === null && sequence > 0 && !restart) {
       throw new StreamUnusable(`the last message of the stream, and with it the position, was deleted: ${REMEDY}`)
     }
-    return { after: this.isPositionForeign ? null : position, sequence }
+    return { after: position === this.foreignPosition ? null : position, sequence }
   }
 
   /** undefined: the place is to be found again. */
@@ -107,7 +107,6 @@ export class EventPublisher {
     const { count, repeats, sequence, isOutrun } = await stream.add(messages, end)
     const last = events[count - 1]
     if (last === undefined) return undefined
-    this.isPositionForeign = false
     this.summary.add(count - repeats, repeats, last)
     return isOutrun ? undefined : { after: last.position, sequence }
   }
@@ -121,12 +120,13 @@ export class EventPublisher {
 
   private async afterFailure(error: unknown): Promise<void> {
     const { restart, clock, log } = this.options
+    const { after = null } = this.place ?? {}
     this.place = undefined
     if (error instanceof EventPositionForeign) {
       if (!restart) {
         throw new StreamUnusable(`the database was replaced since the last event: ${REMEDY}`, { cause: error })
       }
-      this.isPositionForeign = true
+      this.foreignPosition = after
       return
     }
     if (!(error instanceof EventsUnavailable || error instanceof StreamUnavailable)) throw error

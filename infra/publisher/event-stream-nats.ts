@@ -1,7 +1,8 @@
 /**
  * The JetStream stream of a publisher. It has the events of the ledger in order, and the publisher's position.
  *   P1. Each message has the position of its event as a header, so the last message says where to continue. The position
- *       is encrypted and authenticated: a writer of the stream cannot make the publisher skip events.
+ *       is encrypted, and authenticated for its event and its stream: a writer of the stream cannot make the publisher skip
+ *       events.
  *   P2. Each message names the sequence number before it, and the server refuses it anywhere else. So two publishers, and
  *       a message that arrives late, neither repeat nor omit nor reorder events.
  *   P3. The ID of an event is the ID of its message. The server drops a repeat within the stream's duplicate window.
@@ -74,6 +75,7 @@ export interface EventStreamOptions {
 }
 
 const POSITION_HEADER = 'Ledger-Position'
+const MESSAGE_ID_HEADER = 'Nats-Msg-Id'
 const TIMEOUT_MS = 5_000
 /** Bytes of a message beside its body: subject and headers. */
 const HEADER_BYTES = 2_048
@@ -84,21 +86,22 @@ const WRONG_LAST_SEQUENCE = 10071
 export function createEventStream(link: NatsLink, options: EventStreamOptions): EventStream {
   const { prefix, tokens } = options
   const name = prefix.replaceAll('.', '_')
-  const scope = JSON.stringify(['ledger events publish', prefix])
+  /** When the stream was created. */
+  let created = ''
+  const scopeOf = (id: string): string => JSON.stringify(['ledger events publish', prefix, created, id])
   const jetstream = link.connection.jetstream({ timeout: TIMEOUT_MS, checkAPI: false })
-  /** Sequence number of the first message that was not deleted. */
-  let first = 0
-
   return {
     async end() {
       refuseWithoutLink(link)
       const manager = await attempt(() => jetstream.jetstreamManager(false))
       // Before the message: a message that is added between the two makes the next `add` fail (P2).
-      const { config, state } = await findStream(manager, name, options)
+      const { config, state, ...stream } = await findStream(manager, name, options)
+      ;({ created } = stream)
       refuseOtherConfiguration(config, prefix)
-      first = state.first_seq
       const found = await attempt(() => lastMessage(manager, name, prefix))
-      if (found === undefined) return { sequence: state.last_seq, position: null }
+      // Deleted messages at the end had the position. A message that was added since then has a higher number.
+      if (found === undefined || found.seq < state.last_seq) return { sequence: state.last_seq, position: null }
+      const scope = scopeOf(found.header.get(MESSAGE_ID_HEADER))
       const position = tokens.read(scope, found.header.get(POSITION_HEADER))?.cursor
       if (position !== undefined) return { sequence: state.last_seq, position }
       throw new StreamUnusable(`message ${found.seq} of stream ${name} was not written by a publisher of this ledger`)
@@ -113,10 +116,13 @@ export function createEventStream(link: NatsLink, options: EventStreamOptions): 
         )
       }
       const replies = messages.map((message, index) => {
-        const token = tokens.write(scope, { cursor: message.position, count: null })
+        const token = tokens.write(scopeOf(message.id), { cursor: message.position, count: null })
         return publish(jetstream, message, { streamName: name, lastSequence: sequence + index }, token)
       })
-      return addedOf(await Promise.allSettled(replies), sequence, first)
+      const added = addedOf(await Promise.allSettled(replies), sequence)
+      for (const seq of added.repeated)
+        await refuseDeleted(await attempt(() => jetstream.jetstreamManager(false)), name, seq)
+      return added
     },
   }
 }
@@ -132,27 +138,36 @@ function publish(
   return jetstream.publish(subject, body, { msgID: id, headers: added, expect, timeout: TIMEOUT_MS })
 }
 
-function addedOf(replies: readonly PromiseSettledResult<PubAck>[], sequence: number, first: number): AddedMessages {
-  let [count, repeats, last] = [0, 0, sequence]
+function addedOf(
+  replies: readonly PromiseSettledResult<PubAck>[],
+  sequence: number,
+): AddedMessages & { readonly repeated: readonly number[] } {
+  let [count, last] = [0, sequence]
+  const repeated: number[] = []
   // A repeat elsewhere in the stream takes no sequence number here: later messages named wrong ones.
   let isShifted = false
   for (const reply of replies) {
     if (reply.status === 'rejected') {
       if (codeOf(reply.reason) !== WRONG_LAST_SEQUENCE) throw unavailable(reply.reason)
-      return { count, repeats, sequence: last, isOutrun: !isShifted }
+      return { count, repeats: repeated.length, repeated, sequence: last, isOutrun: !isShifted }
     }
     const { seq, duplicate } = reply.value
-    if (duplicate && seq < first) {
-      throw new StreamUnavailable(
-        'the server drops a deleted message as a repeat until its duplicate window has passed',
-      )
-    }
     count += 1
-    if (duplicate) repeats += 1
+    if (duplicate) repeated.push(seq)
     if (duplicate && seq !== last + 1) isShifted = true
     else last = seq
   }
-  return { count, repeats, sequence: last, isOutrun: false }
+  return { count, repeats: repeated.length, repeated, sequence: last, isOutrun: false }
+}
+
+/** A repeat counts only if the stream still has the message. */
+async function refuseDeleted(manager: JetStreamManager, name: string, seq: number): Promise<void> {
+  try {
+    await manager.streams.getMessage(name, { seq })
+  } catch (error) {
+    if (codeOf(error) !== MESSAGE_NOT_FOUND) throw unavailable(error)
+    throw new StreamUnavailable('the server drops a deleted message as a repeat until its duplicate window has passed')
+  }
 }
 
 /** Creates the stream if it is missing. */

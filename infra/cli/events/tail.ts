@@ -39,8 +39,8 @@ export const tailCommand: CommandSetup = (command: Command, io) => {
   addClientOptions(
     command.description(
       `Prints each event as one line of JSON (a CloudEvent), until Ctrl-C or until the reader of the output
-ends. It then prints the cursor behind the last event to standard error. A lost connection is opened
-again, and no event is omitted or repeated.`,
+ends. After Ctrl-C it prints the cursor behind the last event to standard error. A lost connection is
+opened again, and no event is omitted or repeated.`,
     ),
     'client ID; a scoped client gets the events of its accounts',
   )
@@ -58,10 +58,14 @@ again, and no event is omitted or repeated.`,
 
 /** The reader of a pipe may end first. */
 function refuseFailedOutput(reason: unknown): void {
-  if (!(reason instanceof Error) || reason.name === 'AbortError') return
+  if (!isOutputFailure(reason)) return
   if (!('code' in reason && reason.code === 'EPIPE')) {
     throw new CommandFailed(`standard output cannot be written: ${reason.message}`, { cause: reason })
   }
+}
+
+function isOutputFailure(reason: unknown): reason is Error {
+  return reason instanceof Error && reason.name !== 'AbortError'
 }
 
 class Tail {
@@ -91,7 +95,9 @@ class Tail {
       const pauseMs = await this.connect(stop)
       await pause(pauseMs, undefined, { signal: stop }).catch(() => undefined)
     }
-    if (this.cursor !== undefined) this.io.err(`to continue behind the last event: --after ${this.cursor}\n`)
+    // Without its output the cursor may be behind events that were not written.
+    if (this.cursor !== undefined && !isOutputFailure(stop.reason))
+      this.io.err(`to continue behind the last event: --after ${this.cursor}\n`)
   }
 
   private async latestCursor(): Promise<string> {

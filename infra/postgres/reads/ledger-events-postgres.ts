@@ -53,7 +53,7 @@ export function createLedgerEvents({ url, ledgerId, vault, poolSize = 4 }: Ledge
     const actors = actorFacts(await renamedActors(names, page.opened))
     const events = places.map(({ place, xid, offset }): LedgerEvent => {
       const facts = place.kind === 'transaction' || place.kind === 'entry' ? chains(place) : actors(place)
-      return { ...facts, id: eventId(place, vault), position: positionText({ acceptance, xid, offset }) }
+      return { ...facts, id: eventId(place, facts, vault), position: positionText({ acceptance, xid, offset }) }
     })
     return { events, next: positionText({ acceptance, ...next }), atEnd }
   }
@@ -74,9 +74,27 @@ export function createLedgerEvents({ url, ledgerId, vault, poolSize = 4 }: Ledge
   }
 }
 
-/** A keyed hash of the place's name: a reader cannot derive a reference of an account from it. */
-function eventId({ kind, shard_id: shardId, id, number, txn_id: txnId }: EventPlace, vault: RowVault): string {
-  const name = kind === 'transaction' ? [kind, txnId] : [kind, shardId, id, number]
+/**
+ * A keyed hash of the place's name, so that a reader cannot derive a reference of an account from it, and of what differs if
+ * a restore has lost the fact and another one took its place. Nothing of it changes with an erasure.
+ */
+function eventId(
+  { kind, shard_id: shardId, id, number, txn_id: txnId }: EventPlace,
+  facts: Pick<LedgerEvent, 'name' | 'content'>,
+  vault: RowVault,
+): string {
+  const name = kind === 'transaction' ? [kind, txnId] : [kind, shardId, id, number, differenceOf(facts)]
   const digits = Buffer.from(vault.keyRef('\u00a7event', name.join(' ')), 'base64url').toString('hex')
   return `evt_${digits}`
+}
+
+function differenceOf({ name, content }: Pick<LedgerEvent, 'name' | 'content'>): string {
+  switch (content.kind) {
+    case 'entry':
+      return content.entry.auditHash
+    case 'nft':
+      return content.event.eventHash
+    default:
+      return name
+  }
 }

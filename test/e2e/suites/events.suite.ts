@@ -41,7 +41,7 @@ let readers: readonly EventReader[]
 
 export function eventsSuite({ orders, rounds, readWithinMs }: EventsOptions): void {
   beforeAll(async () => {
-    cluster = await startCluster({ nodes: 2, edges: 2 })
+    cluster = await startCluster({ nodes: 2, edges: 2, env: { LEDGER_ACCESS_TOKEN_TTL_SECONDS: '86400' } })
     const client = await LedgerClient.login(cluster.origin, cluster.clients.admin)
     edges = cluster.origins.map((origin) => client.at(origin))
     const start = textOf(membersOf(await client.get('/v1/events?after=latest')), 'next_cursor')

@@ -137,6 +137,26 @@ test('E2: a position of another database is refused, and replaced by the beginni
   expect(idsOf(stream.messages)).toEqual(idsOf(events.log))
 })
 
+test('E1: after a restart with all events, a lost acknowledgement repeats none of them', async () => {
+  const [events, stream] = [logOf(3), createFakeStream()]
+  stream.position = 'foreign'
+  const { add } = stream
+  let isLost = false
+  const losing: FakeStream = Object.assign(stream, {
+    add: async (messages: readonly StreamMessage[], sequence: number) => {
+      const added = await add(isLost ? messages : messages.slice(0, 2), sequence)
+      if (isLost) return added
+      isLost = true
+      throw new StreamUnavailable('an acknowledgement was lost')
+    },
+  })
+  const { publisher } = publisherOf(events, losing, { restart: true })
+  void publisher.run()
+  await expect.poll(() => stream.messages.length).toBe(3)
+  await publisher.stop()
+  expect(idsOf(stream.messages)).toEqual(idsOf(events.log))
+})
+
 test('an unusable stream and an unknown error end it', async () => {
   for (const error of [new StreamUnusable('of another ledger'), new Error('a fault')]) {
     const stream = createFakeStream()

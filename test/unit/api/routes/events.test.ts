@@ -141,6 +141,24 @@ describe('a page that waits', () => {
     await edge.clock.advance(2_000)
     expect((await inVain).events).toEqual([])
   })
+
+  test('has the events of a scope that became wider meanwhile', async () => {
+    const edge = createEdgeFixture()
+    const scopedTo = (...accounts: string[]): void => {
+      edge.access.clients.set('scoped', { ...clientOf('scoped', 'viewer'), accounts })
+    }
+    scopedTo('alice')
+    const token = await edge.tokenFor('viewer', 'scoped')
+    const waiting = pageOf(edge, token, 'wait=20')
+    await edge.clock.advance(60)
+    scopedTo('alice', 'bob')
+    await edge.clock.advance(6_000)
+    add(edge, 'bob')
+    await edge.clock.advance(60)
+    add(edge, 'alice')
+    await edge.clock.advance(60)
+    expect(subjectsOf(await waiting)).toEqual(['bob', 'alice'])
+  })
 })
 
 describe('a stream of events', () => {
