@@ -67,7 +67,8 @@ export function eventsTailSuite(running: GetRunning): void {
       child.stdout.destroy()
       const ended = endOf(child)
       await register('tail-3')
-      expect(await ended).toEqual({ code: 0, err: expect.stringMatching(/^to continue [^\n]*\n$/) as string })
+      // A cursor could be behind events that the reader did not take.
+      expect(await ended).toEqual({ code: 0, err: '' })
     })
   })
 }
