@@ -29,6 +29,8 @@ export interface InjectedFault {
   /** The event that the fault logs at the level `error`. A fault that only delays logs `warned` instead. */
   readonly logged: readonly string[]
   readonly warned?: string
+  /** An edge that waits long asks again; each of its attempts that waits for the answer logs the event. */
+  readonly loggedByAttempt?: true
   readonly inject: Inject
 }
 
@@ -312,7 +314,13 @@ const ORDER_FAULTS: readonly Omit<InjectedFault, 'by'>[] = [
     inject: committing('client', failed('transient'), 1),
   },
   { name: 'order-unrecoverable', outcome: 'undecided', logged: ['shard_quarantined'], inject: unrecoverable },
-  { name: 'order-unwritable', outcome: 'applied', logged: ['verdict_not_written'], inject: unwritable() },
+  {
+    name: 'order-unwritable',
+    outcome: 'applied',
+    logged: ['verdict_not_written'],
+    loggedByAttempt: true,
+    inject: unwritable(),
+  },
   { name: 'order-reply', outcome: 'applied', logged: ['verdicts_not_sent'], inject: replying },
 ]
 
