@@ -4,10 +4,9 @@
  */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { prefixed, rootPrefix, runPackageManager } from './package-manager.ts'
 import { findProgram, isProgram } from './programs.ts'
-import { runToEnd } from './server-process.ts'
 import { toolsDirectory } from './tools-directory.ts'
-import { isRoot } from './unprivileged-user.ts'
 
 /** Package managers that start no service, with their install command. */
 const INSTALLERS: readonly (readonly [string, readonly string[]])[] = [
@@ -41,16 +40,16 @@ async function unpack(target: string, log: (line: string) => void): Promise<stri
   try {
     log('nats-server is not installed: downloading its package with apt-get')
     try {
-      await run('apt-get', ['download', 'nats-server'], place, log)
+      await runPackageManager('apt-get', ['download', 'nats-server'], place, log)
     } catch (error) {
       const asRoot = rootPrefix()
       if (asRoot === undefined) throw error
-      await run(...prefixed(asRoot, 'apt-get', ['update']), place, log)
-      await run('apt-get', ['download', 'nats-server'], place, log)
+      await runPackageManager(...prefixed(asRoot, 'apt-get', ['update']), place, log)
+      await runPackageManager('apt-get', ['download', 'nats-server'], place, log)
     }
     const archive = readdirSync(place).find((name) => name.endsWith('.deb'))
     if (archive === undefined) throw new Error('apt-get downloaded no package')
-    await run('dpkg-deb', ['--extract', archive, 'files'], place, log)
+    await runPackageManager('dpkg-deb', ['--extract', archive, 'files'], place, log)
     renameSync(join(place, 'files', 'usr', 'sbin', 'nats-server'), target)
     log(`nats-server is now at ${target}`)
     return target
@@ -66,46 +65,6 @@ async function install(log: (line: string) => void): Promise<string | undefined>
   if (installer === undefined || asRoot === undefined) return undefined
   const [name, args] = installer
   log(`nats-server is not installed: installing it with ${name}`)
-  await run(...prefixed(asRoot, name, args), '/', log)
+  await runPackageManager(...prefixed(asRoot, name, args), '/', log)
   return findProgram('nats-server')
-}
-
-/** The prefix that runs a command as root; undefined if that needs a password. */
-function rootPrefix(): readonly string[] | undefined {
-  if (isRoot()) return []
-  return findProgram('sudo') === undefined ? undefined : ['sudo', '-n']
-}
-
-function prefixed(
-  prefix: readonly string[],
-  program: string,
-  args: readonly string[],
-): [program: string, args: readonly string[]] {
-  const [first, ...rest] = [...prefix, program, ...args]
-  return [first ?? program, rest]
-}
-
-function run(program: string, args: readonly string[], cwd: string, log: (line: string) => void): Promise<void> {
-  return runToEnd({
-    program: findProgram(program) ?? program,
-    args,
-    cwd,
-    env: {
-      PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin',
-      HOME: process.env['HOME'] ?? '/',
-      DEBIAN_FRONTEND: 'noninteractive',
-      ...proxySettings(),
-    },
-    user: undefined,
-    log,
-  })
-}
-
-function proxySettings(): Record<string, string> {
-  const settings: Record<string, string> = {}
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
-    const value = process.env[name]
-    if (value !== undefined) settings[name] = value
-  }
-  return settings
 }
