@@ -1,12 +1,13 @@
 /** Signs a submission: RFC 8785 canonical JSON, SHA-256, ECDSA P-256, base64url of r||s (decision D6). */
-import { createHash, createPrivateKey, sign, type KeyObject } from 'node:crypto'
+import { createHash, sign, type KeyObject } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/http/json-text.ts'
 import { fieldPath } from '../../api/http/invalid.ts'
 import { publicJwkOf } from '../keys/public-key.ts'
-import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
+import { CommandFailed, type CommandSetup } from './common/command.ts'
 import { isJsonObject, readGivenFile } from './common/given-file.ts'
+import { privateKeyOf } from './profile/key-files.ts'
 
 interface SignOptions {
   readonly key: string
@@ -29,8 +30,8 @@ refused. Quantities are strings.`,
     .option('--show-canonical', 'print the signed bytes and their SHA-256 digest to standard error')
     .option('--double-check', 'verify the signature with a second, independent implementation before printing')
     .action(async ({ key: keyFile, newKey: newKeyFile, showCanonical, doubleCheck = false }: SignOptions) => {
-      const key = readKey(keyFile, io)
-      const newKey = newKeyFile === undefined ? undefined : readKey(newKeyFile, io)
+      const key = privateKeyOf(readGivenFile(keyFile, io), keyFile)
+      const newKey = newKeyFile === undefined ? undefined : privateKeyOf(readGivenFile(newKeyFile, io), newKeyFile)
       const { signature: _signature, proof: _proof, ...payload } = readSubmission(await io.readInput())
       const canonical = canonicalJson(payload)
       if (showCanonical === true) {
@@ -58,20 +59,6 @@ function verifiesWithNoble(canonical: string, key: KeyObject, signature: Buffer)
   const { x, y } = publicJwkOf(key)
   const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
   return p256.verify(signature, Buffer.from(canonical, 'utf8'), point, { lowS: false })
-}
-
-function readKey(name: string, io: CommandIo): KeyObject {
-  const bytes = readGivenFile(name, io)
-  let key: KeyObject
-  try {
-    key = createPrivateKey(bytes)
-  } catch (cause) {
-    throw new CommandFailed(`${name} is not an unencrypted private key in PEM, as ledger keygen writes it`, { cause })
-  }
-  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
-    throw new CommandFailed(`the key in ${name} is not a P-256 key`)
-  }
-  return key
 }
 
 function readSubmission(input: Buffer): JsonObject {

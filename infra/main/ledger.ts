@@ -1,11 +1,19 @@
-/** The program `ledger`. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+/** The program `ledger`. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 outcome unknown. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
 import { withHandedSecrets } from '../launcher/handed-secrets.ts'
-import { CommandFailed, type CommandIo, type CommandSetup, ReportedFailure, UsageError } from '../cli/common/command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  type CommandSetup,
+  OutcomeUnknown,
+  ReportedFailure,
+  UsageError,
+} from '../cli/common/command.ts'
+import { processIo } from './process-io.ts'
 
-const [EXIT_OK, EXIT_FAILED, EXIT_USAGE] = [0, 1, 2]
+const [EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_UNKNOWN] = [0, 1, 2, 3]
 const HELP_WIDTH = 110
 
 /** Only the module of the command that runs is loaded: signing in a shell must not wait for the database driver. */
@@ -45,6 +53,11 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
     async () => (await import('../cli/checkpoint/checkpoint.ts')).checkpointCommand,
   ],
   [
+    'completion',
+    'print a completion script for a shell',
+    async () => (await import('../cli/completion/completion.ts')).completionCommand,
+  ],
+  [
     'verify',
     'verify saved chains, receipts, exports and checkpoints',
     async () => (await import('../cli/verify.ts')).verifyCommand,
@@ -76,7 +89,7 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
     }
     const shown = error instanceof CommandFailed || !(error instanceof Error) ? messageOf(error) : messagesOf(error)
     io.err(`${path}: ${shown}\n`)
-    return EXIT_FAILED
+    return error instanceof OutcomeUnknown ? EXIT_UNKNOWN : EXIT_FAILED
   }
 }
 
@@ -84,11 +97,12 @@ async function createProgram(args: readonly string[], io: CommandIo): Promise<Co
   const program = new Command('ledger')
     .description('A sharded, privacy-preserving digital-asset ledger.')
     .version(version())
-    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage.')
+    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 outcome unknown or pending.')
   const called = args[0] === 'help' ? args[1] : args[0]
   for (const [name, summary, load] of COMMANDS) {
     const command = program.command(name).summary(summary)
-    if (name === called) (await load())(command, io)
+    // The completion script has the words of all commands.
+    if (name === called || called === 'completion') (await load())(command, io)
   }
   configure(program, io)
   return program
@@ -134,28 +148,6 @@ function messageOf(error: unknown): string {
 function messagesOf(error: Error): string {
   const cause = error.cause instanceof Error ? `\n  because: ${messagesOf(error.cause)}` : ''
   return `${error.message}${cause}`
-}
-
-function processIo(): CommandIo {
-  return {
-    env: process.env,
-    cwd: process.cwd(),
-    readInput: async () => {
-      const chunks: Buffer[] = []
-      for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
-      return Buffer.concat(chunks)
-    },
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
-    stopSignal,
-  }
-}
-
-function stopSignal(): AbortSignal {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort())
-  process.stdout.on('error', (error) => stop.abort(error))
-  return stop.signal
 }
 
 /** Whether this file is the program, and not imported by one. */

@@ -16,6 +16,7 @@ import {
 } from '../../infra/postgres/access/service-keys-postgres.ts'
 import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
 import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/postgres/ledger-database.ts'
+import { silentIo } from '../unit/cli/silent-io.ts'
 import { createTampered, type DatabaseCopy, failedOf, type Tampered } from '../support/postgres/tampering.ts'
 
 const MINUTE_MS = 60_000
@@ -61,14 +62,15 @@ async function restoreOldRows(sql: postgres.Sql): Promise<void> {
 
 async function ledger(url: string, ...args: readonly string[]) {
   let [out, err] = ['', '']
-  const code = await main(args, {
-    env: { LEDGER_DATABASE_URL: url, LEDGER_MASTER_KEY: TEST_MASTER_KEY_TEXT },
-    cwd: directory,
-    readInput: () => Promise.reject(new Error('nothing is asked')),
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-    stopSignal: () => new AbortController().signal,
-  })
+  const code = await main(
+    args,
+    silentIo({
+      env: { LEDGER_DATABASE_URL: url, LEDGER_MASTER_KEY: TEST_MASTER_KEY_TEXT },
+      cwd: directory,
+      out: (text) => (out += text),
+      err: (text) => (err += text),
+    }),
+  )
   return { code, out, err }
 }
 

@@ -10,6 +10,7 @@ import { main } from '../../infra/main/ledger.ts'
 import { openLedgerSecrets } from '../../infra/ledger/ledger-secrets.ts'
 import { migrate, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrations/migrate.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEY_TEXT } from '../support/postgres/ledger-database.ts'
+import { silentIo } from '../unit/cli/silent-io.ts'
 import { SILENT } from '../support/postgres/ledger-store-postgres.ts'
 
 const REFUSED = /not the one that seals the secrets of this ledger/
@@ -96,14 +97,15 @@ describe('a database from before the schema baseline', () => {
     ['verify', '--checkpoint', 'saved'],
   ])('is refused by ledger %s in one line', async (args) => {
     let said = ''
-    const code = await main(args, {
-      env: { LEDGER_DATABASE_URL: database.url, LEDGER_MASTER_KEY: TEST_MASTER_KEY_TEXT },
-      cwd: '.',
-      readInput: () => Promise.reject(new Error('nothing is asked')),
-      out: (text) => (said += text),
-      err: (text) => (said += text),
-      stopSignal: () => new AbortController().signal,
-    })
+    const code = await main(
+      args,
+      silentIo({
+        env: { LEDGER_DATABASE_URL: database.url, LEDGER_MASTER_KEY: TEST_MASTER_KEY_TEXT },
+        cwd: '.',
+        out: (text) => (said += text),
+        err: (text) => (said += text),
+      }),
+    )
     expect([code, said.replace(/^ledger [a-z -]+: /, '')]).toEqual([1, `${REMEDY}\n`])
     expect(await contents()).toEqual(before)
   })

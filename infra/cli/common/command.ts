@@ -9,6 +9,10 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly readInput: () => Promise<Buffer>
+  /** Reads a line from the terminal without showing it. `prompt` goes to standard error. Throws CommandFailed on Ctrl-C. */
+  readonly readHidden: (prompt: string) => Promise<string>
+  /** Which streams are terminals. */
+  readonly terminal: { readonly input: boolean; readonly output: boolean; readonly error: boolean }
   /** Writes the result of the command to standard output. */
   readonly out: (text: string) => void
   /** Writes progress, warnings and errors to standard error. */
@@ -27,7 +31,12 @@ export class UsageError extends Error {
 
 /** The command failed and the message is complete: its causes are not shown. Exit code 1. */
 export class CommandFailed extends Error {
-  override readonly name = 'CommandFailed'
+  override readonly name: string = 'CommandFailed'
+}
+
+/** The command may have taken effect, or its outcome is still pending. The message says how to find out. Exit code 3. */
+export class OutcomeUnknown extends CommandFailed {
+  override readonly name = 'OutcomeUnknown'
 }
 
 /** The command failed and has already printed the reason. */

@@ -15,6 +15,8 @@ const io: CommandIo = {
   env: { ...process.env, LEDGER_METRICS_PORT: process.env[`METRICS_OF_${process.env['LEDGER_NODE_ID']}`] },
   cwd: process.cwd(),
   readInput: () => Promise.resolve(Buffer.alloc(0)),
+  readHidden: () => Promise.resolve(''),
+  terminal: { input: false, output: false, error: false },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   stopSignal: () => new AbortController().signal,

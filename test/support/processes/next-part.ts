@@ -16,6 +16,8 @@ const io: CommandIo = {
   env: process.env,
   cwd: process.cwd(),
   readInput: () => Promise.resolve(Buffer.alloc(0)),
+  readHidden: () => Promise.resolve(''),
+  terminal: { input: false, output: false, error: false },
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   stopSignal: () => new AbortController().signal,

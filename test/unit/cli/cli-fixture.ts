@@ -17,6 +17,8 @@ interface RunOptions {
   /** Called with the whole output so far. */
   readonly printed?: (out: string) => void
   readonly stopSignal?: CommandIo['stopSignal']
+  /** The streams are terminals, and this is typed at a hidden prompt. */
+  readonly typed?: string
 }
 
 /** A new directory, and the command line in it. */
@@ -32,7 +34,7 @@ export function commandLine() {
       args: readonly string[],
       input = '',
       env: CommandIo['env'] = {},
-      { printed, stopSignal = () => new AbortController().signal }: RunOptions = {},
+      { printed, stopSignal = () => new AbortController().signal, typed }: RunOptions = {},
     ): Promise<Ran> => {
       let out = ''
       let err = ''
@@ -40,6 +42,11 @@ export function commandLine() {
         env,
         cwd,
         readInput: () => Promise.resolve(Buffer.from(input)),
+        readHidden: (prompt) => {
+          err += prompt
+          return typed === undefined ? Promise.reject(new Error('no terminal')) : Promise.resolve(typed)
+        },
+        terminal: { input: typed !== undefined, output: typed !== undefined, error: typed !== undefined },
         out: (text) => {
           out += text
           printed?.(out)

@@ -6,6 +6,8 @@ export function silentIo(parts: Partial<CommandIo> = {}): CommandIo {
     env: {},
     cwd: '/',
     readInput: () => Promise.reject(new Error('nothing is read')),
+    readHidden: () => Promise.reject(new Error('nothing is read')),
+    terminal: { input: false, output: false, error: false },
     out: () => undefined,
     err: () => undefined,
     stopSignal: () => new AbortController().signal,

@@ -1,0 +1,80 @@
+/**
+ * Profiles: a ledger's address and the credentials of a client, one file each, in the user's configuration directory.
+ *   Q1. A profile's file has the mode 600, its directory 700. A file that others can read is refused.
+ *   Q2. Errors and output never show a secret.
+ */
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import * as v from 'valibot'
+import { makePrivateDirectory, readPrivateFile, replacePrivateFile } from '../../system/private-file.ts'
+import { CommandFailed, type CommandIo, UsageError } from '../common/command.ts'
+import { configDirectory, makeUserDirectory, refuseSharedDirectory, refuseSharedFile } from './config-directory.ts'
+
+export interface Profile {
+  readonly name: string
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The ledger at the address when the profile was stored. Its accounts' keys have a directory of their own. */
+  readonly ledgerId: string
+}
+
+export interface ProfileOptions {
+  readonly profile?: string
+}
+
+const DEFAULT_NAME = 'default'
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const fileSchema = v.object({
+  url: v.pipe(v.string(), v.url()),
+  client_id: v.string(),
+  client_secret: v.string(),
+  ledger_id: v.pipe(v.string(), v.uuid()),
+})
+
+export function addProfileOption(command: Command): Command {
+  return command.option('--profile <name>', 'profile of ledger login (default: LEDGER_PROFILE, else default)')
+}
+
+/** Throws UsageError for a malformed name. */
+export function profileName({ profile }: ProfileOptions, { env }: CommandIo): string {
+  const fromVariable = env['LEDGER_PROFILE'] ?? ''
+  const name = profile ?? (fromVariable === '' ? DEFAULT_NAME : fromVariable)
+  if (NAME.test(name)) return name
+  const source = profile === undefined ? 'LEDGER_PROFILE' : '--profile'
+  throw new UsageError(`${source} must be 1 to 64 letters, digits, dots, _ and -, and begin with a letter or digit`)
+}
+
+export function profilePath(name: string, io: CommandIo): string {
+  return join(configDirectory(io), 'profiles', `${name}.json`)
+}
+
+/** Returns the path. */
+export function storeProfile({ name, url, clientId, clientSecret, ledgerId }: Profile, io: CommandIo): string {
+  makeUserDirectory(configDirectory(io))
+  makePrivateDirectory(join(configDirectory(io), 'profiles'))
+  const path = profilePath(name, io)
+  const stored = { url, client_id: clientId, client_secret: clientSecret, ledger_id: ledgerId }
+  replacePrivateFile(path, `${JSON.stringify(stored, null, 2)}\n`)
+  return path
+}
+
+/** Throws UsageError and CommandFailed: there is no such profile, it is damaged, or others can read it (Q1). */
+export function readProfile(options: ProfileOptions, io: CommandIo): Profile {
+  const name = profileName(options, io)
+  const path = profilePath(name, io)
+  refuseSharedDirectory(configDirectory(io))
+  refuseSharedDirectory(join(configDirectory(io), 'profiles'))
+  refuseSharedFile(path, 'the profile')
+  const text = readPrivateFile(path)
+  if (text === undefined) {
+    const login = name === DEFAULT_NAME ? 'ledger login' : `ledger login --profile ${name}`
+    throw new CommandFailed(`there is no profile ${name}: run ${login} first`)
+  }
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), fileSchema), text)
+  // Without details: they could quote the secret.
+  if (!read.success) throw new CommandFailed(`the profile ${path} is damaged: run ledger login again`)
+  const { url, client_id: clientId, client_secret: clientSecret, ledger_id: ledgerId } = read.output
+  return { name, url, clientId, clientSecret, ledgerId }
+}
