@@ -7,6 +7,7 @@ import { LedgerClient } from '../support/client/client.ts'
 import { exchangePathsSuite } from '../model/exchange-paths.suite.ts'
 import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
+import { clientSuite } from './suites/client.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
 import { httpClientsSuite } from './suites/http-clients.suite.ts'
 import { restartSuite } from './suites/restart.suite.ts'
@@ -45,6 +46,7 @@ afterAll(async () => {
 scopedClientsSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
+clientSuite(getRunning)
 eventsTailSuite(getRunning)
 
 test('after all suites no process has restarted, and no transaction is pending', async () => {

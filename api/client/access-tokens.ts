@@ -1,0 +1,119 @@
+/**
+ * Access tokens of one client of the ledger.
+ *   T1. A token is renewed shortly before it expires. Callers share one renewal.
+ *   T2. A refresh token is used once. If the ledger refuses it, the tokens that another process saved are used, else the
+ *       credentials.
+ */
+import type { Tokens as TokenReply } from './generated/api-types.ts'
+import { isLedgerError, LedgerError } from './ledger-error.ts'
+
+export interface Credentials {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+export interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken: string | undefined
+  /** From then on the access token is renewed. Milliseconds since 1970. */
+  readonly renewAtMs: number
+}
+
+/** Keeps tokens between runs of a program. */
+export interface TokenStore {
+  readonly load: () => Tokens | undefined | Promise<Tokens | undefined>
+  readonly save: (tokens: Tokens) => void | Promise<void>
+}
+
+/** `POST /v1/auth/token`. */
+export type IssueToken = (body: Readonly<Record<string, string>>) => Promise<TokenReply>
+
+export interface AccessTokensOptions {
+  readonly credentials: Credentials | undefined
+  readonly store: TokenStore | undefined
+  readonly issue: IssueToken
+  readonly nowMs: () => number
+}
+
+/** A token is renewed at 80 % of its life, at most a minute before its end. */
+const USED_LIFE = 0.8
+const LONGEST_MARGIN_MS = 60_000
+const UNAUTHORIZED = 401
+
+export class AccessTokens {
+  private readonly options: AccessTokensOptions
+  private tokens: Tokens | undefined
+  private isLoaded = false
+  private renewal: Promise<Tokens> | undefined
+
+  constructor(options: AccessTokensOptions) {
+    this.options = options
+  }
+
+  /** A token that is valid for some time, except `refused`, which the ledger refused. */
+  async token(refused?: string): Promise<string> {
+    if (!this.isLoaded) {
+      this.tokens = await this.options.store?.load()
+      this.isLoaded = true
+    }
+    const { tokens } = this
+    if (tokens !== undefined && tokens.accessToken !== refused && this.options.nowMs() < tokens.renewAtMs) {
+      return tokens.accessToken
+    }
+    return (await this.renewed()).accessToken
+  }
+
+  /** New tokens for the credentials. */
+  async login(): Promise<void> {
+    await this.keep(await this.withCredentials())
+  }
+
+  private renewed(): Promise<Tokens> {
+    this.renewal ??= this.renew().finally(() => {
+      this.renewal = undefined
+    })
+    return this.renewal
+  }
+
+  private async renew(): Promise<Tokens> {
+    const { tokens } = this
+    if (tokens?.refreshToken === undefined) return this.keep(await this.withCredentials())
+    try {
+      return await this.keep(await this.issued({ grant_type: 'refresh_token', refresh_token: tokens.refreshToken }))
+    } catch (error) {
+      if (!isLedgerError(error) || error.status !== UNAUTHORIZED) throw error
+      const saved = await this.options.store?.load()
+      if (saved !== undefined && saved.accessToken !== tokens.accessToken) {
+        this.tokens = saved
+        return saved
+      }
+      if (this.options.credentials === undefined) throw error
+      return this.keep(await this.withCredentials())
+    }
+  }
+
+  private withCredentials(): Promise<Tokens> {
+    const { credentials } = this.options
+    if (credentials === undefined) {
+      throw new LedgerError('There is neither a valid token nor credentials: log in again.', {
+        codes: ['ERR_UNAUTHORIZED'],
+        status: UNAUTHORIZED,
+      })
+    }
+    return this.issued({ client_id: credentials.clientId, client_secret: credentials.clientSecret })
+  }
+
+  private async issued(body: Readonly<Record<string, string>>): Promise<Tokens> {
+    // The life of the token began before it arrives.
+    const sentAtMs = this.options.nowMs()
+    const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifeS } = await this.options.issue(body)
+    const lifeMs = lifeS * 1_000
+    return { accessToken, refreshToken, renewAtMs: sentAtMs + Math.max(lifeMs * USED_LIFE, lifeMs - LONGEST_MARGIN_MS) }
+  }
+
+  private async keep(tokens: Tokens): Promise<Tokens> {
+    this.tokens = tokens
+    await this.options.store?.save(tokens)
+    return tokens
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Follows the event log over server-sent events.
+ *   E1. After a lost connection, or the end of an access token, it continues behind the last event that it gave.
+ *   E2. A connection on which nothing arrives is given up: the ledger sends a comment every 15 s.
+ */
+import type { Event } from './generated/api-types.ts'
+import type { Http } from './http.ts'
+import { isLedgerError } from './ledger-error.ts'
+
+export interface EventFilter {
+  /** A cursor, `begin` or `latest`. `begin` by default. */
+  readonly after?: string
+  /** Names such as `ledger.transaction.completed.v1`, or beginnings such as `ledger.transaction.*`. */
+  readonly types?: readonly string[]
+  readonly account_id?: string
+  readonly token_id?: string
+  readonly signal?: AbortSignal
+}
+
+export interface FollowedEvent {
+  /** Store it together with the effects of the event, and continue with it as `after`. */
+  readonly cursor: string
+  readonly event: Event
+}
+
+/** Fields of one server-sent event; absent: empty. */
+export interface StreamBlock {
+  readonly id: string
+  readonly data: string
+}
+
+const SILENCE_MS = 45_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+
+/** Ends only with the signal, whose reason it throws, or with the `return` of a loop. Throws LedgerError for a refusal. */
+export async function* followEvents(
+  http: Http,
+  { after, types, signal, ...filter }: EventFilter,
+): AsyncGenerator<FollowedEvent> {
+  const query = new URLSearchParams({ ...filter, ...(types === undefined ? {} : { types: types.join(',') }) })
+  let cursor = after
+  let pauseMs = FIRST_PAUSE_MS
+  for (;;) {
+    signal?.throwIfAborted()
+    const connection = new AbortController()
+    const signals = signal === undefined ? [connection.signal] : [connection.signal, signal]
+    if (cursor !== undefined) query.set('after', cursor)
+    const request = {
+      method: 'GET',
+      path: `/v1/events?${query.toString()}`,
+      headers: { accept: 'text/event-stream' },
+      signal: AbortSignal.any(signals),
+    }
+    try {
+      const response = await http.stream(request)
+      for await (const { id, data } of blocksOf(response, connection)) {
+        if (id !== '') cursor = id
+        if (data === '') continue
+        pauseMs = FIRST_PAUSE_MS
+        yield { cursor: id, event: JSON.parse(data) as Event }
+      }
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (isLedgerError(error)) throw error
+    } finally {
+      connection.abort()
+    }
+    await http.clock.sleep(pauseMs * (0.5 + http.clock.random() / 2), signal)
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  }
+}
+
+async function* blocksOf({ body }: Response, connection: AbortController): AsyncGenerator<StreamBlock> {
+  if (body === null) return
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (;;) {
+    const silence = setTimeout(() => connection.abort(), SILENCE_MS)
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+    if (done) return
+    const [last = '', ...blocks] = `${rest}${decoder.decode(value, { stream: true })}`.split('\n\n').toReversed()
+    rest = last
+    for (const block of blocks.toReversed()) yield readBlock(block)
+  }
+}
+
+export function readBlock(block: string): StreamBlock {
+  const fields = block.split('\n').map((line): readonly [string, string] => {
+    const colon = line.indexOf(':')
+    return colon < 0 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')]
+  })
+  const valuesOf = (name: string): readonly string[] =>
+    fields.filter(([field]) => field === name).map(([, value]) => value)
+  return { id: valuesOf('id').at(-1) ?? '', data: valuesOf('data').join('\n') }
+}

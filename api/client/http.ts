@@ -1,0 +1,224 @@
+/**
+ * Sends requests to the ledger.
+ *   H1. A request that failed without a verdict is sent again with the same bytes and the same key, if it takes effect at
+ *       most once, with exponential back-off and jitter, and not before `Retry-After`.
+ *   H2. After a 401 a request is sent once more, with a new token.
+ *   H3. Redirects are refused: no other address gets the token.
+ */
+import { AccessTokens, type Credentials, type TokenStore } from './access-tokens.ts'
+import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import type { Problem, Tokens as TokenReply } from './generated/api-types.ts'
+import { isLedgerError, LedgerError, type Outcome } from './ledger-error.ts'
+
+export interface RetryPolicy {
+  /** With the first one. */
+  readonly attempts: number
+  /** Bound of the first delay; it doubles with each attempt. Half of each delay is random. */
+  readonly firstDelayMs: number
+  readonly longestDelayMs: number
+}
+
+export interface HttpOptions {
+  /** Address of the ledger, such as `https://ledger.example`. */
+  readonly url: string
+  readonly credentials?: Credentials | undefined
+  /** Keeps tokens between runs of a program. By default they are in memory. */
+  readonly tokenStore?: TokenStore | undefined
+  readonly retry?: Partial<RetryPolicy> | undefined
+  /** For one attempt, beside the time that a request waits at the ledger. 20 s by default. */
+  readonly timeoutMs?: number | undefined
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** For tests. */
+  readonly clock?: Clock | undefined
+}
+
+export interface HttpRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: object | undefined
+  /** The request needs no token. */
+  readonly open?: boolean
+  /** The request takes effect at most once, however often it is sent. */
+  readonly repeatable?: boolean
+  /** Seconds for which it waits at the ledger. */
+  readonly waitS?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface HttpReply<Body = unknown> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+const DEFAULT_RETRY: RetryPolicy = { attempts: 6, firstDelayMs: 200, longestDelayMs: 10_000 }
+/** The ledger itself retries for 12 s at most. */
+const DEFAULT_TIMEOUT_MS = 20_000
+const UNAUTHORIZED = 401
+const SERVER_ERROR = 500
+
+export class Http {
+  readonly tokens: AccessTokens
+  readonly clock: Clock
+  private readonly base: string
+  private readonly retry: RetryPolicy
+  private readonly timeoutMs: number
+  private readonly fetch: typeof globalThis.fetch
+
+  /** Throws a TypeError for an address that is no HTTP URL. */
+  constructor({ url, credentials, tokenStore, retry, timeoutMs, fetch, clock = SYSTEM_CLOCK }: HttpOptions) {
+    this.base = baseOf(url)
+    this.clock = clock
+    this.retry = { ...DEFAULT_RETRY, ...retry }
+    this.timeoutMs = timeoutMs ?? DEFAULT_TIMEOUT_MS
+    // A browser's `fetch` must not be a method of another object.
+    this.fetch = fetch ?? ((...args) => globalThis.fetch(...args))
+    this.tokens = new AccessTokens({
+      credentials,
+      store: tokenStore,
+      nowMs: () => clock.nowMs(),
+      issue: async (body) => {
+        const sent = {
+          method: 'POST',
+          path: '/v1/auth/token',
+          body,
+          open: true,
+          repeatable: !('refresh_token' in body),
+        }
+        return (await this.request<TokenReply>(sent)).body
+      },
+    })
+  }
+
+  /** The response with its JSON. Throws LedgerError for anything but a 2xx. */
+  async request<Body>(request: HttpRequest): Promise<HttpReply<Body>> {
+    return this.repeated(request, async (headers) => {
+      const signals = [AbortSignal.timeout(this.timeoutMs + (request.waitS ?? 0) * 1_000), request.signal]
+      const signal = AbortSignal.any(signals.filter((one) => one !== undefined))
+      const response = await this.answered(request, headers, signal)
+      return { status: response.status, headers: response.headers, body: await jsonOf<Body>(response) }
+    })
+  }
+
+  /** The response, for its body to be read as it arrives; the signal ends it. */
+  stream(request: HttpRequest): Promise<Response> {
+    return this.repeated(request, (headers) => this.answered(request, headers, request.signal))
+  }
+
+  private async repeated<Result>(
+    request: HttpRequest,
+    send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
+  ): Promise<Result> {
+    let refused: string | undefined
+    for (let attempt = 1; ; attempt += 1) {
+      request.signal?.throwIfAborted()
+      const token = request.open === true ? undefined : await this.tokens.token(refused)
+      try {
+        return await send(token === undefined ? {} : { authorization: `Bearer ${token}` })
+      } catch (cause) {
+        request.signal?.throwIfAborted()
+        const error = isLedgerError(cause) ? cause : unreachable(this.base, request, cause)
+        if (error.status === UNAUTHORIZED && token !== undefined && refused === undefined) {
+          refused = token
+          continue
+        }
+        if (attempt >= this.retry.attempts || !mayRepeat(request, error)) throw error
+        await this.clock.sleep(this.delayMs(attempt, error.retryAfterMs ?? 0), request.signal)
+      }
+    }
+  }
+
+  private async answered(
+    { method, path, headers, body }: HttpRequest,
+    authorization: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const response = await this.fetch(`${this.base}${path}`, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...headers,
+        ...authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      redirect: 'error',
+      credentials: 'omit',
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+    if (!response.ok) throw await refusal(method, response)
+    return response
+  }
+
+  private delayMs(attempt: number, leastMs: number): number {
+    const boundMs = Math.min(this.retry.firstDelayMs * 2 ** (attempt - 1), this.retry.longestDelayMs)
+    return Math.max(leastMs, 0) + boundMs * (0.5 + this.clock.random() / 2)
+  }
+}
+
+function mayRepeat({ method, repeatable }: HttpRequest, { status, outcome }: LedgerError): boolean {
+  if (status !== 0 && status < SERVER_ERROR) return false
+  return method === 'GET' || repeatable === true || outcome === 'not_applied'
+}
+
+function unreachable(base: string, { method }: HttpRequest, cause: unknown): LedgerError {
+  return new LedgerError(`The ledger at ${base} does not respond.`, {
+    codes: ['ERR_UNREACHABLE'],
+    outcome: method === 'GET' ? undefined : 'unknown',
+    cause,
+  })
+}
+
+async function jsonOf<Body>(response: Response): Promise<Body> {
+  const text = await response.text()
+  try {
+    return (text === '' ? undefined : JSON.parse(text)) as Body
+  } catch (cause) {
+    throw unreadable(response, undefined, cause)
+  }
+}
+
+async function refusal(method: string, response: Response): Promise<LedgerError> {
+  const problem = await response.json().then(problemOf, () => undefined)
+  const isRefused = response.status < SERVER_ERROR
+  const outcome = method === 'GET' ? undefined : isRefused ? 'not_applied' : (problem?.outcome ?? 'unknown')
+  if (problem === undefined) return unreadable(response, outcome)
+  return new LedgerError(`${problem.title}: ${problem.detail}`, {
+    codes: problem.error_codes,
+    problem,
+    ...originOf(response),
+    outcome,
+  })
+}
+
+function problemOf(value: unknown): Problem | undefined {
+  const isProblem = typeof value === 'object' && value !== null && 'error_codes' in value && 'detail' in value
+  return isProblem ? (value as Problem) : undefined
+}
+
+function unreadable(response: Response, outcome: Outcome, cause?: unknown): LedgerError {
+  return new LedgerError(`The response (${response.status}) is not one of a ledger.`, {
+    codes: ['ERR_UNREADABLE_RESPONSE'],
+    ...originOf(response),
+    outcome,
+    cause,
+  })
+}
+
+function originOf({ status, headers }: Response) {
+  const afterS = Number(headers.get('retry-after') ?? Number.NaN)
+  return {
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    ...(Number.isFinite(afterS) ? { retryAfterMs: afterS * 1_000 } : {}),
+  }
+}
+
+function baseOf(text: string): string {
+  const url = new URL(text)
+  if (!['http:', 'https:'].includes(url.protocol)) throw new TypeError('The address of the ledger must be an HTTP URL.')
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}

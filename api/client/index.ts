@@ -1,0 +1,34 @@
+/** The client of the ledger, for Node.js and browsers: published as `ledger/client`. */
+export { LedgerClient } from './ledger-client.ts'
+export type {
+  FinalGroup,
+  FinalTransaction,
+  GroupOptions,
+  LedgerClientOptions,
+  RefundFields,
+  RegistrationOptions,
+  TransferFields,
+  WaitOptions,
+} from './ledger-client.ts'
+export type { Credentials, Tokens, TokenStore } from './access-tokens.ts'
+export type { EventFilter, FollowedEvent } from './events.ts'
+export type { HttpReply, RetryPolicy } from './http.ts'
+export { exportJwk, exportPem, generateKey, importKey, thumbprint } from './signing/keys.ts'
+export type { AccountKey, KeyOptions, PrivateJwk, PrivateKey } from './signing/keys.ts'
+export { isLedgerError, LedgerError } from './ledger-error.ts'
+export type { LedgerErrorCode, Outcome } from './ledger-error.ts'
+export type { CallOptions, ItemOf, ListId, OperationId, ReplyOf, RequestOf } from './operations-call.ts'
+export { termsHash } from './signing/settlement-terms.ts'
+export type { GroupTerms } from './signing/settlement-terms.ts'
+export { canonicalOrder, orderHash, signOrder } from './signing/sign-order.ts'
+export type { Order, SigningKey, Unsigned } from './signing/sign-order.ts'
+export { verifyAssertion } from './verify/verify-assertion.ts'
+export type { Assertion } from './verify/verify-assertion.ts'
+export { verifyChain } from './verify/verify-chain.ts'
+export type { BrokenChain, ChainExpectation, GivenEntry, VerifiedChain, VerifiedEntry } from './verify/verify-chain.ts'
+export { verifyLiabilityProof } from './verify/verify-liabilities.ts'
+export { verifyReceipt } from './verify/verify-receipt.ts'
+export type { ReceiptExpectation } from './verify/verify-receipt.ts'
+export { verifyStatement } from './verify/verify-statement.ts'
+export type { Invalid, Valid, Verdict } from './verify/verdict.ts'
+export type * from './generated/api-types.ts'

@@ -1,0 +1,380 @@
+import { type EventFilter, followEvents, type FollowedEvent } from './events.ts'
+import type {
+  Account,
+  Attestation,
+  AttestationSubmission,
+  AuditEntry,
+  DeclinedGroup,
+  DryRunResult,
+  FungibleToken,
+  GroupLegTerms,
+  Hold,
+  HoldCapture,
+  HoldOrder,
+  KeyRotation,
+  KeySet,
+  LiabilityProof,
+  NftInstance,
+  NftMint,
+  NftTransfer,
+  Receipt,
+  SettlementGroup,
+  Statement,
+  Submission,
+  SubmissionReceipt,
+  TokenRegistration,
+  Transaction,
+  TransferRefund,
+  TransferToAccount,
+} from './generated/api-types.ts'
+import { Http, type HttpOptions, type HttpReply } from './http.ts'
+import { type AccountKey, signText } from './signing/keys.ts'
+import { LedgerError } from './ledger-error.ts'
+import {
+  type AnyRequest,
+  type Arguments,
+  type CallOptions,
+  type ItemOf,
+  itemsOf,
+  type ListId,
+  type OperationId,
+  type ReplyOf,
+  type RequestOf,
+  requestOf,
+} from './operations-call.ts'
+import { legOrder, termsHash } from './signing/settlement-terms.ts'
+import {
+  canonicalOrder,
+  type Order,
+  type SigningKey,
+  signMembers,
+  signOrder,
+  type Unsigned,
+} from './signing/sign-order.ts'
+
+export interface LedgerClientOptions extends HttpOptions {
+  /** Signed orders name it. By default it is read once from the ledger. */
+  readonly ledgerId?: string
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Longest time until the outcome is final, in milliseconds: 60,000 by default. */
+  readonly timeoutMs?: number
+}
+
+export interface RegistrationOptions extends CallOptions {
+  /** Of the request: random by default. */
+  readonly idempotencyKey?: string
+}
+
+export interface GroupOptions extends RegistrationOptions {
+  /** A UUID: random by default. */
+  readonly groupId?: string
+  /** 1 to 86,400: 900 by default. */
+  readonly timeoutSeconds?: number
+}
+
+/** A transaction whose status no longer changes. */
+export type FinalTransaction = Transaction & { readonly status: 'completed' | 'failed' }
+/** A group whose status no longer changes. */
+export type FinalGroup = SettlementGroup & { readonly status: 'settled' | 'reverted' | 'linked' }
+
+type WithoutType<Body> = Body extends unknown ? Omit<Body, 'type'> : never
+export type TransferFields = WithoutType<Unsigned<TransferToAccount | NftTransfer>>
+export type RefundFields = WithoutType<Unsigned<TransferRefund>>
+
+const DEFAULT_WAIT_MS = 60_000
+const LONGEST_WAIT_S = 30
+const POLL_MS = 500
+const DEFAULT_GROUP_TIMEOUT_S = 900
+
+/**
+ * A client of one ledger. Amounts are decimal strings. Every method rejects with a LedgerError, or with the reason of its
+ * signal. A transaction that fails is no error: `submitAndWait` resolves with `status` `failed`, and `failure`.
+ */
+export class LedgerClient {
+  private readonly http: Http
+  private ledgerId: Promise<string> | undefined
+
+  /** Throws a TypeError unless `url` is an HTTP URL. Sends nothing. */
+  constructor(options: LedgerClientOptions) {
+    this.http = new Http(options)
+    if (options.ledgerId !== undefined) this.ledgerId = Promise.resolve(options.ledgerId)
+  }
+
+  /** Checks the credentials now. Without it, the first request does. */
+  login(): Promise<void> {
+    return this.http.tokens.login()
+  }
+
+  /** Calls an operation of the OpenAPI document by its ID, and resolves with the body of the response. */
+  async call<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<ReplyOf<Id>> {
+    return (await this.respond(id, ...args)).body
+  }
+
+  /** The same, with the status and the headers of the response. */
+  respond<Id extends OperationId>(id: Id, ...[request]: Arguments<Id>): Promise<HttpReply<ReplyOf<Id>>> {
+    return this.http.request(requestOf(id, request))
+  }
+
+  /** The pages of a list. */
+  async *pages<Id extends ListId>(id: Id, ...[request]: Arguments<Id>): AsyncGenerator<ReplyOf<Id>> {
+    const given: AnyRequest = request ?? {}
+    for (let token: string | undefined; token !== '';) {
+      const query = token === undefined ? given.query : { ...given.query, page_token: token }
+      const { body } = await this.http.request<ReplyOf<Id> & { readonly next_page_token: string }>(
+        requestOf(id, { ...given, ...(query === undefined ? {} : { query }) }),
+      )
+      token = body.next_page_token
+      yield body
+    }
+  }
+
+  /** The rows of a list, page by page. With `order` `asc` transactions are a feed without end: use `pages`. */
+  async *list<Id extends ListId>(id: Id, ...args: Arguments<Id>): AsyncGenerator<ItemOf<Id>> {
+    for await (const page of this.pages(id, ...args)) yield* itemsOf(id, page)
+  }
+
+  /** Events in the order of the log, from `after` on, without end. Continues after a lost connection. */
+  events(filter: EventFilter = {}): AsyncGenerator<FollowedEvent> {
+    return followEvents(this.http, filter)
+  }
+
+  registerAccount(
+    accountId: string,
+    { publicKey }: Pick<AccountKey, 'publicKey'>,
+    options: RegistrationOptions = {},
+  ): Promise<Account> {
+    return this.call('createAccount', { ...options, body: { account_id: accountId, public_key: { ...publicKey } } })
+  }
+
+  /** Replaces the key of an account. Both keys sign. */
+  async rotateKey(accountId: string, key: SigningKey, newKey: AccountKey, options: CallOptions = {}): Promise<Account> {
+    const rotation = await this.named({ account_id: accountId, public_key: { ...newKey.publicKey } })
+    const signed = await signOrder<KeyRotation>(rotation, key)
+    const proof = await signText(newKey, canonicalOrder(signed))
+    return this.call('rotateKey', { ...options, path: { accountId }, body: { ...signed, proof } })
+  }
+
+  /** Registers a token. `key`: of the issuer, which production requires of a client that is no administrator. */
+  async createToken(
+    token: Omit<TokenRegistration, 'signature'>,
+    { key, ...options }: RegistrationOptions & { readonly key?: SigningKey } = {},
+  ): Promise<FungibleToken> {
+    return this.call('createFungibleToken', {
+      ...options,
+      body: key === undefined ? token : await signMembers(token, key),
+    })
+  }
+
+  /** Signs an order for this ledger. To retry after a crash, store it and submit it again with `call`. */
+  async sign(order: Order, key: SigningKey): Promise<Submission> {
+    return signOrder(await this.named(order), key)
+  }
+
+  /** Signs and submits. Resolves once the order is durable, which does not mean completed. */
+  async submit(order: Order, key: SigningKey, options: CallOptions = {}): Promise<SubmissionReceipt> {
+    const body = await this.sign(order, key)
+    return (await this.call('submitTransaction', { ...options, body })) as SubmissionReceipt
+  }
+
+  /** Signs, submits and waits. Resolves also with a failed transaction: check `status`. */
+  async submitAndWait(order: Order, key: SigningKey, options: WaitOptions = {}): Promise<FinalTransaction> {
+    const body = await this.sign(order, key)
+    const { timeoutMs = DEFAULT_WAIT_MS, signal } = options
+    const untilMs = this.http.clock.nowMs() + timeoutMs
+    const reply = await this.call('submitTransaction', { body, signal, waitS: waitSeconds(timeoutMs) })
+    if ('created_at' in reply && isFinal(reply)) return reply
+    return this.waitForTransaction(reply.txn_id, { signal, timeoutMs: untilMs - this.http.clock.nowMs() })
+  }
+
+  /** Transfers value, or an NFT with `class_id`, `instance_id` and the amount `1`, and waits. */
+  transfer(fields: TransferFields, key: SigningKey, options: WaitOptions = {}): Promise<FinalTransaction> {
+    return this.submitAndWait({ type: 'transfer', ...fields }, key, options)
+  }
+
+  /** Returns value of a transfer to its sender, in parts or whole, and waits. `refunds`: its `txn_id`. */
+  refund(fields: RefundFields, key: SigningKey, options: WaitOptions = {}): Promise<FinalTransaction> {
+    return this.submitAndWait({ type: 'transfer', ...fields }, key, options)
+  }
+
+  /** Rehearses an order: its outcome if it were submitted now. Nothing is written. */
+  async dryRun(order: Order, key: SigningKey, options: CallOptions = {}): Promise<DryRunResult> {
+    return this.call('dryRunTransaction', { ...options, body: await this.sign(order, key) })
+  }
+
+  /** Rejects with ERR_WAIT_TIMEOUT while the transaction is pending. */
+  waitForTransaction(txnId: string, options: WaitOptions = {}): Promise<FinalTransaction> {
+    return this.waitFor(`transaction ${txnId}`, isFinal, options, (wait) =>
+      this.respond('getTransaction', { path: { txnId }, ...wait }),
+    )
+  }
+
+  /** Rejects with ERR_WAIT_TIMEOUT while the group is open or reverting. */
+  waitForGroup(groupId: string, options: WaitOptions = {}): Promise<FinalGroup> {
+    return this.waitFor(`settlement group ${groupId}`, isFinalGroup, options, (wait) =>
+      this.respond('getSettlementGroup', { path: { groupId }, ...wait }),
+    )
+  }
+
+  /** Registers a settlement group. Rejects with ERR_TERMS_CHANGED if the ledger registered other terms. */
+  async registerGroup(legs: readonly GroupLegTerms[], options: GroupOptions = {}): Promise<SettlementGroup> {
+    const { groupId = crypto.randomUUID(), timeoutSeconds = DEFAULT_GROUP_TIMEOUT_S, ...rest } = options
+    const body = { group_id: groupId, legs, timeout_seconds: timeoutSeconds }
+    const group = await this.call('createSettlementGroup', { ...rest, body })
+    if (group.terms_hash === (await termsHash({ groupId, legs, timeoutSeconds }))) return group
+    throw new LedgerError(`The ledger registered other terms for group ${groupId}.`, { codes: ['ERR_TERMS_CHANGED'] })
+  }
+
+  /** Signs and submits a leg. `group`: as its parties agreed on it; `termsHash` computes `terms_hash`. */
+  submitLeg(
+    group: { readonly group_id: string; readonly terms_hash: string },
+    leg: GroupLegTerms,
+    key: SigningKey,
+    options: CallOptions = {},
+  ): Promise<SubmissionReceipt> {
+    return this.submit(legOrder(group, leg), key, options)
+  }
+
+  /** Declines the legs of an account. The group reverts. */
+  async declineGroup(
+    { group_id, terms_hash }: { readonly group_id: string; readonly terms_hash: string },
+    accountId: string,
+    key: SigningKey,
+    options: CallOptions = {},
+  ): Promise<DeclinedGroup> {
+    const body = await signMembers(await this.named({ account_id: accountId, group_id, terms_hash }), key)
+    return this.call('declineSettlementGroup', { ...options, path: { groupId: group_id }, body })
+  }
+
+  /** Reserves value of the payer, whose key signs. */
+  async createHold(hold: Unsigned<HoldOrder>, key: SigningKey, options: CallOptions = {}): Promise<Hold> {
+    return this.call('createHold', { ...options, body: await signOrder<HoldOrder>(await this.named(hold), key) })
+  }
+
+  /** Captures value of a hold, and waits. The key of the beneficiary signs. */
+  async captureHold(
+    capture: Unsigned<HoldCapture>,
+    key: SigningKey,
+    { timeoutMs, signal }: WaitOptions = {},
+  ): Promise<FinalTransaction> {
+    const body = await signOrder<HoldCapture>(await this.named(capture), key)
+    const { txn_id: txnId } = await this.call('captureHold', { path: { holdId: capture.hold_id }, body, signal })
+    return this.waitForTransaction(txnId, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+  }
+
+  /** Ends a hold. The key of the beneficiary signs. */
+  async releaseHold(
+    { hold_id, account_id }: { readonly hold_id: string; readonly account_id: string },
+    key: SigningKey,
+    options: CallOptions = {},
+  ): Promise<Hold> {
+    const body = await signMembers(await this.named({ hold_id, account_id }), key)
+    return this.call('releaseHold', { ...options, path: { holdId: hold_id }, body })
+  }
+
+  /** Mints an instance of a class. The key of the issuer signs. */
+  async mintNft(mint: Unsigned<NftMint>, key: SigningKey, options: CallOptions = {}): Promise<NftInstance> {
+    const body = await signOrder<NftMint>(await this.named(mint), key)
+    return this.call('mintNft', { ...options, path: { classId: mint.class_id }, body })
+  }
+
+  /** States something about an NFT. `key`: of the account `attester`, so that the attester is verified. */
+  async attest(
+    attestation: Omit<AttestationSubmission, 'signature'>,
+    { key, ...options }: RegistrationOptions & { readonly key?: SigningKey } = {},
+  ): Promise<Attestation> {
+    const body = key === undefined ? attestation : await signMembers(attestation, key)
+    return this.call('createAttestation', { ...options, body })
+  }
+
+  /** The public keys of the ledger. Keep a copy: one that the ledger serves later proves less. */
+  keySet(options: CallOptions = {}): Promise<KeySet> {
+    return this.call('getKeySet', options)
+  }
+
+  /** The receipt of a final transaction. */
+  receipt(txnId: string, options: CallOptions = {}): Promise<Receipt> {
+    return this.call('getReceipt', { ...options, path: { txnId } })
+  }
+
+  /** Every entry of an account's audit chain. */
+  auditChain(accountId: string, options: CallOptions = {}): Promise<readonly AuditEntry[]> {
+    return collected(this.list('listAuditChain', { ...options, path: { accountId }, query: { page_size: 1_000 } }))
+  }
+
+  /** Every page of a statement. */
+  statement(
+    accountId: string,
+    query: RequestOf<'getStatement'>['query'],
+    options: CallOptions = {},
+  ): Promise<readonly Statement[]> {
+    return collected(this.pages('getStatement', { ...options, path: { accountId }, query }))
+  }
+
+  /** The proof of all balances of an account. `merkleRoot`: of a proof of liabilities, the latest by default. */
+  async liabilityProof(
+    accountId: string,
+    { merkleRoot, ...options }: CallOptions & { readonly merkleRoot?: string } = {},
+  ): Promise<LiabilityProof> {
+    const query = merkleRoot === undefined ? {} : { merkle_root: merkleRoot }
+    const request = { ...options, path: { accountId } }
+    const first = await this.call('getLiabilityProof', { ...request, query })
+    const proofs = [...first.proofs]
+    for (let token = first.next_page_token; token !== '';) {
+      const page = await this.call('getLiabilityProof', { ...request, query: { ...query, page_token: token } })
+      proofs.push(...page.proofs)
+      token = page.next_page_token
+    }
+    return { ...first, proofs, next_page_token: '' }
+  }
+
+  /** With `ledger_id`, so that no other ledger accepts the signature. */
+  private async named<Members extends object>(members: Members): Promise<Members> {
+    if ('ledger_id' in members) return members
+    this.ledgerId ??= this.keySet().then(({ ledger_id: id }) => id)
+    try {
+      return { ...members, ledger_id: await this.ledgerId }
+    } catch (error) {
+      this.ledgerId = undefined
+      throw error
+    }
+  }
+
+  private async waitFor<State, Final extends State>(
+    what: string,
+    isDone: (state: State) => state is Final,
+    { timeoutMs = DEFAULT_WAIT_MS, signal }: WaitOptions,
+    read: (wait: CallOptions & { readonly waitS: number }) => Promise<HttpReply<State>>,
+  ): Promise<Final> {
+    const { clock } = this.http
+    const untilMs = clock.nowMs() + timeoutMs
+    for (;;) {
+      const { body, headers } = await read({ waitS: waitSeconds(untilMs - clock.nowMs()), signal })
+      if (isDone(body)) return body
+      if (clock.nowMs() >= untilMs) {
+        throw new LedgerError(`Not final within ${timeoutMs} ms: ${what}.`, { codes: ['ERR_WAIT_TIMEOUT'] })
+      }
+      // The ledger lets a limited number of requests wait.
+      if (!headers.has('preference-applied')) await clock.sleep(POLL_MS * (0.5 + clock.random() / 2), signal)
+    }
+  }
+}
+
+function waitSeconds(timeMs: number): number {
+  return Math.min(Math.max(Math.ceil(timeMs / 1_000), 0), LONGEST_WAIT_S)
+}
+
+function isFinal(transaction: Transaction): transaction is FinalTransaction {
+  return transaction.status !== 'pending'
+}
+
+function isFinalGroup(group: SettlementGroup): group is FinalGroup {
+  return group.status !== 'open' && group.status !== 'reverting'
+}
+
+async function collected<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}

@@ -1,0 +1,61 @@
+import type { ErrorCode, Problem } from './generated/api-types.ts'
+
+/**
+ * Codes of the ledger, and of the client: `ERR_UNREACHABLE`, no response arrived; `ERR_UNREADABLE_RESPONSE`, the response
+ * is not the ledger's; `ERR_WAIT_TIMEOUT`, it was not final in time; `ERR_TERMS_CHANGED`, the ledger registered other terms.
+ */
+export type LedgerErrorCode =
+  | ErrorCode
+  | 'ERR_UNREACHABLE'
+  | 'ERR_UNREADABLE_RESPONSE'
+  | 'ERR_WAIT_TIMEOUT'
+  | 'ERR_TERMS_CHANGED'
+
+/** `not_applied`: the request had no effect. `unknown`: it may have had one. Undefined: it could have none. */
+export type Outcome = 'not_applied' | 'unknown' | undefined
+
+export interface LedgerErrorDetails {
+  /** At least one. */
+  readonly codes: readonly LedgerErrorCode[]
+  readonly status?: number
+  readonly outcome?: Outcome
+  readonly requestId?: string | undefined
+  readonly problem?: Problem
+  readonly retryAfterMs?: number
+  readonly cause?: unknown
+}
+
+/** Every failure of a request. An aborted call rejects with the reason of its signal instead. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError'
+  /** The first of `codes`. */
+  readonly code: LedgerErrorCode
+  readonly codes: readonly LedgerErrorCode[]
+  /** HTTP status; 0 without a response. */
+  readonly status: number
+  readonly outcome: Outcome
+  /** `X-Request-Id`, for the operator. */
+  readonly requestId: string | undefined
+  /** The problem of the response: `errors` has the wrong fields. */
+  readonly problem: Problem | undefined
+  /** From `Retry-After`. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    { codes, status = 0, outcome, requestId, problem, retryAfterMs, cause }: LedgerErrorDetails,
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = codes[0] ?? 'ERR_UNREADABLE_RESPONSE'
+    this.codes = codes
+    this.status = status
+    this.outcome = outcome
+    this.requestId = requestId
+    this.problem = problem
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+export function isLedgerError(error: unknown, code?: LedgerErrorCode): error is LedgerError {
+  return error instanceof LedgerError && (code === undefined || error.codes.includes(code))
+}

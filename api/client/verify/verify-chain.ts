@@ -1,0 +1,154 @@
+/**
+ * Verifies an audit chain by SHA-256 alone. audit_hash = SHA-256(previous hash || SHA-256(payload)), both as 32 bytes.
+ *   V1. Sequences run from 0 without a gap or a duplicate.
+ *   V2. Every audit_hash is the hash of the entry's previous_hash and payload.
+ *   V3. Every previous_hash is the audit_hash of the previous entry; the first one is 32 zero bytes.
+ *   V4. Every payload is canonical JSON with the entry's sequence and txn_id, and all have the same account.
+ *   V5. Entries with an erased payload are verified by V1 and V3 only. The result counts them.
+ */
+import { canonicalJson, type Json, type JsonObject } from '../../../actors/canonical-json.ts'
+import { concat, fromHex, hex, sha256, utf8 } from '../signing/bytes.ts'
+import type { AuditEntry } from '../generated/api-types.ts'
+import { type Invalid, judged, tampered, type Valid } from './verdict.ts'
+
+/** An entry as the interface shows it. */
+export type GivenEntry = Pick<AuditEntry, 'sequence' | 'txn_id' | 'previous_hash' | 'audit_hash' | 'payload'>
+
+export interface VerifiedEntry extends GivenEntry {
+  /** The parsed payload; null if it is erased. */
+  readonly fields: JsonObject | null
+}
+
+export interface VerifiedChain extends Valid {
+  /** Empty if all payloads are erased. */
+  readonly accountId: string
+  /** By sequence. */
+  readonly entries: ReadonlyMap<number, VerifiedEntry>
+  /** Number of entries with an erased payload. */
+  readonly erased: number
+  /** The last entry's hash: `audit_hash` of the account. */
+  readonly tip: string
+}
+
+export interface BrokenChain extends Invalid {
+  /** The first changed entry; undefined for a chain without entries. */
+  readonly sequence?: number
+  readonly txnId?: string | null
+}
+
+export interface ChainExpectation {
+  /** The known `audit_hash` of the account: proves that no entry at the end is missing. */
+  readonly tip?: string | undefined
+}
+
+const HASH_BYTES = 32
+const PREFIX = 'sha256:'
+const GENESIS = `${PREFIX}${'0'.repeat(2 * HASH_BYTES)}`
+
+/** `given`: all entries of one account, in any order. */
+export async function verifyChain(
+  given: readonly GivenEntry[],
+  { tip }: ChainExpectation = {},
+): Promise<VerifiedChain | BrokenChain> {
+  return judged<VerifiedChain | BrokenChain>(async () => {
+    if (given.length === 0) return { ok: false, reason: 'incomplete', problem: 'the chain has no entries' }
+    const checked = new Map<number, VerifiedEntry>()
+    let previous: VerifiedEntry | undefined
+    let accountId: string | undefined
+    for (const [position, entry] of withoutCopies(given.toSorted(bySequence)).entries()) {
+      const found = await judgeEntry(entry, position, previous, accountId)
+      if ('problem' in found) return found
+      const named = found.fields?.['account_id']
+      accountId ??= typeof named === 'string' ? named : undefined
+      checked.set(entry.sequence, found)
+      previous = found
+    }
+    const last = previous?.audit_hash ?? GENESIS
+    if (tip !== undefined && tip !== last) return tampered(`the chain ends with ${last}, not with ${tip}`)
+    return verified(accountId ?? '', checked, last, tip !== undefined)
+  })
+}
+
+function verified(
+  accountId: string,
+  entries: ReadonlyMap<number, VerifiedEntry>,
+  tip: string,
+  isWhole: boolean,
+): VerifiedChain {
+  const erased = [...entries.values()].filter(({ payload }) => payload === null).length
+  const proved = [
+    `The ${entries.size} entries of ${accountId === '' ? 'the account' : accountId} form one chain that ends with ${tip}.`,
+    ...(isWhole ? ['No entry at its end is missing.'] : []),
+    ...(erased === 0 ? [] : [`Of ${erased} entries the payload is erased: only their links are proved.`]),
+  ]
+  return { ok: true, proved, accountId, entries, erased, tip }
+}
+
+/** Of two copies the one with a payload comes first. */
+function bySequence(left: GivenEntry, right: GivenEntry): number {
+  return left.sequence - right.sequence || Number(left.payload === null) - Number(right.payload === null)
+}
+
+/** A page may be given twice, or once from before the erasure of the account. */
+function withoutCopies(sorted: readonly GivenEntry[]): readonly GivenEntry[] {
+  return sorted.filter((entry, index) => {
+    const before = sorted[index - 1]
+    return !(
+      before !== undefined &&
+      before.sequence === entry.sequence &&
+      before.txn_id === entry.txn_id &&
+      before.audit_hash === entry.audit_hash &&
+      before.previous_hash === entry.previous_hash &&
+      (before.payload === entry.payload || entry.payload === null)
+    )
+  })
+}
+
+/** `accountId`: of the previous entries. */
+async function judgeEntry(
+  entry: GivenEntry,
+  position: number,
+  previous: VerifiedEntry | undefined,
+  accountId: string | undefined,
+): Promise<VerifiedEntry | BrokenChain> {
+  const wrong = (problem: string): BrokenChain => broken(entry, problem)
+  if (entry.sequence < position) return wrong('two entries have this sequence')
+  if (entry.sequence > position) return broken({ sequence: position, txn_id: null }, 'the entry is missing')
+  const { payload } = entry
+  if (payload !== null && (await chainHash(entry.previous_hash, payload)) !== entry.audit_hash) {
+    return wrong('its audit_hash is not the hash of its previous_hash and payload')
+  }
+  const fields = payload === null ? null : fieldsOf(payload)
+  if (fields === undefined) return wrong('its payload is not the canonical form of a JSON object')
+  if (fields !== null && fields['sequence'] !== entry.sequence) return wrong('its payload has another sequence')
+  if (fields !== null && fields['txn_id'] !== entry.txn_id) return wrong('its payload has another txn_id')
+  if (entry.previous_hash !== (previous?.audit_hash ?? GENESIS)) {
+    return previous === undefined
+      ? wrong('its previous_hash must be 32 zero bytes, because it is the first entry')
+      : broken(
+          previous,
+          `its audit_hash is not the previous_hash of entry ${entry.sequence}, which was written after another entry ${previous.sequence}`,
+        )
+  }
+  if (accountId !== undefined && fields !== null && fields['account_id'] !== accountId) {
+    return wrong('its payload has another account_id')
+  }
+  return { ...entry, fields }
+}
+
+function broken({ sequence, txn_id: txnId }: Pick<GivenEntry, 'sequence' | 'txn_id'>, problem: string): BrokenChain {
+  return { ...tampered(problem), sequence, txnId }
+}
+
+/** Undefined for a previous hash that is none. */
+async function chainHash(previous: string, payload: string): Promise<string | undefined> {
+  const before = previous.startsWith(PREFIX) ? fromHex(previous.slice(PREFIX.length), HASH_BYTES) : undefined
+  if (before === undefined) return undefined
+  return PREFIX + hex(await sha256(concat(before, await sha256(utf8(payload)))))
+}
+
+function fieldsOf(payload: string): JsonObject | undefined {
+  const value = JSON.parse(payload) as Json
+  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+  return isObject && canonicalJson(value) === payload ? (value as JsonObject) : undefined
+}

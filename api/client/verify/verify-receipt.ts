@@ -1,0 +1,87 @@
+/**
+ * Verifies a receipt.
+ *   W1. Its signature verifies under the receipt key `key_id`, which was in use at `processed_at`.
+ *   W2. If the account's chain is given, the receipt agrees with the entry of its sequence.
+ *   W3. If the order is given, the receipt is of this order.
+ */
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import type { KeySet, Receipt } from '../generated/api-types.ts'
+import { definedMembers, orderHash } from '../signing/sign-order.ts'
+import { signatureProblem } from './service-signature.ts'
+import { judged, tampered, type Verdict } from './verdict.ts'
+import type { VerifiedChain, VerifiedEntry } from './verify-chain.ts'
+
+export interface ReceiptExpectation {
+  /** Of the receipt's account: proves the place of the transaction in it. */
+  readonly chain?: VerifiedChain | undefined
+  /** As it was signed: proves that the ledger processed this order. */
+  readonly order?: object | undefined
+}
+
+/** A node may sign for so long with keys that it has read before. */
+const SLACK_MS = 300_000
+
+/** Fields with the same value in a receipt and its entry of the chain. */
+const SHARED_FIELDS = [
+  'account_id',
+  'shard_id',
+  'type',
+  'amount',
+  'token_id',
+  'receive',
+  'balance_after',
+  'available_after',
+  'origin',
+  'created_at',
+  'processed_at',
+]
+
+/** `keySet`: of `/.well-known/jwks.json`, from a source that you trust. */
+export async function verifyReceipt(
+  { receipt, signature }: Receipt,
+  keySet: KeySet,
+  { chain, order }: ReceiptExpectation = {},
+): Promise<Verdict> {
+  return judged<Verdict>(async () => {
+    const signed = definedMembers(receipt)
+    const claim = { signed, signature, purpose: 'receipt', timeMember: 'processed_at', slackMs: SLACK_MS } as const
+    const invalid = await signatureProblem(claim, keySet)
+    if (invalid !== undefined) return invalid
+    if (order !== undefined && receipt.submission_hash !== (await orderHash(order))) {
+      return tampered('its submission_hash is not the hash of the order')
+    }
+    const misplaced = chain === undefined ? undefined : problemOfPlace(signed, chain)
+    if (misplaced !== undefined) return tampered(misplaced)
+    return {
+      ok: true,
+      proved: [
+        `Ledger ${receipt.ledger_id} signed that ${receipt.txn_id} of ${receipt.account_id} is ${receipt.status}.`,
+        ...(order === undefined ? [] : ['It is the transaction of this order.']),
+        ...(chain === undefined ? [] : [placeText(receipt.sequence)]),
+      ],
+    }
+  })
+}
+
+function placeText(sequence: number | null): string {
+  return sequence === null ? 'The audit chain does not have it.' : `It is entry ${sequence} of the audit chain.`
+}
+
+function problemOfPlace(receipt: JsonObject, chain: VerifiedChain): string | undefined {
+  if (chain.accountId !== '' && receipt['account_id'] !== chain.accountId) return 'the chain is of another account'
+  const { sequence, txn_id: txnId } = receipt
+  if (sequence === null && receipt['status'] === 'failed') {
+    const entry = [...chain.entries.values()].find((candidate) => candidate.txn_id === txnId)
+    return entry && `its status is failed, but entry ${entry.sequence} of the chain has this transaction`
+  }
+  const entry = typeof sequence === 'number' ? chain.entries.get(sequence) : undefined
+  return entry === undefined ? 'the chain has no entry with its sequence' : problemOfEntry(receipt, entry)
+}
+
+function problemOfEntry(receipt: JsonObject, entry: VerifiedEntry): string | undefined {
+  const { fields, txn_id, audit_hash, previous_hash, sequence } = entry
+  const shared = fields === null ? [] : SHARED_FIELDS.map((name) => [name, fields[name] ?? null] as const)
+  const expected = [...Object.entries({ txn_id, audit_hash, previous_hash }), ...shared]
+  const different = expected.find(([name, value]) => canonicalJson(receipt[name] ?? null) !== canonicalJson(value))
+  return different && `its ${different[0]} is not that of entry ${sequence} of the chain`
+}

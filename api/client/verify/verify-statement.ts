@@ -1,0 +1,77 @@
+/**
+ * Verifies the pages of a statement.
+ *   S1. Each page is signed by an assertion key of the ledger that was in use at `generated_at`.
+ *   S2. `opening` and the amounts add up to each `balance_after`, and to `closing`.
+ *   S3. The pages follow each other without a gap, and the first and the last are there.
+ */
+import { parseQuantity } from '../../../actors/money.ts'
+import type { KeySet, Statement } from '../generated/api-types.ts'
+import { signatureProblem } from './service-signature.ts'
+import { judged, tampered, type Verdict } from './verdict.ts'
+
+const CHANGE = /^[+-][0-9]/
+
+/** `pages`: all pages of one statement, in any order. */
+export async function verifyStatement(pages: readonly Statement[], keySet: KeySet): Promise<Verdict> {
+  return judged<Verdict>(async () => {
+    const [first, ...others] = pages.toSorted((one, other) => orderOf(one) - orderOf(other))
+    if (first === undefined) return incomplete('it has no pages')
+    const sorted = [first, ...others]
+    for (const page of sorted) {
+      const { signature, next_page_token: _, ...signed } = page
+      const claim = { signed, signature, purpose: 'assertion', timeMember: 'generated_at' } as const
+      const invalid = await signatureProblem(claim, keySet)
+      if (invalid !== undefined) return invalid
+      const problem = problemOfSum(page)
+      if (problem !== undefined) return tampered(problem)
+    }
+    if (others.some((page) => nameOf(page) !== nameOf(first))) return incomplete('its pages are of several statements')
+    const gap = gapIn(sorted)
+    return gap === undefined ? { ok: true, proved: provedBy(first, sorted.at(-1) ?? first) } : incomplete(gap)
+  })
+}
+
+function incomplete(problem: string): Verdict {
+  return { ok: false, reason: 'incomplete', problem }
+}
+
+function provedBy({ ledger_id, account_id, token_id, from, opening }: Statement, last: Statement): readonly string[] {
+  const range = `from ${from ?? 'the beginning'} to ${last.to}`
+  return [
+    `Ledger ${ledger_id} signed every page of the statement of ${account_id}, ${token_id}, ${range}.`,
+    `Its movements add up from ${opening} to ${last.closing}, and no page is missing.`,
+  ]
+}
+
+function problemOfSum({ opening, opening_sequence: first, movements, closing }: Statement): string | undefined {
+  let [balance, last] = [parseQuantity(opening), first ?? -1]
+  for (const { sequence, amount, balance_after: after } of movements) {
+    if (sequence <= last) return `movement ${sequence} is out of order`
+    if (!CHANGE.test(amount)) return `the amount of movement ${sequence} has no sign`
+    balance += parseQuantity(amount.replace('+', ''))
+    last = sequence
+    if (parseQuantity(after) !== balance) return `the balance after movement ${sequence} does not add up`
+  }
+  return balance === parseQuantity(closing) ? undefined : 'its opening and movements do not add up to its closing'
+}
+
+function nameOf({ account_id, token_id, from, to }: Statement): string {
+  return JSON.stringify([account_id, token_id, from, to])
+}
+
+function orderOf({ opening_sequence: first, closing_sequence: last }: Statement): number {
+  return first === null ? -1 : first - (first === last ? 0.5 : 0)
+}
+
+/** Why valid pages, in order, are no whole statement; undefined if they are (S3). */
+function gapIn(pages: readonly Statement[]): string | undefined {
+  let before: Statement | undefined
+  if (pages[0]?.first_page !== true) return 'its first page is missing'
+  for (const page of pages) {
+    const follows =
+      before === undefined || (before.closing === page.opening && before.closing_sequence === page.opening_sequence)
+    if (!follows) return `no page continues after entry ${JSON.stringify(before?.closing_sequence ?? null)}`
+    before = page
+  }
+  return before?.last_page === true ? undefined : 'its last page is missing'
+}
