@@ -11,6 +11,7 @@ import { clientSuite } from './suites/client.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
 import { httpClientsSuite } from './suites/http-clients.suite.ts'
 import { restartSuite } from './suites/restart.suite.ts'
+import { revokedKeysSuite } from './suites/revoked-keys.suite.ts'
 import type { Running } from './running.ts'
 import { scopedClientsSuite } from './suites/scoped-clients.suite.ts'
 
@@ -48,6 +49,7 @@ groupPathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
 clientSuite(getRunning)
 eventsTailSuite(getRunning)
+revokedKeysSuite(getRunning)
 
 test('after all suites no process has restarted, and no transaction is pending', async () => {
   const { client, cluster } = getRunning()

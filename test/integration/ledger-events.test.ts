@@ -7,7 +7,6 @@ import { findPlaces } from '../../infra/postgres/reads/event-places.ts'
 import { createLedgerEvents, type PostgresLedgerEvents } from '../../infra/postgres/reads/ledger-events-postgres.ts'
 import { accountAddress } from '../../actors/address.ts'
 import {
-  type EventPage,
   EventPositionForeign,
   type EventPosition,
   EventsUnavailable,
@@ -123,15 +122,6 @@ test('everything that happened is in the log once', async () => {
   )
 })
 
-test('the log is the same in pages of every size, and resumes after each event', async () => {
-  const all = await readAll(null, 1_000)
-  for (const limit of [1, 2, 7, 50]) expect(await readAll(null, limit)).toEqual(all)
-  for (const [index, { position }] of all.entries()) {
-    const { events: following } = await events.read(position, 1)
-    expect(following).toEqual(all.slice(index + 1, index + 2))
-  }
-})
-
 test('the events of an account follow its chain', async () => {
   const sequences = new Map<string, number[]>()
   for (const { content, subject } of await readAll(null, 1_000)) {
@@ -172,28 +162,6 @@ async function shownOf(txnId: string): Promise<TransactionView | undefined> {
   const event = (await readAll(null, 1_000)).find((of) => txnIdsOf([of])[0] === txnId)
   return event?.content.kind === 'transaction' ? event.content.transaction : undefined
 }
-
-test('a commit in flight is not skipped, whatever commits after it', async () => {
-  const start = await events.end()
-  const [known] = await ledger.sql<{ txn_id: string }[]>`SELECT txn_id FROM transactions LIMIT 1`
-  const earlier = known?.txn_id ?? ''
-  const inFlight = await ledger.sql.reserve()
-  let later: string
-  let beside: EventPage
-  try {
-    await inFlight`BEGIN`
-    await inFlight`INSERT INTO commits (final, pending, ended) VALUES (ARRAY[${earlier}], '{}', '{}')`
-    // Its commit is acknowledged while the other one is in flight.
-    later = await parties.submit(told.alice, { type: 'credit', amount: '1' })
-    beside = await events.read(start, 1_000)
-  } finally {
-    await inFlight`COMMIT`
-    inFlight.release()
-  }
-  expect([beside.events, beside.atEnd]).toEqual([[], true])
-  await untilLogged(later, beside.next)
-  expect(txnIdsOf(await readAll(beside.next, 1_000))).toEqual([earlier, later])
-})
 
 test('the events of an erased account keep their places and IDs, and lose their content', async () => {
   const carol = await parties.open('carol')

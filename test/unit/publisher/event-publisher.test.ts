@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { EventPublisher, type EventPublisherOptions } from '../../../infra/publisher/event-publisher.ts'
 import {
-  type AddedMessages,
   type EventStream,
   type StreamMessage,
   StreamUnavailable,
@@ -20,8 +19,6 @@ interface FakeStream extends EventStream {
   position: EventPosition | null
   /** Thrown by the next calls. */
   readonly failures: Error[]
-  /** Returned by the next `add`, which then adds nothing. */
-  outrun?: AddedMessages | undefined
 }
 
 function createFakeStream(): FakeStream {
@@ -37,9 +34,6 @@ function createFakeStream(): FakeStream {
     async add(added, sequence) {
       failNext()
       expect(sequence).toBe(messages.length)
-      const { outrun } = fake
-      fake.outrun = undefined
-      if (outrun !== undefined) return outrun
       messages.push(...added)
       fake.position = added.at(-1)?.position ?? fake.position
       return { count: added.length, repeats: 0, sequence: messages.length, isOutrun: false }
@@ -104,17 +98,6 @@ test('E1: after a failure of the log or the stream it reads the position again, 
   await expect.poll(() => stream.messages.length).toBe(1)
   await publisher.stop()
   expect(idsOf(stream.messages)).toEqual(idsOf(events.log.slice(2)))
-})
-
-test('P2: where another publisher was faster, it continues behind that one', async () => {
-  const [events, stream] = [logOf(5), createFakeStream()]
-  const { publisher } = publisherOf(events, stream)
-  stream.outrun = { count: 0, repeats: 0, sequence: 0, isOutrun: true }
-  void publisher.run()
-  stream.position = '3'
-  await expect.poll(() => stream.messages.length).toBe(2)
-  await publisher.stop()
-  expect(idsOf(stream.messages)).toEqual(idsOf(events.log.slice(3)))
 })
 
 test('E2: a position of another database is refused, and replaced by the beginning on demand', async () => {

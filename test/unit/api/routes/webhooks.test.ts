@@ -71,14 +71,6 @@ describe('registration', () => {
     expect(listed).toEqual({ webhooks: [shown], next_page_token: '' })
   })
 
-  test('a request with the same Idempotency-Key gets the same webhook and secret', async () => {
-    const { edge, token } = await signedIn('transactor')
-    const send = () => edge.post('/v1/webhooks', { url: URL }, token, { 'idempotency-key': 'k' })
-    const [first, second] = [await bodyOf(await send()), await bodyOf(await send())]
-    expect(second).toEqual(first)
-    expect(edge.webhooks.state.webhooks.size).toBe(1)
-  })
-
   test('B7: a creation whose reply was not stored is repeated under its key, and no other webhook takes the key', async () => {
     const { store } = createMemoryIdempotencyStore(createManualClock(0))
     const replies = { away: true }
