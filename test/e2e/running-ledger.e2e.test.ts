@@ -4,8 +4,6 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client/client.ts'
-import { exchangePathsSuite } from '../model/exchange-paths.suite.ts'
-import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
 import { clientSuite } from './suites/client.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
@@ -45,7 +43,6 @@ afterAll(async () => {
 })
 
 scopedClientsSuite(getRunning)
-groupPathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
 clientSuite(getRunning)
 eventsTailSuite(getRunning)
@@ -59,5 +56,3 @@ test('after all suites no process has restarted, and no transaction is pending',
 })
 
 restartSuite(getRunning)
-// Runs last: it leaves pending offers.
-exchangePathsSuite(() => getRunning().client)

@@ -38,20 +38,6 @@ export function termsOf(offer: Offer): { readonly by: Party; readonly gives: Sid
   return { by, gives: (kind === 'otherwise' ? OTHERWISE : AGREED)[by], receives: AGREED[otherThan(by)] }
 }
 
-/** Of a submission in the interface's words. `idOf`: what the accounts and tokens of the path are called there. */
-export function exchangeFields(offer: Offer, idOf: (name: string) => string) {
-  const { by, gives, receives } = termsOf(offer)
-  const [given, receive] = [gives, receives].map(({ token, amount }) => ({
-    token_id: idOf(token),
-    amount: `${amount}`,
-  }))
-  return { by, fields: { type: 'exchange', ...given, receive: receive ?? null, to_account_id: idOf(otherThan(by)) } }
-}
-
-export function issuedBy(party: Party): Side['token'] {
-  return AGREED[party].token
-}
-
 export function otherThan(party: Party): Party {
   return party === 'ann' ? 'bob' : 'ann'
 }
@@ -138,27 +124,14 @@ function seenIn({ made }: ModelContext): Seen {
   }
 }
 
-export interface ExchangePath {
-  readonly steps: readonly PathStep<Action, Seen>[]
-  /** Each action together with what it meets, as `coveringPaths` asks. */
-  readonly pairs: readonly string[]
-}
-
 /** All that make as many offers as a path may. */
-export function exchangePaths(): readonly ExchangePath[] {
+export function exchangePaths(): readonly (readonly PathStep<Action, Seen>[])[] {
   const events: readonly Action[] = [...OFFERS.map((offer) => ({ type: 'offer', offer }) as const), { type: 'expire' }]
   return getSimplePaths(machine, { events, serializeState: ({ context }) => JSON.stringify(context) })
     .filter(({ state }) => state.context.made.length === MAX_OFFERS)
-    .map(({ steps }) => {
-      const walked = steps.filter(({ event }) => events.includes(event))
-      const met = [NOTHING, ...walked.map(({ state }) => state.context)]
-      return {
-        steps: walked.map(({ event: action, state }) => ({ action, answer: 'accepted', seen: seenIn(state.context) })),
-        pairs: walked.map(({ event }, index) => JSON.stringify([stageOf(met[index] ?? NOTHING), event])),
-      }
-    })
-}
-
-function stageOf({ made, expired }: ModelContext): readonly unknown[] {
-  return [made.filter(({ status }) => status === 'pending').map(({ offer }) => offer), expired]
+    .map(({ steps }) =>
+      steps
+        .filter(({ event }) => events.includes(event))
+        .map(({ event: action, state }) => ({ action, answer: 'accepted', seen: seenIn(state.context) })),
+    )
 }

@@ -37,15 +37,11 @@ function pureStage(): Stage<Action, Seen> {
       }),
     ),
   })
-  return {
-    act: (action) => Promise.resolve(act(action)),
-    seen: () => Promise.resolve(seen()),
-    goOn: () => Promise.resolve(false),
-  }
+  return { act, seen }
 }
 
-test('every path ends as the model says', async () => {
+test('every path ends as the model says', () => {
   const paths = exchangePaths()
   expect(paths.length).toBeGreaterThan(100)
-  for (const { steps } of paths) await walk(steps, pureStage())
+  for (const steps of paths) walk(steps, pureStage())
 })

@@ -1,10 +1,6 @@
 /**
- * Paths through the life of a group (group-model.ts), each as the actions of its parties with what each is answered and
- * what is seen after it. Every path that ends where nothing new can be done is there, once: `allPaths`.
- *
- * Of three legs there are some hundreds: `coveringPaths` are so many of them that every pair of actions that can follow
- * each other is walked, each action taken together with the status of the group that it meets. The steps alone walk all
- * paths; a running ledger walks the covering ones.
+ * All paths through the life of a group (group-model.ts): the actions of its parties, each with its reply and the state
+ * that is seen after it.
  */
 import { getSimplePaths } from 'xstate/graph'
 import type { PathStep } from './group-driver.ts'
@@ -20,12 +16,9 @@ import {
 } from './group-model.ts'
 
 export interface GroupPath {
-  readonly scene: Scene
   /** Its actions, in words. */
   readonly title: string
   readonly steps: readonly PathStep<Action, Seen>[]
-  /** The pairs of actions that it walks, as `open: take 0 > open: take 1`. */
-  readonly pairs: readonly string[]
 }
 
 export function allPaths(scene: Scene): readonly GroupPath[] {
@@ -40,20 +33,6 @@ export function allPaths(scene: Scene): readonly GroupPath[] {
   const walked = paths.map((steps) => pathOf(scene, machine.resolveState(initialOf(scene)), steps))
   const prefixes = new Set(walked.flatMap(({ steps }) => steps.map((_, length) => titleOf(steps.slice(0, length)))))
   return walked.filter(({ title }) => !prefixes.has(title))
-}
-
-export function coveringPaths<Path extends { readonly pairs: readonly string[] }>(
-  paths: readonly Path[],
-): readonly Path[] {
-  const missing = new Set(paths.flatMap(({ pairs }) => pairs))
-  const chosen: Path[] = []
-  while (missing.size > 0) {
-    const news = (path: Path): number => path.pairs.filter((pair) => missing.has(pair)).length
-    const best = paths.reduce((left, right) => (news(right) > news(left) ? right : left))
-    for (const pair of best.pairs) missing.delete(pair)
-    chosen.push(best)
-  }
-  return chosen
 }
 
 function initialOf({ missing, legs }: Scene) {
@@ -90,16 +69,11 @@ function pathOf(
 ): GroupPath {
   let before = initial
   const steps: PathStep<Action, Seen>[] = []
-  const pairs: string[] = []
-  let last = ''
   for (const { event: action, state } of walked) {
     steps.push({ action, answer: answerTo(action, before), seen: seenIn(scene, state) })
-    const transition = `${before.value}: ${labelOf(action)}`
-    pairs.push(`${last} > ${transition}`)
-    last = transition
     before = state
   }
-  return { scene, title: titleOf(steps), steps, pairs }
+  return { title: titleOf(steps), steps }
 }
 
 function titleOf(steps: readonly PathStep<Action, Seen>[]): string {

@@ -1,6 +1,5 @@
 /** The scene at a ledger of pure steps; all messages are delivered after every action. */
-import type { GroupStage, SetStage } from './group-driver.ts'
-import { legFieldsOf, nameOf } from './group-scene.ts'
+import type { Stage } from './group-driver.ts'
 import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen } from './group-model.ts'
 import {
   agree,
@@ -8,6 +7,7 @@ import {
   fund,
   GROUP,
   groupSeen,
+  type LegFields,
   legOf,
   open,
   revert,
@@ -18,17 +18,13 @@ import {
 import { MiniLedger } from './mini-ledger.ts'
 
 const TIMEOUT_SECONDS = 900
-const PREFIX = 's0'
 
-export function pureStage(): SetStage {
-  return (scene) => Promise.resolve(stageOf(scene, new MiniLedger()))
-}
-
-function stageOf(scene: Scene, ledger: MiniLedger): GroupStage {
-  const terms = termsOf(legFieldsOf(scene, PREFIX), { timeoutSeconds: TIMEOUT_SECONDS })
+export function pureStage(scene: Scene): Stage<Action, Seen> {
+  const ledger = new MiniLedger()
+  const terms = termsOf(legFieldsOf(scene), { timeoutSeconds: TIMEOUT_SECONDS })
   const enter = (names: readonly Name[]): void => {
-    open(ledger, ...names.map(idOf))
-    for (const name of names) fund(ledger, idOf(name), `${FUNDS}`)
+    open(ledger, ...names)
+    for (const name of names) fund(ledger, name, `${FUNDS}`)
   }
   enter(scene.accounts.filter((name) => !scene.missing.includes(name)))
   const take = (leg: number): Answered => {
@@ -61,11 +57,16 @@ function stageOf(scene: Scene, ledger: MiniLedger): GroupStage {
         return answered(revert(ledger, GROUP))
     }
   }
-  return {
-    act: (action) => Promise.resolve(act(action)),
-    seen: () => Promise.resolve(seenAt(scene, ledger)),
-    goOn: () => Promise.resolve(false),
-  }
+  return { act, seen: () => seenAt(scene, ledger) }
+}
+
+function legFieldsOf({ legs }: Scene): readonly LegFields[] {
+  return legs.map(({ account, type, amount, to }) => ({
+    account_id: account,
+    type,
+    amount: `${amount}`,
+    ...(to === undefined ? {} : { to_account_id: to }),
+  }))
 }
 
 function answered({ kind }: { readonly kind: string }): Answered {
@@ -79,16 +80,12 @@ function seenAt({ accounts }: Scene, ledger: MiniLedger): Seen {
     legs: group?.legs.map(({ status }) => status) ?? [],
     transactions: [...ledger.transactions.values()]
       .filter(({ groupId }) => groupId === GROUP)
-      .map(({ accountId, type, amount, status }) => `${nameOf(accountId)} ${type} ${amount} ${status}`)
+      .map(({ accountId, type, amount, status }) => `${accountId} ${type} ${amount} ${status}`)
       .sort(),
     compensations: group?.compensations.length ?? 0,
     partialFailures: group?.partialFailures.length ?? 0,
     balances: Object.fromEntries(
-      accounts.map((name) => [name, ledger.states.has(idOf(name)) ? balance(ledger, idOf(name)) : null]),
+      accounts.map((name) => [name, ledger.states.has(name) ? balance(ledger, name) : null]),
     ),
   }
-}
-
-function idOf(name: Name): string {
-  return `${PREFIX}.${name}`
 }
