@@ -8,7 +8,6 @@ import { type Cluster, startCluster } from '../support/processes/cluster-process
 import { clientSuite } from './suites/client.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
 import { httpClientsSuite } from './suites/http-clients.suite.ts'
-import { restartSuite } from './suites/restart.suite.ts'
 import { revokedKeysSuite } from './suites/revoked-keys.suite.ts'
 import type { Running } from './running.ts'
 import { scopedClientsSuite } from './suites/scoped-clients.suite.ts'
@@ -54,5 +53,3 @@ test('after all suites no process has restarted, and no transaction is pending',
   expect(pidsOf(cluster)).toEqual(pids)
   expect(await client.read('/v1/transactions?status=pending')).toMatchObject({ total_count: 0 })
 })
-
-restartSuite(getRunning)

@@ -1,6 +1,6 @@
 /** Settlement groups as their parties agree on them: the terms, their hash by the documented rule, and the legs. */
 import { createHash, randomUUID } from 'node:crypto'
-import { type Holder, type HttpReply, type LedgerClient, textOf } from './client.ts'
+import { type Holder, type HttpReply, type LedgerClient } from './client.ts'
 import { canonical, type Members } from './client-keys.ts'
 import { WAITING } from './client-moves.ts'
 
@@ -72,24 +72,10 @@ export async function finalGroup(client: LedgerClient, { groupId }: Agreement): 
   return group
 }
 
-export function revertGroup(client: LedgerClient, groupId: string, body: Members = {}): Promise<HttpReply> {
-  return client.post(`/v1/settlement-groups/${groupId}/revert`, { reason: 'a test', ...body })
-}
-
-export function legStatuses(group: Members): readonly unknown[] {
-  return (group['legs'] as readonly Members[]).map(({ leg_status: status }) => status)
-}
-
 /** A debit of one and a credit of the other. */
 export function payment(from: Holder, to: Holder, amount: string, tokenId = 'BASE'): readonly Members[] {
   return [
     { account_id: from.accountId, type: 'debit', amount, token_id: tokenId },
     { account_id: to.accountId, type: 'credit', amount, token_id: tokenId },
   ]
-}
-
-/** The compensated transactions: ID -> ID of the compensating transaction. */
-export function compensationsOf(group: Members): ReadonlyMap<string, string> {
-  const compensations = group['compensations'] as readonly Members[]
-  return new Map(compensations.map((one) => [textOf(one, 'compensates'), textOf(one, 'txn_id')]))
 }
