@@ -2,6 +2,8 @@
  * Properties of a running ledger, seen from outside. One start serves all suites, because a start costs more than each
  * suite.
  */
+import { existsSync, readFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client/client.ts'
 import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
@@ -46,6 +48,16 @@ httpClientsSuite(getRunning)
 clientSuite(getRunning)
 eventsTailSuite(getRunning)
 revokedKeysSuite(getRunning)
+
+test('the auditor runs at a lower priority than the processes that serve requests', () => {
+  const [auditor] = getRunning().cluster.heads('auditor')
+  if (auditor === undefined) throw new Error('no auditor runs')
+  const autogroup = `/proc/${auditor.pid}/autogroup`
+  // Between sessions the kernel uses this value, where it exists.
+  const ofSession = existsSync(autogroup) ? readFileSync(autogroup, 'utf8').trim() : 'nice 10'
+  expect(getPriority(auditor.pid)).toBe(constants.priority.PRIORITY_BELOW_NORMAL)
+  expect(ofSession).toMatch(/nice 10$/)
+})
 
 test('after all suites no process has restarted, and no transaction is pending', async () => {
   const { client, cluster } = getRunning()

@@ -22,7 +22,6 @@ const LEAST_TIMEOUT_MS = 120_000
 
 /** Tests of running ledgers that know most of a source, beside the one that knows all. */
 const LEDGER_TESTS: readonly (readonly [RegExp, string])[] = [
-  [/audit/, 'test/e2e/audit.e2e.test.ts'],
   [/portability|import|export/, 'test/e2e/portability.e2e.test.ts'],
   [/^api\/|edge|http/, 'test/e2e/conformance.e2e.test.ts'],
   [/./, 'test/e2e/running-ledger.e2e.test.ts'],
