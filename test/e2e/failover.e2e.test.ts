@@ -82,17 +82,6 @@ describe('an asynchronous standby that lacks commits', () => {
   })
   eachNeedsTheOneBefore()
 
-  test('W2: in production a node refuses to start with it', async () => {
-    const node = await cluster.startNode('node-production', {
-      LEDGER_ENVIRONMENT: 'production',
-      LEDGER_BOOTSTRAP_CLIENTS: '[]',
-    })
-    await allStopped([node])
-    expect(node.lastLines()).toMatch(
-      /"event":"failed".*PostgreSQL has a standby and synchronous_standby_names is empty/,
-    )
-  })
-
   test('N1: in the sandbox every node and edge stops with a reason after its promotion', async () => {
     await load.through(() => pair.wire.sever(), BACK_WITHIN_MS)
     const nodes = [...NODES, EDGE].map((name) => part(name))
