@@ -3,14 +3,13 @@ import { expect, test } from 'vitest'
 import { EXCHANGE_TIMEOUT_MS } from '../../actors/account/pending.ts'
 import { type Action, exchangePaths, FUNDS, otherThan, PARTIES, type Seen, termsOf, TOKENS } from './exchange-model.ts'
 import { type Stage, walk } from './group-driver.ts'
-import { balance, GROUP, issue, open, submission } from './mini-clients.ts'
-import { MiniLedger } from './mini-ledger.ts'
+import { GROUP, World } from './mini-clients.ts'
 
 function pureStage(): Stage<Action, Seen> {
-  const ledger = new MiniLedger()
-  open(ledger, ...PARTIES)
-  issue(ledger, { tokenId: 'EUR', issuer: 'ann', totalSupply: `${FUNDS}` })
-  issue(ledger, { tokenId: 'USD', issuer: 'bob', totalSupply: `${FUNDS}` })
+  const ledger = new World()
+  ledger.open(...PARTIES)
+  ledger.issue({ tokenId: 'EUR', issuer: 'ann', totalSupply: `${FUNDS}` })
+  ledger.issue({ tokenId: 'USD', issuer: 'bob', totalSupply: `${FUNDS}` })
   const act = (action: Action) => {
     if (action.type === 'expire') {
       ledger.pass(EXCHANGE_TIMEOUT_MS)
@@ -21,7 +20,7 @@ function pureStage(): Stage<Action, Seen> {
     const receive = { tokenId: receives.token, amount: `${receives.amount}` }
     const given = { tokenId: gives.token, amount: `${gives.amount}` }
     const to = { toAccountId: otherThan(by), groupId: GROUP }
-    const { kind } = submission(ledger, { accountId: by, type: 'exchange', ...given, receive, ...to })
+    const { kind } = ledger.submission({ accountId: by, type: 'exchange', ...given, receive, ...to })
     ledger.drain()
     return kind === 'refused' ? 'refused' : 'accepted'
   }
@@ -32,7 +31,7 @@ function pureStage(): Stage<Action, Seen> {
       .sort(),
     balances: PARTIES.flatMap((party) =>
       TOKENS.map((token) => {
-        const held = balance(ledger, party, token)
+        const held = ledger.balance(party, token)
         return `${party} ${token} ${held.balance} ${held.available}`
       }),
     ),

@@ -1,34 +1,20 @@
 /** The scene at a ledger of pure steps; all messages are delivered after every action. */
 import type { Stage } from './group-driver.ts'
 import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen } from './group-model.ts'
-import {
-  agree,
-  balance,
-  fund,
-  GROUP,
-  groupSeen,
-  type LegFields,
-  legOf,
-  open,
-  revert,
-  submission,
-  submit,
-  termsOf,
-} from './mini-clients.ts'
-import { MiniLedger } from './mini-ledger.ts'
+import { GROUP, type LegFields, legOf, termsOf, World } from './mini-clients.ts'
 
 const TIMEOUT_SECONDS = 900
 
 export function pureStage(scene: Scene): Stage<Action, Seen> {
-  const ledger = new MiniLedger()
+  const ledger = new World()
   const terms = termsOf(legFieldsOf(scene), { timeoutSeconds: TIMEOUT_SECONDS })
   const enter = (names: readonly Name[]): void => {
-    open(ledger, ...names)
-    for (const name of names) fund(ledger, name, `${FUNDS}`)
+    ledger.open(...names)
+    for (const name of names) ledger.fund(name, `${FUNDS}`)
   }
   enter(scene.accounts.filter((name) => !scene.missing.includes(name)))
   const take = (leg: number): Answered => {
-    const answer = submission(ledger, legOf(terms, leg))
+    const answer = ledger.submission(legOf(terms, leg))
     ledger.drain()
     return answer.kind === 'refused' ? 'refused' : 'accepted'
   }
@@ -36,13 +22,13 @@ export function pureStage(scene: Scene): Stage<Action, Seen> {
     switch (action.type) {
       case 'register':
       case 'register_again':
-        return answered(agree(ledger, terms))
+        return answered(ledger.agree(terms))
       case 'open_missing':
         enter(scene.missing)
         return 'accepted'
       case 'fail': {
         const { accountId } = legOf(terms, action.leg)
-        submit(ledger, { accountId, type: 'debit', amount: balance(ledger, accountId).available })
+        ledger.submit({ accountId, type: 'debit', amount: ledger.balance(accountId).available })
         return take(action.leg)
       }
       case 'take':
@@ -54,7 +40,7 @@ export function pureStage(scene: Scene): Stage<Action, Seen> {
         return 'accepted'
       case 'revert':
       case 'revert_again':
-        return answered(revert(ledger, GROUP))
+        return answered(ledger.revert(GROUP))
     }
   }
   return { act, seen: () => seenAt(scene, ledger) }
@@ -73,8 +59,8 @@ function answered({ kind }: { readonly kind: string }): Answered {
   return kind === 'refused' ? 'refused' : 'accepted'
 }
 
-function seenAt({ accounts }: Scene, ledger: MiniLedger): Seen {
-  const group = groupSeen(ledger, GROUP)
+function seenAt({ accounts }: Scene, ledger: World): Seen {
+  const group = ledger.groupSeen(GROUP)
   return {
     group: group?.status ?? 'absent',
     legs: group?.legs.map(({ status }) => status) ?? [],
@@ -84,8 +70,6 @@ function seenAt({ accounts }: Scene, ledger: MiniLedger): Seen {
       .sort(),
     compensations: group?.compensations.length ?? 0,
     partialFailures: group?.partialFailures.length ?? 0,
-    balances: Object.fromEntries(
-      accounts.map((name) => [name, ledger.states.has(name) ? balance(ledger, name) : null]),
-    ),
+    balances: Object.fromEntries(accounts.map((name) => [name, ledger.states.has(name) ? ledger.balance(name) : null])),
   }
 }

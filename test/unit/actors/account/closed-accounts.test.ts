@@ -18,8 +18,7 @@ import {
   steppedOf,
 } from '../../../support/accounts.ts'
 import { ARRIVING, ask, drop, hold, LATER, note, STAMP, take, walked } from '../../../support/arriving-accounts.ts'
-import { balance, change, free, fund, groupSeen, legOf, open, submission } from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { free, legOf, World } from '../../../model/mini-clients.ts'
 import { agreed } from '../group/agreed-groups.ts'
 
 const CLOSE = statusCommand({ status: 'closed' })
@@ -89,20 +88,20 @@ describe('a closed account', () => {
   })
 
   test('receives no value from a leg that it declined, although the sender has signed', () => {
-    const ledger = new MiniLedger()
-    open(ledger, 'ann', 'bob', 'cyd')
-    fund(ledger, 'ann', '4')
+    const ledger = new World()
+    ledger.open('ann', 'bob', 'cyd')
+    ledger.fund('ann', '4')
     const terms = agreed(
       ledger,
       { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' },
       { account_id: 'cyd', type: 'debit', amount: '1', boundary: true },
     )
     ledger.put({ ...ledger.account('bob'), registeredBy: 'another' })
-    submission(ledger, legOf(terms, 0))
-    expect(change(ledger, 'bob', { status: 'closed' })).toMatchObject({ kind: 'status_changed' })
+    ledger.submission(legOf(terms, 0))
+    expect(ledger.change('bob', { status: 'closed' })).toMatchObject({ kind: 'status_changed' })
     ledger.drain()
-    expect(groupSeen(ledger, terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'declined' } })
-    expect([balance(ledger, 'ann'), ledger.account('bob').holds.size]).toEqual([free('4'), 0])
+    expect(ledger.groupSeen(terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'declined' } })
+    expect([ledger.balance('ann'), ledger.account('bob').holds.size]).toEqual([free('4'), 0])
   })
 })
 

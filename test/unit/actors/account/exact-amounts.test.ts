@@ -3,8 +3,7 @@
  * BigInt in units of 10^-18 and shares no code with the ledger.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { balance, change, fund, open, submission } from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { World } from '../../../model/mini-clients.ts'
 import { createSeededRandom, type SeededRandom } from '../../../simulation/kernel/sim-random.ts'
 
 const OPERATIONS = 6_000
@@ -12,11 +11,11 @@ const DIGITS = 18
 const LARGEST = 10n ** 36n - 1n
 const NAMES = ['ann', 'bob', 'cid'] as const
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger({ counted: false })
-  open(ledger, ...NAMES)
+  ledger = new World({ counted: false })
+  ledger.open(...NAMES)
 })
 
 /** Of any size: as many digits before and behind the point as there may be, and as few. */
@@ -46,17 +45,17 @@ describe('D4: amounts of 18 + 18 digits', () => {
       const to = random.pick(NAMES)
       const type = random.pick(['credit', 'debit', 'transfer'] as const)
       if (type === 'transfer' && from === to) continue
-      const answer = submission(ledger, { accountId: from, type, amount, toAccountId: type === 'transfer' ? to : null })
+      const answer = ledger.submission({ accountId: from, type, amount, toAccountId: type === 'transfer' ? to : null })
       if (answer.kind !== 'accepted') throw new Error(JSON.stringify(answer))
       ledger.drain()
       const { status, failure } = ledger.transaction(answer.receipt.txnId)
       const end = apply(expected, { type, from, to, units })
       expect([amount, failure?.code ?? status]).toEqual([amount, end])
       ends.set(`${type} ${end}`, (ends.get(`${type} ${end}`) ?? 0) + 1)
-      for (const name of [from, to]) expect(balance(ledger, name).balance).toBe(decimalOf(expected.get(name) ?? 0n))
+      for (const name of [from, to]) expect(ledger.balance(name).balance).toBe(decimalOf(expected.get(name) ?? 0n))
     }
     for (const name of NAMES) {
-      expect(balance(ledger, name)).toEqual({
+      expect(ledger.balance(name)).toEqual({
         balance: decimalOf(expected.get(name) ?? 0n),
         available: decimalOf(expected.get(name) ?? 0n),
         incoming: '0',
@@ -70,16 +69,16 @@ describe('D4: amounts of 18 + 18 digits', () => {
 
   test('the smallest and the largest amount there are, added and taken away', () => {
     const largest = decimalOf(LARGEST)
-    fund(ledger, 'ann', largest)
-    expect(submission(ledger, { accountId: 'ann', type: 'credit', amount: decimalOf(1n) })).toMatchObject({
+    ledger.fund('ann', largest)
+    expect(ledger.submission({ accountId: 'ann', type: 'credit', amount: decimalOf(1n) })).toMatchObject({
       kind: 'accepted',
     })
-    expect(balance(ledger, 'ann').balance).toBe(largest)
-    submission(ledger, { accountId: 'ann', type: 'debit', amount: decimalOf(1n) })
-    expect(balance(ledger, 'ann').balance).toBe(decimalOf(LARGEST - 1n))
-    submission(ledger, { accountId: 'ann', type: 'debit', amount: decimalOf(LARGEST - 1n) })
-    expect(balance(ledger, 'ann').balance).toBe('0')
-    expect(change(ledger, 'ann', { status: 'closed' })).toMatchObject({ kind: 'status_changed' })
+    expect(ledger.balance('ann').balance).toBe(largest)
+    ledger.submission({ accountId: 'ann', type: 'debit', amount: decimalOf(1n) })
+    expect(ledger.balance('ann').balance).toBe(decimalOf(LARGEST - 1n))
+    ledger.submission({ accountId: 'ann', type: 'debit', amount: decimalOf(LARGEST - 1n) })
+    expect(ledger.balance('ann').balance).toBe('0')
+    expect(ledger.change('ann', { status: 'closed' })).toMatchObject({ kind: 'status_changed' })
   })
 })
 

@@ -5,20 +5,20 @@ import { holdAddress, accountAddress } from '../../../../actors/address.ts'
 import type { HoldStatus, HoldView } from '../../../../actors/hold/state.ts'
 import { formatQuantity, parseQuantity } from '../../../../actors/money.ts'
 import type { CreateHoldCommand } from '../../../../actors/account/commands.ts'
-import { balance, change, codeOf, free, fund, lastEntry, open, settled, submit } from '../../../model/mini-clients.ts'
-import { FORGED, MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, free, World } from '../../../model/mini-clients.ts'
+import { FORGED } from '../../../model/mini-ledger.ts'
 import { CALLER, SIGNED } from '../../../support/accounts.ts'
 import { createHoldCommand, forceReleaseCommand, releaseHoldCommand } from '../../../support/holds.ts'
 import { createSeededRandom } from '../../../simulation/kernel/sim-random.ts'
 
 const HOUR_MS = 3_600_000
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob', 'eve')
-  fund(ledger, 'ann', '10')
+  ledger = new World()
+  ledger.open('ann', 'bob', 'eve')
+  ledger.fund('ann', '10')
 })
 
 function create(fields: Partial<CreateHoldCommand> = {}) {
@@ -36,7 +36,7 @@ function captureOf(holdId: string, amount: string, { final = false, accountId = 
 }
 
 function failureOf(order: ReturnType<typeof captureOf>): string | undefined {
-  return settled(ledger, order).failure?.code
+  return ledger.settled(order).failure?.code
 }
 
 function release(holdId: string, accountId = 'bob') {
@@ -59,8 +59,8 @@ describe('a hold', () => {
       remaining: '4',
       metadata: { order: '7' },
     })
-    expect(balance(ledger, 'ann')).toEqual(RESERVED)
-    expect(lastEntry(ledger, 'ann')).toMatchObject({
+    expect(ledger.balance('ann')).toEqual(RESERVED)
+    expect(ledger.lastEntry('ann')).toMatchObject({
       kind: 'hold_created',
       amount: '4',
       hold_id: hold.holdId,
@@ -75,8 +75,8 @@ describe('a hold', () => {
     const order = createHoldCommand({ amount: '6.1', expiresAtMs: ledger.nowMs + HOUR_MS })
     const answer = ledger.asked(accountAddress('ann'), order)
     expect(codeOf(answer)).toBe('insufficient_funds')
-    expect(balance(ledger, 'ann')).toEqual(RESERVED)
-    fund(ledger, 'ann', '1')
+    expect(ledger.balance('ann')).toEqual(RESERVED)
+    ledger.fund('ann', '1')
     expect(ledger.asked(accountAddress('ann'), order).kind).toBe('hold_created')
   })
 
@@ -88,7 +88,7 @@ describe('a hold', () => {
     const again = ledger.asked(accountAddress('ann'), { ...order, amount: '1', payloadHash: 'another' })
     expect(again).toMatchObject({ kind: 'hold_created', replayed: true, mismatch: true })
     expect('hold' in again && 'hold' in first && again.hold).toEqual('hold' in first && first.hold)
-    expect(balance(ledger, 'ann')).toEqual(RESERVED)
+    expect(ledger.balance('ann')).toEqual(RESERVED)
   })
 
   test.each([
@@ -98,7 +98,7 @@ describe('a hold', () => {
     ['a time in the past', { expiresAtMs: 0 }, 'expired'],
   ] as const)('is refused with %s', (_, fields, code) => {
     expect(codeOf(create(fields))).toBe(code)
-    expect(balance(ledger, 'ann')).toEqual(free('10'))
+    expect(ledger.balance('ann')).toEqual(free('10'))
   })
 
   test('lasts 90 days at most', () => {
@@ -109,20 +109,20 @@ describe('a hold', () => {
 
   test('cannot be created by a frozen account, and keeps its payer from closing', () => {
     const { holdId } = held()
-    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
-    change(ledger, 'ann', { status: 'frozen' })
+    expect(codeOf(ledger.change('ann', { status: 'closed' }))).toBe('account_not_empty')
+    ledger.change('ann', { status: 'frozen' })
     expect(codeOf(create())).toBe('account_not_active')
     expect(failureOf(captureOf(holdId, '4'))).toBeUndefined()
-    expect(balance(ledger, 'bob')).toEqual(free('4'))
+    expect(ledger.balance('bob')).toEqual(free('4'))
   })
 })
 
 describe('a capture', () => {
   test('pays the beneficiary from the hold, and both sides name the hold', () => {
     const { holdId } = held({ metadata: { order: '7' } })
-    const captured = settled(ledger, captureOf(holdId, '1.5'))
+    const captured = ledger.settled(captureOf(holdId, '1.5'))
     expect(captured).toMatchObject({ status: 'completed', type: 'transfer', fromAccountId: 'ann', holdId })
-    expect(lastEntry(ledger, 'bob')).toMatchObject({ hold_id: holdId, from_account_id: 'ann', balance_after: '1.5' })
+    expect(ledger.lastEntry('bob')).toMatchObject({ hold_id: holdId, from_account_id: 'ann', balance_after: '1.5' })
     expect(ledger.transaction(captured.counterTxnId ?? '')).toMatchObject({
       accountId: 'ann',
       type: 'transfer',
@@ -131,7 +131,7 @@ describe('a capture', () => {
       counterTxnId: captured.txnId,
       metadata: { order: '7' },
     })
-    expect(lastEntry(ledger, 'ann')).toMatchObject({ hold_id: holdId, balance_after: '8.5', available_after: '6' })
+    expect(ledger.lastEntry('ann')).toMatchObject({ hold_id: holdId, balance_after: '8.5', available_after: '6' })
     expect(ledger.holdOf(holdId)).toMatchObject({ status: 'active', captured: '1.5' })
   })
 
@@ -143,16 +143,16 @@ describe('a capture', () => {
     expect(failureOf(captureOf(holdId, '1'))).toBeUndefined()
     expect(statusOf(holdId)).toBe('captured')
     expect(failureOf(captureOf(holdId, '1'))).toBe('hold_not_active')
-    expect(balance(ledger, 'ann')).toEqual(free('6'))
-    expect(balance(ledger, 'bob')).toEqual(free('4'))
+    expect(ledger.balance('ann')).toEqual(free('6'))
+    expect(ledger.balance('bob')).toEqual(free('4'))
   })
 
   test('that is final releases the rest', () => {
     const { holdId } = held()
     expect(failureOf(captureOf(holdId, '1', { final: true }))).toBeUndefined()
     expect(ledger.holdOf(holdId)).toMatchObject({ status: 'captured', captured: '1', metadata: null, dueAtMs: null })
-    expect(lastEntry(ledger, 'ann')).toMatchObject({ kind: 'hold_released', amount: '3', available_after: '9' })
-    expect(balance(ledger, 'ann')).toEqual(free('9'))
+    expect(ledger.lastEntry('ann')).toMatchObject({ kind: 'hold_released', amount: '3', available_after: '9' })
+    expect(ledger.balance('ann')).toEqual(free('9'))
   })
 
   test('by another account, or with another payer, finds no hold', () => {
@@ -160,33 +160,33 @@ describe('a capture', () => {
     expect(failureOf(captureOf(holdId, '1', { accountId: 'eve' }))).toBe('hold_not_found')
     expect(failureOf(captureOf(holdId, '1', { fromAccountId: 'eve' }))).toBe('hold_not_found')
     expect(failureOf(captureOf(holdId.replace(/.$/, 'Z'), '1'))).toBe('hold_not_found')
-    expect(balance(ledger, 'ann')).toEqual(RESERVED)
-    expect(balance(ledger, 'eve')).toEqual(free('0'))
+    expect(ledger.balance('ann')).toEqual(RESERVED)
+    expect(ledger.balance('eve')).toEqual(free('0'))
   })
 
   test('fails for a frozen beneficiary: it is an order of its own', () => {
     const { holdId } = held()
-    change(ledger, 'bob', { status: 'frozen' })
+    ledger.change('bob', { status: 'frozen' })
     expect(failureOf(captureOf(holdId, '1'))).toBe('account_frozen')
     expect(ledger.holdOf(holdId).captured).toBe('0')
   })
 
   test('is refused by a beneficiary that refuses incoming value', () => {
     const { holdId } = held()
-    change(ledger, 'bob', { incoming: 'refuse' })
+    ledger.change('bob', { incoming: 'refuse' })
     expect(failureOf(captureOf(holdId, '1'))).toBe('incoming_refused')
     expect(ledger.holdOf(holdId).captured).toBe('0')
   })
 
   test('that the hold has accepted completes, although the hold then expires', () => {
     const { holdId } = held()
-    const txnId = submit(ledger, captureOf(holdId, '1'))
+    const txnId = ledger.submit(captureOf(holdId, '1'))
     expect(ledger.deliverFrom('bob', `hold ${holdId}`)).toBe(true)
     ledger.pass(HOUR_MS)
     ledger.drain()
     expect(ledger.transaction(txnId).status).toBe('completed')
     expect(statusOf(holdId)).toBe('expired')
-    expect(balance(ledger, 'ann')).toEqual(free('9'))
+    expect(ledger.balance('ann')).toEqual(free('9'))
   })
 
   test('after the time of expiry fails, although the timer is late', () => {
@@ -203,12 +203,12 @@ describe('a capture', () => {
 describe('the end of a hold', () => {
   test('by its beneficiary releases what remains, once', () => {
     const { holdId } = held()
-    settled(ledger, captureOf(holdId, '1'))
+    ledger.settled(captureOf(holdId, '1'))
     const released = { kind: 'hold_released', hold: { status: 'released', captured: '1', remaining: '0' } }
     expect(release(holdId)).toMatchObject(released)
     expect(release(holdId)).toMatchObject(released)
-    expect(balance(ledger, 'ann')).toEqual(free('9'))
-    expect(lastEntry(ledger, 'ann')).toMatchObject({ kind: 'hold_released', amount: '3' })
+    expect(ledger.balance('ann')).toEqual(free('9'))
+    expect(ledger.lastEntry('ann')).toMatchObject({ kind: 'hold_released', amount: '3' })
     expect(failureOf(captureOf(holdId, '1'))).toBe('hold_not_active')
   })
 
@@ -225,8 +225,8 @@ describe('the end of a hold', () => {
     expect(codeOf(ledger.asked(holdAddress(holdId), { ...asked, caller: CALLER }))).toBe('not_allowed')
     expect(ledger.asked(holdAddress(holdId), asked)).toMatchObject({ hold: { status: 'released' } })
     expect(ledger.asked(holdAddress(holdId), asked)).toMatchObject({ hold: { status: 'released' } })
-    expect(lastEntry(ledger, 'ann')).toMatchObject({ kind: 'hold_released', amount: '4', reason: 'disputed' })
-    expect(balance(ledger, 'ann')).toEqual(free('10'))
+    expect(ledger.lastEntry('ann')).toMatchObject({ kind: 'hold_released', amount: '4', reason: 'disputed' })
+    expect(ledger.balance('ann')).toEqual(free('10'))
   })
 
   test('by time releases what remains, and an early timer does nothing', () => {
@@ -237,7 +237,7 @@ describe('the end of a hold', () => {
     ledger.pass(HOUR_MS)
     ledger.drain()
     expect(ledger.holdOf(holdId)).toMatchObject({ status: 'expired', dueAtMs: null })
-    expect(lastEntry(ledger, 'ann')).toMatchObject({ kind: 'hold_expired', amount: '4', available_after: '10' })
+    expect(ledger.lastEntry('ann')).toMatchObject({ kind: 'hold_expired', amount: '4', available_after: '10' })
     expect(release(holdId)).toMatchObject({ hold: { status: 'expired' } })
   })
 })
@@ -245,9 +245,9 @@ describe('the end of a hold', () => {
 test('captures, releases and expiry in any order never take more than the amount, and lose nothing', () => {
   const random = createSeededRandom(25)
   for (let round = 0; round < 60; round += 1) {
-    ledger = new MiniLedger()
-    open(ledger, 'ann', 'bob')
-    fund(ledger, 'ann', '10')
+    ledger = new World()
+    ledger.open('ann', 'bob')
+    ledger.fund('ann', '10')
     const holds = [held({ amount: '5' }), held({ amount: '3', expiresAtMs: ledger.nowMs + 500 })].map(
       ({ holdId }) => holdId,
     )
@@ -255,8 +255,7 @@ test('captures, releases and expiry in any order never take more than the amount
     for (let step = 0; step < 25; step += 1) {
       const holdId = holds[random.integer(2)] ?? ''
       const drawn = random.integer(10)
-      if (drawn < 4)
-        captures.push(submit(ledger, captureOf(holdId, `${1 + random.integer(3)}`, { final: drawn === 0 })))
+      if (drawn < 4) captures.push(ledger.submit(captureOf(holdId, `${1 + random.integer(3)}`, { final: drawn === 0 })))
       else if (drawn === 4) ledger.ask(accountAddress('bob'), releaseHoldCommand(holdId))
       else if (drawn === 5) ledger.pass(random.integer(200))
       else ledger.deliver((count) => random.integer(count))
@@ -271,6 +270,6 @@ test('captures, releases and expiry in any order never take more than the amount
     const captured = holds.reduce((sum, holdId) => sum + Number(ledger.holdOf(holdId).captured), 0)
     expect(paid).toBe(captured)
     expect(captures.every((txnId) => ledger.transaction(txnId).status !== 'pending')).toBe(true)
-    expect(balance(ledger, 'ann')).toEqual(free(formatQuantity(parseQuantity(`${10 - paid}`))))
+    expect(ledger.balance('ann')).toEqual(free(formatQuantity(parseQuantity(`${10 - paid}`))))
   }
 })

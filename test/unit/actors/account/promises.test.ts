@@ -5,73 +5,56 @@ import { Balances } from '../../../../actors/account/balances.ts'
 import { MAX_PENDING } from '../../../../actors/account/submission.ts'
 import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
 import { ZERO } from '../../../../actors/money.ts'
-import {
-  agree,
-  balance,
-  change,
-  codeOf,
-  free,
-  fund,
-  GROUP,
-  issue,
-  legOf,
-  open,
-  revert,
-  settled,
-  submission,
-  submit,
-  termsOf,
-} from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, free, GROUP, legOf, termsOf, World } from '../../../model/mini-clients.ts'
 import { IN, OUT } from '../group/agreed-groups.ts'
 
 const FULL = '999999999999999999'
 const TRANSFER = { accountId: 'ann', type: 'transfer', amount: '4', toAccountId: 'bob' } as const
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
+  ledger = new World()
+  ledger.open('ann', 'bob')
 })
 
 describe('room', () => {
   test('is reserved for the value that a failed transfer returns', () => {
-    fund(ledger, 'ann', FULL)
-    change(ledger, 'bob', { incoming: 'refuse' })
-    const sent = submit(ledger, TRANSFER)
-    expect(ledger.transaction(fund(ledger, 'ann', '1')).failure?.code).toBe('balance_limit')
+    ledger.fund('ann', FULL)
+    ledger.change('bob', { incoming: 'refuse' })
+    const sent = ledger.submit(TRANSFER)
+    expect(ledger.transaction(ledger.fund('ann', '1')).failure?.code).toBe('balance_limit')
     ledger.drain()
     expect(ledger.transaction(sent).failure?.code).toBe('incoming_refused')
-    expect(balance(ledger, 'ann')).toEqual(free(FULL))
+    expect(ledger.balance('ann')).toEqual(free(FULL))
   })
 
   test('is reserved for the value that a reverted leg returns after it left the balance', () => {
     const terms = termsOf([OUT, IN])
-    fund(ledger, 'ann', FULL)
-    agree(ledger, terms)
-    submit(ledger, legOf(terms, 0))
+    ledger.fund('ann', FULL)
+    ledger.agree(terms)
+    ledger.submit(legOf(terms, 0))
     ledger.drain()
-    expect(balance(ledger, 'ann')).toEqual(free('999999999999999995'))
-    expect(ledger.transaction(fund(ledger, 'ann', '1')).failure?.code).toBe('balance_limit')
-    revert(ledger, GROUP)
-    expect(balance(ledger, 'ann')).toEqual(free(FULL))
+    expect(ledger.balance('ann')).toEqual(free('999999999999999995'))
+    expect(ledger.transaction(ledger.fund('ann', '1')).failure?.code).toBe('balance_limit')
+    ledger.revert(GROUP)
+    expect(ledger.balance('ann')).toEqual(free(FULL))
   })
 
   test('is reserved for an incoming leg once its account has signed it, and not before', () => {
     const terms = termsOf([OUT, IN])
-    agree(ledger, terms)
-    fund(ledger, 'bob', '999999999999999994')
-    expect(ledger.transaction(fund(ledger, 'bob', '1')).status).toBe('completed')
-    expect(settled(ledger, legOf(terms, 1)).status).toBe('completed')
-    expect(ledger.transaction(fund(ledger, 'bob', '1')).failure?.code).toBe('balance_limit')
-    revert(ledger, GROUP)
-    expect(ledger.transaction(fund(ledger, 'bob', '4')).status).toBe('completed')
+    ledger.agree(terms)
+    ledger.fund('bob', '999999999999999994')
+    expect(ledger.transaction(ledger.fund('bob', '1')).status).toBe('completed')
+    expect(ledger.settled(legOf(terms, 1)).status).toBe('completed')
+    expect(ledger.transaction(ledger.fund('bob', '1')).failure?.code).toBe('balance_limit')
+    ledger.revert(GROUP)
+    expect(ledger.transaction(ledger.fund('bob', '4')).status).toBe('completed')
   })
 
   test('missing for a leg fails it, on its own side or as a receiver, and its group reverts', () => {
-    fund(ledger, 'ann', '10')
-    fund(ledger, 'bob', '999999999999999996')
+    ledger.fund('ann', '10')
+    ledger.fund('bob', '999999999999999996')
     for (const legs of [
       [OUT, IN],
       [
@@ -80,22 +63,22 @@ describe('room', () => {
       ],
     ]) {
       const terms = termsOf(legs, { groupId: randomUUID() })
-      agree(ledger, terms)
-      const last = settled(ledger, legOf(terms, legs[0]?.type === 'debit' ? 1 : 0))
+      ledger.agree(terms)
+      const last = ledger.settled(legOf(terms, legs[0]?.type === 'debit' ? 1 : 0))
       expect(ledger.group(terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'balance_limit' } })
       expect(last.compensatedBy === null).toBe(last.status === 'failed')
-      expect([balance(ledger, 'ann'), balance(ledger, 'bob')]).toEqual([free('10'), free('999999999999999996')])
+      expect([ledger.balance('ann'), ledger.balance('bob')]).toEqual([free('10'), free('999999999999999996')])
     }
   })
 
   test('for what an exchange and a mint bring counts as well', () => {
-    issue(ledger, { issuer: 'ann', totalSupply: '0', decimals: 0 })
+    ledger.issue({ issuer: 'ann', totalSupply: '0', decimals: 0 })
     const receive = { tokenId: 'GOLD', amount: '999999999999999998' }
-    fund(ledger, 'ann', '1')
-    submit(ledger, { accountId: 'ann', type: 'exchange', amount: '1', toAccountId: 'bob', receive, groupId: GROUP })
+    ledger.fund('ann', '1')
+    ledger.submit({ accountId: 'ann', type: 'exchange', amount: '1', toAccountId: 'bob', receive, groupId: GROUP })
     const mint = { accountId: 'ann', type: 'mint', tokenId: 'GOLD' } as const
-    submit(ledger, { ...mint, amount: '1' })
-    expect(ledger.transaction(submit(ledger, { ...mint, amount: '1' })).failure?.code).toBe('balance_limit')
+    ledger.submit({ ...mint, amount: '1' })
+    expect(ledger.transaction(ledger.submit({ ...mint, amount: '1' })).failure?.code).toBe('balance_limit')
   })
 })
 
@@ -104,7 +87,7 @@ describe(`${MAX_ASSETS} assets`, () => {
   function rich(assets: number): void {
     const held = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 1 }
     const balances = Balances.of(Array.from({ length: assets }, (_, index) => [`OLD-${index}`, held] as const))
-    open(ledger, 'rich')
+    ledger.open('rich')
     ledger.put({ ...ledger.account('rich'), balances })
   }
 
@@ -114,43 +97,43 @@ describe(`${MAX_ASSETS} assets`, () => {
       { account_id: 'ann', type: 'debit', amount: '4' },
       { account_id: 'rich', type: 'credit', amount: '4' },
     ])
-    agree(ledger, terms)
-    settled(ledger, legOf(terms, 1))
-    issue(ledger, { tokenId: 'TIN', issuer: 'ann', totalSupply: '100' })
+    ledger.agree(terms)
+    ledger.settled(legOf(terms, 1))
+    ledger.issue({ tokenId: 'TIN', issuer: 'ann', totalSupply: '100' })
     const send = { ...TRANSFER, toAccountId: 'rich', amount: '1', tokenId: 'TIN' }
-    expect(settled(ledger, send).failure?.code).toBe('asset_limit')
-    revert(ledger, GROUP)
-    expect(settled(ledger, send).failure?.code).toBe('asset_limit')
-    expect(balance(ledger, 'rich')).toEqual(free('0'))
+    expect(ledger.settled(send).failure?.code).toBe('asset_limit')
+    ledger.revert(GROUP)
+    expect(ledger.settled(send).failure?.code).toBe('asset_limit')
+    expect(ledger.balance('rich')).toEqual(free('0'))
   })
 })
 
 describe('a frozen account', () => {
   beforeEach(() => {
-    fund(ledger, 'ann', '10')
-    issue(ledger, { issuer: 'ann', totalSupply: '10' })
+    ledger.fund('ann', '10')
+    ledger.issue({ issuer: 'ann', totalSupply: '10' })
   })
 
   test.for(['debit', 'transfer', 'exchange', 'mint', 'burn'] as const)(
     'fails its own %s, and receives value',
     (type) => {
-      change(ledger, 'ann', { status: 'frozen' })
+      ledger.change('ann', { status: 'frozen' })
       const fields = { accountId: 'ann', type, tokenId: 'GOLD', amount: '1', groupId: GROUP } as const
-      const txnId = submit(ledger, fields)
+      const txnId = ledger.submit(fields)
       expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'account_frozen' } })
-      expect(ledger.transaction(fund(ledger, 'ann', '1')).status).toBe('completed')
-      fund(ledger, 'bob', '1')
-      expect(settled(ledger, { ...TRANSFER, accountId: 'bob', toAccountId: 'ann', amount: '1' }).status).toBe(
+      expect(ledger.transaction(ledger.fund('ann', '1')).status).toBe('completed')
+      ledger.fund('bob', '1')
+      expect(ledger.settled({ ...TRANSFER, accountId: 'bob', toAccountId: 'ann', amount: '1' }).status).toBe(
         'completed',
       )
     },
   )
 
   test('completes or reverts its earlier transactions', () => {
-    const good = submit(ledger, TRANSFER)
-    const bad = submit(ledger, { ...TRANSFER, expiresAtMs: ledger.nowMs + 100 })
-    const mint = submit(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
-    change(ledger, 'ann', { status: 'frozen' })
+    const good = ledger.submit(TRANSFER)
+    const bad = ledger.submit({ ...TRANSFER, expiresAtMs: ledger.nowMs + 100 })
+    const mint = ledger.submit({ accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
+    ledger.change('ann', { status: 'frozen' })
     ledger.deliver()
     ledger.pass(100)
     ledger.drain()
@@ -159,42 +142,42 @@ describe('a frozen account', () => {
       'failed',
       'completed',
     ])
-    expect(balance(ledger, 'ann')).toEqual(free('6'))
+    expect(ledger.balance('ann')).toEqual(free('6'))
   })
 
   test('settles or reverts the legs that it completed before, and fails those it takes now', () => {
     const legs = [OUT, IN]
     const first = termsOf(legs)
     const second = termsOf(legs, { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' })
-    agree(ledger, first)
-    agree(ledger, second)
-    settled(ledger, legOf(first, 0))
-    change(ledger, 'ann', { status: 'frozen' })
-    settled(ledger, legOf(first, 1))
-    expect(balance(ledger, 'bob')).toEqual(free('4'))
-    const late = settled(ledger, legOf(second, 0))
+    ledger.agree(first)
+    ledger.agree(second)
+    ledger.settled(legOf(first, 0))
+    ledger.change('ann', { status: 'frozen' })
+    ledger.settled(legOf(first, 1))
+    expect(ledger.balance('bob')).toEqual(free('4'))
+    const late = ledger.settled(legOf(second, 0))
     expect(late.failure?.code).toBe('account_frozen')
     expect(ledger.group(second.groupId)?.status).toBe('reverted')
-    expect(balance(ledger, 'ann')).toEqual(free('6'))
+    expect(ledger.balance('ann')).toEqual(free('6'))
   })
 })
 
 describe('closing is refused', () => {
-  const closed = (accountId: string) => codeOf(change(ledger, accountId, { status: 'closed' }))
+  const closed = (accountId: string) => codeOf(ledger.change(accountId, { status: 'closed' }))
 
   test('with a balance, and granted when it is back to nothing', () => {
-    fund(ledger, 'ann', '10')
+    ledger.fund('ann', '10')
     expect(closed('ann')).toBe('account_not_empty')
-    submit(ledger, { accountId: 'ann', type: 'debit', amount: '10' })
+    ledger.submit({ accountId: 'ann', type: 'debit', amount: '10' })
     expect(closed('ann')).toBe(undefined)
     expect(ledger.account('ann').status).toBe('closed')
   })
 
   test('with a leg expected, completed on either side, or failed and not yet told so', () => {
     const terms = termsOf([OUT, IN])
-    agree(ledger, terms)
+    ledger.agree(terms)
     expect([closed('ann'), closed('bob')]).toEqual(['account_not_empty', 'account_not_empty'])
-    submit(ledger, legOf(terms, 0))
+    ledger.submit(legOf(terms, 0))
     expect(closed('ann')).toBe('account_not_empty')
     ledger.drain()
     expect([closed('ann'), closed('bob')]).toEqual([undefined, undefined])
@@ -202,24 +185,24 @@ describe('closing is refused', () => {
 
   test('with all its value in a leg', () => {
     const terms = termsOf([OUT, IN])
-    fund(ledger, 'ann', '4')
-    agree(ledger, terms)
-    settled(ledger, legOf(terms, 0))
-    expect([balance(ledger, 'ann'), closed('ann')]).toEqual([free('0'), 'account_not_empty'])
-    submit(ledger, legOf(terms, 1))
-    expect([balance(ledger, 'bob').incoming, closed('bob')]).toEqual(['4', 'account_not_empty'])
+    ledger.fund('ann', '4')
+    ledger.agree(terms)
+    ledger.settled(legOf(terms, 0))
+    expect([ledger.balance('ann'), closed('ann')]).toEqual([free('0'), 'account_not_empty'])
+    ledger.submit(legOf(terms, 1))
+    expect([ledger.balance('bob').incoming, closed('bob')]).toEqual(['4', 'account_not_empty'])
   })
 
   test('with a pending transaction', () => {
-    issue(ledger, { issuer: 'ann', totalSupply: '0' })
-    submit(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
+    ledger.issue({ issuer: 'ann', totalSupply: '0' })
+    ledger.submit({ accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
     expect(closed('ann')).toBe('account_not_empty')
   })
 })
 
 test(`an account has at most ${MAX_PENDING} pending transactions: one more is refused until one of them ends`, () => {
-  fund(ledger, 'ann', '10')
-  submit(ledger, TRANSFER)
+  ledger.fund('ann', '10')
+  ledger.submit(TRANSFER)
   const { holds } = ledger.account('ann')
   const [hold] = holds.values()
   if (hold?.kind !== 'pending') throw new Error('Not pending.')
@@ -230,7 +213,7 @@ test(`an account has at most ${MAX_PENDING} pending transactions: one more is re
     many = many.with(txnId, { ...hold, transaction: { ...transaction, txnId }, reserves: false })
   }
   ledger.states.set('ann', { ...ledger.account('ann'), holds: many })
-  expect(codeOf(submission(ledger, { ...TRANSFER, amount: '1' }))).toBe('pending_limit')
+  expect(codeOf(ledger.submission({ ...TRANSFER, amount: '1' }))).toBe('pending_limit')
   ledger.drain()
-  expect(codeOf(submission(ledger, { ...TRANSFER, amount: '1' }))).toBe(undefined)
+  expect(codeOf(ledger.submission({ ...TRANSFER, amount: '1' }))).toBe(undefined)
 })

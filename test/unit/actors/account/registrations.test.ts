@@ -5,17 +5,17 @@ import type { Answer } from '../../../../actors/account/outcome.ts'
 import { classAddress, tokenAddress } from '../../../../actors/address.ts'
 import type { RegisterClassCommand } from '../../../../actors/nft-class/state.ts'
 import type { RegisterTokenCommand } from '../../../../actors/token/state.ts'
-import { ADMIN, change, classify, codeOf, issue, open, STRANGER } from '../../../model/mini-clients.ts'
-import { FORGED, MiniLedger } from '../../../model/mini-ledger.ts'
+import { ADMIN, codeOf, STRANGER, World } from '../../../model/mini-clients.ts'
+import { FORGED } from '../../../model/mini-ledger.ts'
 import { registerClassCommand, registerTokenCommand } from '../../../support/accounts.ts'
 
 type Changes = Partial<Omit<RegisterTokenCommand, 'type'> & Omit<RegisterClassCommand, 'type'>>
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
+  ledger = new World()
+  ledger.open('ann', 'bob')
 })
 
 const KINDS = [
@@ -23,7 +23,7 @@ const KINDS = [
     kind: 'a token',
     /** Sends it and delivers nothing. */
     ask: (changes: Changes) => ledger.ask(tokenAddress('GOLD'), registerTokenCommand(changes)),
-    register: (changes: Changes): Answer => issue(ledger, changes),
+    register: (changes: Changes): Answer => ledger.issue(changes),
     /** Another spelling of its name. */
     alike: { tokenId: 'gold' },
     others: [{ tokenId: 'gold' }, { decimals: 3 }, { issuer: 'bob' }, { totalSupply: '1000.0' }],
@@ -33,7 +33,7 @@ const KINDS = [
   {
     kind: 'a class',
     ask: (changes: Changes) => ledger.ask(classAddress('Gems'), registerClassCommand(changes)),
-    register: (changes: Changes): Answer => classify(ledger, changes),
+    register: (changes: Changes): Answer => ledger.classify(changes),
     alike: { name: 'gEMS' },
     others: [{ name: 'gEMS' }, { description: 'Others' }, { issuer: 'bob' }, { metadataSchema: { type: 'string' } }],
     registered: 'class_registered',
@@ -84,13 +84,13 @@ describe.for(KINDS)('$kind', ({ ask, register, alike, others, registered, taken 
   })
 
   test('whose issuer is closed is refused, and its name is free, under the same key, too', () => {
-    change(ledger, 'ann', { status: 'closed' })
+    ledger.change('ann', { status: 'closed' })
     expect(register(KEYED)).toMatchObject({ kind: 'refused', code: 'account_closed', field: 'issuer' })
     expect(register({ ...KEYED, issuer: 'bob' })).toMatchObject({ kind: registered, replayed: false })
   })
 
   test('whose issuer is frozen is registered all the same, with the consent that it needs', () => {
-    change(ledger, 'ann', { status: 'frozen' })
+    ledger.change('ann', { status: 'frozen' })
     expect(codeOf(register({ issuer: 'ann', consentNeeded: true, signature: '' }))).toBe('issuer_consent_missing')
     expect(register({ issuer: 'ann' }).kind).toBe(registered)
   })
@@ -117,5 +117,5 @@ test.for([
   ['0', undefined],
 ] as const)('D5: a supply of %s at an issuer with as many assets as it may have: %s', ([totalSupply, code]) => {
   ledger.put({ ...ledger.account('ann'), nftCount: MAX_ASSETS })
-  expect(codeOf(issue(ledger, { issuer: 'ann', totalSupply }))).toBe(code)
+  expect(codeOf(ledger.issue({ issuer: 'ann', totalSupply }))).toBe(code)
 })

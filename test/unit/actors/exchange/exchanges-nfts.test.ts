@@ -3,22 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../../actors/account/commands.ts'
 import type { ExchangeState } from '../../../../actors/exchange/state.ts'
 import { MAX_OFFERS } from '../../../../actors/exchange/pairing.ts'
-import {
-  balance,
-  change,
-  codeOf,
-  counts,
-  free,
-  fund,
-  GROUP,
-  handing,
-  lastEntry,
-  nftSeen,
-  settled,
-  submission,
-  submit,
-} from '../../../model/mini-clients.ts'
-import type { MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, free, GROUP, handing, type World } from '../../../model/mini-clients.ts'
 import { deliver } from '../group/agreed-groups.ts'
 import { expectAtRest, Gems } from '../nft/gems.ts'
 
@@ -28,7 +13,7 @@ const MONEY = { tokenId: 'BASE', amount: '30' }
 const HOME = `exchange ${GROUP}`
 
 let gems: Gems
-let ledger: MiniLedger
+let ledger: World
 let ruby: string
 let opal: string
 
@@ -60,7 +45,7 @@ function trades(): readonly [Fields, Fields] {
 
 /** Submits these and delivers until they are a pair. */
 function paired(...offers: readonly Fields[]): readonly string[] {
-  const txnIds = offers.map((fields) => submit(ledger, fields))
+  const txnIds = offers.map((fields) => ledger.submit(fields))
   while (exchange()?.pairs?.length !== 1) ledger.deliver()
   return txnIds
 }
@@ -80,7 +65,7 @@ function statusOf(txnId: string): string {
 
 /** The status of the exchange and of the ruby. */
 function seen(txnId: string, id = ruby): readonly unknown[] {
-  return [statusOf(txnId), nftSeen(ledger, id)?.status]
+  return [statusOf(txnId), ledger.nftSeen(id)?.status]
 }
 
 function expectOwners(rubys: string, opals: string): void {
@@ -90,9 +75,9 @@ function expectOwners(rubys: string, opals: string): void {
 
 describe('an NFT for a token', () => {
   test('is exchanged although its owner is frozen after the offer', () => {
-    const waiting = submit(ledger, sells())
-    change(ledger, 'ann', { status: 'frozen' })
-    settled(ledger, buys())
+    const waiting = ledger.submit(sells())
+    ledger.change('ann', { status: 'frozen' })
+    ledger.settled(buys())
     expect(statusOf(waiting)).toBe('completed')
     expectOwners('bob', 'bob')
   })
@@ -105,17 +90,17 @@ describe('an NFT for a token', () => {
     ([, both]) => {
       const [first, second] = both()
       if (first === undefined || second === undefined) throw new Error('There are two sides.')
-      const waiting = submit(ledger, first)
+      const waiting = ledger.submit(first)
       ledger.drain()
       expect(statusOf(waiting)).toBe('pending')
-      const { txnId } = settled(ledger, second)
+      const { txnId } = ledger.settled(second)
       expect([statusOf(waiting), statusOf(txnId)]).toEqual(['completed', 'completed'])
       expect(ledger.transaction(waiting).counterTxnId).toBe(txnId)
       expect(ledger.transaction(txnId).counterTxnId).toBe(waiting)
-      expect([balance(ledger, 'ann'), balance(ledger, 'bob')]).toEqual([free('30'), free('70')])
+      expect([ledger.balance('ann'), ledger.balance('bob')]).toEqual([free('30'), free('70')])
       expectOwners('bob', 'bob')
       const nft = { amount: '1', class_id: gems.classId, instance_id: 'ruby' }
-      const [anns, bobs] = [lastEntry(ledger, 'ann'), lastEntry(ledger, 'bob')]
+      const [anns, bobs] = [ledger.lastEntry('ann'), ledger.lastEntry('bob')]
       expect(anns).toMatchObject({
         ...nft,
         receive: { token_id: 'BASE', amount: '30', balance_after: '30', available_after: '30' },
@@ -130,11 +115,11 @@ describe('an NFT for a token', () => {
   )
 
   test('F3: is offered only after its home holds it', () => {
-    submit(ledger, sells())
+    ledger.submit(sells())
     const asked = () => ledger.undelivered().map(({ to }) => to.kind)
     expect(asked()).toEqual(['instance'])
     deliver(ledger, ['ann', at(ruby)])
-    expect([nftSeen(ledger, ruby)?.status, asked()]).toEqual(['held', ['account']])
+    expect([ledger.nftSeen(ruby)?.status, asked()]).toEqual(['held', ['account']])
     deliver(ledger, [at(ruby), 'ann'])
     expect(asked()).toEqual(['exchange'])
   })
@@ -142,9 +127,9 @@ describe('an NFT for a token', () => {
   test('X3: changes hands before either side is notified, and each side is notified once', () => {
     const both = paired(sells(), buys())
     expect(exchange()).toMatchObject({ offers: [], dueAtMs: null, pairs: [{ delivering: [both[0]] }] })
-    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: 'held' })
+    expect(ledger.nftSeen(ruby)).toMatchObject({ owner: 'ann', status: 'held' })
     deliver(ledger, [HOME, at(ruby)])
-    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
+    expect(ledger.nftSeen(ruby)).toMatchObject({ owner: 'bob', status: 'active' })
     expect(both.map(statusOf)).toEqual(['pending', 'pending'])
     expect(ledger.undelivered()).toHaveLength(1)
     deliver(ledger, [at(ruby), HOME])
@@ -154,14 +139,14 @@ describe('an NFT for a token', () => {
   })
 
   test('keeps both accounts from closing', () => {
-    submit(ledger, sells())
+    ledger.submit(sells())
     ledger.drain()
-    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
-    fund(ledger, 'cid', '30')
-    submit(ledger, buys('cid'))
-    submit(ledger, { accountId: 'cid', type: 'debit', amount: '0.0001' })
-    expect(counts(ledger, 'cid')).toEqual({ owned: 0, promised: 1 })
-    expect(codeOf(change(ledger, 'cid', { status: 'closed' }))).toBe('account_not_empty')
+    expect(codeOf(ledger.change('ann', { status: 'closed' }))).toBe('account_not_empty')
+    ledger.fund('cid', '30')
+    ledger.submit(buys('cid'))
+    ledger.submit({ accountId: 'cid', type: 'debit', amount: '0.0001' })
+    expect(ledger.counts('cid')).toEqual({ owned: 0, promised: 1 })
+    expect(codeOf(ledger.change('cid', { status: 'closed' }))).toBe('account_not_empty')
   })
 })
 
@@ -179,7 +164,7 @@ describe('an NFT for an NFT', () => {
     ledger.drain()
     expect(both.map(statusOf)).toEqual(['completed', 'completed'])
     expectOwners('bob', 'ann')
-    expect(lastEntry(ledger, 'ann')).toMatchObject({
+    expect(ledger.lastEntry('ann')).toMatchObject({
       instance_id: 'ruby',
       receive: { instance_id: 'opal', amount: '1' },
     })
@@ -191,12 +176,12 @@ describe('an NFT for an NFT', () => {
 // Why it fails whatever is ordered of an NFT: nft-failures.test.ts.
 describe('an exchange of an NFT', () => {
   test.for<[string, () => unknown, () => Fields]>([
-    ['incoming_refused', () => change(ledger, 'bob', { incoming: 'refuse' }), () => trades()[1]],
-    ['balance_limit', () => fund(ledger, 'ann', '999999999999999980'), sells],
-    ['account_frozen', () => change(ledger, 'ann', { status: 'frozen' }), sells],
+    ['incoming_refused', () => ledger.change('bob', { incoming: 'refuse' }), () => trades()[1]],
+    ['balance_limit', () => ledger.fund('ann', '999999999999999980'), sells],
+    ['account_frozen', () => ledger.change('ann', { status: 'frozen' }), sells],
   ])('fails with %s at once, without a message', ([code, spoil, fields]) => {
     spoil()
-    const refused = submit(ledger, fields())
+    const refused = ledger.submit(fields())
     expect([statusOf(refused), ledger.undelivered()]).toEqual([code, []])
     expectOwners('ann', 'bob')
   })
@@ -208,12 +193,12 @@ describe('an exchange of an NFT', () => {
       [swap('bob', 'ann', MONEY, jade), 'instance_not_found', 'receive.instance_id'],
       [swap('bob', 'ann', MONEY, one('cls_none/x')), 'class_not_found', 'receive.class_id'],
     ] as const) {
-      expect(submission(ledger, fields)).toMatchObject({ code, field })
+      expect(ledger.submission(fields)).toMatchObject({ code, field })
     }
   })
 
   test('exchange_expired, while its home is asked: it is held, offered too late, and free before that is said', () => {
-    const txnId = submit(ledger, { ...sells(), expiresAtMs: ledger.nowMs + 500 })
+    const txnId = ledger.submit({ ...sells(), expiresAtMs: ledger.nowMs + 500 })
     ledger.nowMs += 1_000
     deliver(ledger, ['ann', at(ruby)], [at(ruby), 'ann'], ['ann', HOME])
     expect(exchange()?.offers).toEqual([])
@@ -227,12 +212,12 @@ describe('an exchange of an NFT', () => {
   })
 
   test('exchange_expired, while it waits: it is free before that is said, and may be given on at once', () => {
-    const txnId = submit(ledger, sells())
+    const txnId = ledger.submit(sells())
     ledger.drain()
     ledger.pass(900_000)
     deliver(ledger, [HOME, 'ann'])
-    expect(nftSeen(ledger, ruby)?.status).toBe('held')
-    const on = submit(ledger, handing(ruby, 'ann', 'cid'))
+    expect(ledger.nftSeen(ruby)?.status).toBe('held')
+    const on = ledger.submit(handing(ruby, 'ann', 'cid'))
     deliver(ledger, ['ann', at(ruby)])
     expect(statusOf(txnId)).toBe('pending')
     ledger.drain()
@@ -242,7 +227,7 @@ describe('an exchange of an NFT', () => {
 
   test('does not expire once it is paired, however long its NFTs take; one that waits beside it does', () => {
     const both = paired(...trades().map((fields) => ({ ...fields, expiresAtMs: ledger.nowMs + 5_000 })))
-    const late = submit(ledger, swap('bob', 'cid', MONEY, one(ruby)))
+    const late = ledger.submit(swap('bob', 'cid', MONEY, one(ruby)))
     deliver(ledger, ['bob', HOME])
     expect(exchange()).toMatchObject({ offers: [{ txnId: late }], pairs: [{}] })
     ledger.pass(900_000)
@@ -259,12 +244,12 @@ describe('an exchange of an NFT', () => {
     const both = paired(...trades())
     // The pair stays as it is: what its home sends waits.
     for (let index = 0; index < MAX_OFFERS - 1; index += 1) {
-      submit(ledger, swap('bob', 'ann', { tokenId: 'BASE', amount: `0.${100 + index}` }, one(ruby)))
+      ledger.submit(swap('bob', 'ann', { tokenId: 'BASE', amount: `0.${100 + index}` }, one(ruby)))
       deliver(ledger, ['bob', HOME])
     }
     expect(exchange()).toMatchObject({ pairs: [{}] })
     expect(exchange()?.offers).toHaveLength(MAX_OFFERS - 1)
-    const tooMany = submit(ledger, swap('ann', 'bob', one(jade), { tokenId: 'BASE', amount: '7' }))
+    const tooMany = ledger.submit(swap('ann', 'bob', one(jade), { tokenId: 'BASE', amount: '7' }))
     deliver(ledger, ['ann', at(jade)], [at(jade), 'ann'], ['ann', HOME], [HOME, 'ann'])
     expect(seen(tooMany, jade)).toEqual(['pending', 'held'])
     deliver(ledger, ['ann', at(jade)], [at(jade), 'ann'])

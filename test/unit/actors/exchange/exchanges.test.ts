@@ -6,20 +6,7 @@ import { exchangeActor } from '../../../../actors/exchange/machine.ts'
 import { MAX_OFFERS, REMEMBERED_MS } from '../../../../actors/exchange/pairing.ts'
 import type { ExchangeOffer, ExchangeState } from '../../../../actors/exchange/state.ts'
 import { START_MS } from '../../../support/accounts.ts'
-import {
-  balance,
-  change,
-  codeOf,
-  free,
-  fund,
-  GROUP,
-  issue,
-  open,
-  settled,
-  submission,
-  submit,
-} from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, free, GROUP, World } from '../../../model/mini-clients.ts'
 
 const ANNS = {
   accountId: 'ann',
@@ -41,36 +28,36 @@ const BOBS = {
   groupId: GROUP,
 } as const satisfies Partial<Submission>
 
-let ledger: MiniLedger
+let ledger: World
 
 /** Ann has 10 GOLD, which she issued; Bob has 100. */
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
-  issue(ledger, { issuer: 'ann', totalSupply: '10' })
-  fund(ledger, 'bob', '100')
+  ledger = new World()
+  ledger.open('ann', 'bob')
+  ledger.issue({ issuer: 'ann', totalSupply: '10' })
+  ledger.fund('bob', '100')
 })
 
 function nothingHappened(): void {
-  expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('10'))
-  expect(balance(ledger, 'bob')).toEqual(free('100'))
+  expect(ledger.balance('ann', 'GOLD')).toEqual(free('10'))
+  expect(ledger.balance('bob')).toEqual(free('100'))
   for (const name of ['ann', 'bob']) expect(ledger.account(name).holds.size).toBe(0)
 }
 
 describe('an exchange', () => {
   test('reserves its value until its mirror arrives; amounts compare by value, and each side names the other', () => {
-    const anns = submit(ledger, ANNS)
+    const anns = ledger.submit(ANNS)
     ledger.drain()
     expect(ledger.transaction(anns).status).toBe('pending')
-    expect(balance(ledger, 'ann', 'GOLD')).toEqual({ balance: '10', available: '7', incoming: '0' })
-    const bobs = submit(ledger, BOBS)
+    expect(ledger.balance('ann', 'GOLD')).toEqual({ balance: '10', available: '7', incoming: '0' })
+    const bobs = ledger.submit(BOBS)
     ledger.drain()
     expect(ledger.transaction(anns)).toMatchObject({ status: 'completed', counterTxnId: bobs, amount: '3' })
     expect(ledger.transaction(bobs)).toMatchObject({ status: 'completed', counterTxnId: anns, amount: '50.0' })
-    expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('7'))
-    expect(balance(ledger, 'ann')).toEqual(free('50'))
-    expect(balance(ledger, 'bob', 'GOLD')).toEqual(free('3'))
-    expect(balance(ledger, 'bob')).toEqual(free('50'))
+    expect(ledger.balance('ann', 'GOLD')).toEqual(free('7'))
+    expect(ledger.balance('ann')).toEqual(free('50'))
+    expect(ledger.balance('bob', 'GOLD')).toEqual(free('3'))
+    expect(ledger.balance('bob')).toEqual(free('50'))
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
     expect(JSON.parse(ledger.entries.get('ann')?.at(-1)?.payload ?? '')).toMatchObject({
       balance_after: '7',
@@ -87,9 +74,9 @@ describe('an exchange', () => {
     ['another account', { toAccountId: 'cid' }],
     ['another group', { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' }],
   ])('does not take %s for its mirror', ([, fields]) => {
-    open(ledger, 'cid')
-    const anns = submit(ledger, ANNS)
-    const bobs = submit(ledger, { ...BOBS, ...fields })
+    ledger.open('cid')
+    const anns = ledger.submit(ANNS)
+    const bobs = ledger.submit({ ...BOBS, ...fields })
     ledger.drain()
     expect([anns, bobs].map((txnId) => ledger.transaction(txnId).status)).toEqual(['pending', 'pending'])
     ledger.pass(901_000)
@@ -98,7 +85,7 @@ describe('an exchange', () => {
   })
 
   test('without a mirror in 900 seconds fails and frees its reserved value', () => {
-    const anns = submit(ledger, ANNS)
+    const anns = ledger.submit(ANNS)
     ledger.drain()
     ledger.pass(899_000)
     ledger.drain()
@@ -110,10 +97,10 @@ describe('an exchange', () => {
   })
 
   test('that has expired pairs with no mirror, even before its timer runs', () => {
-    const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    const anns = ledger.submit({ ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.drain()
     ledger.nowMs += 1_000
-    const bobs = submit(ledger, BOBS)
+    const bobs = ledger.submit(BOBS)
     ledger.drain()
     expect(ledger.transaction(anns).failure?.code).toBe('exchange_expired')
     expect(ledger.transaction(bobs).failure?.code).toBe('exchange_expired')
@@ -121,26 +108,26 @@ describe('an exchange', () => {
   })
 
   test('X4: the mirror of an expired offer fails at once, for a day; another offer waits, and a new pair completes', () => {
-    submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    ledger.submit({ ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.pass(1_000)
     ledger.drain()
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      expect(settled(ledger, BOBS).failure?.code).toBe('exchange_expired')
+      expect(ledger.settled(BOBS).failure?.code).toBe('exchange_expired')
     }
-    const other = settled(ledger, { ...BOBS, amount: '1.99' })
+    const other = ledger.settled({ ...BOBS, amount: '1.99' })
     expect(other.status).toBe('pending')
-    const again = settled(ledger, ANNS)
-    expect([again.status, settled(ledger, BOBS).status]).toEqual(['pending', 'completed'])
+    const again = ledger.settled(ANNS)
+    expect([again.status, ledger.settled(BOBS).status]).toEqual(['pending', 'completed'])
     ledger.pass(REMEMBERED_MS)
     ledger.drain()
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(true)
     ledger.pass(EXCHANGE_TIMEOUT_MS)
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
-    expect(settled(ledger, BOBS).status).toBe('pending')
+    expect(ledger.settled(BOBS).status).toBe('pending')
   })
 
   test('the state of its home follows the time at which a timer comes: early, in time, or a day late', () => {
-    submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    ledger.submit({ ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.drain()
     const home = ledger.states.get(`exchange ${GROUP}`)
     if (home?.kind !== 'exchange' || home.dueAtMs === null) throw new Error('No offer waits.')
@@ -207,38 +194,38 @@ describe('an exchange', () => {
   })
 
   test('completes though both accounts have been frozen and refuse incoming value by then', () => {
-    const anns = submit(ledger, ANNS)
-    const bobs = submit(ledger, BOBS)
-    for (const name of ['ann', 'bob']) change(ledger, name, { status: 'frozen', incoming: 'refuse' })
+    const anns = ledger.submit(ANNS)
+    const bobs = ledger.submit(BOBS)
+    for (const name of ['ann', 'bob']) ledger.change(name, { status: 'frozen', incoming: 'refuse' })
     ledger.drain()
     expect([anns, bobs].map((txnId) => ledger.transaction(txnId).status)).toEqual(['completed', 'completed'])
   })
 
   test.for<[string, () => unknown, Partial<Submission>]>([
     ['insufficient_funds', () => undefined, { amount: '10.01' }],
-    ['balance_limit', () => fund(ledger, 'ann', '999999999999999950'), {}],
-    ['incoming_refused', () => change(ledger, 'ann', { incoming: 'refuse' }), {}],
+    ['balance_limit', () => ledger.fund('ann', '999999999999999950'), {}],
+    ['incoming_refused', () => ledger.change('ann', { incoming: 'refuse' }), {}],
   ])('that cannot be kept fails with %s at once and offers nothing', ([code, spoil, fields]) => {
     spoil()
-    const txnId = submit(ledger, { ...ANNS, ...fields })
+    const txnId = ledger.submit({ ...ANNS, ...fields })
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code } })
     expect(ledger.undelivered()).toEqual([])
     nothingHappened()
   })
 
   test('pairs with the first mirror that waits', () => {
-    const first = submit(ledger, ANNS)
-    const second = submit(ledger, ANNS)
+    const first = ledger.submit(ANNS)
+    const second = ledger.submit(ANNS)
     ledger.drain()
-    const { counterTxnId } = settled(ledger, BOBS)
+    const { counterTxnId } = ledger.settled(BOBS)
     expect(counterTxnId).toBe(first)
     expect(ledger.transaction(second).status).toBe('pending')
   })
 
   test(`waits under one group ID with ${MAX_OFFERS - 1} others at most; a mirror is heard all the same`, () => {
-    fund(ledger, 'ann', '1000')
+    ledger.fund('ann', '1000')
     const offer = (index: number) =>
-      submit(ledger, {
+      ledger.submit({
         ...ANNS,
         amount: '1',
         tokenId: 'BASE',
@@ -249,22 +236,22 @@ describe('an exchange', () => {
     const tooMany = offer(MAX_OFFERS)
     ledger.drain()
     expect(ledger.transaction(tooMany)).toMatchObject({ status: 'failed', failure: { code: 'exchange_limit' } })
-    submit(ledger, { accountId: 'ann', type: 'transfer', toAccountId: 'bob', amount: '5', tokenId: 'GOLD' })
+    ledger.submit({ accountId: 'ann', type: 'transfer', toAccountId: 'bob', amount: '5', tokenId: 'GOLD' })
     ledger.drain()
     const mirror = { ...BOBS, tokenId: 'GOLD', amount: '0.1', receive: { tokenId: 'BASE', amount: '1' } }
-    expect(settled(ledger, mirror).status).toBe('completed')
+    expect(ledger.settled(mirror).status).toBe('completed')
   })
 
   test('without a receiver goes to the external account at once', () => {
-    const out = settled(ledger, { ...ANNS, toAccountId: null, receive: null })
+    const out = ledger.settled({ ...ANNS, toAccountId: null, receive: null })
     expect(out.status).toBe('completed')
-    expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('7'))
+    expect(ledger.balance('ann', 'GOLD')).toEqual(free('7'))
   })
 
   test('for an asset that does not exist, or more finely than it is divided, is refused', () => {
     const unknown = { ...ANNS, receive: { tokenId: 'NOPE', amount: '1' } }
-    expect(codeOf(submission(ledger, unknown))).toBe('token_not_found')
-    expect(codeOf(submission(ledger, { ...BOBS, receive: { tokenId: 'GOLD', amount: '3.001' } }))).toBe(
+    expect(codeOf(ledger.submission(unknown))).toBe('token_not_found')
+    expect(codeOf(ledger.submission({ ...BOBS, receive: { tokenId: 'GOLD', amount: '3.001' } }))).toBe(
       'amount_precision',
     )
   })

@@ -15,20 +15,8 @@ import {
   revertGroupCommand,
   statusCommand,
 } from '../../../support/accounts.ts'
-import {
-  ADMIN,
-  classOf,
-  fund,
-  issue,
-  type LegFields,
-  legOf,
-  minted,
-  open,
-  settled,
-  submission,
-} from '../../../model/mini-clients.ts'
+import { ADMIN, type LegFields, legOf, World } from '../../../model/mini-clients.ts'
 import { countAtRest } from '../../../model/mini-ledger-count.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
 
 const NAMES = ['ann', 'bob', 'cid'] as const
 const GROUPS = [1, 2, 3].map((number) => `2f0c2c1e-7d35-4b4e-9d2a-00000000000${number}`)
@@ -108,23 +96,23 @@ function roundsOf(actions: Actions, weights: Readonly<Partial<Record<Kind, numbe
 }
 
 class Play implements Readonly<Record<Kind, (what: never) => void>> {
-  readonly ledger = new MiniLedger()
+  readonly ledger = new World()
   private readonly terms = new Map<string, Terms>()
   private readonly classId: string
 
   constructor() {
-    open(this.ledger, ...NAMES)
-    issue(this.ledger, { tokenId: 'GOLD', issuer: 'ann', totalSupply: '1000' })
-    for (const of of NAMES) fund(this.ledger, of, '1000')
-    settled(this.ledger, { accountId: 'ann', type: 'transfer', toAccountId: 'bob', tokenId: 'GOLD', amount: '500' })
-    this.classId = classOf(this.ledger, 'ann')
-    minted(this.ledger, { accountId: 'ann', classId: this.classId, instanceId: 'ruby' })
-    minted(this.ledger, { accountId: 'ann', classId: this.classId, instanceId: 'opal', owner: 'bob' })
+    this.ledger.open(...NAMES)
+    this.ledger.issue({ tokenId: 'GOLD', issuer: 'ann', totalSupply: '1000' })
+    for (const of of NAMES) this.ledger.fund(of, '1000')
+    this.ledger.settled({ accountId: 'ann', type: 'transfer', toAccountId: 'bob', tokenId: 'GOLD', amount: '500' })
+    this.classId = this.ledger.classOf('ann')
+    this.ledger.minted({ accountId: 'ann', classId: this.classId, instanceId: 'ruby' })
+    this.ledger.minted({ accountId: 'ann', classId: this.classId, instanceId: 'opal', owner: 'bob' })
   }
 
   leg({ groupId: group, leg }: Of<'leg'>): void {
     const terms = this.terms.get(group)
-    if (terms !== undefined) submission(this.ledger, legOf(terms, leg % terms.legs.length))
+    if (terms !== undefined) this.ledger.submission(legOf(terms, leg % terms.legs.length))
   }
 
   revert({ groupId: group, named }: Of<'revert'>): void {
@@ -172,9 +160,9 @@ class Play implements Readonly<Record<Kind, (what: never) => void>> {
     if ((type === 'transfer' || (type === 'exchange' && isNft(of))) && toAccountId === null) return
     const common = { type, groupId: group, expiresAtMs }
     const swaps = type === 'exchange' && toAccountId !== null
-    submission(this.ledger, { ...common, ...gives, accountId: from, toAccountId, receive: swaps ? receive : null })
+    this.ledger.submission({ ...common, ...gives, accountId: from, toAccountId, receive: swaps ? receive : null })
     if (!swaps || !mirrored) return
-    submission(this.ledger, { ...common, ...receive, accountId: toAccountId, toAccountId: from, receive: gives })
+    this.ledger.submission({ ...common, ...receive, accountId: toAccountId, toAccountId: from, receive: gives })
   }
 
   register({ groupId: group, legs, timeoutSeconds: timeout_seconds }: Of<'register'>): void {
@@ -312,17 +300,17 @@ describe('I4, I9', () => {
   })
 
   test('are found broken when an account has more than came to it', () => {
-    const [ledger, richer] = [new MiniLedger(), new MiniLedger()]
+    const [ledger, richer] = [new World(), new World()]
     for (const [each, amount] of [
       [ledger, '10'],
       [richer, '11'],
     ] as const) {
-      open(each, 'ann', 'bob')
-      fund(each, 'ann', amount)
+      each.open('ann', 'bob')
+      each.fund('ann', amount)
     }
     const ann = richer.accounts().find(({ accountId }) => accountId === 'ann')
     if (ann === undefined) throw new Error('ann is open')
     ledger.states.set('ann', ann)
-    expect(() => fund(ledger, 'bob', '1')).toThrow(/^I4: there is 12 BASE, and 11 is due$/)
+    expect(() => ledger.fund('bob', '1')).toThrow(/^I4: there is 12 BASE, and 11 is due$/)
   })
 })

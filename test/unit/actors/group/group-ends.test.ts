@@ -3,35 +3,17 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../../actors/address.ts'
 import { groupActor } from '../../../../actors/group/machine.ts'
 import type { Terms } from '../../../../actors/group/terms.ts'
-import {
-  agree,
-  balance,
-  change,
-  free,
-  fund,
-  GROUP,
-  groupSeen,
-  issue,
-  type LegFields,
-  legOf,
-  open,
-  orderedOn,
-  revert,
-  settled,
-  supply,
-  termsOf,
-} from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { free, GROUP, type LegFields, legOf, termsOf, World } from '../../../model/mini-clients.ts'
 import { registerGroupCommand, SIGNED } from '../../../support/accounts.ts'
 import { ACROSS, agreed, expectNoHolds, IN, OUT } from './agreed-groups.ts'
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
-  fund(ledger, 'ann', '10')
-  issue(ledger, { issuer: 'ann', totalSupply: '10' })
+  ledger = new World()
+  ledger.open('ann', 'bob')
+  ledger.fund('ann', '10')
+  ledger.issue({ issuer: 'ann', totalSupply: '10' })
 })
 
 describe('a timer', () => {
@@ -42,7 +24,7 @@ describe('a timer', () => {
   }
 
   test.for([
-    ['an open group', () => agree(ledger, termsOf([OUT, IN])), { status: 'reverting' }],
+    ['an open group', () => ledger.agree(termsOf([OUT, IN])), { status: 'reverting' }],
     [
       'a group that is registering',
       () => ledger.ask(groupAddress(GROUP), registerGroupCommand(termsOf([OUT, IN]))),
@@ -142,22 +124,22 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
   const goldAfter = { mint: '14', burn: '6' }[name] ?? '10'
 
   function completedLeg(): { readonly terms: Terms; readonly txnId: string } {
-    open(ledger, 'cid')
+    ledger.open('cid')
     const terms = agreed(ledger, leg, CID)
-    const { txnId, status, sequence } = settled(ledger, legOf(terms, 0))
+    const { txnId, status, sequence } = ledger.settled(legOf(terms, 0))
     expect([status, typeof sequence]).toEqual(['completed', 'number'])
-    expect(balance(ledger, ...at)).toEqual(completed)
-    expect(supply(ledger, 'GOLD')).toBe('10')
+    expect(ledger.balance(...at)).toEqual(completed)
+    expect(ledger.supply('GOLD')).toBe('10')
     return { terms, txnId }
   }
 
   test('is applied when it is completed, and its value is free when the group settles', () => {
     const { terms, txnId } = completedLeg()
     const entries = ledger.entries.get('ann')?.length
-    settled(ledger, legOf(terms, 1))
-    expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'settled', compensations: [], partialFailures: [] })
-    expect(balance(ledger, ...at)).toEqual(after)
-    expect(supply(ledger, 'GOLD')).toBe(goldAfter)
+    ledger.settled(legOf(terms, 1))
+    expect(ledger.groupSeen(GROUP)).toMatchObject({ status: 'settled', compensations: [], partialFailures: [] })
+    expect(ledger.balance(...at)).toEqual(after)
+    expect(ledger.supply('GOLD')).toBe(goldAfter)
     const settlement = ledger.entries
       .get('ann')
       ?.slice(entries)
@@ -171,22 +153,22 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
               type: name,
               amount: '4',
               settles: txnId,
-              balance_after: balance(ledger, ...at).balance,
+              balance_after: ledger.balance(...at).balance,
             },
           ]
         : [],
     )
-    expect(balance(ledger, 'bob')).toEqual(free(name === 'transfer' ? '4' : '0'))
+    expect(ledger.balance('bob')).toEqual(free(name === 'transfer' ? '4' : '0'))
     expectNoHolds(ledger)
   })
 
   test('is undone by a transaction of the ledger when the group reverts', () => {
     const { txnId } = completedLeg()
-    revert(ledger, GROUP)
-    expect(balance(ledger, ...at)).toEqual(free('10'))
-    expect(supply(ledger, 'GOLD')).toBe('10')
+    ledger.revert(GROUP)
+    expect(ledger.balance(...at)).toEqual(free('10'))
+    expect(ledger.supply('GOLD')).toBe('10')
     expect(ledger.token('GOLD')?.held).toEqual({})
-    const undone = orderedOn(ledger, 'ann').at(-1)
+    const undone = ledger.orderedOn('ann').at(-1)
     expect(undone).toMatchObject({
       type: compensation,
       amount: '4',
@@ -195,7 +177,7 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
       compensates: txnId,
     })
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'completed', compensatedBy: undone?.txnId })
-    expect(groupSeen(ledger, GROUP)).toMatchObject({
+    expect(ledger.groupSeen(GROUP)).toMatchObject({
       status: 'reverted',
       legs: [
         { status: 'compensated', txnId },
@@ -203,7 +185,7 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
       ],
       partialFailures: [],
     })
-    expect(balance(ledger, 'bob')).toEqual(free('0'))
+    expect(ledger.balance('bob')).toEqual(free('0'))
     expectNoHolds(ledger)
   })
 })
@@ -211,9 +193,9 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
 describe('reverting', () => {
   test('gives back though the account is frozen and refuses incoming value by then', () => {
     const terms = agreed(ledger, OUT, IN)
-    settled(ledger, legOf(terms, 0))
-    change(ledger, 'ann', { status: 'frozen', incoming: 'refuse' })
-    revert(ledger, GROUP)
-    expect(balance(ledger, 'ann')).toEqual(free('10'))
+    ledger.settled(legOf(terms, 0))
+    ledger.change('ann', { status: 'frozen', incoming: 'refuse' })
+    ledger.revert(GROUP)
+    expect(ledger.balance('ann')).toEqual(free('10'))
   })
 })

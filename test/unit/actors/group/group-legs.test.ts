@@ -5,51 +5,31 @@ import { MAX_EXPECTATIONS } from '../../../../actors/account/legs.ts'
 import { groupAddress } from '../../../../actors/address.ts'
 import type { Terms } from '../../../../actors/group/terms.ts'
 import { CALLER, registerGroupCommand } from '../../../support/accounts.ts'
-import {
-  agree,
-  balance,
-  change,
-  codeOf,
-  free,
-  fund,
-  GROUP,
-  groupSeen,
-  issue,
-  type LegFields,
-  legOf,
-  open,
-  revert,
-  settled,
-  STRANGER,
-  submission,
-  submit,
-  supply,
-  termsOf,
-} from '../../../model/mini-clients.ts'
-import { type KeptTransaction, MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, free, GROUP, type LegFields, legOf, STRANGER, termsOf, World } from '../../../model/mini-clients.ts'
+import { type KeptTransaction } from '../../../model/mini-ledger.ts'
 import { ACROSS, agreed, expectNoHolds, IN, OUT } from './agreed-groups.ts'
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
-  fund(ledger, 'ann', '10')
-  issue(ledger, { issuer: 'ann', totalSupply: '10' })
+  ledger = new World()
+  ledger.open('ann', 'bob')
+  ledger.fund('ann', '10')
+  ledger.issue({ issuer: 'ann', totalSupply: '10' })
 })
 
 describe('registering', () => {
   test('is answered when every account expects its legs, with the group open and every leg expected', () => {
     const terms = termsOf([OUT, IN])
     expect(ledger.ask(groupAddress(GROUP), registerGroupCommand(terms))).toBe('deferred')
-    expect(groupSeen(ledger, GROUP)).toBe(undefined)
+    expect(ledger.groupSeen(GROUP)).toBe(undefined)
     ledger.deliver()
     ledger.deliver()
     ledger.deliver()
     expect(ledger.concluded.get(`group ${GROUP}`)).toBe(undefined)
     ledger.drain()
     expect(ledger.concluded.get(`group ${GROUP}`)).toMatchObject({ kind: 'group_registered', created: true })
-    expect(groupSeen(ledger, GROUP)).toMatchObject({
+    expect(ledger.groupSeen(GROUP)).toMatchObject({
       status: 'open',
       termsHash: terms.termsHash,
       legs: [
@@ -62,23 +42,23 @@ describe('registering', () => {
 
   test('the same terms again returns the group as it is; other terms, or another client, are a conflict', () => {
     const terms = agreed(ledger, OUT, IN)
-    settled(ledger, legOf(terms, 0))
-    expect(agree(ledger, terms)).toMatchObject({
+    ledger.settled(legOf(terms, 0))
+    expect(ledger.agree(terms)).toMatchObject({
       kind: 'group_registered',
       created: false,
       replayed: false,
       group: { legs: [{ status: 'completed' }, { status: 'expected' }] },
     })
-    expect(codeOf(agree(ledger, terms, STRANGER))).toBe('group_exists')
-    expect(codeOf(agree(ledger, termsOf([OUT, IN], { timeoutSeconds: 7 })))).toBe('group_exists')
+    expect(codeOf(ledger.agree(terms, STRANGER))).toBe('group_exists')
+    expect(codeOf(ledger.agree(termsOf([OUT, IN], { timeoutSeconds: 7 })))).toBe('group_exists')
   })
 
   test('under the same key is answered as the first time, whatever has become of the group', () => {
     const terms = termsOf([OUT, IN])
     const command = registerGroupCommand(terms, { registrationKey: 'key one' })
     const first = ledger.asked(groupAddress(GROUP), command)
-    settled(ledger, legOf(terms, 0))
-    revert(ledger, GROUP)
+    ledger.settled(legOf(terms, 0))
+    ledger.revert(GROUP)
     expect(ledger.ask(groupAddress(GROUP), command)).toEqual({ ...first, replayed: true, mismatch: false })
   })
 
@@ -92,8 +72,8 @@ describe('registering', () => {
   })
 
   test.for<[string, string, () => unknown]>([
-    ['is closed', 'account_closed', () => change(ledger, 'bob', { status: 'closed' })],
-    ['refuses incoming value', 'account_refuses', () => change(ledger, 'bob', { incoming: 'refuse' })],
+    ['is closed', 'account_closed', () => ledger.change('bob', { status: 'closed' })],
+    ['refuses incoming value', 'account_refuses', () => ledger.change('bob', { incoming: 'refuse' })],
     ['does not exist', 'account_not_found', () => void ledger.states.delete('bob')],
   ])('is refused when an account %s: the others are told, and the ID is free', ([, code, spoil]) => {
     spoil()
@@ -101,7 +81,7 @@ describe('registering', () => {
       [OUT, IN],
       [ACROSS, { ...OUT, boundary: true }],
     ]) {
-      expect(codeOf(agree(ledger, termsOf(legs)))).toBe(code)
+      expect(codeOf(ledger.agree(termsOf(legs)))).toBe(code)
       expect(ledger.states.has(`group ${GROUP}`)).toBe(false)
       expectNoHolds(ledger)
     }
@@ -121,32 +101,32 @@ describe('registering', () => {
     ['amount_precision', { ...OUT, token_id: 'GOLD', amount: '0.001', boundary: true }],
     ['not_issuer', { ...OUT, account_id: 'bob', type: 'mint', token_id: 'GOLD' }],
   ])('of a leg that cannot be is refused with %s', ([code, leg]) => {
-    expect(codeOf(agree(ledger, termsOf([OUT, IN, leg])))).toBe(code)
+    expect(codeOf(ledger.agree(termsOf([OUT, IN, leg])))).toBe(code)
     expectNoHolds(ledger)
     expect(ledger.token('GOLD')?.held).toEqual({})
   })
 
   test('a leg at the boundary needs the grant for its token', () => {
-    open(ledger, 'cid')
+    ledger.open('cid')
     const terms = termsOf([OUT, { ...IN, boundary: true }, { ...IN, account_id: 'cid' }])
     const caller = { ...STRANGER, boundary: ['GOLD'] }
-    expect(codeOf(agree(ledger, terms, caller))).toBe('boundary_not_granted')
-    expect(agree(ledger, terms, { ...caller, boundary: ['BASE'] })).toMatchObject({ kind: 'group_registered' })
+    expect(codeOf(ledger.agree(terms, caller))).toBe('boundary_not_granted')
+    expect(ledger.agree(terms, { ...caller, boundary: ['BASE'] })).toMatchObject({ kind: 'group_registered' })
   })
 
   test(`of more than ${MAX_EXPECTATIONS} legs of an account by one client is refused; other clients can still register`, () => {
     const legs = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? OUT : { ...IN, account_id: 'ann' }))
     const group = (number: number) => ({ groupId: `2f0c2c1e-7d35-4b4e-9d2a-${`${number}`.padStart(12, '0')}` })
-    const register = (number: number, caller: Caller) => agree(ledger, termsOf(legs, group(number)), caller)
+    const register = (number: number, caller: Caller) => ledger.agree(termsOf(legs, group(number)), caller)
     const full = MAX_EXPECTATIONS / legs.length
     for (let number = 0; number < full; number += 1) {
       expect(register(number, STRANGER)).toMatchObject({ kind: 'group_registered' })
     }
     expect(codeOf(register(full, STRANGER))).toBe('expectation_limit')
     expect(register(full, CALLER)).toMatchObject({ kind: 'group_registered' })
-    settled(ledger, legOf(termsOf(legs, group(0)), 1))
+    ledger.settled(legOf(termsOf(legs, group(0)), 1))
     expect(codeOf(register(full + 1, STRANGER))).toBe('expectation_limit')
-    revert(ledger, group(0).groupId, { caller: STRANGER })
+    ledger.revert(group(0).groupId, { caller: STRANGER })
     expect(register(full + 1, STRANGER)).toMatchObject({ kind: 'group_registered' })
   })
 })
@@ -164,10 +144,10 @@ describe('a leg that comes before every other account expects its own', () => {
   }
 
   /** The group hears of the leg, and only then do the others hear of the group. */
-  function early(fields: Parameters<typeof submit>[1]): KeptTransaction {
-    const txnId = submit(ledger, fields)
+  function early(fields: Parameters<World['submit']>[0]): KeptTransaction {
+    const txnId = ledger.submit(fields)
     expect(ledger.deliverFrom('ann', AT_HOME)).toBe(true)
-    expect(groupSeen(ledger, GROUP)).toBe(undefined)
+    expect(ledger.groupSeen(GROUP)).toBe(undefined)
     ledger.drain()
     return ledger.transaction(txnId)
   }
@@ -177,16 +157,16 @@ describe('a leg that comes before every other account expects its own', () => {
     const { txnId, status } = early(legOf(terms, 0))
     expect(status).toBe('completed')
     expect(ledger.concluded.get(`group ${GROUP}`)).toMatchObject({ kind: 'group_registered', created: true })
-    expect(groupSeen(ledger, GROUP)?.legs).toMatchObject([{ status: 'completed', txnId }, { status: 'expected' }])
-    settled(ledger, legOf(terms, 1))
-    expect(groupSeen(ledger, GROUP)?.status).toBe('settled')
-    expect(balance(ledger, 'bob')).toEqual(free('4'))
+    expect(ledger.groupSeen(GROUP)?.legs).toMatchObject([{ status: 'completed', txnId }, { status: 'expected' }])
+    ledger.settled(legOf(terms, 1))
+    expect(ledger.groupSeen(GROUP)?.status).toBe('settled')
+    expect(ledger.balance('bob')).toEqual(free('4'))
   })
 
   test('is credited to its receiver, with its metadata, once the group is open', () => {
     const terms = halfAgreed(ACROSS, { ...OUT, account_id: 'bob', boundary: true })
     early({ ...legOf(terms, 0), metadata: { note: 'early' } })
-    expect(balance(ledger, 'bob')).toEqual({ balance: '0', available: '0', incoming: '4' })
+    expect(ledger.balance('bob')).toEqual({ balance: '0', available: '0', incoming: '4' })
     const credit = [...ledger.transactions.values()].findLast(({ accountId }) => accountId === 'bob')
     expect(credit?.metadata).toEqual({ note: 'early' })
   })
@@ -198,19 +178,19 @@ describe('a leg that comes before every other account expects its own', () => {
     const terms = halfAgreed(leg, leg === OUT ? IN : { ...OUT, account_id: 'bob', boundary: true })
     const metadataOfLegs = () =>
       (ledger.group(GROUP)?.legs ?? []).flatMap(({ parts }) => parts.flatMap(({ metadata }) => metadata ?? []))
-    submit(ledger, { ...legOf(terms, 0), metadata: { note: 'early' } })
+    ledger.submit({ ...legOf(terms, 0), metadata: { note: 'early' } })
     ledger.deliverFrom('ann', AT_HOME)
     expect(metadataOfLegs()).toEqual(kept === null ? [] : [kept])
     ledger.drain()
-    submit(ledger, { ...legOf(terms, 1), metadata: { note: 'late' } })
+    ledger.submit({ ...legOf(terms, 1), metadata: { note: 'late' } })
     ledger.drain()
     expect(metadataOfLegs()).toEqual([])
   })
 
   test('and fails, reverts the group as soon as it is open', () => {
     const terms = halfAgreed({ ...OUT, amount: '11' }, { ...IN, amount: '11' })
-    expect(settled(ledger, legOf(terms, 0)).status).toBe('failed')
-    expect(groupSeen(ledger, GROUP)).toMatchObject({
+    expect(ledger.settled(legOf(terms, 0)).status).toBe('failed')
+    expect(ledger.groupSeen(GROUP)).toMatchObject({
       status: 'reverted',
       legs: [{ status: 'failed' }, { status: 'expected' }],
     })
@@ -219,12 +199,12 @@ describe('a leg that comes before every other account expects its own', () => {
 
   test('is undone when they do not, and the ID is free', () => {
     for (const status of ['completed', 'failed']) {
-      change(ledger, 'bob', { incoming: 'refuse' })
+      ledger.change('bob', { incoming: 'refuse' })
       const quantity = status === 'completed' ? '4' : '11'
       const terms = halfAgreed({ ...OUT, amount: quantity }, { ...IN, amount: quantity })
       expect(early(legOf(terms, 0)).status).toBe(status)
       expect(ledger.states.has(`group ${GROUP}`)).toBe(false)
-      expect(balance(ledger, 'ann')).toEqual(free('10'))
+      expect(ledger.balance('ann')).toEqual(free('10'))
       expectNoHolds(ledger)
     }
   })
@@ -232,14 +212,14 @@ describe('a leg that comes before every other account expects its own', () => {
   test('and mints, has its supply put on hold once the group is open', () => {
     const mint = { account_id: 'ann', type: 'mint', amount: '1', token_id: 'GOLD' }
     const terms = halfAgreed(mint, { ...IN, boundary: true })
-    submit(ledger, legOf(terms, 0))
+    ledger.submit(legOf(terms, 0))
     expect(ledger.deliverFrom('ann', AT_HOME)).toBe(true)
     expect(ledger.token('GOLD')?.held).toEqual({})
     ledger.drain()
     expect(Object.values(ledger.token('GOLD')?.held ?? {})).toMatchObject([{ change: 'mint', amount: '1' }])
-    settled(ledger, legOf(terms, 1))
-    expect(groupSeen(ledger, GROUP)?.status).toBe('settled')
-    expect(supply(ledger, 'GOLD')).toBe('11')
+    ledger.settled(legOf(terms, 1))
+    expect(ledger.groupSeen(GROUP)?.status).toBe('settled')
+    expect(ledger.supply('GOLD')).toBe('11')
   })
 })
 
@@ -256,44 +236,44 @@ describe('a submission is the leg it names', () => {
   ]
 
   test.for(other)('and nothing less: %s is refused, and the expectation waits', ([, fields]) => {
-    open(ledger, 'cid')
+    ledger.open('cid')
     const terms = agreed(ledger, ACROSS, { ...OUT, amount: '5', boundary: true })
-    expect(codeOf(submission(ledger, { ...legOf(terms, 0), ...fields }))).toBe('group_terms_unknown')
-    expect(balance(ledger, 'ann')).toEqual(free('10'))
-    expect(settled(ledger, legOf(terms, 0)).status).toBe('completed')
+    expect(codeOf(ledger.submission({ ...legOf(terms, 0), ...fields }))).toBe('group_terms_unknown')
+    expect(ledger.balance('ann')).toEqual(free('10'))
+    expect(ledger.settled(legOf(terms, 0)).status).toBe('completed')
   })
 
   test('by the value of its amount, once', () => {
     const terms = agreed(ledger, OUT, IN)
-    const taken = submit(ledger, { ...legOf(terms, 0), amount: '4.000' })
+    const taken = ledger.submit({ ...legOf(terms, 0), amount: '4.000' })
     expect(ledger.transaction(taken)).toMatchObject({ status: 'completed', amount: '4.000' })
-    expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
+    expect(codeOf(ledger.submission(legOf(terms, 0)))).toBe('group_terms_unknown')
     ledger.drain()
-    expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
+    expect(codeOf(ledger.submission(legOf(terms, 0)))).toBe('group_terms_unknown')
   })
 
   test('the first that is not taken, of legs that are alike', () => {
     const terms = agreed(ledger, OUT, OUT, { ...IN, amount: '8' })
-    const [first, second] = [settled(ledger, legOf(terms, 0)), settled(ledger, legOf(terms, 0))]
-    expect(groupSeen(ledger, GROUP)?.legs).toMatchObject([{ txnId: first.txnId }, { txnId: second.txnId }, {}])
-    expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
+    const [first, second] = [ledger.settled(legOf(terms, 0)), ledger.settled(legOf(terms, 0))]
+    expect(ledger.groupSeen(GROUP)?.legs).toMatchObject([{ txnId: first.txnId }, { txnId: second.txnId }, {}])
+    expect(codeOf(ledger.submission(legOf(terms, 0)))).toBe('group_terms_unknown')
   })
 
   test('and needs no grant of its own to bring value in', () => {
     const terms = agreed(ledger, { ...OUT, boundary: true }, { ...IN, boundary: true })
     const caller = { ...STRANGER, boundary: false }
-    expect(codeOf(submission(ledger, legOf(terms, 1), { caller }))).toBe(undefined)
-    expect(codeOf(submission(ledger, { accountId: 'bob' }, { caller }))).toBe('boundary_not_granted')
+    expect(codeOf(ledger.submission(legOf(terms, 1), { caller }))).toBe(undefined)
+    expect(codeOf(ledger.submission({ accountId: 'bob' }, { caller }))).toBe('boundary_not_granted')
   })
 
   test('and without its terms it is no leg of a group that the account knows to be registered', () => {
     const terms = agreed(ledger, OUT, IN)
-    expect(codeOf(submission(ledger, { ...legOf(terms, 0), termsHash: null }))).toBe('group_registered')
+    expect(codeOf(ledger.submission({ ...legOf(terms, 0), termsHash: null }))).toBe('group_registered')
   })
 
   test('and is refused once the group is closed', () => {
     const terms = agreed(ledger, OUT, IN)
-    revert(ledger, GROUP)
-    expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
+    ledger.revert(GROUP)
+    expect(codeOf(ledger.submission(legOf(terms, 0)))).toBe('group_terms_unknown')
   })
 })

@@ -2,16 +2,15 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { groupActor } from '../../../../actors/group/machine.ts'
 import { type GroupState, type GroupStatus, groupViewOf } from '../../../../actors/group/state.ts'
-import { ADMIN, GROUP, open, STRANGER, termsOf } from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { ADMIN, GROUP, STRANGER, termsOf, World } from '../../../model/mini-clients.ts'
 import { registerGroupCommand, revertGroupCommand, SIGNED } from '../../../support/accounts.ts'
 import { agreed, IN, OUT } from './agreed-groups.ts'
 
 let registered: GroupState
 
 beforeAll(() => {
-  const ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
+  const ledger = new World()
+  ledger.open('ann', 'bob')
   agreed(ledger, OUT, IN)
   const group = ledger.group(GROUP)
   if (group === undefined) throw new Error('The group is registered.')

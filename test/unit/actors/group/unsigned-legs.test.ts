@@ -11,44 +11,30 @@ import type { LegHold } from '../../../../actors/account/state.ts'
 import { accountAddress } from '../../../../actors/address.ts'
 import type { Terms } from '../../../../actors/group/terms.ts'
 import { CALLER, eraseCommand, statusCommand } from '../../../support/accounts.ts'
-import {
-  agree,
-  balance,
-  change,
-  codeOf,
-  free,
-  fund,
-  GROUP,
-  groupSeen,
-  issue,
-  type LegFields,
-  legOf,
-  open,
-  settled,
-  STRANGER,
-  submission,
-  termsOf,
-} from '../../../model/mini-clients.ts'
-import { FORGED, MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, free, GROUP, type LegFields, legOf, STRANGER, termsOf, World } from '../../../model/mini-clients.ts'
+import { FORGED } from '../../../model/mini-ledger.ts'
 
 const FULL = '999999999999999999.999999999999999999'
 
-let ledger: MiniLedger
+let ledger: World
 let groups = 0
 
 beforeEach(() => {
   groups = 0
-  ledger = new MiniLedger()
-  open(ledger, 'victim', 'mallory')
-  fund(ledger, 'victim', '1234.56')
+  ledger = new World()
+  ledger.open('victim', 'mallory')
+  ledger.fund('victim', '1234.56')
 })
 
 /** Registers another group of the other client, with any outcome. */
-function expected(...legs: readonly LegFields[]): { readonly terms: Terms; readonly answer: ReturnType<typeof agree> } {
+function expected(...legs: readonly LegFields[]): {
+  readonly terms: Terms
+  readonly answer: ReturnType<World['agree']>
+} {
   groups += 1
   const groupId = `2f0c2c1e-7d35-4b4e-9d2a-${`${groups}`.padStart(12, '0')}`
   const terms = termsOf(legs, { groupId, timeoutSeconds: 86_400 })
-  return { terms, answer: agree(ledger, terms, STRANGER) }
+  return { terms, answer: ledger.agree(terms, STRANGER) }
 }
 
 function brings(amount: string): readonly LegFields[] {
@@ -82,9 +68,9 @@ describe('the reply to another client that registers a group', () => {
   })
 
   test.for([
-    ['is frozen', () => change(ledger, 'victim', { status: 'frozen' })],
-    ['holds all it can', () => fund(ledger, 'victim', '999999999999990000')],
-    ['has nothing', () => settled(ledger, { accountId: 'victim', type: 'debit', amount: '1234.56' })],
+    ['is frozen', () => ledger.change('victim', { status: 'frozen' })],
+    ['holds all it can', () => ledger.fund('victim', '999999999999990000')],
+    ['has nothing', () => ledger.settled({ accountId: 'victim', type: 'debit', amount: '1234.56' })],
   ] as const)('is the same where the account %s', ([, make]) => {
     make()
     const kinds = ['debit', 'credit'].map((type) => {
@@ -101,18 +87,18 @@ describe('a group that another client registers blocks', () => {
     const transfer = { account_id: 'mallory', type: 'transfer', amount: FULL, to_account_id: 'victim' }
     expected(transfer, { account_id: 'victim', type: 'debit', amount: '1', boundary: true })
     expect(ledger.account('victim').balances.get('BASE')?.room === 0n).toBe(true)
-    expect(ledger.transaction(fund(ledger, 'victim', '999999999999990000')).status).toBe('completed')
-    expect(settled(ledger, { accountId: 'victim', type: 'debit', amount: '999999999999990000' }).status).toBe(
+    expect(ledger.transaction(ledger.fund('victim', '999999999999990000')).status).toBe('completed')
+    expect(ledger.settled({ accountId: 'victim', type: 'debit', amount: '999999999999990000' }).status).toBe(
       'completed',
     )
-    fund(ledger, 'mallory', '5')
+    ledger.fund('mallory', '5')
     const sent = { accountId: 'mallory', type: 'transfer', toAccountId: 'victim', amount: '5' } as const
-    expect(settled(ledger, sent).status).toBe('completed')
-    expect(balance(ledger, 'victim')).toEqual(free('1239.56'))
+    expect(ledger.settled(sent).status).toBe('completed')
+    expect(ledger.balance('victim')).toEqual(free('1239.56'))
   })
 
   test('no token: its supply is put on hold once the account that mints or burns has signed', () => {
-    issue(ledger, { tokenId: 'GOLD', issuer: 'victim', totalSupply: '10' })
+    ledger.issue({ tokenId: 'GOLD', issuer: 'victim', totalSupply: '10' })
     const mint = { account_id: 'victim', type: 'mint', token_id: 'GOLD' }
     const { terms, answer } = expected(
       { ...mint, amount: '999999999999999989' },
@@ -121,34 +107,34 @@ describe('a group that another client registers blocks', () => {
     expect(answer.kind).toBe('group_registered')
     expect(ledger.token('GOLD')?.held).toEqual({})
     const plain = { accountId: 'victim', tokenId: 'GOLD', amount: '5' } as const
-    expect(settled(ledger, { ...plain, type: 'mint' }).status).toBe('completed')
-    expect(settled(ledger, { ...plain, type: 'burn' }).status).toBe('completed')
-    expect(settled(ledger, legOf(terms, 0)).status).toBe('completed')
+    expect(ledger.settled({ ...plain, type: 'mint' }).status).toBe('completed')
+    expect(ledger.settled({ ...plain, type: 'burn' }).status).toBe('completed')
+    expect(ledger.settled(legOf(terms, 0)).status).toBe('completed')
     expect(Object.values(ledger.token('GOLD')?.held ?? {})).toMatchObject([{ change: 'mint' }])
   })
 
   test('no orders: legs that other clients expect do not count as pending', () => {
-    open(ledger, 'idle')
+    ledger.open('idle')
     expected({ account_id: 'idle', type: 'credit', amount: '1' }, { account_id: 'mallory', type: 'debit', amount: '1' })
     const [leg] = [...ledger.account('idle').holds.values()]
     if (leg === undefined) throw new Error('the leg is expected')
     const holds = Holds.of(Array.from({ length: MAX_PENDING }, (_, index) => [`${index}`, leg] as const))
     ledger.put({ ...ledger.account('idle'), holds })
-    expect(codeOf(submission(ledger, { accountId: 'idle', type: 'debit', amount: '1' }))).toBe(undefined)
+    expect(codeOf(ledger.submission({ accountId: 'idle', type: 'debit', amount: '1' }))).toBe(undefined)
     const signed = Holds.of([...holds].map(([id, hold]) => [id, { ...hold, state: 'completed' } as const]))
     ledger.put({ ...ledger.account('idle'), holds: signed })
-    expect(codeOf(submission(ledger, { accountId: 'idle', type: 'debit', amount: '1' }))).toBe('pending_limit')
+    expect(codeOf(ledger.submission({ accountId: 'idle', type: 'debit', amount: '1' }))).toBe('pending_limit')
   })
 
   test('no orders by received value: it counts against the same limit, and is not pending', () => {
-    open(ledger, 'poor', 'bystander')
-    fund(ledger, 'mallory', '1000')
+    ledger.open('poor', 'bystander')
+    ledger.fund('mallory', '1000')
     const sends = { account_id: 'mallory', type: 'transfer', amount: '1', to_account_id: 'poor' }
     const never = { account_id: 'bystander', type: 'transfer', amount: '1', to_account_id: 'mallory' }
     const register = () => expected(...Array.from({ length: 20 }, () => sends), never)
     for (let times = 0; times < MAX_EXPECTATIONS / 20; times += 1) {
       const { terms } = register()
-      for (let leg = 0; leg < 20; leg += 1) submission(ledger, legOf(terms, leg))
+      for (let leg = 0; leg < 20; leg += 1) ledger.submission(legOf(terms, leg))
       ledger.drain()
     }
     expect(codeOf(register().answer)).toBe('expectation_limit')
@@ -162,23 +148,23 @@ describe('a group that another client registers blocks', () => {
     const holds = Holds.of([...held, ...copies.flat()])
     expect(holds.size).toBeGreaterThan(MAX_PENDING)
     ledger.put({ ...ledger.account('poor'), holds })
-    expect(codeOf(submission(ledger, { accountId: 'poor', type: 'debit', amount: '1' }))).toBe(undefined)
+    expect(codeOf(ledger.submission({ accountId: 'poor', type: 'debit', amount: '1' }))).toBe(undefined)
   })
 
   test('no closing: legs of other clients are declined, legs of its own client are not', () => {
     const empty = { accountId: 'victim', type: 'debit', amount: '1234.56' } as const
-    settled(ledger, empty)
+    ledger.settled(empty)
     const { terms } = expected(...brings('7'))
-    agree(ledger, termsOf(brings('7')), CALLER)
-    expect(codeOf(change(ledger, 'victim', { status: 'closed' }))).toBe('account_not_empty')
-    expect(groupSeen(ledger, terms.groupId)?.status).toBe('open')
+    ledger.agree(termsOf(brings('7')), CALLER)
+    expect(codeOf(ledger.change('victim', { status: 'closed' }))).toBe('account_not_empty')
+    expect(ledger.groupSeen(terms.groupId)?.status).toBe('open')
     decline(GROUP)
     const closed = ledger.ask(accountAddress('victim'), statusCommand({ accountId: 'victim', status: 'closed' }))
     expect(closed).toMatchObject({ kind: 'status_changed', account: { status: 'closed' } })
     const erase = eraseCommand({ accountId: 'victim' })
     expect(ledger.ask(accountAddress('victim'), erase)).toMatchObject({ code: 'account_not_empty' })
     ledger.drain()
-    expect(groupSeen(ledger, terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'declined' } })
+    expect(ledger.groupSeen(terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'declined' } })
     expect(ledger.account('victim').holds.size).toBe(0)
     expect(ledger.ask(accountAddress('victim'), erase)).toMatchObject({ kind: 'status_changed' })
   })
@@ -187,36 +173,36 @@ describe('a group that another client registers blocks', () => {
 describe('an account that declines', () => {
   test('may be frozen, and gets an error for other terms', () => {
     const { terms } = expected(...brings('7'))
-    change(ledger, 'victim', { status: 'frozen' })
+    ledger.change('victim', { status: 'frozen' })
     expect(decline(terms.groupId, { termsHash: 'f'.repeat(64) })).toMatchObject({ code: 'group_not_found' })
     expect(decline(terms.groupId)).toEqual({ kind: 'legs_declined', groupId: terms.groupId })
-    expect(groupSeen(ledger, terms.groupId)?.status).toBe('reverted')
+    expect(ledger.groupSeen(terms.groupId)?.status).toBe('reverted')
   })
 
   test('reverts the group: completed legs are undone, and the group has the reason', () => {
-    fund(ledger, 'mallory', '7')
+    ledger.fund('mallory', '7')
     const { terms } = expected(...brings('7'))
-    settled(ledger, legOf(terms, 1))
+    ledger.settled(legOf(terms, 1))
     expect(decline(terms.groupId)).toEqual({ kind: 'legs_declined', groupId: terms.groupId })
-    expect(groupSeen(ledger, terms.groupId)).toMatchObject({
+    expect(ledger.groupSeen(terms.groupId)).toMatchObject({
       status: 'reverted',
       failure: { code: 'declined' },
       legs: [{ status: 'failed', txnId: null }, { status: 'compensated' }],
     })
-    expect(balance(ledger, 'mallory')).toEqual(free('7'))
+    expect(ledger.balance('mallory')).toEqual(free('7'))
     for (const { holds } of ledger.accounts()) expect(holds.size).toBe(0)
   })
 
   test('as the receiver of a transfer, before or after its sender has signed, receives nothing', () => {
-    fund(ledger, 'mallory', '7')
+    ledger.fund('mallory', '7')
     for (const isSigned of [false, true]) {
       const transfer = { account_id: 'mallory', type: 'transfer', amount: '7', to_account_id: 'victim' }
       const { terms } = expected(transfer, { account_id: 'victim', type: 'debit', amount: '1', boundary: true })
       // The receiver gets the message about the value after it has declined.
-      if (isSigned) submission(ledger, legOf(terms, 0))
+      if (isSigned) ledger.submission(legOf(terms, 0))
       decline(terms.groupId)
-      expect(groupSeen(ledger, terms.groupId)?.status).toBe('reverted')
-      expect([balance(ledger, 'mallory'), balance(ledger, 'victim')]).toEqual([free('7'), free('1234.56')])
+      expect(ledger.groupSeen(terms.groupId)?.status).toBe('reverted')
+      expect([ledger.balance('mallory'), ledger.balance('victim')]).toEqual([free('7'), free('1234.56')])
     }
   })
 
@@ -226,8 +212,8 @@ describe('an account that declines', () => {
     expect(codeOf(decline(GROUP))).toBe('group_not_found')
     expect(codeOf(decline(terms.groupId, { signature: FORGED }))).toBe('signature_mismatch')
     expect(codeOf(decline(terms.groupId, { ledgerId: 'another' }))).toBe('wrong_ledger')
-    expect(groupSeen(ledger, terms.groupId)?.status).toBe('open')
-    settled(ledger, legOf(terms, 0))
+    expect(ledger.groupSeen(terms.groupId)?.status).toBe('open')
+    ledger.settled(legOf(terms, 0))
     expect(codeOf(decline(terms.groupId))).toBe('leg_signed')
     const other = expected(...brings('8')).terms
     const first = decline(other.groupId, { termsHash: other.termsHash })

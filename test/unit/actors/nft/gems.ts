@@ -1,9 +1,8 @@
 /** Ann has a ruby, which she issued; Bob has an opal of hers and 100; Cid has nothing. */
 import { expect } from 'vitest'
 import type { Submission } from '../../../../actors/account/commands.ts'
-import { classOf, counts, fund, handing, type LegFields, minted, nftSeen, open } from '../../../model/mini-clients.ts'
+import { handing, type LegFields, World } from '../../../model/mini-clients.ts'
 import { countAtRest } from '../../../model/mini-ledger-count.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
 
 type Fields = Partial<Submission> & Pick<Submission, 'accountId'>
 
@@ -13,21 +12,21 @@ export const ELSEWHERE = '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33'
 export const PAYS = { account_id: 'bob', type: 'transfer', amount: '30', to_account_id: 'ann' }
 
 export class Gems {
-  readonly ledger = new MiniLedger()
+  readonly ledger = new World()
   readonly classId: string
   readonly ruby: string
   readonly opal: string
 
   constructor() {
-    open(this.ledger, 'ann', 'bob', 'cid')
-    this.classId = classOf(this.ledger, 'ann')
+    this.ledger.open('ann', 'bob', 'cid')
+    this.classId = this.ledger.classOf('ann')
     this.ruby = this.minted('ruby')
     this.opal = this.minted('opal', 'bob')
-    fund(this.ledger, 'bob', '100')
+    this.ledger.fund('bob', '100')
   }
 
   minted(instanceId: string, owner = 'ann'): string {
-    return minted(this.ledger, { accountId: 'ann', classId: this.classId, instanceId, owner })
+    return this.ledger.minted({ accountId: 'ann', classId: this.classId, instanceId, owner })
   }
 
   /** A leg that hands an NFT over. */
@@ -45,11 +44,11 @@ export class Gems {
 /** No message is in transit, no account has a hold, and each account's counts match. */
 export function expectAtRest({ ledger, ruby, opal }: Gems, rubys: string, opals = 'bob'): void {
   expect(ledger.undelivered()).toEqual([])
-  expect(nftSeen(ledger, ruby)).toMatchObject({ owner: rubys, status: 'active' })
-  expect(nftSeen(ledger, opal)).toMatchObject({ owner: opals, status: 'active' })
+  expect(ledger.nftSeen(ruby)).toMatchObject({ owner: rubys, status: 'active' })
+  expect(ledger.nftSeen(opal)).toMatchObject({ owner: opals, status: 'active' })
   for (const { accountId, holds } of ledger.accounts()) {
     const owned = [rubys, opals].filter((owner) => owner === accountId).length
-    expect([accountId, holds.size, counts(ledger, accountId)]).toEqual([accountId, 0, { owned, promised: 0 }])
+    expect([accountId, holds.size, ledger.counts(accountId)]).toEqual([accountId, 0, { owned, promised: 0 }])
   }
   countAtRest(ledger)
 }

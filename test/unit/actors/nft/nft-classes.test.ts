@@ -2,18 +2,17 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { classAddress } from '../../../../actors/address.ts'
 import { classFactsOf } from '../../../../actors/nft-class/state.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
-import { classOf, codeOf, issue, mint, minted, open } from '../../../model/mini-clients.ts'
+import { codeOf, World } from '../../../model/mini-clients.ts'
 import { registerClassCommand } from '../../../support/accounts.ts'
 
 const GEMS = classAddress('Gems')
 const AT_HOME = 'class gems'
 
-let ledger: MiniLedger
+let ledger: World
 
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
+  ledger = new World()
+  ledger.open('ann', 'bob')
 })
 
 describe('a class', () => {
@@ -23,7 +22,7 @@ describe('a class', () => {
     const [preparing] = ledger.classes()
     expect(preparing?.status).toBe('preparing')
     expect(preparing && classFactsOf(preparing)).toBe(undefined)
-    expect(codeOf(mint(ledger, { accountId: 'ann', classId: command.newClassId, instanceId: 'ruby' }))).toBe(
+    expect(codeOf(ledger.mint({ accountId: 'ann', classId: command.newClassId, instanceId: 'ruby' }))).toBe(
       'class_not_found',
     )
     ledger.drain()
@@ -36,12 +35,12 @@ describe('a class', () => {
       mismatch: false,
     })
     expect(ledger.classes()).toMatchObject([{ status: 'active', version: 2 }])
-    expect(minted(ledger, { accountId: 'ann', classId, instanceId: 'ruby' })).toBe(`${classId}/ruby`)
+    expect(ledger.minted({ accountId: 'ann', classId, instanceId: 'ruby' })).toBe(`${classId}/ruby`)
   })
 
   test('adds no entry, hold or reserved room to its issuer', () => {
     const before = ledger.account('ann')
-    classOf(ledger, 'ann')
+    ledger.classOf('ann')
     const { version: _, lastTimeMs: __, ...after } = ledger.account('ann')
     expect({ ...before, issues: true }).toMatchObject(after)
     expect(ledger.entries.get('ann')).toHaveLength(1)
@@ -49,7 +48,7 @@ describe('a class', () => {
 })
 
 test('a class and a token may have the same name', () => {
-  classOf(ledger, 'ann', { name: 'GOLD' })
-  expect(issue(ledger, { issuer: 'ann' }).kind).toBe('token_registered')
+  ledger.classOf('ann', { name: 'GOLD' })
+  expect(ledger.issue({ issuer: 'ann' }).kind).toBe('token_registered')
   expect(ledger.classes()).toMatchObject([{ name: 'GOLD' }])
 })

@@ -1,20 +1,6 @@
 /** Every operation on an NFT fails with the same codes, which the NFT's home decides (F1, F3, L5, O2). */
 import { beforeEach, describe, expect, test } from 'vitest'
-import {
-  agree,
-  balance,
-  change,
-  free,
-  groupSeen,
-  GROUP,
-  handing,
-  type LegFields,
-  legOf,
-  nftSeen,
-  settled,
-  submit,
-  termsOf,
-} from '../../../model/mini-clients.ts'
+import { free, GROUP, handing, type LegFields, legOf, termsOf } from '../../../model/mini-clients.ts'
 import type { KeptTransaction } from '../../../model/mini-ledger.ts'
 import { agreed } from '../group/agreed-groups.ts'
 import { burning, Gems, offering, PAYS } from './gems.ts'
@@ -29,15 +15,15 @@ type Operation = (by: string) => () => KeptTransaction
 function legOfGroup(leg: (by: string) => LegFields): Operation {
   return (by) => {
     const terms = agreed(gems.ledger, leg(by), PAYS)
-    settled(gems.ledger, legOf(terms, 1))
-    return () => settled(gems.ledger, legOf(terms, 0))
+    gems.ledger.settled(legOf(terms, 1))
+    return () => gems.ledger.settled(legOf(terms, 0))
   }
 }
 
 const OPERATIONS: readonly (readonly [string, Operation])[] = [
-  ['a transfer', (by) => () => settled(gems.ledger, handing(gems.ruby, by, 'bob'))],
-  ['a burn', (by) => () => settled(gems.ledger, burning(gems.ruby, by))],
-  ['an exchange', (by) => () => settled(gems.ledger, offering(gems.ruby, by, 'bob', '7'))],
+  ['a transfer', (by) => () => gems.ledger.settled(handing(gems.ruby, by, 'bob'))],
+  ['a burn', (by) => () => gems.ledger.settled(burning(gems.ruby, by))],
+  ['an exchange', (by) => () => gems.ledger.settled(offering(gems.ruby, by, 'bob', '7'))],
   ['a leg that hands it over', legOfGroup((by) => gems.gives(by))],
   ['a leg that burns it', legOfGroup((by) => gems.burns(by))],
 ]
@@ -55,20 +41,20 @@ const SITUATIONS: readonly (readonly [string, Situation])[] = [
   ['another account owns', { code: 'not_owner', by: 'cid' }],
   [
     'another account owns and is transferring',
-    { code: 'not_owner', by: 'cid', spoil: () => submit(gems.ledger, handing(gems.ruby, 'ann', 'bob')), owner: 'bob' },
+    { code: 'not_owner', by: 'cid', spoil: () => gems.ledger.submit(handing(gems.ruby, 'ann', 'bob')), owner: 'bob' },
   ],
   [
     'was given away',
-    { code: 'not_owner', spoil: () => settled(gems.ledger, handing(gems.ruby, 'ann', 'cid')), owner: 'cid' },
+    { code: 'not_owner', spoil: () => gems.ledger.settled(handing(gems.ruby, 'ann', 'cid')), owner: 'cid' },
   ],
-  ['was burned', { code: 'not_owner', spoil: () => settled(gems.ledger, burning(gems.ruby, 'ann')), status: 'burned' }],
+  ['was burned', { code: 'not_owner', spoil: () => gems.ledger.settled(burning(gems.ruby, 'ann')), status: 'burned' }],
   [
     'is being transferred',
-    { code: 'held', spoil: () => submit(gems.ledger, handing(gems.ruby, 'ann', 'cid')), owner: 'cid' },
+    { code: 'held', spoil: () => gems.ledger.submit(handing(gems.ruby, 'ann', 'cid')), owner: 'cid' },
   ],
   [
     'is offered for exchange',
-    { code: 'held', spoil: () => settled(gems.ledger, offering(gems.ruby, 'ann', 'cid')), status: 'held' },
+    { code: 'held', spoil: () => gems.ledger.settled(offering(gems.ruby, 'ann', 'cid')), status: 'held' },
   ],
   [
     'is held for a leg',
@@ -76,15 +62,15 @@ const SITUATIONS: readonly (readonly [string, Situation])[] = [
       code: 'held',
       spoil: () => {
         const terms = termsOf([gems.gives('ann', 'cid'), PAYS], { groupId: '3f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' })
-        agree(gems.ledger, terms)
-        settled(gems.ledger, legOf(terms, 0))
+        gems.ledger.agree(terms)
+        gems.ledger.settled(legOf(terms, 0))
       },
       status: 'held',
     },
   ],
   [
     'belongs to a frozen account',
-    { code: 'account_frozen', spoil: () => change(gems.ledger, 'ann', { status: 'frozen' }) },
+    { code: 'account_frozen', spoil: () => gems.ledger.change('ann', { status: 'frozen' }) },
   ],
 ]
 
@@ -96,9 +82,9 @@ describe.for(SITUATIONS)('with an NFT that %s', ([, { code, by = 'ann', spoil, o
     const { failedCount } = ledger.account(by)
     expect(order()).toMatchObject({ accountId: by, status: 'failed', failure: { code }, auditHash: null })
     expect(ledger.account(by).failedCount).toBe(failedCount + 1)
-    expect(nftSeen(ledger, ruby)).toMatchObject({ owner, status })
-    expect(balance(ledger, 'bob')).toEqual(free('100'))
-    expect([undefined, 'reverted']).toContain(groupSeen(ledger, GROUP)?.status)
+    expect(ledger.nftSeen(ruby)).toMatchObject({ owner, status })
+    expect(ledger.balance('bob')).toEqual(free('100'))
+    expect([undefined, 'reverted']).toContain(ledger.groupSeen(GROUP)?.status)
     expect(ledger.accounts().filter(({ holds }) => holds.size > 0).length > 0).toBe(status === 'held')
   })
 })

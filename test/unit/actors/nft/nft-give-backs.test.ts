@@ -1,26 +1,12 @@
 /** A returned NFT goes back once, from its present owner, or the reply names the failure (G3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
-import {
-  ADMIN,
-  change,
-  GROUP,
-  groupSeen,
-  handing,
-  lastEntry,
-  nftSeen,
-  orderedOn,
-  ownersOf,
-  revert,
-  settled,
-  submit,
-} from '../../../model/mini-clients.ts'
-import type { MiniLedger } from '../../../model/mini-ledger.ts'
+import { ADMIN, GROUP, handing, type World } from '../../../model/mini-clients.ts'
 import { failures } from '../group/agreed-groups.ts'
 import { expectAtRest, Gems, offering } from './gems.ts'
 
 let gems: Gems
-let ledger: MiniLedger
+let ledger: World
 let ruby: string
 let sent: string
 let received: string
@@ -29,18 +15,18 @@ let received: string
 beforeEach(() => {
   gems = new Gems()
   ;({ ledger, ruby } = gems)
-  const transfer = settled(ledger, { ...handing(ruby, 'ann', 'bob'), groupId: GROUP, metadata: { note: 'paid' } })
+  const transfer = ledger.settled({ ...handing(ruby, 'ann', 'bob'), groupId: GROUP, metadata: { note: 'paid' } })
   sent = transfer.txnId
   received = transfer.counterTxnId ?? ''
 })
 
 function undo(...txnIds: readonly string[]) {
-  return revert(ledger, GROUP, { caller: ADMIN, txnIds })
+  return ledger.revert(GROUP, { caller: ADMIN, txnIds })
 }
 
 /** Transfers of the ledger's own that give back. */
 function backs() {
-  return orderedOn(ledger, 'bob').filter(({ type }) => type === 'transfer')
+  return ledger.orderedOn('bob').filter(({ type }) => type === 'transfer')
 }
 
 describe('a give-back', () => {
@@ -49,7 +35,7 @@ describe('a give-back', () => {
     (side) => {
       undo(side === 'sender' ? sent : received)
       const [back] = backs()
-      const [again] = orderedOn(ledger, 'ann')
+      const [again] = ledger.orderedOn('ann')
       expect(back).toMatchObject({
         status: 'completed',
         amount: '1',
@@ -70,13 +56,13 @@ describe('a give-back', () => {
       })
       expect(ledger.transaction(sent).compensatedBy).toBe(again?.txnId)
       expect(ledger.transaction(received).compensatedBy).toBe(back?.txnId)
-      expect(lastEntry(ledger, 'ann')).toMatchObject({ compensates: sent, class_id: gems.classId, instance_id: 'ruby' })
-      expect(lastEntry(ledger, 'bob')).toMatchObject({
+      expect(ledger.lastEntry('ann')).toMatchObject({ compensates: sent, class_id: gems.classId, instance_id: 'ruby' })
+      expect(ledger.lastEntry('bob')).toMatchObject({
         compensates: received,
         class_id: gems.classId,
         instance_id: 'ruby',
       })
-      expect(groupSeen(ledger, GROUP)).toMatchObject({
+      expect(ledger.groupSeen(GROUP)).toMatchObject({
         status: 'linked',
         compensations: [
           { compensates: received, txnId: back?.txnId },
@@ -84,7 +70,7 @@ describe('a give-back', () => {
         ],
         partialFailures: [],
       })
-      expect(ownersOf(ledger, ruby).map(([, owner]) => owner)).toEqual(['ann', 'bob', 'ann'])
+      expect(ledger.ownersOf(ruby).map(([, owner]) => owner)).toEqual(['ann', 'bob', 'ann'])
       expectAtRest(gems, 'ann')
     },
   )
@@ -107,8 +93,8 @@ describe('a give-back', () => {
   })
 
   test('succeeds although accounts are frozen or refuse incoming value', () => {
-    change(ledger, 'ann', { incoming: 'refuse', status: 'frozen' })
-    change(ledger, 'bob', { status: 'frozen' })
+    ledger.change('ann', { incoming: 'refuse', status: 'frozen' })
+    ledger.change('bob', { status: 'frozen' })
     undo(sent)
     expect(failures(ledger)).toEqual([])
     expectAtRest(gems, 'ann')
@@ -117,7 +103,7 @@ describe('a give-back', () => {
 
 describe('a give-back fails', () => {
   test('not_owner: once it has gone on, and again when it is asked for again', () => {
-    settled(ledger, handing(ruby, 'bob', 'cid'))
+    ledger.settled(handing(ruby, 'bob', 'cid'))
     for (let time = 1; time <= 2; time += 1) {
       undo(sent)
       expect(failures(ledger)).toEqual([[sent, 'not_owner']])
@@ -131,20 +117,20 @@ describe('a give-back fails', () => {
   })
 
   test('held: while an exchange holds the NFT; it succeeds afterwards', () => {
-    settled(ledger, offering(ruby, 'bob', 'cid'))
+    ledger.settled(offering(ruby, 'bob', 'cid'))
     undo(sent)
     expect(failures(ledger)).toEqual([[sent, 'held']])
-    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'held' })
+    expect(ledger.nftSeen(ruby)).toMatchObject({ owner: 'bob', status: 'held' })
     ledger.pass(900_000)
     ledger.drain()
     undo(sent)
     expect(failures(ledger)).toEqual([])
-    expect(groupSeen(ledger, GROUP)?.compensations).toHaveLength(2)
+    expect(ledger.groupSeen(GROUP)?.compensations).toHaveLength(2)
     expectAtRest(gems, 'ann')
   })
 
   test('held: where its owner has ordered a transfer meanwhile; it is not taken from under it', () => {
-    submit(ledger, handing(ruby, 'bob', 'cid'))
+    ledger.submit(handing(ruby, 'bob', 'cid'))
     undo(received)
     expect(failures(ledger)).toEqual([[received, 'held']])
     expectAtRest(gems, 'cid')
@@ -156,7 +142,7 @@ describe('a give-back fails', () => {
     undo(sent)
     expect(failures(ledger)).toEqual([[sent, 'asset_limit']])
     ledger.states.set('ann', { ...ledger.account('ann'), nftCount: 0 })
-    change(ledger, 'ann', { status: 'closed' })
+    ledger.change('ann', { status: 'closed' })
     undo(received)
     expect(failures(ledger)).toEqual([
       [sent, 'asset_limit'],

@@ -5,27 +5,12 @@ import { Holds } from '../../../../actors/account/holds.ts'
 import { type Balance, NOTHING_HELD, type PendingHold } from '../../../../actors/account/state.ts'
 import { MAX_ASSETS } from '../../../../actors/account/turn.ts'
 import { GENESIS } from '../../../../actors/audit-chain.ts'
-import {
-  agree,
-  counts,
-  fund,
-  GROUP,
-  groupSeen,
-  handing,
-  issue,
-  legOf,
-  nftSeen,
-  revert,
-  settled,
-  submit,
-  termsOf,
-} from '../../../model/mini-clients.ts'
-import type { MiniLedger } from '../../../model/mini-ledger.ts'
+import { GROUP, handing, legOf, termsOf, type World } from '../../../model/mini-clients.ts'
 import { burning, Gems } from './gems.ts'
 
 const FAILED_FULL = { status: 'failed', failure: { code: 'asset_limit' } }
 
-let ledger: MiniLedger
+let ledger: World
 let classId: string
 let ruby: string
 let jade: string
@@ -73,36 +58,36 @@ describe(`an account accepts ${MAX_ASSETS} assets and refuses the next one`, () 
     ['some of each', { nfts: 3_000, promised: 3_000, balances: 3_999 }],
   ])('counting %s', ([, assets]) => {
     crowd(assets)
-    expect(settled(ledger, handing(ruby, 'ann', 'dan')).status).toBe('completed')
-    expect(settled(ledger, handing(jade, 'ann', 'dan'))).toMatchObject(FAILED_FULL)
-    expect(nftSeen(ledger, jade)).toMatchObject({ owner: 'ann', status: 'active' })
+    expect(ledger.settled(handing(ruby, 'ann', 'dan')).status).toBe('completed')
+    expect(ledger.settled(handing(jade, 'ann', 'dan'))).toMatchObject(FAILED_FULL)
+    expect(ledger.nftSeen(jade)).toMatchObject({ owner: 'ann', status: 'active' })
     const { nfts = 0, promised = 0 } = assets
-    expect(counts(ledger, 'dan')).toEqual({ owned: nfts + 1, promised })
+    expect(ledger.counts('dan')).toEqual({ owned: nfts + 1, promised })
   })
 
   test('an unused balance without reservations does not count', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
     ledger.states.set('dan', { ...ledger.account('dan'), balances: Balances.of([['GOLD', NOTHING_HELD]]) })
-    expect(settled(ledger, handing(ruby, 'ann', 'dan')).status).toBe('completed')
+    expect(ledger.settled(handing(ruby, 'ann', 'dan')).status).toBe('completed')
   })
 
   test('a new token counts, and more of an existing token does not', () => {
-    issue(ledger, { issuer: 'ann', totalSupply: '10' })
+    ledger.issue({ issuer: 'ann', totalSupply: '10' })
     crowd({ nfts: MAX_ASSETS - 1 })
-    const statuses = ['1', '2'].map((amount) => ledger.transaction(fund(ledger, 'dan', amount)).status)
+    const statuses = ['1', '2'].map((amount) => ledger.transaction(ledger.fund('dan', amount)).status)
     expect(statuses).toEqual(['completed', 'completed'])
     const gold = { accountId: 'ann', type: 'transfer', amount: '1', tokenId: 'GOLD', toAccountId: 'dan' } as const
-    expect(settled(ledger, gold)).toMatchObject(FAILED_FULL)
+    expect(ledger.settled(gold)).toMatchObject(FAILED_FULL)
   })
 
   test('an NFT that leaves frees its place', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
-    settled(ledger, handing(ruby, 'ann', 'dan'))
-    settled(ledger, handing(ruby, 'dan', 'cid'))
-    expect(settled(ledger, handing(jade, 'ann', 'dan')).status).toBe('completed')
-    expect(settled(ledger, handing(ruby, 'cid', 'dan'))).toMatchObject(FAILED_FULL)
-    settled(ledger, burning(jade, 'dan'))
-    expect(settled(ledger, handing(ruby, 'cid', 'dan')).status).toBe('completed')
+    ledger.settled(handing(ruby, 'ann', 'dan'))
+    ledger.settled(handing(ruby, 'dan', 'cid'))
+    expect(ledger.settled(handing(jade, 'ann', 'dan')).status).toBe('completed')
+    expect(ledger.settled(handing(ruby, 'cid', 'dan'))).toMatchObject(FAILED_FULL)
+    ledger.settled(burning(jade, 'dan'))
+    expect(ledger.settled(handing(ruby, 'cid', 'dan')).status).toBe('completed')
   })
 })
 
@@ -111,16 +96,16 @@ describe('a place is reserved', () => {
 
   test('for the NFT that an exchange requests, until the exchange fails', () => {
     crowd({ nfts: MAX_ASSETS - 2 })
-    fund(ledger, 'dan', '5')
+    ledger.fund('dan', '5')
     const gives = { ...exchange, tokenId: 'BASE', receive: { tokenId: jade, amount: '1' } }
-    const waiting = submit(ledger, { ...gives, expiresAtMs: ledger.nowMs + 1_000 })
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 2, promised: 1 })
-    expect(settled(ledger, handing(ruby, 'ann', 'dan'))).toMatchObject(FAILED_FULL)
-    expect(settled(ledger, { ...gives, receive: { tokenId: ruby, amount: '1' } })).toMatchObject(FAILED_FULL)
+    const waiting = ledger.submit({ ...gives, expiresAtMs: ledger.nowMs + 1_000 })
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 2, promised: 1 })
+    expect(ledger.settled(handing(ruby, 'ann', 'dan'))).toMatchObject(FAILED_FULL)
+    expect(ledger.settled({ ...gives, receive: { tokenId: ruby, amount: '1' } })).toMatchObject(FAILED_FULL)
     ledger.pass(1_000)
     ledger.drain()
     expect(ledger.transaction(waiting).failure?.code).toBe('exchange_expired')
-    expect(settled(ledger, handing(ruby, 'ann', 'dan')).status).toBe('completed')
+    expect(ledger.settled(handing(ruby, 'ann', 'dan')).status).toBe('completed')
   })
 
   test('for an incoming leg from its sender’s signature until the group ends', () => {
@@ -135,31 +120,31 @@ describe('a place is reserved', () => {
       ],
       { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' },
     )
-    expect(agree(ledger, tooMuch).kind).toBe('group_registered')
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
-    settled(ledger, legOf(tooMuch, 0))
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 1 })
-    settled(ledger, legOf(tooMuch, 1))
-    expect(groupSeen(ledger, tooMuch.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'asset_limit' } })
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
-    expect(agree(ledger, terms).kind).toBe('group_registered')
-    settled(ledger, legOf(terms, 0))
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 1 })
-    expect(settled(ledger, handing(jade, 'ann', 'dan'))).toMatchObject(FAILED_FULL)
-    revert(ledger, GROUP)
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
-    expect(settled(ledger, handing(jade, 'ann', 'dan')).status).toBe('completed')
+    expect(ledger.agree(tooMuch).kind).toBe('group_registered')
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
+    ledger.settled(legOf(tooMuch, 0))
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 1 })
+    ledger.settled(legOf(tooMuch, 1))
+    expect(ledger.groupSeen(tooMuch.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'asset_limit' } })
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
+    expect(ledger.agree(terms).kind).toBe('group_registered')
+    ledger.settled(legOf(terms, 0))
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 1 })
+    expect(ledger.settled(handing(jade, 'ann', 'dan'))).toMatchObject(FAILED_FULL)
+    ledger.revert(GROUP)
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
+    expect(ledger.settled(handing(jade, 'ann', 'dan')).status).toBe('completed')
   })
 
   test('and its NFT arrives although the account is full by then', () => {
     crowd({ nfts: MAX_ASSETS - 2 })
-    fund(ledger, 'dan', '5')
-    const bobs = submit(ledger, { ...exchange, tokenId: 'BASE', receive: { tokenId: jade, amount: '1' } })
+    ledger.fund('dan', '5')
+    const bobs = ledger.submit({ ...exchange, tokenId: 'BASE', receive: { tokenId: jade, amount: '1' } })
     ledger.drain()
     const receive = { tokenId: 'BASE', amount: '1' }
     const mirror = { ...handing(jade, 'ann', 'dan'), type: 'exchange', groupId: GROUP, receive } as const
-    expect(settled(ledger, mirror).status).toBe('completed')
+    expect(ledger.settled(mirror).status).toBe('completed')
     expect(ledger.transaction(bobs).status).toBe('completed')
-    expect(counts(ledger, 'dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
+    expect(ledger.counts('dan')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
   })
 })

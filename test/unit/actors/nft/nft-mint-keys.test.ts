@@ -7,8 +7,7 @@ import type { AccountState } from '../../../../actors/account/state.ts'
 import type { Refusal } from '../../../../actors/refusal.ts'
 import { nftId } from '../../../../actors/nft-id.ts'
 import { BrokenInvariant } from '../../../../actors/result.ts'
-import { classOf, mint, minted, open, submission, submit } from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { World } from '../../../model/mini-clients.ts'
 import {
   ACCOUNT,
   afterSteps,
@@ -199,15 +198,15 @@ describe('a completed mint', () => {
 
 describe('the keys of mints', () => {
   test('are no keys of transactions, and are found where transactions are looked for under a name of their own', () => {
-    const ledger = new MiniLedger()
-    open(ledger, 'ann')
-    const classId = classOf(ledger, 'ann')
+    const ledger = new World()
+    ledger.open('ann')
+    const classId = ledger.classOf('ann')
     const idempotencyKey = 'the same'
-    submit(ledger, { accountId: 'ann', amount: '1', idempotencyKey })
+    ledger.submit({ accountId: 'ann', amount: '1', idempotencyKey })
     const fields = { accountId: 'ann', classId, instanceId: 'ruby', idempotencyKey }
-    minted(ledger, fields)
-    expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: true })
-    expect(submission(ledger, { accountId: 'ann', amount: '1', idempotencyKey })).toMatchObject({ replayed: true })
+    ledger.minted(fields)
+    expect(ledger.mint(fields)).toMatchObject({ kind: 'minted', replayed: true })
+    expect(ledger.submission({ accountId: 'ann', amount: '1', idempotencyKey })).toMatchObject({ replayed: true })
     expect([...ledger.transactions.values()].map((known) => known.idempotencyKey)).toEqual([
       'the same',
       '§mint the same',

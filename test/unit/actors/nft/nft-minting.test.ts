@@ -8,35 +8,19 @@ import { accountAddress } from '../../../../actors/address.ts'
 import { GENESIS } from '../../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
 import { receiptOf } from '../../../../actors/account/receipt.ts'
-import { FORGED, LEDGER_ID, MiniLedger } from '../../../model/mini-ledger.ts'
-import {
-  change,
-  classify,
-  classOf,
-  codeOf,
-  counts,
-  handing,
-  lastEntry,
-  type Mint,
-  mint,
-  minted,
-  nftSeen,
-  open,
-  ownersOf,
-  settled,
-  submit,
-} from '../../../model/mini-clients.ts'
+import { FORGED, LEDGER_ID } from '../../../model/mini-ledger.ts'
+import { codeOf, handing, type Mint, World } from '../../../model/mini-clients.ts'
 import { KEY, mintCommand } from '../../../support/accounts.ts'
 import { burning, offering } from './gems.ts'
 
-let ledger: MiniLedger
+let ledger: World
 let classId: string
 
 /** Ann is the issuer. */
 beforeEach(() => {
-  ledger = new MiniLedger()
-  open(ledger, 'ann', 'bob')
-  classId = classOf(ledger, 'ann')
+  ledger = new World()
+  ledger.open('ann', 'bob')
+  classId = ledger.classOf('ann')
 })
 
 function ruby(fields: Partial<Mint> = {}): Mint {
@@ -61,11 +45,11 @@ function onlyTransactionOf(accountId: string) {
 describe('a mint', () => {
   test('to the issuer makes one entry, one transaction and one entry of the history', () => {
     const metadata = { color: 'red', weight: 1.5 }
-    const answer = mint(ledger, ruby({ metadata }))
+    const answer = ledger.mint(ruby({ metadata }))
     const { txnId, payloadHash, ...transaction } = onlyTransactionOf('ann')
     const instance = { classId, instanceId: 'ruby', owner: 'ann', status: 'active', metadata }
-    expect(nftSeen(ledger, id())).toMatchObject(instance)
-    const shown = { instance: nftSeen(ledger, id()), txnId, payloadHash }
+    expect(ledger.nftSeen(id())).toMatchObject(instance)
+    const shown = { instance: ledger.nftSeen(id()), txnId, payloadHash }
     expect(answer).toEqual({ kind: 'minted', ...shown, replayed: false, mismatch: false })
     expect(transaction).toMatchObject({
       type: 'mint',
@@ -82,14 +66,14 @@ describe('a mint', () => {
       keyId: KEY.keyId,
     })
     expect(ledger.account('ann')).toMatchObject({ sequence: 1, completedCount: 1, failedCount: 0 })
-    expect(counts(ledger, 'ann')).toEqual({ owned: 1, promised: 0 })
+    expect(ledger.counts('ann')).toEqual({ owned: 1, promised: 0 })
     expect(ledger.nftEvents.get(id())).toMatchObject([
       { number: 0, type: 'mint', from: null, to: 'ann', txnId, previousHash: GENESIS },
     ])
   })
 
   test('to another account makes two entries and two transactions that name each other', () => {
-    mint(ledger, ruby({ owner: 'bob', metadata: { color: 'red' } }))
+    ledger.mint(ruby({ owner: 'bob', metadata: { color: 'red' } }))
     const [anns, bobs] = [onlyTransactionOf('ann'), onlyTransactionOf('bob')]
     expect(anns).toMatchObject({ type: 'mint', toAccountId: 'bob', counterTxnId: bobs.txnId, status: 'completed' })
     expect(bobs).toMatchObject({
@@ -103,18 +87,18 @@ describe('a mint', () => {
       metadata: null,
       groupId: null,
     })
-    expect([counts(ledger, 'ann'), counts(ledger, 'bob')]).toEqual([
+    expect([ledger.counts('ann'), ledger.counts('bob')]).toEqual([
       { owned: 0, promised: 0 },
       { owned: 1, promised: 0 },
     ])
-    expect(ownersOf(ledger, id())).toEqual([['mint', 'bob']])
-    expect(nftSeen(ledger, id())?.owner).toBe('bob')
+    expect(ledger.ownersOf(id())).toEqual([['mint', 'bob']])
+    expect(ledger.nftSeen(id())?.owner).toBe('bob')
   })
 
   test('has its class and instance in entries and receipts, and no token or balance', () => {
-    mint(ledger, ruby({ owner: 'bob' }))
+    ledger.mint(ruby({ owner: 'bob' }))
     for (const accountId of ['ann', 'bob']) {
-      const entry = lastEntry(ledger, accountId) as JsonObject
+      const entry = ledger.lastEntry(accountId) as JsonObject
       const receipt = receiptOf(onlyTransactionOf(accountId), LEDGER_ID, 'receipt-key')
       for (const shown of [entry, receipt]) {
         expect(shown).toMatchObject({ class_id: classId, instance_id: 'ruby', amount: '1' })
@@ -129,35 +113,35 @@ describe('a mint', () => {
     expect(begun({ owner: 'bob' })).toBe('deferred')
     while (ledger.deliver()) {
       const done = ledger.undelivered().length === 0
-      expect(nftSeen(ledger, id()) === undefined).toBe(ledger.instance(id())?.status !== 'active')
+      expect(ledger.nftSeen(id()) === undefined).toBe(ledger.instance(id())?.status !== 'active')
       expect([...ledger.transactions.values()].some(({ accountId }) => accountId === 'ann')).toBe(done)
       expect(ledger.account('ann')).toMatchObject({ sequence: done ? 1 : 0, completedCount: done ? 1 : 0 })
     }
-    expect(nftSeen(ledger, id())).toBeDefined()
+    expect(ledger.nftSeen(id())).toBeDefined()
   })
 
   test('cannot be moved, burned or exchanged before it is decided', () => {
     begun()
     ledger.deliver()
     for (const fields of [handing(id(), 'ann', 'bob'), burning(id(), 'ann'), offering(id(), 'ann', 'bob')]) {
-      expect(() => submit(ledger, fields)).toThrow('instance_not_found')
+      expect(() => ledger.submit(fields)).toThrow('instance_not_found')
     }
     expect(ledger.instance(id())?.status).toBe('minting')
   })
 
   test('completes although its account is frozen after the order', () => {
     begun()
-    change(ledger, 'ann', { status: 'frozen' })
+    ledger.change('ann', { status: 'frozen' })
     ledger.drain()
-    expect(nftSeen(ledger, id())?.owner).toBe('ann')
+    expect(ledger.nftSeen(id())?.owner).toBe('ann')
   })
 
   test('keeps its account from being closed while it is under way, and so does what it brings', () => {
     begun({ owner: 'bob' })
-    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
+    expect(codeOf(ledger.change('ann', { status: 'closed' }))).toBe('account_not_empty')
     ledger.drain()
-    expect(codeOf(change(ledger, 'bob', { status: 'closed' }))).toBe('account_not_empty')
-    expect(change(ledger, 'ann', { status: 'closed' }).kind).toBe('status_changed')
+    expect(codeOf(ledger.change('bob', { status: 'closed' }))).toBe('account_not_empty')
+    expect(ledger.change('ann', { status: 'closed' }).kind).toBe('status_changed')
   })
 
   test('is listed under the time of its order; it was minted when its owner had accepted it, as its history says', () => {
@@ -186,12 +170,12 @@ describe('a mint is refused', () => {
     ['metadata_unchecked', null, (fields) => ({ ...fields, metadataVerdict: 'invalid' })],
     ['metadata_invalid', 'metadata', (fields) => ({ ...fields, metadataVerdict: 'valid' })],
     ['owner_not_found', 'owner', (fields) => ({ ...fields, owner: 'ann' })],
-    ['account_not_active', null, (fields) => (change(ledger, 'ann', { status: 'active' }), fields)],
+    ['account_not_active', null, (fields) => (ledger.change('ann', { status: 'active' }), fields)],
   ]
 
   test('in the order of D7, for one thing at a time, naming its field, and each time nothing has happened', () => {
-    classify(ledger, { name: 'Deeds', issuer: 'new' })
-    change(ledger, 'ann', { status: 'frozen' })
+    ledger.classify({ name: 'Deeds', issuer: 'new' })
+    ledger.change('ann', { status: 'frozen' })
     let fields: Mint = {
       accountId: 'unknown',
       classId: 'cls_00000000000000000000000000',
@@ -204,20 +188,20 @@ describe('a mint is refused', () => {
     }
     for (const [code, field, remedy] of REMEDIES) {
       const before = [...ledger.states]
-      expect(mint(ledger, fields)).toMatchObject({ code, ...(field === null ? undefined : { field }) })
+      expect(ledger.mint(fields)).toMatchObject({ code, ...(field === null ? undefined : { field }) })
       expect([code, [...ledger.states], ledger.undelivered()]).toEqual([code, before, []])
       fields = remedy(fields)
     }
     expect(ledger.transactions.size).toBe(0)
-    expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false })
+    expect(ledger.mint(fields)).toMatchObject({ kind: 'minted', replayed: false })
   })
 
   test('in production where it does not say for which ledger it is', () => {
-    ledger = new MiniLedger({ production: true })
-    open(ledger, 'ann')
-    classId = classOf(ledger, 'ann')
-    expect(codeOf(mint(ledger, ruby()))).toBe('wrong_ledger')
-    expect(mint(ledger, ruby({ ledgerId: LEDGER_ID })).kind).toBe('minted')
+    ledger = new World({ production: true })
+    ledger.open('ann')
+    classId = ledger.classOf('ann')
+    expect(codeOf(ledger.mint(ruby()))).toBe('wrong_ledger')
+    expect(ledger.mint(ruby({ ledgerId: LEDGER_ID })).kind).toBe('minted')
   })
 
   test.for([
@@ -250,33 +234,33 @@ describe('a mint is refused', () => {
 describe('an instance that exists', () => {
   const STAGES: readonly (readonly [string, () => unknown])[] = [
     ['is being minted', () => begun()],
-    ['is active', () => minted(ledger, ruby())],
-    ['is held', () => (minted(ledger, ruby()), settled(ledger, offering(id(), 'ann', 'bob')))],
-    ['is another’s', () => (minted(ledger, ruby()), settled(ledger, handing(id(), 'ann', 'bob')))],
-    ['was burned', () => (minted(ledger, ruby()), settled(ledger, burning(id(), 'ann')))],
+    ['is active', () => ledger.minted(ruby())],
+    ['is held', () => (ledger.minted(ruby()), ledger.settled(offering(id(), 'ann', 'bob')))],
+    ['is another’s', () => (ledger.minted(ruby()), ledger.settled(handing(id(), 'ann', 'bob')))],
+    ['was burned', () => (ledger.minted(ruby()), ledger.settled(burning(id(), 'ann')))],
   ]
 
   test.for(STAGES)('and %s is not minted again', ([, make]) => {
     make()
-    const again = mint(ledger, ruby({ metadata: { second: true }, owner: 'bob' }))
+    const again = ledger.mint(ruby({ metadata: { second: true }, owner: 'bob' }))
     expect(again).toMatchObject({ kind: 'refused', code: 'instance_exists', field: 'instance_id' })
     expect(ledger.instance(id())?.metadata).toEqual({})
-    expect(ownersOf(ledger, id()).filter(([type]) => type === 'mint')).toEqual([['mint', 'ann']])
+    expect(ledger.ownersOf(id()).filter(([type]) => type === 'mint')).toEqual([['mint', 'ann']])
     expect([...ledger.transactions.values()].filter(({ type }) => type === 'mint')).toHaveLength(1)
     expect([...ledger.account('ann').holds.values()].some(({ kind }) => kind === 'mint')).toBe(false)
   })
 
   test('does not prevent the same instance ID in another class', () => {
-    minted(ledger, ruby())
-    const deeds = classOf(ledger, 'ann', { name: 'Deeds' })
-    expect(mint(ledger, ruby({ classId: deeds })).kind).toBe('minted')
+    ledger.minted(ruby())
+    const deeds = ledger.classOf('ann', { name: 'Deeds' })
+    expect(ledger.mint(ruby({ classId: deeds })).kind).toBe('minted')
   })
 })
 
 describe('a mint that its owner refuses', () => {
   const counting = (nftCount: number) => (owner: string) =>
     void ledger.states.set(owner, { ...ledger.account(owner), nftCount })
-  const wishing = (incoming: 'accept' | 'refuse') => (owner: string) => void change(ledger, owner, { incoming })
+  const wishing = (incoming: 'accept' | 'refuse') => (owner: string) => void ledger.change(owner, { incoming })
 
   const UNWILLING: readonly (readonly [string, string, (owner: string) => void, (owner: string) => void])[] = [
     ['refuses what comes in', 'account_refuses', wishing('refuse'), wishing('accept')],
@@ -288,20 +272,20 @@ describe('a mint that its owner refuses', () => {
       spoil(owner)
       const fields = ruby({ owner, instanceId: `for-${owner}`, idempotencyKey: `to ${owner}` })
       const { sequence, failedCount } = ledger.account(owner)
-      expect(mint(ledger, fields)).toMatchObject({ kind: 'refused', code, field: 'owner' })
+      expect(ledger.mint(fields)).toMatchObject({ kind: 'refused', code, field: 'owner' })
       expect(ledger.instance(id(`for-${owner}`))).toBe(undefined)
       expect(ledger.nftEvents.has(id(`for-${owner}`))).toBe(false)
       expect(ledger.account(owner)).toMatchObject({ sequence, failedCount, nftRoom: 0 })
       expect(ledger.account('ann').holds.size).toBe(0)
       expect(ledger.transactions.size).toBe(owner === 'bob' ? 0 : 2)
       mend(owner)
-      expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false, instance: { owner } })
+      expect(ledger.mint(fields)).toMatchObject({ kind: 'minted', replayed: false, instance: { owner } })
     }
   })
 
   test('because it closed after the order leaves nothing', () => {
     begun({ owner: 'bob', idempotencyKey: 'once' })
-    change(ledger, 'bob', { status: 'closed' })
+    ledger.change('bob', { status: 'closed' })
     ledger.drain()
     expect(ledger.concluded.get('ann mint once')).toMatchObject({ code: 'account_closed', field: 'owner' })
     expect(ledger.instance(id())).toBe(undefined)

@@ -2,24 +2,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { chainHash } from '../../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
-import {
-  change,
-  codeOf,
-  counts,
-  handing,
-  lastEntry,
-  nftSeen,
-  ownersOf,
-  settled,
-  submit,
-} from '../../../model/mini-clients.ts'
-import type { MiniLedger } from '../../../model/mini-ledger.ts'
+import { codeOf, handing, type World } from '../../../model/mini-clients.ts'
 import { stepAccount } from '../../../support/accounts.ts'
 import { OF_ACCOUNT, STAMP } from '../../../support/arriving-accounts.ts'
 import { burning, expectAtRest, Gems } from './gems.ts'
 
 let gems: Gems
-let ledger: MiniLedger
+let ledger: World
 let ruby: string
 
 beforeEach(() => {
@@ -30,7 +19,7 @@ beforeEach(() => {
 describe('a transfer', () => {
   test('is one entry and one transaction on each side, under one group ID, each naming the other', () => {
     const metadata = { note: 'for you' }
-    const sent = settled(ledger, { ...handing(ruby, 'ann', 'bob'), metadata })
+    const sent = ledger.settled({ ...handing(ruby, 'ann', 'bob'), metadata })
     const received = ledger.transaction(sent.counterTxnId ?? '')
     expect(sent).toMatchObject({ status: 'completed', toAccountId: 'bob', origin: 'client', metadata })
     expect(sent.groupId).toMatch(/^[0-9a-f-]{36}$/)
@@ -48,9 +37,9 @@ describe('a transfer', () => {
       metadata,
     })
     const asset = { class_id: gems.classId, instance_id: 'ruby', amount: '1', group_id: sent.groupId, metadata }
-    expect(lastEntry(ledger, 'ann')).toMatchObject({ ...asset, type: 'transfer', counter_txn_id: received.txnId })
-    expect(lastEntry(ledger, 'bob')).toMatchObject({ ...asset, type: 'credit', counter_txn_id: sent.txnId })
-    expect(ownersOf(ledger, ruby)).toEqual([
+    expect(ledger.lastEntry('ann')).toMatchObject({ ...asset, type: 'transfer', counter_txn_id: received.txnId })
+    expect(ledger.lastEntry('bob')).toMatchObject({ ...asset, type: 'credit', counter_txn_id: sent.txnId })
+    expect(ledger.ownersOf(ruby)).toEqual([
       ['mint', 'ann'],
       ['transfer', 'bob'],
     ])
@@ -58,10 +47,10 @@ describe('a transfer', () => {
   })
 
   test('F1: is its sender’s, held, until its receiver has it in its chain; and only then is it said to be done', () => {
-    const txnId = submit(ledger, handing(ruby, 'ann', 'bob'))
+    const txnId = ledger.submit(handing(ruby, 'ann', 'bob'))
     const seen: string[] = []
     do {
-      const { owner, status } = nftSeen(ledger, ruby) ?? { owner: 'unknown', status: 'none' }
+      const { owner, status } = ledger.nftSeen(ruby) ?? { owner: 'unknown', status: 'none' }
       const entered = ledger.entries.get('bob')?.length === 4
       seen.push(
         `${status} ${owner}, bob has ${entered ? 'it' : 'nothing'}, ann’s is ${ledger.transaction(txnId).status}`,
@@ -77,21 +66,21 @@ describe('a transfer', () => {
   })
 
   test('F2: counts at its receiver from acceptance, and keeps the receiver from closing', () => {
-    submit(ledger, handing(ruby, 'ann', 'cid'))
+    ledger.submit(handing(ruby, 'ann', 'cid'))
     ledger.deliver()
     ledger.deliver()
-    expect(counts(ledger, 'cid').owned).toBe(1)
-    expect(codeOf(change(ledger, 'cid', { status: 'closed' }))).toBe('account_not_empty')
-    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
+    expect(ledger.counts('cid').owned).toBe(1)
+    expect(codeOf(ledger.change('cid', { status: 'closed' }))).toBe('account_not_empty')
+    expect(codeOf(ledger.change('ann', { status: 'closed' }))).toBe('account_not_empty')
     ledger.drain()
-    expect(change(ledger, 'ann', { status: 'closed' }).kind).toBe('status_changed')
+    expect(ledger.change('ann', { status: 'closed' }).kind).toBe('status_changed')
   })
 
   test('lets the new owner transfer the NFT before the old owner receives the message', () => {
-    const anns = submit(ledger, handing(ruby, 'ann', 'bob'))
+    const anns = ledger.submit(handing(ruby, 'ann', 'bob'))
     for (let count = 0; count < 3; count += 1) ledger.deliver()
-    expect(nftSeen(ledger, ruby)?.owner).toBe('bob')
-    const bobs = submit(ledger, handing(ruby, 'bob', 'cid'))
+    expect(ledger.nftSeen(ruby)?.owner).toBe('bob')
+    const bobs = ledger.submit(handing(ruby, 'bob', 'cid'))
     const home = `instance ${ruby}`
     for (const [from, to] of [
       ['bob', home],
@@ -110,8 +99,8 @@ describe('a transfer', () => {
 
   // Each step takes a millisecond: the submission one, the instance one, the receiver one.
   test.for<[string, () => unknown, number]>([
-    ['to a frozen account', () => change(ledger, 'cid', { status: 'frozen' }), 60_000],
-    ['of an owner that is frozen after it was entered', () => change(ledger, 'ann', { status: 'frozen' }), 60_000],
+    ['to a frozen account', () => ledger.change('cid', { status: 'frozen' }), 60_000],
+    ['of an owner that is frozen after it was entered', () => ledger.change('ann', { status: 'frozen' }), 60_000],
     ['that its receiver sees a millisecond before its time', () => undefined, 4],
     [
       'that its receiver has seen before its time',
@@ -119,7 +108,7 @@ describe('a transfer', () => {
       100,
     ],
   ])('%s arrives', ([, meanwhile, livesMs]) => {
-    const txnId = submit(ledger, { ...handing(ruby, 'ann', 'cid'), expiresAtMs: ledger.nowMs + livesMs })
+    const txnId = ledger.submit({ ...handing(ruby, 'ann', 'cid'), expiresAtMs: ledger.nowMs + livesMs })
     meanwhile()
     ledger.drain()
     expect(ledger.transaction(txnId).status).toBe('completed')
@@ -130,14 +119,14 @@ describe('a transfer', () => {
 describe('a transfer fails', () => {
   // Why it fails whatever is ordered of an NFT: nft-failures.test.ts.
   test.for<[string, () => unknown, number]>([
-    ['incoming_refused', () => change(ledger, 'cid', { incoming: 'refuse' }), 60_000],
-    ['account_closed', () => change(ledger, 'cid', { status: 'closed' }), 60_000],
+    ['incoming_refused', () => ledger.change('cid', { incoming: 'refuse' }), 60_000],
+    ['account_closed', () => ledger.change('cid', { status: 'closed' }), 60_000],
     ['expired', () => undefined, 3],
   ])('%s: because of its receiver; the owner keeps the NFT, and no chain has an entry', ([code, spoil, livesMs]) => {
     spoil()
     const lengths = () => ['ann', 'cid'].map((name) => [name, ledger.entries.get(name)?.length])
     const before = lengths()
-    const failed = settled(ledger, { ...handing(ruby, 'ann', 'cid'), expiresAtMs: ledger.nowMs + livesMs })
+    const failed = ledger.settled({ ...handing(ruby, 'ann', 'cid'), expiresAtMs: ledger.nowMs + livesMs })
     expect(failed).toMatchObject({ status: 'failed', failure: { code }, auditHash: null })
     expect(lengths()).toEqual(before)
     expectAtRest(gems, 'ann')
@@ -158,9 +147,9 @@ describe('a transfer fails', () => {
   })
 
   test('account_frozen: at once, by a frozen owner, without a message to its home', () => {
-    change(ledger, 'ann', { status: 'frozen' })
+    ledger.change('ann', { status: 'frozen' })
     for (const fields of [handing(ruby, 'ann', 'bob'), burning(ruby, 'ann')]) {
-      expect(ledger.transaction(submit(ledger, fields)).failure?.code).toBe('account_frozen')
+      expect(ledger.transaction(ledger.submit(fields)).failure?.code).toBe('account_frozen')
       expect(ledger.undelivered()).toEqual([])
     }
   })
@@ -168,11 +157,11 @@ describe('a transfer fails', () => {
 
 describe('a history', () => {
   test('O3: each entry’s hash covers the one before, and its payload says all that is shown', () => {
-    settled(ledger, handing(ruby, 'ann', 'bob'))
-    settled(ledger, handing(ruby, 'bob', 'cid'))
-    settled(ledger, burning(ruby, 'cid'))
+    ledger.settled(handing(ruby, 'ann', 'bob'))
+    ledger.settled(handing(ruby, 'bob', 'cid'))
+    ledger.settled(burning(ruby, 'cid'))
     const events = ledger.nftEvents.get(ruby) ?? []
-    expect(ownersOf(ledger, ruby)).toEqual([
+    expect(ledger.ownersOf(ruby)).toEqual([
       ['mint', 'ann'],
       ['transfer', 'bob'],
       ['transfer', 'cid'],
@@ -198,7 +187,7 @@ describe('a history', () => {
       ['cid', 'ann'],
     ] as const) {
       ledger.nowMs -= 60_000
-      settled(ledger, handing(ruby, from, to))
+      ledger.settled(handing(ruby, from, to))
     }
     const times = (ledger.nftEvents.get(ruby) ?? []).map(({ atMs }) => atMs)
     expect(times).toHaveLength(4)
@@ -214,33 +203,33 @@ describe('a history', () => {
   test('D11: `acquired` is when it changed hands last, `minted` stays', () => {
     const { mintedAtMs } = ledger.instance(ruby) ?? {}
     ledger.nowMs += 5_000
-    settled(ledger, handing(ruby, 'ann', 'bob'))
+    ledger.settled(handing(ruby, 'ann', 'bob'))
     const { acquiredAtMs } = ledger.instance(ruby) ?? { acquiredAtMs: 0 }
     expect(acquiredAtMs).toBe(ledger.nftEvents.get(ruby)?.[1]?.atMs)
     expect(ledger.instance(ruby)?.mintedAtMs).toBe(mintedAtMs)
-    change(ledger, 'cid', { incoming: 'refuse' })
-    settled(ledger, handing(ruby, 'bob', 'cid'))
+    ledger.change('cid', { incoming: 'refuse' })
+    ledger.settled(handing(ruby, 'bob', 'cid'))
     expect(ledger.instance(ruby)?.acquiredAtMs).toBe(acquiredAtMs)
   })
 })
 
 describe('a burn', () => {
   test('D11: ends it: it is readable, with its last owner, and no account counts it', () => {
-    settled(ledger, handing(ruby, 'ann', 'cid'))
-    const burned = settled(ledger, burning(ruby, 'cid'))
+    ledger.settled(handing(ruby, 'ann', 'cid'))
+    const burned = ledger.settled(burning(ruby, 'cid'))
     expect(burned).toMatchObject({ status: 'completed', type: 'burn', amount: '1', toAccountId: null })
-    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'cid', status: 'burned' })
+    expect(ledger.nftSeen(ruby)).toMatchObject({ owner: 'cid', status: 'burned' })
     expect(ledger.nftEvents.get(ruby)?.at(-1)).toMatchObject({ type: 'burn', from: 'cid', to: 'cid' })
-    expect(counts(ledger, 'cid')).toEqual({ owned: 0, promised: 0 })
-    expect(lastEntry(ledger, 'cid')).toMatchObject({ type: 'burn', class_id: gems.classId, instance_id: 'ruby' })
-    expect(change(ledger, 'cid', { status: 'closed' }).kind).toBe('status_changed')
+    expect(ledger.counts('cid')).toEqual({ owned: 0, promised: 0 })
+    expect(ledger.lastEntry('cid')).toMatchObject({ type: 'burn', class_id: gems.classId, instance_id: 'ruby' })
+    expect(ledger.change('cid', { status: 'closed' }).kind).toBe('status_changed')
   })
 
   test('is done before it is said: while it is under way another order finds it burned', () => {
-    const first = submit(ledger, burning(ruby, 'ann'))
-    const second = submit(ledger, burning(ruby, 'ann'))
+    const first = ledger.submit(burning(ruby, 'ann'))
+    const second = ledger.submit(burning(ruby, 'ann'))
     ledger.deliver()
-    expect([nftSeen(ledger, ruby)?.status, ledger.transaction(first).status]).toEqual(['burned', 'pending'])
+    expect([ledger.nftSeen(ruby)?.status, ledger.transaction(first).status]).toEqual(['burned', 'pending'])
     ledger.drain()
     expect(ledger.transaction(first).status).toBe('completed')
     expect(ledger.transaction(second).failure?.code).toBe('not_owner')

@@ -3,8 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { classAddress, tokenAddress } from '../../../../actors/address.ts'
 import { tokenActor } from '../../../../actors/token/machine.ts'
 import type { TokenCommand, TokenState } from '../../../../actors/token/state.ts'
-import { classify, GROUP, issue, open, STRANGER } from '../../../model/mini-clients.ts'
-import { MiniLedger } from '../../../model/mini-ledger.ts'
+import { GROUP, STRANGER, World } from '../../../model/mini-clients.ts'
 import { registerTokenCommand } from '../../../support/accounts.ts'
 import { STAMP } from '../../../support/arriving-accounts.ts'
 import { deliver } from '../group/agreed-groups.ts'
@@ -12,8 +11,8 @@ import { deliver } from '../group/agreed-groups.ts'
 let crediting: TokenState
 
 beforeEach(() => {
-  const ledger = new MiniLedger()
-  open(ledger, 'ann')
+  const ledger = new World()
+  ledger.open('ann')
   ledger.ask(tokenAddress('GOLD'), registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' }))
   deliver(ledger, ['token gold', 'ann'], ['ann', 'token gold'])
   const token = ledger.token('GOLD')
@@ -46,10 +45,10 @@ test('a token whose supply is in transit mints, and holds, settles and reverts l
 })
 
 test('an import cannot take tokens and classes that were registered here', () => {
-  const ledger = new MiniLedger()
-  open(ledger, 'ann')
-  issue(ledger, { issuer: 'ann' })
-  classify(ledger, { issuer: 'ann' })
+  const ledger = new World()
+  ledger.open('ann')
+  ledger.issue({ issuer: 'ann' })
+  ledger.classify({ issuer: 'ann' })
   const taking = { ...STAMP, type: 'take_arrival', importId: 'import-1' } as const
   for (const actor of [tokenAddress('GOLD'), classAddress('Gems')]) {
     expect(ledger.ask(actor, taking)).toMatchObject({ code: 'arrival_not_held' })
