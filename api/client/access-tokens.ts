@@ -1,8 +1,8 @@
 /**
  * Access tokens of one client of the ledger.
  *   T1. A token is renewed shortly before it expires. Callers share one renewal.
- *   T2. A refresh token is used once. If the ledger refuses it, the tokens that another process saved are used, else the
- *       credentials.
+ *   T2. A refresh token is sent once. If the ledger refuses it, the tokens that another process saved are used. Otherwise
+ *       the credentials are used, also if the response was lost.
  */
 import type { Tokens as TokenReply } from './generated/api-types.ts'
 import { isLedgerError, LedgerError } from './ledger-error.ts'
@@ -81,8 +81,8 @@ export class AccessTokens {
     try {
       return await this.keep(await this.issued({ grant_type: 'refresh_token', refresh_token: tokens.refreshToken }))
     } catch (error) {
-      if (!isLedgerError(error) || error.status !== UNAUTHORIZED) throw error
-      const saved = await this.options.store?.load()
+      const isRefused = isLedgerError(error) && error.status === UNAUTHORIZED
+      const saved = isRefused ? await this.options.store?.load() : undefined
       if (saved !== undefined && saved.accessToken !== tokens.accessToken) {
         this.tokens = saved
         return saved

@@ -53,7 +53,7 @@ export async function* followEvents(
       signal: AbortSignal.any(signals),
     }
     try {
-      const response = await http.stream(request)
+      const response = await patiently(connection, http.stream(request))
       for await (const { id, data } of blocksOf(response, connection)) {
         if (id !== '') cursor = id
         if (data === '') continue
@@ -71,14 +71,19 @@ export async function* followEvents(
   }
 }
 
+/** Ends the connection if the work takes too long (E2). */
+function patiently<Result>(connection: AbortController, work: Promise<Result>): Promise<Result> {
+  const timer = setTimeout(() => connection.abort(), SILENCE_MS)
+  return work.finally(() => clearTimeout(timer))
+}
+
 async function* blocksOf({ body }: Response, connection: AbortController): AsyncGenerator<StreamBlock> {
   if (body === null) return
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let rest = ''
   for (;;) {
-    const silence = setTimeout(() => connection.abort(), SILENCE_MS)
-    const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+    const { done, value } = await patiently(connection, reader.read())
     if (done) return
     const [last = '', ...blocks] = `${rest}${decoder.decode(value, { stream: true })}`.split('\n\n').toReversed()
     rest = last

@@ -1,0 +1,87 @@
+/** Rules T1 and T2 of access tokens. */
+import { describe, expect, test } from 'vitest'
+import { LedgerClient, type Tokens } from '../../../api/client/index.ts'
+import { type Answer, fakeLedger, json, problem, tokens } from './fake-ledger.ts'
+
+const LIFE_MS = 3_600_000
+const page = (): Response => json({ shards: [] })
+const refused = (): Response => problem(401, 'ERR_UNAUTHORIZED')
+const saved: Tokens = { accessToken: 'access-saved', refreshToken: 'refresh-saved', renewAtMs: 60_000 }
+
+function opened(answers: readonly Answer[], options = {}) {
+  const fake = fakeLedger(answers, options)
+  const bodies = (): readonly unknown[] =>
+    fake.sent.filter(({ path }) => path === '/v1/auth/token').map(({ body }) => JSON.parse(body ?? '') as unknown)
+  const used = (): readonly unknown[] =>
+    fake.sent.map(({ headers }) => headers.get('authorization')).filter((given) => given !== null)
+  return { ...fake, ledger: new LedgerClient(fake.options), bodies, used }
+}
+
+const LOGIN = { client_id: 'me', client_secret: 'secret' }
+
+describe('access tokens', () => {
+  test('T1: a token is renewed with the refresh token, a minute before it expires', async () => {
+    const { ledger, pass, bodies, used } = opened([tokens('1'), page(), page(), tokens('2'), page()])
+    await ledger.call('listShards')
+    pass(LIFE_MS - 60_001)
+    await ledger.call('listShards')
+    pass(1)
+    await ledger.call('listShards')
+    expect(bodies()).toEqual([LOGIN, { grant_type: 'refresh_token', refresh_token: 'refresh-1' }])
+    expect(used()).toEqual(['Bearer access-1', 'Bearer access-1', 'Bearer access-2'])
+  })
+
+  test('T1: requests at the same time share one renewal', async () => {
+    const { ledger, bodies } = opened([tokens('1'), page(), page()])
+    await Promise.all([ledger.call('listShards'), ledger.call('listShards')])
+    expect(bodies()).toEqual([LOGIN])
+  })
+
+  test('T2: after a refused refresh token the credentials are used', async () => {
+    const { ledger, pass, bodies, used } = opened([tokens('1'), page(), refused(), tokens('2'), page()])
+    await ledger.call('listShards')
+    pass(LIFE_MS)
+    await ledger.call('listShards')
+    expect(bodies()).toMatchObject([LOGIN, { refresh_token: 'refresh-1' }, LOGIN])
+    expect(used()).toEqual(['Bearer access-1', 'Bearer access-2'])
+  })
+
+  test('T2: without credentials a refused refresh token is an error that asks for a login', async () => {
+    const tokenStore = { load: () => ({ ...saved, renewAtMs: 0 }), save: () => undefined }
+    const { ledger } = opened([refused()], { tokenStore, credentials: undefined })
+    await expect(ledger.call('listShards')).rejects.toMatchObject({ code: 'ERR_UNAUTHORIZED', status: 401 })
+    const without = opened([], { credentials: undefined })
+    await expect(without.ledger.call('listShards')).rejects.toMatchObject({ message: /log in again/ })
+  })
+
+  test('T2: tokens that another process has saved meanwhile are used', async () => {
+    let stored = { ...saved, renewAtMs: 0 }
+    const tokenStore = { load: () => stored, save: () => undefined }
+    const refuse = (): Promise<Response> => {
+      stored = { ...saved, accessToken: 'access-other' }
+      return Promise.resolve(refused())
+    }
+    const { ledger, used } = opened([refuse, page()], { tokenStore })
+    await ledger.call('listShards')
+    expect(used()).toEqual(['Bearer access-other'])
+  })
+
+  test('stored tokens are used, and new ones are stored', async () => {
+    const kept: Tokens[] = []
+    const tokenStore = { load: () => saved, save: (given: Tokens) => void kept.push(given) }
+    const { ledger, pass, used } = opened([page(), tokens('2'), page()], { tokenStore })
+    await ledger.call('listShards')
+    pass(60_000)
+    await ledger.call('listShards')
+    expect(used()).toEqual(['Bearer access-saved', 'Bearer access-2'])
+    expect(kept).toEqual([{ accessToken: 'access-2', refreshToken: 'refresh-2', renewAtMs: 60_000 + LIFE_MS - 60_000 }])
+  })
+
+  test('T2: after a lost response the refresh token is not sent again', async () => {
+    const { ledger, pass, bodies } = opened([tokens('1'), page(), new TypeError('fetch failed'), tokens('2'), page()])
+    await ledger.call('listShards')
+    pass(LIFE_MS)
+    await ledger.call('listShards')
+    expect(bodies()).toMatchObject([LOGIN, { refresh_token: 'refresh-1' }, LOGIN])
+  })
+})

@@ -1,0 +1,262 @@
+/** Offline verification in the client, on what a ledger gave (the examples of the OpenAPI document), and after changes. */
+import { describe, expect, test } from 'vitest'
+import type { Json } from '../../../actors/canonical-json.ts'
+import { EXAMPLES } from '../../../api/openapi/examples.ts'
+import {
+  type AuditEntry,
+  type KeySet,
+  type LiabilitiesAssertion,
+  type LiabilityProof,
+  type Receipt,
+  type Statement,
+  verifyAssertion,
+  verifyChain,
+  verifyLiabilityProof,
+  verifyReceipt,
+  verifyStatement,
+} from '../../../api/client/index.ts'
+import { fromBase64 } from '../../../api/client/signing/bytes.ts'
+import { rawSignature } from '../../../api/client/verify/service-signature.ts'
+
+type Fields = Record<string, Json>
+
+function exampleOf<Shown>(operation: string, name: string): Shown {
+  const example = EXAMPLES.find((one) => one.operation === operation && one.name === name)
+  if (example?.answer?.body === undefined) throw new Error(`there is no example ${name}`)
+  return structuredClone(example.answer.body) as object as Shown
+}
+
+/** The same with a member at a path, such as `receipt.amount`, changed. */
+function changed<Value extends object>(value: Value, path: string, by: Json): Value {
+  const copy = structuredClone(value)
+  const names = path.split('.')
+  const last = names.pop() ?? ''
+  let at = copy as object as Fields
+  for (const name of names) at = at[name] as Fields
+  expect(at).toHaveProperty([last])
+  at[last] = by
+  return copy
+}
+
+const keySet = exampleOf<KeySet>('getKeySet', 'keys')
+const receipt = exampleOf<Receipt>('getReceipt', 'completed')
+const failed = exampleOf<Receipt>('getReceipt', 'failed')
+const { entries } = exampleOf<{ entries: readonly AuditEntry[] }>('listAuditChain', 'alice')
+const statement = exampleOf<Statement>('getStatement', 'bob')
+const assertion = exampleOf<LiabilitiesAssertion>('proveLiabilities', 'auditor')
+const proof = exampleOf<LiabilityProof>('getLiabilityProof', 'alice')
+const order = EXAMPLES.find((one) => one.operation === 'submitTransaction' && one.answer?.status === 202)?.body ?? {}
+
+const keyAt = (kid: string): number => keySet.keys.findIndex((key) => key.kid === kid)
+const receiptKey = `keys.${keyAt(receipt.receipt.key_id)}`
+const assertionKey = `keys.${keyAt(statement.key_id)}`
+
+async function chainOf(given: readonly AuditEntry[] = entries) {
+  const chain = await verifyChain(given)
+  if (!chain.ok) throw new Error(chain.problem)
+  return chain
+}
+
+describe('a chain', () => {
+  test('is accepted in any order, with copies, and with its tip', async () => {
+    const tip = entries.at(-1)?.audit_hash
+    const chain = await verifyChain([...entries, ...entries].toReversed(), { tip })
+    expect(chain).toMatchObject({ ok: true, accountId: receipt.receipt.account_id, tip, erased: 0 })
+  })
+
+  test('of which payloads are erased is accepted, and says so', async () => {
+    const erased = entries.map((entry) => ({ ...entry, payload: null }))
+    expect(await verifyChain(erased)).toMatchObject({ ok: true, accountId: '', erased: entries.length })
+  })
+
+  test.for([
+    ['a payload', '1.payload', '{}', 1, /audit_hash is not the hash/],
+    ['a hash', '1.audit_hash', `sha256:${'0'.repeat(64)}`, 1, /audit_hash is not the hash/],
+    ['a malformed hash', '1.previous_hash', 'sha256:0', 1, /audit_hash is not the hash/],
+    ['a sequence', '1.sequence', 2, 1, /missing/],
+    ['a duplicate', '1.sequence', 0, 0, /two entries/],
+    ['a transaction', '1.txn_id', 'txn_other', 1, /another txn_id/],
+  ] as const)('is broken by a change of %s', async ([, path, by, sequence, problem]) => {
+    const verdict = await verifyChain(changed([...entries], path, by))
+    expect(verdict).toMatchObject({ ok: false, reason: 'tampered', sequence, problem })
+  })
+
+  test('without its beginning, its end or anything is not accepted', async () => {
+    expect(await verifyChain(entries.slice(1))).toMatchObject({
+      ok: false,
+      sequence: 0,
+      problem: 'the entry is missing',
+    })
+    const tip = entries.at(-1)?.audit_hash
+    expect(await verifyChain(entries.slice(0, -1), { tip })).toMatchObject({
+      ok: false,
+      problem: /the chain ends with/,
+    })
+    expect(await verifyChain([])).toMatchObject({ ok: false, reason: 'incomplete' })
+  })
+
+  test('that an entry of another account continues is broken', async () => {
+    const other = await verifyChain([entries[0] as AuditEntry, { ...(entries[1] as AuditEntry), payload: 'no JSON' }])
+    expect(other).toMatchObject({ ok: false, sequence: 1 })
+  })
+})
+
+describe('a receipt', () => {
+  test('is accepted with its chain and its order', async () => {
+    const verdict = await verifyReceipt(receipt, keySet, { chain: await chainOf() })
+    expect(verdict).toMatchObject({
+      ok: true,
+      proved: [/signed that txn_.* is completed/, /is entry \d+ of the audit chain/],
+    })
+    expect(await verifyReceipt(failed, keySet)).toMatchObject({ ok: true, proved: [/is failed/] })
+  })
+
+  test('of another order is not accepted', async () => {
+    expect(await verifyReceipt(receipt, keySet, { order: { ...order, amount: '2' } })).toMatchObject({
+      ok: false,
+      problem: 'its submission_hash is not the hash of the order',
+    })
+  })
+
+  test.for([
+    ['receipt.amount', '1000', 'tampered', /signature/],
+    ['receipt.key_id', 'another', 'wrong_keys', /names key "another"/],
+    ['receipt.ledger_id', 'another', 'wrong_keys', /is of ledger "another"/],
+    ['receipt.processed_at', '2099-01-01T00:00:00.000Z', 'tampered', /signature/],
+    ['receipt.processed_at', 'yesterday', 'tampered', /not in use/],
+    ['signature', 'AAAA', 'tampered', /signature/],
+  ] as const)('is not accepted after a change of %s', async ([path, by, reason, problem]) => {
+    expect(await verifyReceipt(changed(receipt, path, by), keySet)).toMatchObject({ ok: false, reason, problem })
+  })
+
+  test('whose signature has another encoding of the same number is not accepted', async () => {
+    const padded = receipt.signature.replaceAll('=', '')
+    const other = padded === receipt.signature ? `${padded} ` : padded
+    expect(await verifyReceipt({ ...receipt, signature: other }, keySet)).toMatchObject({ ok: false })
+  })
+
+  test.for([
+    ['purpose', 'token', /another purpose/],
+    ['nbf', 4_000_000_000, /not in use/],
+    ['x', 'A'.repeat(43), /does not verify/],
+  ] as const)('is not accepted under a key with another %s', async ([member, by, problem]) => {
+    const keys = changed(keySet, `${receiptKey}.${member}`, by)
+    expect(await verifyReceipt(receipt, keys)).toMatchObject({ ok: false, reason: 'tampered', problem })
+  })
+
+  test('is not accepted under a revoked or an expired key', async () => {
+    const members = [{ revoked: { revoked_at: 1 } }, { exp: 1 }]
+    const keys = members.map((one) => ({ ...keySet, keys: keySet.keys.map((key) => ({ ...key, ...one })) }))
+    const verdicts = await Promise.all(keys.map((all) => verifyReceipt(receipt, all)))
+    expect(verdicts).toMatchObject([{ problem: 'its key is revoked' }, { problem: /not in use/ }])
+  })
+
+  test('that the chain contradicts is not accepted', async () => {
+    const chain = await chainOf()
+    const first = await chainOf(entries.slice(0, 1))
+    const entry = chain.entries.get(receipt.receipt.sequence ?? -1)
+    expect(await verifyReceipt(receipt, keySet, { chain: first })).toMatchObject({
+      problem: /no entry with its sequence/,
+    })
+    const other = new Map(
+      [...chain.entries].map(([at, one]) => [at, { ...one, fields: { ...one.fields, amount: '2' } }]),
+    )
+    expect(await verifyReceipt(receipt, keySet, { chain: { ...chain, entries: other } })).toMatchObject({
+      problem: `its amount is not that of entry ${entry?.sequence} of the chain`,
+    })
+    expect(await verifyReceipt(receipt, keySet, { chain: { ...chain, accountId: 'another' } })).toMatchObject({
+      ok: false,
+    })
+  })
+
+  test('of any shape gets a verdict', async () => {
+    const shapes = [{}, { receipt: null }, { receipt: 1, signature: 1 }] as const
+    for (const shape of shapes) {
+      expect(await verifyReceipt(shape as Receipt, keySet)).toMatchObject({ ok: false })
+    }
+  })
+})
+
+describe('a statement', () => {
+  test('is accepted, and is not after a change of a page or its keys', async () => {
+    expect(await verifyStatement([statement], keySet)).toMatchObject({
+      ok: true,
+      proved: [/signed every page/, /add up/],
+    })
+    expect(await verifyStatement([changed(statement, 'closing', '1')], keySet)).toMatchObject({ reason: 'tampered' })
+    const revoked = changed(keySet, `${assertionKey}.purpose`, 'receipt')
+    expect(await verifyStatement([statement], revoked)).toMatchObject({ problem: /another purpose/ })
+    expect(await verifyStatement([], keySet)).toMatchObject({ reason: 'incomplete' })
+  })
+})
+
+describe('an assertion', () => {
+  test('is accepted unchanged only', async () => {
+    expect(await verifyAssertion(assertion, keySet)).toMatchObject({
+      ok: true,
+      proved: [/signed proof-of-liabilities/],
+    })
+    expect(await verifyAssertion(changed(assertion, 'result.total_liabilities', '1'), keySet)).toMatchObject({
+      ok: false,
+    })
+    expect(await verifyAssertion(changed(assertion, 'assertion_type', 'proof-of-compliance'), keySet)).toMatchObject({
+      problem: 'its type is not the signed one',
+    })
+  })
+})
+
+describe('a proof of liabilities', () => {
+  test('is accepted and says the amounts that are owed', async () => {
+    const [first] = proof.proofs
+    const verdict = await verifyLiabilityProof(proof, keySet)
+    expect(verdict).toMatchObject({ ok: true })
+    expect(JSON.stringify(verdict)).toContain(`${first?.amount} ${first?.token_id} owed to ${proof.account_id}`)
+  })
+
+  test.for([
+    ['account_id', 'mallory', /does not lead to the root/],
+    ['merkle_root', `sha256:${'0'.repeat(64)}`, /merkle_root is not the signed one/],
+    ['totals.0.total', '1', /do not hash/],
+    ['totals.0.root', 'sha256:1', /malformed/],
+    ['proofs.0.amount', '1', /do not add up to its amount/],
+    ['proofs.0.token_id', 'OTHER', /not among the totals/],
+    ['proofs.0.shares.0.amount', '1', /does not lead to the root/],
+    ['proofs.0.shares.0.index', -1, /malformed/],
+    ['proofs.0.shares.0.nonce', '00', /malformed/],
+    ['proofs.0.shares.0.siblings.0.sum', '1', /does not lead to the root/],
+    ['proofs.0.shares.0.siblings.0.sum', '-1', /malformed/],
+    ['assertion.result.total_liabilities', '1', /signature/],
+  ] as const)('is not accepted after a change of %s', async ([path, by, problem]) => {
+    expect(await verifyLiabilityProof(changed(proof, path, by), keySet)).toMatchObject({ ok: false, problem })
+  })
+
+  test('that shows a leaf or a token twice is not accepted', async () => {
+    const [first] = proof.proofs
+    const share = first?.shares[0]
+    if (first === undefined || share === undefined) throw new Error('the example has no share')
+    const twice = { ...proof, proofs: [{ ...first, shares: [share, share] }] }
+    expect(await verifyLiabilityProof(twice, keySet)).toMatchObject({ problem: /a leaf is shown twice/ })
+    expect(await verifyLiabilityProof({ ...proof, proofs: [first, first] }, keySet)).toMatchObject({
+      problem: 'it has two proofs of one token',
+    })
+  })
+})
+
+describe('a DER signature', () => {
+  const bytes = fromBase64(receipt.signature) ?? new Uint8Array()
+
+  test('is read in its shortest form only', () => {
+    expect(rawSignature(bytes)).toHaveLength(64)
+    const cases = [
+      bytes.slice(1),
+      Uint8Array.of(...bytes, 0),
+      Uint8Array.of(0x30, 6, 2, 1, 0x80, 2, 1, 1),
+      Uint8Array.of(0x30, 7, 2, 2, 0, 1, 2, 1, 1),
+      Uint8Array.of(0x30, 5, 2, 0, 2, 1, 1),
+      Uint8Array.of(0x30, 0x81, 6, 2, 1, 1, 2, 1, 1),
+      new Uint8Array(),
+    ]
+    expect(cases.map(rawSignature)).toEqual(cases.map(() => undefined))
+    expect(rawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x80, 2, 1, 1))?.at(31)).toBe(0x80)
+  })
+})
