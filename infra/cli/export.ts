@@ -7,15 +7,8 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { CommandFailed, UsageError, type CommandIo, type CommandSetup } from './common/command.ts'
 import { readGivenText } from './common/given-file.ts'
-import {
-  addClientOptions,
-  type ClientOptions,
-  type HttpClient,
-  LedgerUnreachable,
-  openHttpClient,
-  problemText,
-  readReply,
-} from './common/http-client.ts'
+import { type HttpClient, LedgerUnreachable, problemText, readReply } from './common/http-client.ts'
+import { addClientOptions, type ClientOptions, openHttpClient } from './profile/client-options.ts'
 import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
 import { readRecipient } from './recipient.ts'
 import { readJwks } from './verify/export-file.ts'
@@ -63,7 +56,7 @@ file appears when it is complete and its proof verifies under the keys of this l
       if (move && all) throw new UsageError('--move needs named accounts, not --all')
       const mode = move ? 'move' : 'copy'
       const body = { requester, ...(all ? { all } : { account_ids: accountIds }), mode, ...recipient }
-      const client = openHttpClient(options, io)
+      const client = await openHttpClient(options, io)
       await exportTo(out, new Export(client, { body, accountIds, mode }, io), io)
     })
 }

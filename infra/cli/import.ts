@@ -6,14 +6,8 @@ import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { LinesBroken, linesOf } from '../portability/export-file.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { unreadable } from './common/given-file.ts'
-import {
-  addClientOptions,
-  type ClientOptions,
-  type HttpClient,
-  type HttpReply,
-  openHttpClient,
-  problemText,
-} from './common/http-client.ts'
+import { type HttpClient, type HttpReply, problemText } from './common/http-client.ts'
+import { addClientOptions, type ClientOptions, openHttpClient } from './profile/client-options.ts'
 import { withLineNumbers } from './common/line-numbers.ts'
 import { createPatientClient } from './common/patient-client.ts'
 
@@ -33,7 +27,7 @@ line of the refused record. Lines are counted from 0, as in their field "line".`
       )
       .argument('<file>', 'a file that ledger export wrote'),
   ).action(async (name: string, options: ClientOptions) => {
-    const client = createPatientClient(openHttpClient(options, io), io)
+    const client = createPatientClient(await openHttpClient(options, io), io)
     const file = await readProof(resolve(io.cwd, name))
     const { importId, summary } = await importFile({ client, file, io })
     io.out(`${JSON.stringify({ import_id: importId ?? null, ...(summary as JsonObject) })}\n`)

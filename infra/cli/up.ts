@@ -14,6 +14,7 @@ import {
   refuseWrongTrust,
   warnOfUnsupportedNode,
 } from './common/configured.ts'
+import { writeAddresses } from './profile/local-ledger.ts'
 import { welcome } from './welcome.ts'
 
 const MAX_PROCESSES = 64
@@ -57,6 +58,7 @@ async function supervise(supervisor: Supervisor, configuration: Configuration, i
   let failure: unknown
   try {
     const ledger = await supervisor.start()
+    writeAddresses(configuration.dataDir, ledger.addresses)
     io.out(welcome(ledger, configuration))
     await stopped
   } catch (error) {

@@ -3,7 +3,10 @@ import { InvalidArgumentError } from 'commander'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { GivenAssertion } from '../../api/schemas/requests/assertion.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
+import { addExamples } from './common/examples.ts'
 import { readGivenText } from './common/given-file.ts'
+import { shownJson } from './common/shown-text.ts'
+import { addSessionOptions, type SessionOptions } from './profile/session.ts'
 import { type Exported, readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
 import { type CheckedChain, type GivenEntry, verifyChain } from './verify/verify-chain.ts'
 import { isExport, verifyExport } from './verify/verify-export.ts'
@@ -19,20 +22,28 @@ const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [] }
 const TIP = /^sha256:[0-9a-f]{64}$/
 const JWKS_MISSING = '--jwks is missing: it is needed to verify signatures'
 
-interface VerifyOptions {
+interface VerifyOptions extends SessionOptions {
   readonly jwks?: string
   readonly tip?: string
   readonly checkpoint?: string
   readonly offline?: boolean
+  readonly account?: string
+  readonly txn?: readonly string[]
+  readonly save?: string
 }
 
 export const verifyCommand: CommandSetup = (command, io) => {
   command
     .usage(
-      '[--jwks <file>] [--tip <hash>] <file...>\n       ledger verify --checkpoint <file> [--jwks <file>] [--offline]',
+      '--account <id>\n       ledger verify [--jwks <file>] [--tip <hash>] <file...>\n       ledger verify --checkpoint <file> [--jwks <file>] [--offline]',
     )
     .description(
-      `Verifies saved responses of the API, exports and checkpoints, without a request to the ledger.
+      `Verifies an account's chain and receipts here, with the public keys of the ledger; or saved responses of
+the API, exports and checkpoints, without a request to the ledger.
+
+With --account and --txn the responses are fetched with the profile. That shows that they agree with
+each other and with the ledger's keys. --jwks names keys that you kept: then it also shows that
+the ledger has not replaced its keys.
 
 Each file contains pages of GET /v1/accounts/{id}/audit-chain, receipts of
 GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs of
@@ -49,6 +60,9 @@ for NOT CHECKED: the JWKS is of another ledger or lacks the named key; for UNREA
 is empty or cut off.`,
     )
     .argument('[file...]', 'saved responses or exports; - for standard input')
+    .option('--account <id>', 'fetch and verify the chain of this account, and the receipts of all its transactions')
+    .option('--txn <id...>', 'fetch and verify the receipts of these transactions')
+    .option('--save <directory>', 'with --account or --txn: save the responses there, to verify them again later')
     .option('--jwks <file>', 'the document of /.well-known/jwks.json; needed for everything but chains')
     .option('--tip <hash>', 'the known audit_hash of the account: proves that no entry at the end is missing', tipOf)
     .option(
@@ -57,13 +71,49 @@ is empty or cut off.`,
     )
     .option('--offline', 'with --checkpoint: verify only that the file is complete and signed; needs only --jwks')
     .action(async (names: readonly string[], options: VerifyOptions) => {
-      const { checkpoint, offline = false } = options
+      const { checkpoint, offline = false, account, txn } = options
+      const shown = options.json === true ? { ...io, out: (text: string) => io.out(jsonOfVerdicts(text)) } : io
+      if (account !== undefined || txn !== undefined) return exitUnless(await verifyFetched(names, options, shown))
+      if (options.save !== undefined) throw new UsageError('--save needs --account or --txn')
       exitUnless(
         checkpoint === undefined && !offline
-          ? await verifyFiles(names, options, io)
-          : await verifySavedCheckpoint(options, names, io),
+          ? await verifyFiles(names, options, shown)
+          : await verifySavedCheckpoint(options, names, shown),
       )
     })
+  addSessionOptions(command)
+  addExamples(command, [
+    'ledger verify --account alice --save alice-2030',
+    'ledger verify --jwks alice-2030/jwks.json alice-2030/chain.ndjson alice-2030/receipts.ndjson',
+  ])
+}
+
+/** Each line such as `ok: chain of alice` as JSON. */
+function jsonOfVerdicts(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [, verdict = '', detail = line] = /^([A-Za-z ]+): (.*)$/.exec(line) ?? []
+      return `${shownJson({ ok: verdict === 'ok', verdict: verdict.toLowerCase().replaceAll(' ', '_'), detail })}\n`
+    })
+    .join('')
+}
+
+async function verifyFetched(
+  names: readonly string[],
+  { account, txn = [], save, jwks, tip, checkpoint, ...options }: VerifyOptions,
+  io: CommandIo,
+): Promise<boolean> {
+  if (names.length > 0 || checkpoint !== undefined || tip !== undefined) {
+    throw new UsageError('--account and --txn fetch what they verify: give neither files nor --tip or --checkpoint')
+  }
+  const pinned = jwks === undefined ? undefined : await readKeys(jwks, io)
+  const { fetchResponses } = await import('./verify/fetched.ts')
+  const fetched = await fetchResponses({ account, txnIds: txn, save }, options, io)
+  const found = noneFound()
+  for (const text of [...fetched.pages, ...fetched.receipts]) readExport(text, 'the response', found)
+  return verifyFound(found, { keys: pinned ?? readJwks(fetched.keySet, "the ledger's keys"), tip: fetched.tip }, io)
 }
 
 function tipOf(text: string): string {
@@ -79,7 +129,7 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
     return verifyExports(exports, await readKeys(jwks, io), io)
   }
-  const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
+  const found = noneFound()
   for (const name of names) readExport(await readGivenText(name, io), name, found)
   const { pages, receipts, assertions, proofs, statements } = found
   const signed = receipts.length + assertions.length + proofs.length + statements.length
@@ -87,7 +137,18 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
     throw new CommandFailed('the files have no entry of a chain, and nothing signed')
   }
   if (signed > 0 && jwks === undefined) throw new UsageError(JWKS_MISSING)
-  const keys = jwks === undefined ? NO_KEYS : await readKeys(jwks, io)
+  return verifyFound(found, { keys: jwks === undefined ? NO_KEYS : await readKeys(jwks, io), tip }, io)
+}
+
+function noneFound(): Exported {
+  return { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
+}
+
+function verifyFound(
+  { pages, receipts, assertions, proofs, statements }: Exported,
+  { keys, tip }: { readonly keys: ReceiptKeys; readonly tip: string | undefined },
+  io: CommandIo,
+): boolean {
   const chains = checkChains(pages, tip, io)
   if (chains === undefined) return false
   return printed(

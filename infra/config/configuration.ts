@@ -20,6 +20,9 @@ import {
   type Variables,
 } from './variables.ts'
 
+/** Of the commands that call a ledger as its client. */
+export const PROFILE_VARIABLE = 'LEDGER_PROFILE'
+
 export type Configuration = ReturnType<typeof configurationOf>
 
 export interface ReadConfiguration {
@@ -220,7 +223,7 @@ export function missingInProduction(configuration: Configuration, clients: boole
 
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('LEDGER_') && !VARIABLE_NAMES.includes(name))
+    .filter((name) => name.startsWith('LEDGER_') && name !== PROFILE_VARIABLE && !VARIABLE_NAMES.includes(name))
     .sort()
     .map((name) => `${name} is unknown and has no effect: did you mean ${closest(name, VARIABLE_NAMES)}?`)
 }

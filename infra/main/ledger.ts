@@ -18,6 +18,23 @@ const HELP_WIDTH = 110
 
 /** Only the module of the command that runs is loaded: signing in a shell must not wait for the database driver. */
 const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<CommandSetup>])[] = [
+  [
+    'login',
+    'store the address and credentials of a client',
+    async () => (await import('../cli/daily/login.ts')).loginCommand,
+  ],
+  [
+    'account',
+    'register, show and freeze accounts; rotate keys',
+    async () => (await import('../cli/daily/account.ts')).accountCommand,
+  ],
+  ['balance', 'show the balances of an account', async () => (await import('../cli/daily/balance.ts')).balanceCommand],
+  ['transfer', 'send value to another account', async () => (await import('../cli/daily/orders.ts')).transferCommand],
+  ['credit', 'bring value in from outside', async () => (await import('../cli/daily/orders.ts')).creditCommand],
+  ['debit', 'take value out of the ledger', async () => (await import('../cli/daily/orders.ts')).debitCommand],
+  ['mint', 'issue more of a token', async () => (await import('../cli/daily/orders.ts')).mintCommand],
+  ['burn', 'destroy part of a token', async () => (await import('../cli/daily/orders.ts')).burnCommand],
+  ['tx', 'show, list, follow and await transactions', async () => (await import('../cli/daily/tx.ts')).txCommand],
   ['up', 'run a whole ledger (npm start does this)', async () => (await import('../cli/up.ts')).upCommand],
   ['node', 'run one shard node', async () => (await import('../cli/process-commands.ts')).nodeCommand],
   ['edge', 'run one HTTP edge', async () => (await import('../cli/process-commands.ts')).edgeCommand],
@@ -59,7 +76,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ],
   [
     'verify',
-    'verify saved chains, receipts, exports and checkpoints',
+    'verify accounts, receipts, statements, exports and checkpoints',
     async () => (await import('../cli/verify.ts')).verifyCommand,
   ],
 ]

@@ -1,31 +1,11 @@
 /**
  * An authenticated HTTP client of a running ledger.
- *   W1. The secret is sent to the given address only: redirects are refused. It is read from a file, so that it does not
- *       appear in process lists.
+ *   W1. The secret is sent to the given address only: redirects are refused.
  *   W2. An access token is reused for most of its life. After a 401 the request is repeated once with a new token.
  */
-import type { Command } from 'commander'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../../api/http/json-text.ts'
-import { CommandFailed, UsageError, type CommandIo } from './command.ts'
-import { isJsonObject, jsonObjectOf, readGivenFile } from './given-file.ts'
-
-export interface ClientOptions {
-  readonly url: string
-  readonly client: string
-  readonly secretFile: string
-}
-
-/** `client`: the description of its option. */
-export function addClientOptions(command: Command, client = 'client ID; the client must be an admin'): Command {
-  return command
-    .requiredOption('--url <url>', 'address of the ledger, such as http://127.0.0.1:8080')
-    .requiredOption('--client <id>', client)
-    .requiredOption(
-      '--secret-file <file>',
-      'its secret alone, the output of ledger client add, or .ledger/clients.json',
-    )
-}
+import { CommandFailed } from './command.ts'
+import { isJsonObject, jsonObjectOf } from './given-file.ts'
 
 export interface SentRequest {
   /** Sent as JSON. */
@@ -61,11 +41,6 @@ const USED_LIFE = 0.8
 const UNAUTHORIZED = 401
 const OK = 200
 const UNAVAILABLE = 503
-
-/** Throws UsageError and CommandFailed. Sends no request yet. */
-export function openHttpClient({ url, client, secretFile }: ClientOptions, io: CommandIo): HttpClient {
-  return createHttpClient(baseOf(url, io), client, readSecret(secretFile, client, io))
-}
 
 /** `base`: without a slash at the end. */
 export function createHttpClient(base: string, clientId: string, secret: string): HttpClient {
@@ -166,37 +141,4 @@ function reasonIn(error: unknown): string {
   const code = 'code' in cause ? cause.code : undefined
   if (code === 'ECONNREFUSED') return ': the connection was refused'
   return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? ': the host name is unknown' : ''
-}
-
-function baseOf(text: string, io: CommandIo): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new UsageError('--url must be an http or https URL, without a query')
-  }
-  if (/\/v1\/*$/.test(url.pathname)) throw new UsageError('--url must not end with /v1')
-  if (url.username !== '' || url.password !== '') throw new UsageError('--url must not contain credentials')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    io.err('warning: the secret is sent unencrypted: use https\n')
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
-}
-
-function readSecret(name: string, clientId: string, io: CommandIo): string {
-  const text = readGivenFile(name, io).toString('utf8').trim()
-  const secret = text.startsWith('{') || text.startsWith('[') ? secretIn(text, clientId) : text
-  if (secret === undefined || secret === '') throw new CommandFailed(`${name} has no secret of client ${clientId}`)
-  return secret
-}
-
-function secretIn(text: string, clientId: string): string | undefined {
-  const parsed = parseStrictJson(text)
-  if (!parsed.ok) return undefined
-  const clients: readonly Json[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value]
-  const client = clients.filter(isJsonObject).find((one) => one['client_id'] === clientId)
-  const secret = client?.['client_secret']
-  return typeof secret === 'string' ? secret : undefined
 }

@@ -5,9 +5,7 @@
  */
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
-import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import type { CommandIo } from './command.ts'
-import { isJsonObject } from './given-file.ts'
 import { shownJson, shownText } from './shown-text.ts'
 
 export interface OutputOptions {
@@ -18,20 +16,23 @@ export function addOutputOptions(command: Command): Command {
   return command.option('--json', 'print one JSON value a line, for programs')
 }
 
-export interface Column {
+export interface Column<Row extends object = object> {
   /** Its title, and the member of the row unless `of` is given. */
   readonly name: string
-  readonly of?: (row: JsonObject) => Json | undefined
+  readonly of?: (row: Row) => unknown
   /** For quantities. */
   readonly right?: boolean
 }
 
 export interface Output {
   readonly isJson: boolean
-  /** One thing: a line for each member that is set. With --json: `value`. `shown` replaces it for people. */
-  readonly record: (value: JsonObject, shown?: JsonObject) => void
+  /**
+   * One thing: a line for each member that is set, below an empty line if it is not the first. With --json: `value`.
+   * `shown` replaces it for people.
+   */
+  readonly record: (value: object, shown?: object) => void
   /** Several things: a line each below a line of titles. `none`: the note in place of an empty table. */
-  readonly table: (rows: readonly JsonObject[], columns: readonly Column[], none: string) => void
+  readonly table: <Row extends object>(rows: readonly Row[], columns: readonly Column<Row>[], none: string) => void
   /** A sentence for people, on standard error also with --json. */
   readonly note: (text: string) => void
   /** A heading or sentence among results; nothing with --json. */
@@ -68,14 +69,17 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
     const style = STYLES[text.trim()]
     return style === undefined ? text : styled(style, text)
   }
+  let records = 0
   const lines = (texts: readonly string[]): void => io.out(texts.map((text) => `${text}\n`).join(''))
 
   return {
     isJson: json,
     record: (value, shown = value) => {
       if (json) return lines([shownJson(value)])
-      const members = Object.entries(shown).filter(([, member]) => member !== null)
+      const members = Object.entries(shown).filter(([, member]) => member !== null && member !== undefined)
       const width = Math.max(0, ...members.map(([name]) => name.length))
+      records += 1
+      if (records > 1) io.out('\n')
       lines(
         members.map(([name, member]) => `${styled('dim', name.padEnd(width))}  ${styledValue(textOfValue(member))}`),
       )
@@ -84,7 +88,9 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
       if (json) return lines(rows.map((row) => shownJson(row)))
       if (rows.length === 0) return io.err(`${none}\n`)
       const cells = rows.map((row) =>
-        columns.map(({ name, of = (one: JsonObject) => one[name] }) => textOfValue(of(row) ?? null)),
+        columns.map(({ name, of }) =>
+          textOfValue(of === undefined ? Object.entries(row).find(([member]) => member === name)?.[1] : of(row)),
+        ),
       )
       const widths = columns.map(({ name }, index) =>
         Math.max(name.length, ...cells.map((line) => lengthOf(line[index] ?? ''))),
@@ -113,12 +119,12 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
   }
 }
 
-/** Flat objects as `name=value`, other values as JSON. */
-function textOfValue(value: Json): string {
-  if (value === null) return ''
+/** Flat objects as `name=value`, other objects as JSON; nothing for null. */
+function textOfValue(value: unknown): string {
+  if (value === null || value === undefined) return ''
   if (typeof value === 'string') return shownText(value)
-  if (typeof value !== 'object') return String(value)
-  const members = isJsonObject(value) ? Object.entries(value) : []
+  if (typeof value !== 'object' || Array.isArray(value)) return shownJson(value)
+  const members: readonly [string, unknown][] = Object.entries(value)
   const flat = members.flatMap(([name, member]) => (typeof member === 'string' ? [shownText(`${name}=${member}`)] : []))
   return flat.length > 0 && flat.length === members.length ? flat.join(' ') : shownJson(value)
 }

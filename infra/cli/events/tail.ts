@@ -8,16 +8,8 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommandFailed, type CommandIo, type CommandSetup } from '../common/command.ts'
-import {
-  addClientOptions,
-  type ClientOptions,
-  type HttpClient,
-  LedgerNotReady,
-  LedgerUnreachable,
-  openHttpClient,
-  problemText,
-  readReply,
-} from '../common/http-client.ts'
+import { type HttpClient, LedgerNotReady, LedgerUnreachable, problemText, readReply } from '../common/http-client.ts'
+import { addClientOptions, type ClientOptions, openHttpClient } from '../profile/client-options.ts'
 import { createPatientClient } from '../common/patient-client.ts'
 import { blocksOf, type ServerSentBlock } from './server-sent-events.ts'
 
@@ -48,7 +40,7 @@ opened again, and no event is omitted or repeated.`,
     .option('--types <type,...>', 'only these types, such as ledger.transaction.*')
     .option('--account <id>', 'only events that concern this account')
     .action(async (options: TailOptions) => {
-      const tail = new Tail(openHttpClient(options, io), options, io)
+      const tail = new Tail(await openHttpClient(options, io), options, io)
       await tail.begin()
       const stop = io.stopSignal()
       await tail.follow(stop)

@@ -13,6 +13,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -23,10 +24,10 @@ import { unreadable } from '../common/given-file.ts'
 import { configDirectory, makeUserDirectory, refuseSharedFile } from './config-directory.ts'
 
 const SUFFIX = '.pem'
-/** Its account's next key, until the ledger has accepted it. No account ID has a space. */
-const NEXT_SUFFIX = ' next.pem'
+/** Its account's next key, until the ledger has accepted it. No account ID has a tilde. */
+const NEXT_SUFFIX = '~next.pem'
 
-export interface AccountKey {
+export interface KeyFile {
   readonly path: string
   readonly key: KeyObject
   /** RFC 7638 thumbprint. */
@@ -38,8 +39,8 @@ export function createKeyFiles(ledgerId: string, io: CommandIo) {
   const pathOf = (accountId: string): string => join(directory, `${accountId}${SUFFIX}`)
   const nextPathOf = (accountId: string): string => join(directory, `${accountId}${NEXT_SUFFIX}`)
 
-  const existing = (path: string): AccountKey | undefined => (existsSync(path) ? readKeyFile(path) : undefined)
-  const made = (path: string): AccountKey => {
+  const existing = (path: string): KeyFile | undefined => (existsSync(path) ? readKeyFile(path) : undefined)
+  const made = (path: string): KeyFile => {
     makeUserDirectory(configDirectory(io))
     makePrivateDirectory(join(configDirectory(io), 'keys'))
     makePrivateDirectory(directory)
@@ -48,32 +49,36 @@ export function createKeyFiles(ledgerId: string, io: CommandIo) {
 
   return {
     /** The account's key, from `file` if it is given. Throws CommandFailed if there is none. */
-    read: (accountId: string, file?: string): AccountKey => {
+    read: (accountId: string, file?: string): KeyFile => {
       if (file !== undefined) return readKeyFile(resolve(io.cwd, file), file)
       const found = existing(pathOf(accountId))
       if (found !== undefined) return found
       throw new CommandFailed(`there is no key of ${accountId} here (${pathOf(accountId)}): name its file with --key`)
     },
-    find: (accountId: string): AccountKey | undefined => existing(pathOf(accountId)),
+    find: (accountId: string): KeyFile | undefined => existing(pathOf(accountId)),
     /** Generates a key. Throws CommandFailed if the file exists (J2). */
-    make: (accountId: string): AccountKey => made(pathOf(accountId)),
-    /** The key that a rotation has generated and the ledger may have accepted already; else a new one. */
-    next: (accountId: string): AccountKey => existing(nextPathOf(accountId)) ?? made(nextPathOf(accountId)),
-    /** Makes the next key the account's key, and keeps the retired one under its key ID (J2). */
-    replace: (accountId: string): void => {
+    make: (accountId: string): KeyFile => made(pathOf(accountId)),
+    /** For a key whose account was refused. */
+    remove: ({ path }: KeyFile): void => rmSync(path),
+    pathOf,
+    /** The key of a rotation that the ledger may have accepted already. */
+    findNext: (accountId: string): KeyFile | undefined => existing(nextPathOf(accountId)),
+    /** Generates the key of a rotation. Throws CommandFailed if there is one. */
+    makeNext: (accountId: string): KeyFile => made(nextPathOf(accountId)),
+    /** Makes the next key the account's key. Returns the new path of the retired one (J2). */
+    replace: (accountId: string): string | undefined => {
       const retired = existing(pathOf(accountId))
-      if (retired !== undefined) {
-        const kept = join(directory, `${accountId} retired ${retired.keyId}${SUFFIX}`)
-        if (!existsSync(kept)) linkSync(retired.path, kept)
-      }
+      const kept = retired && join(directory, `${accountId}~${retired.keyId}${SUFFIX}`)
+      if (retired !== undefined && kept !== undefined && !existsSync(kept)) linkSync(retired.path, kept)
       renameSync(nextPathOf(accountId), pathOf(accountId))
       syncDirectory(directory)
+      return kept
     },
     /** All keys of the account here, the retired ones included. */
-    all: (accountId: string): readonly AccountKey[] =>
+    all: (accountId: string): readonly KeyFile[] =>
       existsSync(directory)
         ? readdirSync(directory)
-            .filter((name) => name === `${accountId}${SUFFIX}` || name.startsWith(`${accountId} `))
+            .filter((name) => name === `${accountId}${SUFFIX}` || name.startsWith(`${accountId}~`))
             .map((name) => readKeyFile(join(directory, name)))
         : [],
   }
@@ -82,7 +87,7 @@ export function createKeyFiles(ledgerId: string, io: CommandIo) {
 export type KeyFiles = ReturnType<typeof createKeyFiles>
 
 /** Throws CommandFailed: the file is missing, readable by others, or has no P-256 key. `name`: as the user gave it. */
-export function readKeyFile(path: string, name = path): AccountKey {
+export function readKeyFile(path: string, name = path): KeyFile {
   refuseSharedFile(path, 'the key file')
   let pem: Buffer
   try {
@@ -109,7 +114,7 @@ export function privateKeyOf(pem: Buffer, name: string): KeyObject {
 }
 
 /** Generates a key and writes its file. Throws CommandFailed if it cannot be written, or exists. */
-export function writeNewKey(path: string, name = path): AccountKey {
+export function writeNewKey(path: string, name = path): KeyFile {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   try {
     const file = openSync(path, 'wx', 0o600)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import * as v from 'valibot'
 import { makePrivateDirectory, readPrivateFile, replacePrivateFile } from '../../system/private-file.ts'
+import { PROFILE_VARIABLE } from '../../config/configuration.ts'
 import { CommandFailed, type CommandIo, UsageError } from '../common/command.ts'
 import { configDirectory, makeUserDirectory, refuseSharedDirectory, refuseSharedFile } from './config-directory.ts'
 
@@ -39,10 +40,10 @@ export function addProfileOption(command: Command): Command {
 
 /** Throws UsageError for a malformed name. */
 export function profileName({ profile }: ProfileOptions, { env }: CommandIo): string {
-  const fromVariable = env['LEDGER_PROFILE'] ?? ''
+  const fromVariable = env[PROFILE_VARIABLE] ?? ''
   const name = profile ?? (fromVariable === '' ? DEFAULT_NAME : fromVariable)
   if (NAME.test(name)) return name
-  const source = profile === undefined ? 'LEDGER_PROFILE' : '--profile'
+  const source = profile === undefined ? PROFILE_VARIABLE : '--profile'
   throw new UsageError(`${source} must be 1 to 64 letters, digits, dots, _ and -, and begin with a letter or digit`)
 }
 

@@ -58,6 +58,6 @@ test.runIf(hasShell('fish'))('fish completes commands, options, values and files
 
 test('every command has a summary in the scripts, and no quote ends a word early', async () => {
   const { out } = await run(['completion', 'fish'])
-  expect(out).toContain("-a 'verify' -d 'verify saved chains, receipts, exports and checkpoints'")
+  expect(out).toContain("-a 'verify' -d 'verify accounts, receipts, statements, exports and checkpoints'")
   expect(out.split('\n').filter((line) => line.startsWith('complete') && line.split("'").length % 2 === 0)).toEqual([])
 })

@@ -23,7 +23,7 @@ function printed(
   return { out: out.join(''), err: err.join('') }
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly Column<{ readonly metadata: object | null }>[] = [
   { name: 'token_id' },
   { name: 'balance', right: true },
   { name: 'note', of: ({ metadata }) => metadata },

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createKeyFiles } from '../../../../infra/cli/profile/key-files.ts'
+import { createKeyFiles, readKeyFile } from '../../../../infra/cli/profile/key-files.ts'
 import { silentIo } from '../silent-io.ts'
 
 const LEDGER = '0e0f6a3c-3f0c-4a3e-9f39-2b1f9a7a4d11'
@@ -44,11 +44,13 @@ test('ledgers have separate keys', () => {
 test('a rotation uses one next key until the ledger has accepted it, and keeps the retired key', () => {
   const files = keyFiles()
   const first = files.make('alice')
-  const next = files.next('alice')
-  expect(files.next('alice').keyId).toBe(next.keyId)
+  const next = files.makeNext('alice')
+  expect(() => files.makeNext('alice')).toThrow('it already exists')
+  expect(files.findNext('alice')?.keyId).toBe(next.keyId)
   expect(files.read('alice').keyId).toBe(first.keyId)
-  files.replace('alice')
+  const retired = files.replace('alice') ?? ''
   expect(files.read('alice').keyId).toBe(next.keyId)
-  expect(files.next('alice').keyId).not.toBe(next.keyId)
-  expect(files.all('alice').map(({ keyId }) => keyId)).toContain(first.keyId)
+  expect(files.findNext('alice')).toBeUndefined()
+  expect(readKeyFile(retired).keyId).toBe(first.keyId)
+  expect(files.all('alice')).toHaveLength(2)
 })

@@ -1,0 +1,137 @@
+/**
+ * `ledger login`: stores the address of a ledger and the credentials of a client as a profile.
+ *   L1. The secret comes from a prompt, a file or standard input, never from an argument, which process lists show.
+ *   L2. A profile is stored only after the ledger has accepted the credentials.
+ */
+import { resolve } from 'node:path'
+import { LedgerClient } from '../../../api/client/ledger-client.ts'
+import { isLedgerError } from '../../../api/client/ledger-error.ts'
+import { DEFAULT_PORT } from '../../config/variables.ts'
+import { CommandFailed, type CommandIo, type CommandSetup, UsageError } from '../common/command.ts'
+import { addExamples } from '../common/examples.ts'
+import { createOutput, type OutputOptions } from '../common/output.ts'
+import { clientSecret, ledgerAddress } from '../profile/client-secret.ts'
+import { type LocalLedger, localLedger } from '../profile/local-ledger.ts'
+import { profileName, type ProfileOptions, storeProfile } from '../profile/profiles.ts'
+
+interface LoginOptions extends ProfileOptions, OutputOptions {
+  readonly url?: string
+  readonly clientId?: string
+  readonly secretFile?: string
+}
+
+interface Credentials {
+  readonly url: string
+  readonly clientId: string
+  readonly secret: string
+}
+
+const LOCAL_CLIENT = 'transactor'
+
+export const loginCommand: CommandSetup = (command, io) => {
+  command
+    .description(
+      `Checks the credentials of a client and stores them as a profile, which the other commands use. The
+profile is a file that only you can read, in XDG_CONFIG_HOME/ledger or ~/.config/ledger.
+
+In the directory of npm start no option is needed: the address and the secret of the client
+${LOCAL_CLIENT} are in .ledger (LEDGER_DATA_DIR).
+
+The secret is read from a prompt, or from --secret-file. It is no argument, because process lists
+show arguments.`,
+    )
+    .option('--profile <name>', 'name of the profile (default: LEDGER_PROFILE, else default)')
+    .option('--url <url>', 'address of the ledger, such as https://ledger.example')
+    .option('--client-id <id>', 'client ID')
+    .option('--secret-file <file>', 'file with the secret, the output of ledger client add, or - for standard input')
+    .option('--json', 'print the stored profile as JSON, without its secret')
+    .action((options: LoginOptions) => login(options, io))
+  addExamples(command, [
+    'ledger login',
+    'ledger login --profile books --url https://ledger.example --client-id books',
+    'ledger login --profile admin --client-id admin',
+  ])
+}
+
+async function login(options: LoginOptions, io: CommandIo): Promise<void> {
+  const name = profileName(options, io)
+  const credentials = await credentialsOf(options, io)
+  const { ledgerId, role } = await accepted(credentials)
+  const { url, clientId, secret: clientSecret } = credentials
+  const path = storeProfile({ name, url, clientId, clientSecret, ledgerId }, io)
+  const output = createOutput(options, io)
+  output.record({ profile: name, url, client_id: clientId, role, ledger_id: ledgerId, file: path })
+}
+
+/** Throws UsageError and CommandFailed. */
+async function credentialsOf({ url, clientId, secretFile }: LoginOptions, io: CommandIo): Promise<Credentials> {
+  const local = url === undefined ? localLedger(dataDirectory(io)) : undefined
+  if (local !== undefined) return localCredentials(local, { clientId, secretFile }, io)
+  if (url === undefined) {
+    throw new UsageError(`--url is missing: there is no ledger of npm start in this directory (${dataDirectory(io)})`)
+  }
+  if (clientId === undefined) throw new UsageError('--client-id is missing')
+  const address = ledgerAddress(url, io)
+  return { url: address, clientId, secret: await givenSecret(clientId, secretFile, io) }
+}
+
+async function localCredentials(
+  { address, clientsFile }: LocalLedger,
+  {
+    clientId = LOCAL_CLIENT,
+    secretFile = clientsFile,
+  }: { readonly clientId: string | undefined; readonly secretFile: string | undefined },
+  io: CommandIo,
+): Promise<Credentials> {
+  if (secretFile === clientsFile) io.err(`using the secret of ${clientId} in ${clientsFile}\n`)
+  const port = io.env['LEDGER_PORT'] ?? String(DEFAULT_PORT)
+  return {
+    url: ledgerAddress(address ?? `http://127.0.0.1:${port}`, io),
+    clientId,
+    secret: await clientSecret(secretFile, clientId, io),
+  }
+}
+
+async function givenSecret(clientId: string, secretFile: string | undefined, io: CommandIo): Promise<string> {
+  if (secretFile !== undefined) return clientSecret(secretFile, clientId, io)
+  if (!io.terminal.input) {
+    throw new UsageError(
+      'the secret is missing: name its file with --secret-file (- for standard input), or use a terminal',
+    )
+  }
+  const secret = (await io.readHidden(`secret of client ${clientId}: `)).trim()
+  if (secret === '') throw new CommandFailed('the secret is empty')
+  return secret
+}
+
+/** The ledger's ID and the client's role, once the ledger has issued a token (L2). Throws CommandFailed. */
+async function accepted({ url, clientId, secret }: Credentials): Promise<{ ledgerId: string; role: string }> {
+  let accessToken = ''
+  const client = new LedgerClient({
+    url,
+    credentials: { clientId, clientSecret: secret },
+    // A wrong address must not be tried for long.
+    retry: { attempts: 1 },
+    tokenStore: { load: () => undefined, save: (tokens) => void (accessToken = tokens.accessToken) },
+  })
+  try {
+    await client.login()
+    const { ledger_id: ledgerId } = await client.keySet()
+    return { ledgerId, role: roleIn(accessToken) }
+  } catch (error) {
+    if (!isLedgerError(error)) throw error
+    throw new CommandFailed(error.message, { cause: error })
+  }
+}
+
+/** The ledger has signed the token just now, so that its claims need no verification. */
+function roleIn(accessToken: string): string {
+  const claims: unknown = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString() || '{}')
+  const isObject = typeof claims === 'object' && claims !== null && 'role' in claims
+  return isObject ? String(claims.role) : 'unknown'
+}
+
+function dataDirectory({ cwd, env }: CommandIo): string {
+  const given = env['LEDGER_DATA_DIR'] ?? ''
+  return resolve(cwd, given === '' ? '.ledger' : given)
+}

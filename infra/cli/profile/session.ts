@@ -1,0 +1,134 @@
+/**
+ * A command's access to a ledger: the profile, its client, the keys of accounts and the output.
+ *   S1. A failed request becomes one message: the fields that are wrong, and the next step where one is known.
+ *   S2. OutcomeUnknown is thrown only if a request that may change the ledger could have arrived there.
+ */
+import type { Command } from 'commander'
+import { importKey, type AccountKey } from '../../../api/client/signing/keys.ts'
+import { LedgerClient } from '../../../api/client/ledger-client.ts'
+import { isLedgerError, type LedgerError } from '../../../api/client/ledger-error.ts'
+import { CommandFailed, type CommandIo, OutcomeUnknown } from '../common/command.ts'
+import { addOutputOptions, createOutput, type Output, type OutputOptions } from '../common/output.ts'
+import { shownText } from '../common/shown-text.ts'
+import { createKeyFiles, type KeyFile, type KeyFiles } from './key-files.ts'
+import { addProfileOption, type Profile, type ProfileOptions, readProfile } from './profiles.ts'
+import { savedToken } from './saved-token.ts'
+
+export interface SessionOptions extends ProfileOptions, OutputOptions {}
+
+export interface Session {
+  readonly profile: Profile
+  readonly client: LedgerClient
+  readonly keyFiles: KeyFiles
+  readonly output: Output
+  /** The next step to print below a message that the outcome is unknown. Replaces an earlier one. */
+  readonly adviseIfUnknown: (text: string) => void
+}
+
+export function addSessionOptions(command: Command): Command {
+  return addOutputOptions(addProfileOption(command))
+}
+
+/** Calls `work` with a session. Throws CommandFailed and OutcomeUnknown in place of LedgerError (S1). */
+export async function withSession<T>(
+  options: SessionOptions,
+  io: CommandIo,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const profile = readProfile(options, io)
+  const { clientId, clientSecret, url, ledgerId } = profile
+  const watched = watchedFetch(url, io)
+  const client = new LedgerClient({
+    url,
+    ledgerId,
+    credentials: { clientId, clientSecret },
+    tokenStore: savedToken(profile, io),
+    fetch: watched.fetch,
+  })
+  let advice: string | undefined
+  try {
+    return await work({
+      profile,
+      client,
+      keyFiles: createKeyFiles(ledgerId, io),
+      output: createOutput(options, io),
+      adviseIfUnknown: (text) => (advice = text),
+    })
+  } catch (error) {
+    if (!isLedgerError(error)) throw error
+    throw failureOf(error, profile, { mayHaveArrived: watched.mayHaveArrived(), advice })
+  }
+}
+
+/** The key in the form in which the client signs with it. */
+export function signingKey({ key }: KeyFile): Promise<AccountKey> {
+  return importKey(key.export({ format: 'pem', type: 'pkcs8' }).toString())
+}
+
+/** Codes of errors of a connection that never came about. */
+const NOT_SENT: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+])
+
+/** Notes which requests may have arrived (S2), and prints once why a request is sent again. */
+function watchedFetch(url: string, io: CommandIo) {
+  let mayHaveArrived = false
+  let isPrinted = false
+  const watched: typeof fetch = async (input, init) => {
+    const isToken = typeof input === 'string' && input.endsWith('/v1/auth/token')
+    const isChange = (init?.method ?? 'GET') !== 'GET' && !isToken
+    try {
+      const response = await fetch(input, init)
+      mayHaveArrived ||= isChange
+      return response
+    } catch (cause) {
+      const code = codeIn(cause)
+      mayHaveArrived ||= isChange && !NOT_SENT.has(code)
+      if (!isPrinted && init?.signal?.aborted !== true) {
+        io.err(`the ledger at ${url} does not respond${reasonOf(code)}; trying again (Ctrl-C ends it)\n`)
+        isPrinted = true
+      }
+      throw cause
+    }
+  }
+  return { fetch: watched, mayHaveArrived: () => mayHaveArrived }
+}
+
+/** `fetch` keeps the reason in the cause of its error. */
+function codeIn(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined
+}
+
+function reasonOf(code: unknown): string {
+  if (code === 'ECONNREFUSED') return ' (the connection was refused)'
+  return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? ' (the host name is unknown)' : ''
+}
+
+interface Circumstances {
+  /** A request that may change the ledger. */
+  readonly mayHaveArrived: boolean
+  readonly advice: string | undefined
+}
+
+function failureOf(error: LedgerError, profile: Profile, { mayHaveArrived, advice }: Circumstances): CommandFailed {
+  const fields = error.problem?.errors?.map(({ field, message }) => shownText(`  ${field}: ${message}`)) ?? []
+  const isUnknown = (error.outcome === 'unknown' && mayHaveArrived) || error.code === 'ERR_WAIT_TIMEOUT'
+  const hint = isUnknown ? advice : hintOf(error, profile)
+  const text = [shownText(error.message), ...fields, ...(hint === undefined ? [] : [hint])].join('\n')
+  return isUnknown ? new OutcomeUnknown(text, { cause: error }) : new CommandFailed(text, { cause: error })
+}
+
+function hintOf({ code }: LedgerError, { name, clientId }: Profile): string | undefined {
+  const login = name === 'default' ? 'ledger login' : `ledger login --profile ${name}`
+  if (code === 'ERR_UNAUTHORIZED') return `Run ${login} again.`
+  if (code === 'ERR_WRONG_LEDGER')
+    return `Another ledger runs at the address of profile ${name} now: run ${login} again.`
+  return code === 'ERR_FORBIDDEN'
+    ? `Profile ${name} is the client ${clientId}: choose another with --profile.`
+    : undefined
+}
