@@ -6,6 +6,7 @@ export type {
   GroupOptions,
   LedgerClientOptions,
   RefundFields,
+  RegisteredGroup,
   RegistrationOptions,
   TransferFields,
   WaitOptions,
@@ -19,7 +20,7 @@ export { isLedgerError, LedgerError } from './ledger-error.ts'
 export type { LedgerErrorCode, Outcome } from './ledger-error.ts'
 export type { CallOptions, ItemOf, ListId, OperationId, ReplyOf, RequestOf } from './operations-call.ts'
 export { termsHash } from './signing/settlement-terms.ts'
-export type { GroupTerms } from './signing/settlement-terms.ts'
+export type { AgreedGroup, GroupTerms } from './signing/settlement-terms.ts'
 export { canonicalOrder, orderHash, signOrder } from './signing/sign-order.ts'
 export type { Order, SigningKey, Unsigned } from './signing/sign-order.ts'
 export { verifyAssertion } from './verify/verify-assertion.ts'

@@ -42,7 +42,7 @@ import {
   type RequestOf,
   requestOf,
 } from './operations-call.ts'
-import { legOrder, termsHash } from './signing/settlement-terms.ts'
+import { type AgreedGroup, legOrder, termsHash } from './signing/settlement-terms.ts'
 import {
   canonicalOrder,
   type Order,
@@ -76,6 +76,8 @@ export interface GroupOptions extends RegistrationOptions {
 
 /** A transaction whose status no longer changes. */
 export type FinalTransaction = Transaction & { readonly status: 'completed' | 'failed' }
+/** A group with terms. Groups that only link transactions have none. */
+export type RegisteredGroup = SettlementGroup & AgreedGroup
 /** A group whose status no longer changes. */
 export type FinalGroup = SettlementGroup & { readonly status: 'settled' | 'reverted' | 'linked' }
 
@@ -218,17 +220,18 @@ export class LedgerClient {
   }
 
   /** Registers a settlement group. Rejects with ERR_TERMS_CHANGED if the ledger registered other terms. */
-  async registerGroup(legs: readonly GroupLegTerms[], options: GroupOptions = {}): Promise<SettlementGroup> {
+  async registerGroup(legs: readonly GroupLegTerms[], options: GroupOptions = {}): Promise<RegisteredGroup> {
     const { groupId = crypto.randomUUID(), timeoutSeconds = DEFAULT_GROUP_TIMEOUT_S, ...rest } = options
     const body = { group_id: groupId, legs, timeout_seconds: timeoutSeconds }
     const group = await this.call('createSettlementGroup', { ...rest, body })
-    if (group.terms_hash === (await termsHash({ groupId, legs, timeoutSeconds }))) return group
+    const terms_hash = await termsHash({ groupId, legs, timeoutSeconds })
+    if (group.terms_hash === terms_hash) return { ...group, terms_hash }
     throw new LedgerError(`The ledger registered other terms for group ${groupId}.`, { codes: ['ERR_TERMS_CHANGED'] })
   }
 
   /** Signs and submits a leg. `group`: as its parties agreed on it; `termsHash` computes `terms_hash`. */
   submitLeg(
-    group: { readonly group_id: string; readonly terms_hash: string },
+    group: AgreedGroup,
     leg: GroupLegTerms,
     key: SigningKey,
     options: CallOptions = {},
@@ -238,7 +241,7 @@ export class LedgerClient {
 
   /** Declines the legs of an account. The group reverts. */
   async declineGroup(
-    { group_id, terms_hash }: { readonly group_id: string; readonly terms_hash: string },
+    { group_id, terms_hash }: AgreedGroup,
     accountId: string,
     key: SigningKey,
     options: CallOptions = {},

@@ -11,6 +11,12 @@ export interface GroupTerms {
   readonly timeoutSeconds: number
 }
 
+/** Names the terms on which a leg is signed. */
+export interface AgreedGroup {
+  readonly group_id: string
+  readonly terms_hash: string
+}
+
 /** `terms_hash` of the group: compare it before you sign a leg. */
 export function termsHash({ groupId, legs, timeoutSeconds }: GroupTerms): Promise<string> {
   return shownSha256(
@@ -19,10 +25,7 @@ export function termsHash({ groupId, legs, timeoutSeconds }: GroupTerms): Promis
 }
 
 /** The order that the leg waits for. */
-export function legOrder(
-  { group_id, terms_hash }: { group_id: string; terms_hash: string },
-  leg: GroupLegTerms,
-): Order {
+export function legOrder({ group_id, terms_hash }: AgreedGroup, leg: GroupLegTerms): Order {
   const { boundary: _, ...fields } = leg
   const given: object = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
   return { ...(given as Order), group_id, terms_hash }

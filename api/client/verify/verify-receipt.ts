@@ -9,11 +9,11 @@ import type { KeySet, Receipt } from '../generated/api-types.ts'
 import { definedMembers, orderHash } from '../signing/sign-order.ts'
 import { signatureProblem } from './service-signature.ts'
 import { judged, tampered, type Verdict } from './verdict.ts'
-import type { VerifiedChain, VerifiedEntry } from './verify-chain.ts'
+import type { BrokenChain, VerifiedChain, VerifiedEntry } from './verify-chain.ts'
 
 export interface ReceiptExpectation {
   /** Of the receipt's account: proves the place of the transaction in it. */
-  readonly chain?: VerifiedChain | undefined
+  readonly chain?: VerifiedChain | BrokenChain | undefined
   /** As it was signed: proves that the ledger processed this order. */
   readonly order?: object | undefined
 }
@@ -50,6 +50,7 @@ export async function verifyReceipt(
     if (order !== undefined && receipt.submission_hash !== (await orderHash(order))) {
       return tampered('its submission_hash is not the hash of the order')
     }
+    if (chain?.ok === false) return { ok: false, reason: chain.reason, problem: `its chain: ${chain.problem}` }
     const misplaced = chain === undefined ? undefined : problemOfPlace(signed, chain)
     if (misplaced !== undefined) return tampered(misplaced)
     return {

@@ -78,7 +78,7 @@ describe('a chain', () => {
     ['a transaction', '1.txn_id', 'txn_other', 1, /another txn_id/],
   ] as const)('is broken by a change of %s', async ([, path, by, sequence, problem]) => {
     const verdict = await verifyChain(changed([...entries], path, by))
-    expect(verdict).toMatchObject({ ok: false, reason: 'tampered', sequence, problem })
+    expect(verdict).toMatchObject({ ok: false, reason: 'tampered', sequence, problem: expect.stringMatching(problem) })
   })
 
   test('without its beginning, its end or anything is not accepted', async () => {
@@ -90,7 +90,7 @@ describe('a chain', () => {
     const tip = entries.at(-1)?.audit_hash
     expect(await verifyChain(entries.slice(0, -1), { tip })).toMatchObject({
       ok: false,
-      problem: /the chain ends with/,
+      problem: expect.stringMatching(/the chain ends with/),
     })
     expect(await verifyChain([])).toMatchObject({ ok: false, reason: 'incomplete' })
   })
@@ -106,9 +106,15 @@ describe('a receipt', () => {
     const verdict = await verifyReceipt(receipt, keySet, { chain: await chainOf() })
     expect(verdict).toMatchObject({
       ok: true,
-      proved: [/signed that txn_.* is completed/, /is entry \d+ of the audit chain/],
+      proved: [
+        expect.stringMatching(/signed that txn_.* is completed/),
+        expect.stringMatching(/is entry \d+ of the audit chain/),
+      ],
     })
-    expect(await verifyReceipt(failed, keySet)).toMatchObject({ ok: true, proved: [/is failed/] })
+    expect(await verifyReceipt(failed, keySet)).toMatchObject({
+      ok: true,
+      proved: [expect.stringMatching(/is failed/)],
+    })
   })
 
   test('of another order is not accepted', async () => {
@@ -126,7 +132,11 @@ describe('a receipt', () => {
     ['receipt.processed_at', 'yesterday', 'tampered', /not in use/],
     ['signature', 'AAAA', 'tampered', /signature/],
   ] as const)('is not accepted after a change of %s', async ([path, by, reason, problem]) => {
-    expect(await verifyReceipt(changed(receipt, path, by), keySet)).toMatchObject({ ok: false, reason, problem })
+    expect(await verifyReceipt(changed(receipt, path, by), keySet)).toMatchObject({
+      ok: false,
+      reason,
+      problem: expect.stringMatching(problem),
+    })
   })
 
   test('whose signature has another encoding of the same number is not accepted', async () => {
@@ -141,14 +151,21 @@ describe('a receipt', () => {
     ['x', 'A'.repeat(43), /does not verify/],
   ] as const)('is not accepted under a key with another %s', async ([member, by, problem]) => {
     const keys = changed(keySet, `${receiptKey}.${member}`, by)
-    expect(await verifyReceipt(receipt, keys)).toMatchObject({ ok: false, reason: 'tampered', problem })
+    expect(await verifyReceipt(receipt, keys)).toMatchObject({
+      ok: false,
+      reason: 'tampered',
+      problem: expect.stringMatching(problem),
+    })
   })
 
   test('is not accepted under a revoked or an expired key', async () => {
     const members = [{ revoked: { revoked_at: 1 } }, { exp: 1 }]
     const keys = members.map((one) => ({ ...keySet, keys: keySet.keys.map((key) => ({ ...key, ...one })) }))
     const verdicts = await Promise.all(keys.map((all) => verifyReceipt(receipt, all)))
-    expect(verdicts).toMatchObject([{ problem: 'its key is revoked' }, { problem: /not in use/ }])
+    expect(verdicts).toMatchObject([
+      { problem: 'its key is revoked' },
+      { problem: expect.stringMatching(/not in use/) },
+    ])
   })
 
   test('that the chain contradicts is not accepted', async () => {
@@ -156,7 +173,7 @@ describe('a receipt', () => {
     const first = await chainOf(entries.slice(0, 1))
     const entry = chain.entries.get(receipt.receipt.sequence ?? -1)
     expect(await verifyReceipt(receipt, keySet, { chain: first })).toMatchObject({
-      problem: /no entry with its sequence/,
+      problem: expect.stringMatching(/no entry with its sequence/),
     })
     const other = new Map(
       [...chain.entries].map(([at, one]) => [at, { ...one, fields: { ...one.fields, amount: '2' } }]),
@@ -166,6 +183,14 @@ describe('a receipt', () => {
     })
     expect(await verifyReceipt(receipt, keySet, { chain: { ...chain, accountId: 'another' } })).toMatchObject({
       ok: false,
+    })
+  })
+
+  test('whose chain is broken is not accepted', async () => {
+    const chain = await verifyChain(changed([...entries], '1.payload', '{}'))
+    expect(await verifyReceipt(receipt, keySet, { chain })).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/^its chain: /),
     })
   })
 
@@ -181,11 +206,13 @@ describe('a statement', () => {
   test('is accepted, and is not after a change of a page or its keys', async () => {
     expect(await verifyStatement([statement], keySet)).toMatchObject({
       ok: true,
-      proved: [/signed every page/, /add up/],
+      proved: [expect.stringMatching(/signed every page/), expect.stringMatching(/add up/)],
     })
     expect(await verifyStatement([changed(statement, 'closing', '1')], keySet)).toMatchObject({ reason: 'tampered' })
     const revoked = changed(keySet, `${assertionKey}.purpose`, 'receipt')
-    expect(await verifyStatement([statement], revoked)).toMatchObject({ problem: /another purpose/ })
+    expect(await verifyStatement([statement], revoked)).toMatchObject({
+      problem: expect.stringMatching(/another purpose/),
+    })
     expect(await verifyStatement([], keySet)).toMatchObject({ reason: 'incomplete' })
   })
 })
@@ -194,7 +221,7 @@ describe('an assertion', () => {
   test('is accepted unchanged only', async () => {
     expect(await verifyAssertion(assertion, keySet)).toMatchObject({
       ok: true,
-      proved: [/signed proof-of-liabilities/],
+      proved: [expect.stringMatching(/signed proof-of-liabilities/)],
     })
     expect(await verifyAssertion(changed(assertion, 'result.total_liabilities', '1'), keySet)).toMatchObject({
       ok: false,
@@ -227,7 +254,10 @@ describe('a proof of liabilities', () => {
     ['proofs.0.shares.0.siblings.0.sum', '-1', /malformed/],
     ['assertion.result.total_liabilities', '1', /signature/],
   ] as const)('is not accepted after a change of %s', async ([path, by, problem]) => {
-    expect(await verifyLiabilityProof(changed(proof, path, by), keySet)).toMatchObject({ ok: false, problem })
+    expect(await verifyLiabilityProof(changed(proof, path, by), keySet)).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(problem),
+    })
   })
 
   test('that shows a leaf or a token twice is not accepted', async () => {
@@ -235,7 +265,9 @@ describe('a proof of liabilities', () => {
     const share = first?.shares[0]
     if (first === undefined || share === undefined) throw new Error('the example has no share')
     const twice = { ...proof, proofs: [{ ...first, shares: [share, share] }] }
-    expect(await verifyLiabilityProof(twice, keySet)).toMatchObject({ problem: /a leaf is shown twice/ })
+    expect(await verifyLiabilityProof(twice, keySet)).toMatchObject({
+      problem: expect.stringMatching(/a leaf is shown twice/),
+    })
     expect(await verifyLiabilityProof({ ...proof, proofs: [first, first] }, keySet)).toMatchObject({
       problem: 'it has two proofs of one token',
     })
