@@ -1,4 +1,4 @@
-/** The first program of the client's guide, at most 30 lines, says the same in Node.js and in Chromium. */
+/** The first program of the client's guide, at most 30 lines, says the same in Node.js and in Chromium. So does Python. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchChromium } from '../support/browser/chromium.ts'
+import { hasCryptography } from '../support/processes/python.ts'
 import { buildOnce, freshDirectory, LedgerUp } from './start-harness.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -58,6 +59,23 @@ afterAll(async () => {
   pages?.close()
   await ledger.destroy()
   await rm(project, { recursive: true, force: true })
+})
+
+describe('the Python client', () => {
+  test.runIf(hasCryptography)('transfers, captures a hold, and verifies the receipts', async () => {
+    const { clientId, clientSecret } = ledger.credentials('transactor')
+    const script = join(ROOT, 'api', 'client', 'python', 'ledger_client.py')
+    const env = { ...process.env, LEDGER_CLIENT_SECRET: clientSecret }
+    const { stdout } = await promisify(execFile)('python3', ['-B', script, ledger.address, clientId], { env })
+    expect(stdout.trim().split('\n')).toEqual([
+      'transfer: completed',
+      'capture: completed',
+      'hold: released',
+      'chain: verified',
+      'receipt of the transfer: verified',
+      'receipt of the transfer: verified',
+    ])
+  })
 })
 
 describe('the first program of the guide', () => {

@@ -1,6 +1,6 @@
 /**
  * A Python client that is written from the README and the OpenAPI document alone signs orders that the ledger accepts.
- * It verifies receipts and chains of the ledger (D6, D9). Without python3 these tests are skipped with a note.
+ * It verifies receipts and chains of the ledger (D6, D9). Without python3 or its package cryptography these tests are skipped with a note.
  */
 import fc from 'fast-check'
 import { generateKeyPairSync, sign } from 'node:crypto'
@@ -10,7 +10,7 @@ import { canonicalJson, type Json, type JsonObject } from '../../actors/canonica
 import { EXAMPLES } from '../../api/openapi/examples.ts'
 import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
-import { callClient, hasPython } from '../support/processes/python.ts'
+import { callClient, hasCryptography } from '../support/processes/python.ts'
 import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 
 type Fields = Record<string, Json>
@@ -78,7 +78,7 @@ const TAMPERINGS: readonly [
   ['keys of another ledger', null, 'ledger_id', ({ jwks }) => Object.assign(jwks, { ledger_id: 'another' })],
 ]
 
-describe.runIf(hasPython)('a client in Python', () => {
+describe.runIf(hasCryptography)('a client in Python', () => {
   test('its canonical JSON equals that of the ledger, for any JSON and for the examples of the README', async () => {
     const readme = readFileSync(new URL('../../api/README.md', import.meta.url), 'utf8')
     const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(readme)?.[1] ?? '[]') as [string, string][]

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { send } from '../../support/client/client.ts'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../../support/client/client-keys.ts'
-import { callClient, hasPython } from '../../support/processes/python.ts'
+import { callClient, hasCryptography } from '../../support/processes/python.ts'
 import { type Call, HTTP_CLIENTS, type HttpClient, type Reply } from '../http-clients.ts'
 import type { GetRunning } from '../running.ts'
 
@@ -145,7 +145,7 @@ export function httpClientsSuite(running: GetRunning): void {
     })
   }
 
-  test.runIf(hasPython)('D6, D9: Python signs an order, and verifies its receipt and its chain', async () => {
+  test.runIf(hasCryptography)('D6, D9: Python signs an order, and verifies its receipt and its chain', async () => {
     const { client } = running()
     const accountId = 'signer-in-python@http-clients'
     const privateKey = randomBytes(31).toString('hex').padStart(64, '0')

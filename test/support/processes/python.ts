@@ -9,9 +9,13 @@ function runs(code: string): boolean {
 
 export const hasPython = runs('')
 export const hasRequests = runs('import requests')
+export const hasCryptography = runs('import cryptography')
 
 if (!hasPython) process.stderr.write('NOT TESTED: clients in Python. There is no python3 (3.8 or later) on the PATH.\n')
-else if (!hasRequests) process.stderr.write('NOT TESTED: requests. python3 cannot import it.\n')
+else {
+  if (!hasRequests) process.stderr.write('NOT TESTED: requests. python3 cannot import it.\n')
+  if (!hasCryptography) process.stderr.write('NOT TESTED: the Python client. python3 cannot import cryptography.\n')
+}
 
 /** Runs a script of `test/python` on `input`. Returns the JSON that it prints. */
 export function runPython(script: string, input: unknown): Promise<unknown> {
@@ -29,7 +33,7 @@ export function runPython(script: string, input: unknown): Promise<unknown> {
   })
 }
 
-/** Calls functions of `test/python/ledger_client.py`: the name, then the arguments. */
+/** Calls functions of `api/client/python/ledger_client.py`: the name, then the arguments. */
 export async function callClient(...calls: readonly (readonly unknown[])[]): Promise<readonly unknown[]> {
-  return (await runPython('ledger_client.py', calls)) as readonly unknown[]
+  return (await runPython('calls.py', calls)) as readonly unknown[]
 }

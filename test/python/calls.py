@@ -1,0 +1,29 @@
+"""
+Calls functions of the Python client. Reads a JSON array of calls, [name, argument, ...], from standard input; prints the
+array of their results.
+"""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "api", "client", "python"))
+
+import ledger_client as client
+
+
+def key_of(private_key):
+    """`private_key`: 64 hexadecimal digits."""
+    return client.ec.derive_private_key(int(private_key, 16), client.ec.SECP256R1())
+
+
+CALLS = {
+    "canonical": lambda text: client.canonical(json.loads(text)),
+    "public_jwk": lambda private_key: client.public_jwk(key_of(private_key)),
+    "sign": lambda private_key, payload: client.sign(key_of(private_key), payload),
+    "verify": client.verify,
+    "chain_problem": client.chain_problem,
+    "receipt_problem": client.receipt_problem,
+}
+
+calls = json.loads(sys.stdin.buffer.read())
+json.dump([CALLS[name](*arguments) for name, *arguments in calls], sys.stdout)
