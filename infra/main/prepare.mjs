@@ -49,6 +49,8 @@ export function checkNode() {
 
 export async function prepare(target = LEDGER) {
   checkNode()
+  // The package that `npm pack` writes is built, and has no lockfile.
+  if (!existsSync(join(root, 'package-lock.json'))) return
   if (dependenciesFit() && buildFits(target)) return
   await locked(async () => {
     if (!dependenciesFit()) await install()

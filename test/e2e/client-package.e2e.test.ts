@@ -1,6 +1,6 @@
-/** `npm pack` gives a package from which an empty project imports the client, without any other package. */
+/** `npm pack` gives a package from which an empty project imports the client, without any other package, and the command. */
 import { execFile } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -62,5 +62,19 @@ describe('the packed client', () => {
   test('type-checks with the libraries of a browser alone, and refuses an amount that is a number', async () => {
     expect(await problemsIn('program.ts', 'es2023,dom')).toBe('')
     expect(await problemsIn('wrong.ts', 'es2023,dom')).toContain(`Type 'number' is not assignable to type 'string'`)
+  })
+})
+
+describe('the packed command', () => {
+  test('runs with the dependencies of the package, and builds nothing', async () => {
+    const packages = await readdir(join(ROOT, 'node_modules'))
+    const missing = packages.filter((name) => name !== 'ledger' && !name.startsWith('.'))
+    const link = (name: string): Promise<void> =>
+      symlink(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
+    await Promise.all(missing.map(link))
+    const program = join(project, 'node_modules', 'ledger', 'infra', 'main', 'ledger.mjs')
+    const { stdout, stderr } = await run(process.execPath, [program, 'keygen', '--out', 'alice.pem'], { cwd: project })
+    expect(JSON.parse(stdout)).toMatchObject({ kty: 'EC' })
+    expect(stderr).toBe('')
   })
 })
