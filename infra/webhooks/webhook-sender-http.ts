@@ -7,9 +7,16 @@
  *       the connection.
  *   S6. No proxy is used, whatever the environment says.
  */
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http'
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestOptions,
+} from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
 import type { WebhookMessage, WebhookSender, WebhookTarget } from '../../runtime/ports/webhook-sender.ts'
 import type { AttemptError, AttemptResult } from '../../runtime/ports/webhook-store.ts'
 import type { AddressRule } from './address-rules.ts'
@@ -37,64 +44,89 @@ const LEAST_REDIRECT = 300
 const MS_PER_SECOND = 1_000
 const REFUSED_CODE = 'ERR_ADDRESS_REFUSED'
 
-type Agents = HttpAgent | HttpsAgent
+type Outcome = Omit<AttemptResult, 'latencyMs'>
+
+/** A connection, and the options that its requests share. */
+interface Channel {
+  readonly url: string
+  readonly agent: HttpAgent | HttpsAgent
+  readonly isRefused: boolean
+  readonly begin: (headers: Headers) => ClientRequest
+}
+
+type Headers = Readonly<Record<string, string>>
 
 export function createWebhookSender(options: WebhookSenderOptions): HttpWebhookSender {
   const { mayConnect, now, timeoutMs = TIMEOUT_MS } = options
   const lookup = checkedLookup(mayConnect, options.resolve ?? createNameResolver())
-  const agents = new Map<string, Agents>()
-
-  function agentOf({ connection }: WebhookTarget, { protocol }: URL): Agents {
-    const settings = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1 }
-    const agent = agents.get(connection) ?? (protocol === 'http:' ? new HttpAgent(settings) : new HttpsAgent(settings))
-    agents.set(connection, agent)
-    return agent
-  }
+  const channels = new Map<string, Channel>()
 
   const mayConnectTo = (hostname: string): boolean => {
     const literal = hostname.replace(/^\[|\]$/g, '')
     return isIP(literal) === 0 || mayConnect(literal)
   }
 
+  function channelOf({ connection, url }: WebhookTarget): Channel {
+    const known = channels.get(connection)
+    if (known?.url === url) return known
+    known?.agent.destroy()
+    const channel = openChannel(url, lookup, mayConnectTo)
+    channels.set(connection, channel)
+    return channel
+  }
+
   return {
     mayConnect: mayConnectTo,
-    async send(target, message) {
+    async send(target, message, onWritten) {
       const startedAt = performance.now()
-      const url = new URL(target.url)
+      const channel = channelOf(target)
       const result = (attempt: Outcome): AttemptResult => ({
         ...attempt,
         latencyMs: Math.round(performance.now() - startedAt),
       })
-      if (!mayConnectTo(url.hostname)) return result({ httpStatus: null, error: 'address_refused' })
-      const post = { url, agent: agentOf(target, url), lookup, headers: headersOf(target, message, now()), message }
-      const signal = AbortSignal.timeout(timeoutMs)
-      const first = await attempt(post, signal)
+      if (channel.isRefused) return result({ httpStatus: null, error: 'address_refused' })
+      const headers = headersOf(target, message, now())
+      const deadline = new Deadline(timeoutMs)
+      const post = { channel, headers, body: message.body, deadline, onWritten }
+      const first = await attempt(post)
       // The receiver closed a kept connection as the message was sent: that is no failure of the receiver.
-      const last = first === 'connection_was_closed' ? await attempt(post, signal) : first
+      const last = first === 'connection_was_closed' ? await attempt(post) : first
+      deadline.stop()
       return result(last === 'connection_was_closed' ? { httpStatus: null, error: 'connection_failed' } : last)
     },
     forget(connection) {
-      agents.get(connection)?.destroy()
-      agents.delete(connection)
+      channels.get(connection)?.agent.destroy()
+      channels.delete(connection)
     },
     close() {
-      for (const agent of agents.values()) agent.destroy()
-      agents.clear()
+      for (const { agent } of channels.values()) agent.destroy()
+      channels.clear()
     },
   }
 }
 
-type Outcome = Omit<AttemptResult, 'latencyMs'>
-
-interface Post {
-  readonly url: URL
-  readonly agent: Agents
-  readonly lookup: LookupFunction
-  readonly headers: Readonly<Record<string, string>>
-  readonly message: WebhookMessage
+function openChannel(text: string, lookup: LookupFunction, mayConnectTo: (hostname: string) => boolean): Channel {
+  const url = new URL(text)
+  const settings = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1 }
+  const isPlain = url.protocol === 'http:'
+  const agent = isPlain ? new HttpAgent(settings) : new HttpsAgent(settings)
+  const request = isPlain ? httpRequest : httpsRequest
+  const common: RequestOptions = {
+    ...urlToHttpOptions(url),
+    method: 'POST',
+    agent,
+    lookup,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  }
+  return {
+    url: text,
+    agent,
+    isRefused: !mayConnectTo(url.hostname),
+    begin: (headers) => request({ ...common, headers }),
+  }
 }
 
-function headersOf({ secrets }: WebhookTarget, message: WebhookMessage, nowMs: number): Post['headers'] {
+function headersOf({ secrets }: WebhookTarget, message: WebhookMessage, nowMs: number): Headers {
   const timestampS = Math.floor(nowMs / MS_PER_SECOND)
   return {
     'content-type': 'application/cloudevents+json; charset=utf-8',
@@ -106,14 +138,41 @@ function headersOf({ secrets }: WebhookTarget, message: WebhookMessage, nowMs: n
   }
 }
 
+/** Ends the running request when its time is over. An abort signal with its listeners would cost several times as much. */
+class Deadline {
+  isOver = false
+  private request: ClientRequest | undefined
+  private readonly timer: NodeJS.Timeout
+
+  constructor(timeoutMs: number) {
+    this.timer = setTimeout(() => {
+      this.isOver = true
+      this.request?.destroy()
+    }, timeoutMs)
+  }
+
+  watch(request: ClientRequest): void {
+    this.request = request
+    if (this.isOver) request.destroy()
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+  }
+}
+
+interface Post {
+  readonly channel: Channel
+  readonly headers: Headers
+  readonly body: string
+  readonly deadline: Deadline
+  readonly onWritten: (() => void) | undefined
+}
+
 /** Resolves once the response has been read as far as it is read. Never rejects. */
-function attempt(
-  { url, agent, lookup, headers, message }: Post,
-  signal: AbortSignal,
-): Promise<Outcome | 'connection_was_closed'> {
+function attempt({ channel, headers, body, deadline, onWritten }: Post): Promise<Outcome | 'connection_was_closed'> {
   return new Promise((resolve) => {
-    const send = url.protocol === 'http:' ? httpRequest : httpsRequest
-    const sent = send(url, { method: 'POST', agent, lookup, headers, signal, maxHeaderSize: MAX_HEADER_BYTES })
+    const sent = channel.begin(headers)
     let outcome: Outcome | undefined
     sent.on('response', (response) => {
       const received = outcomeOf(response.statusCode ?? 0)
@@ -122,12 +181,15 @@ function attempt(
     })
     sent.on('error', (error: NodeJS.ErrnoException) => {
       if (outcome !== undefined) return resolve(outcome)
-      const wasClosed = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-      resolve(wasClosed ? 'connection_was_closed' : { httpStatus: null, error: errorOf(error, signal) })
+      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE'
+      const wasClosed = sent.reusedSocket && isClosed && !deadline.isOver
+      resolve(wasClosed ? 'connection_was_closed' : { httpStatus: null, error: errorOf(error, deadline) })
     })
     // A change of protocol (101) is neither a response nor an error.
     sent.on('close', () => resolve(outcome ?? { httpStatus: null, error: 'connection_failed' }))
-    sent.end(message.body)
+    deadline.watch(sent)
+    if (onWritten === undefined) sent.end(body)
+    else sent.end(body, onWritten)
   })
 }
 
@@ -147,8 +209,8 @@ function readBody(response: IncomingMessage, done: () => void): void {
   response.on('close', done)
 }
 
-function errorOf(error: NodeJS.ErrnoException, signal: AbortSignal): AttemptError {
-  if (signal.aborted) return 'timeout'
+function errorOf(error: NodeJS.ErrnoException, deadline: Deadline): AttemptError {
+  if (deadline.isOver) return 'timeout'
   const { code = '' } = error
   if (code === REFUSED_CODE) return 'address_refused'
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'name_not_resolved'

@@ -9,7 +9,8 @@ import type { AttemptResult } from './webhook-store.ts'
 export interface WebhookSender {
   /** False: the host of a URL is an address that nothing is sent to. A host name may still turn out to have one. */
   readonly mayConnect: (hostname: string) => boolean
-  readonly send: (target: WebhookTarget, message: WebhookMessage) => Promise<AttemptResult>
+  /** `onWritten`: called each time that the message was written, before the response is read. */
+  readonly send: (target: WebhookTarget, message: WebhookMessage, onWritten?: () => void) => Promise<AttemptResult>
   /** Closes the connection of this name. */
   readonly forget: (connection: string) => void
 }

@@ -1,7 +1,7 @@
 /**
  * Delivers the events of one webhook, under a lease.
- *   L1. One event at a time: the next one only after the receiver accepted this one. So each event arrives at least once,
- *       and the first arrivals are in the order of the log.
+ *   L1. One event at a time: the next one is sent only after the receiver accepted this one. So each event arrives at least
+ *       once, and the first arrivals are in the order of the log.
  *   L2. The stored position is never ahead of the accepted events. The next holder sends events again that were accepted
  *       after the last save.
  *   L3. Nothing is sent once the lease may have ended, or the rights of the client were read `LEASE_MS` ago, by a clock that
@@ -18,25 +18,29 @@ import type { Random } from '../ports/random.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
 import {
   type AttemptResult,
-  type Delivery,
   type DisableReason,
-  KEPT_DELIVERIES,
   LEASE_MS,
   type LeasedWebhook,
-  type SavedProgress,
   type Webhook,
-  type WebhookProgress,
   type WebhookStore,
 } from '../ports/webhook-store.ts'
 import { GIVE_UP_AFTER_MS, nextAttemptAt } from './backoff.ts'
 import type { EventFeed } from './event-feed.ts'
+import { createPageReader, FRESH_MS, type PageReader, type TimedPage } from './page-reader.ts'
+import { ProgressRecord } from './progress-record.ts'
+
+export interface ShownEvent {
+  /** As it is shown. */
+  readonly type: string
+  /** Of the message. */
+  readonly body: string
+}
 
 export interface DeliveryDependencies {
   readonly store: Pick<WebhookStore, 'save'>
   readonly feed: EventFeed
   readonly sender: WebhookSender
-  /** The body of the message, and the type as it is shown. */
-  readonly show: (event: LedgerEvent) => { readonly type: string; readonly body: string }
+  readonly show: (event: LedgerEvent) => ShownEvent
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -45,25 +49,19 @@ export interface DeliveryDependencies {
 
 export type EventFilter = (event: LedgerEvent) => boolean
 
-/** While events go on being accepted, the position is stored at least this often. */
-const SAVE_EVERY_MS = 250
-/** The same while events are only left out. */
-const SAVE_LEFT_OUT_EVERY_MS = 30_000
 /** After a read that failed. */
 const READ_AGAIN_MS = 1_000
-const FRESH_MS = 1_000
 
 export class WebhookDelivery {
   readonly lease: LeasedWebhook['lease']
   readonly ownerId: string
   private readonly webhook: Webhook
   private readonly dependencies: DeliveryDependencies
-  private progress: WebhookProgress
+  private readonly record: ProgressRecord
+  private readonly pages: PageReader
   private filter: EventFilter
-  /** Attempts since the last save, the latest of each event. */
-  private unsaved: Delivery[] = []
-  private savedAtMs: number
-  private isChanged = false
+  /** The message of the event that is sent next, made while the receiver handles another one. */
+  private prepared: { readonly event: LedgerEvent; readonly shown: ShownEvent } | undefined
   private leasedUntilMs: number
   private rightsUntilMs: number
   private isOver = false
@@ -74,19 +72,17 @@ export class WebhookDelivery {
   private waitingSinceMs: number | null = null
 
   /** `claimedAtMs`: on the monotonic clock, before the claim was sent. */
-  constructor(
-    { webhook, progress, lease }: LeasedWebhook,
-    filter: EventFilter,
-    claimedAtMs: number,
-    dependencies: DeliveryDependencies,
-  ) {
+  constructor(leased: LeasedWebhook, filter: EventFilter, claimedAtMs: number, dependencies: DeliveryDependencies) {
+    const { webhook, lease } = leased
+    const { clock, feed, store } = dependencies
     this.webhook = webhook
     this.ownerId = webhook.ownerId
-    this.progress = progress
     this.lease = lease
     this.filter = filter
     this.dependencies = dependencies
-    this.savedAtMs = claimedAtMs
+    const onSaved = (saved: boolean, sentAtMs: number): void => this.saved(saved, sentAtMs)
+    this.record = new ProgressRecord(leased, claimedAtMs, { store, clock, onSaved })
+    this.pages = createPageReader(feed, clock)
     this.leasedUntilMs = claimedAtMs + LEASE_MS
     this.rightsUntilMs = claimedAtMs + LEASE_MS
   }
@@ -106,7 +102,7 @@ export class WebhookDelivery {
   }
 
   isFailing(): boolean {
-    return this.progress.failures > 0
+    return this.record.progress.failures > 0
   }
 
   /** How long ago the event happened that waits to be accepted. */
@@ -119,7 +115,7 @@ export class WebhookDelivery {
     const { clock, sender } = this.dependencies
     try {
       while (this.mayGoOn()) {
-        await this.sleep(this.progress.nextAttemptAtMs - clock.now())
+        await this.sleep(this.record.progress.nextAttemptAtMs - clock.now())
         if (this.mayGoOn()) await this.deliverPage()
       }
       if (!this.isLost) await this.end()
@@ -135,47 +131,52 @@ export class WebhookDelivery {
   private async end(): Promise<void> {
     const { clock, log, metrics } = this.dependencies
     const reason = this.disableReason
-    if (reason === null) return void (await this.save({ release: true }))
+    if (reason === null) return void (await this.record.save({ release: true }))
     const webhook = { ...this.webhook, disabled: { atMs: clock.now(), reason } }
-    if (!(await this.save({ webhook, release: true }))) return
+    if (!(await this.record.save({ webhook, release: true }))) return
     metrics?.disabled(reason)
     log.warn('webhook_disabled', { webhook_id: webhook.webhookId, reason })
   }
 
   private async deliverPage(): Promise<void> {
-    const { clock, feed } = this.dependencies
-    const readAtMs = clock.monotonic()
+    const { feed } = this.dependencies
     const page = await this.read()
     if (page === undefined) return
-    const delivered = this.progress.delivered
-    for (const event of page.events) {
-      const sinceMs = clock.monotonic() - this.savedAtMs
-      const isDue = this.unsaved.length > 0 && sinceMs >= SAVE_EVERY_MS
-      if (isDue || this.unsaved.length >= KEPT_DELIVERIES) await this.save()
-      if (!this.mayGoOn()) return
-      const isOld = clock.monotonic() - readAtMs >= FRESH_MS && this.progress.delivered > delivered
+    // The pause begins with the page, so that reads of a busy log follow each other at the same rate.
+    const pause = page.atEnd ? feed.interval() : undefined
+    if (!(await this.deliverEvents(page, pause))) return
+    this.record.moveTo(page.next)
+    await this.record.endPage(page.atEnd)
+    if (pause !== undefined && this.mayGoOn()) await Promise.race([pause, this.untilStopped()])
+  }
+
+  /** False: it ended before the last event. The next page is read during the second half of this one. */
+  private async deliverEvents({ events, next, readAtMs }: TimedPage, pause = Promise.resolve()): Promise<boolean> {
+    const { clock } = this.dependencies
+    const { delivered } = this.record.progress
+    const half = Math.floor(events.length / 2)
+    for (const [index, event] of events.entries()) {
+      if (this.record.isDue()) await this.record.keepUp()
+      if (!this.mayGoOn()) return false
+      const isOld = clock.monotonic() - readAtMs >= FRESH_MS && this.record.progress.delivered > delivered
+      if (index === half && !isOld) this.pages.readAhead(next, pause)
       if (!this.filter(event)) this.leaveOut(event)
-      else if (isOld || !(await this.deliver(event))) return
+      else if (isOld || !(await this.deliver(event, events[index + 1]))) return false
     }
-    this.moveTo(page.next)
-    const sinceMs = clock.monotonic() - this.savedAtMs
-    const isOverdue = this.isChanged && sinceMs >= SAVE_LEFT_OUT_EVERY_MS
-    if (isOverdue || (page.atEnd && this.unsaved.length > 0)) await this.save()
-    if (page.atEnd && this.mayGoOn()) await Promise.race([feed.interval(), this.untilStopped()])
+    return true
   }
 
   /** Undefined: the read failed, and is to be repeated. */
-  private async read() {
-    const { clock, feed } = this.dependencies
+  private async read(): Promise<TimedPage | undefined> {
     try {
-      const page = await feed.read(this.progress.position)
-      if (this.progress.failures === 0) this.waitingSinceMs = null
+      const page = await this.pages.read(this.record.progress.position)
+      if (this.record.progress.failures === 0) this.waitingSinceMs = null
       return page
     } catch (error) {
       if (error instanceof EventPositionForeign) this.stop('position_lost')
       else {
         if (this.waitingSinceMs === null) this.warn('webhook_events_not_read', error)
-        this.waitingSinceMs ??= clock.now()
+        this.waitingSinceMs ??= this.dependencies.clock.now()
         await this.sleep(READ_AGAIN_MS)
       }
       return undefined
@@ -184,51 +185,55 @@ export class WebhookDelivery {
 
   /** Failures of an event that is left out now say nothing about the next one. */
   private leaveOut({ position }: LedgerEvent): void {
-    this.moveTo(position)
-    if (this.progress.failures === 0) return
-    this.progress = { ...this.progress, failures: 0, failingSinceMs: null }
+    this.record.moveTo(position)
+    if (this.record.progress.failures === 0) return
+    this.record.change({ failures: 0, failingSinceMs: null })
     this.waitingSinceMs = null
   }
 
   /** False: the receiver did not accept it. */
-  private async deliver(event: LedgerEvent): Promise<boolean> {
-    const { clock, metrics, sender, show } = this.dependencies
+  private async deliver(event: LedgerEvent, following: LedgerEvent | undefined): Promise<boolean> {
+    const { clock, metrics, sender } = this.dependencies
     this.waitingSinceMs = event.timeMs ?? clock.now()
-    const { type, body } = show(event)
+    const { type, body } = this.shown(event)
     const { url, secrets } = this.webhook
     const target = { connection: this.connection(), url, secrets: signingSecrets(secrets, clock.now()) }
-    const attempt = await sender.send(target, { id: event.id, body })
+    const attempt = await sender.send(target, { id: event.id, body }, () => this.prepare(following))
     const { error, latencyMs } = attempt
     metrics?.attempt(error ?? 'accepted', latencyMs)
-    this.note(event.id, type, attempt)
+    this.record.note(event.id, type, attempt)
     if (error !== null) {
       await this.failed(attempt)
       return false
     }
-    const { delivered } = this.progress
-    const accepted = { delivered: delivered + 1, failures: 0, failingSinceMs: null, nextAttemptAtMs: clock.now() }
-    this.progress = { ...this.progress, ...accepted }
-    this.moveTo(event.position)
+    this.record.change({
+      position: event.position,
+      delivered: this.record.progress.delivered + 1,
+      failures: 0,
+      failingSinceMs: null,
+      nextAttemptAtMs: clock.now(),
+    })
     this.waitingSinceMs = null
     return true
   }
 
-  private note(eventId: string, eventType: string, attempt: AttemptResult): void {
-    const { delivered: number, failures } = this.progress
-    const status = attempt.error === null ? 'delivered' : 'failing'
-    const noted = { eventId, eventType, status, attempts: failures + 1, attempt } as const
-    this.unsaved = this.unsaved.filter((one) => one.number !== number)
-    this.unsaved.push({ number, atMs: this.dependencies.clock.now(), ...noted })
+  private prepare(event: LedgerEvent | undefined): void {
+    if (event !== undefined && this.filter(event)) this.prepared = { event, shown: this.dependencies.show(event) }
+  }
+
+  private shown(event: LedgerEvent): ShownEvent {
+    const { prepared } = this
+    this.prepared = undefined
+    return prepared?.event === event ? prepared.shown : this.dependencies.show(event)
   }
 
   private async failed({ error, httpStatus }: AttemptResult): Promise<void> {
     const { clock, log, random } = this.dependencies
     const nowMs = clock.now()
-    const failures = this.progress.failures + 1
-    const failingSinceMs = this.progress.failingSinceMs ?? nowMs
+    const failures = this.record.progress.failures + 1
+    const failingSinceMs = this.record.progress.failingSinceMs ?? nowMs
     const nextAttemptAtMs = nextAttemptAt({ failures, failingSinceMs, nowMs }, random)
-    this.progress = { ...this.progress, failures, failingSinceMs, nextAttemptAtMs }
-    this.isChanged = true
+    this.record.change({ failures, failingSinceMs, nextAttemptAtMs })
     if (nowMs - failingSinceMs >= GIVE_UP_AFTER_MS) return this.stop('delivery_failed')
     const retryMs = nextAttemptAtMs - nowMs
     log.info('webhook_attempt_failed', {
@@ -238,30 +243,15 @@ export class WebhookDelivery {
       failures,
       retry_ms: retryMs,
     })
-    await this.save()
+    await this.record.save()
   }
 
-  private moveTo(position: string): void {
-    if (position === this.progress.position) return
-    this.progress = { ...this.progress, position }
-    this.isChanged = true
-  }
-
-  /** False: the lease is lost. A delivery that has changed nothing and goes on needs no save. */
-  private async save(more: Pick<SavedProgress, 'webhook' | 'release'> = {}): Promise<boolean> {
-    const { clock, store } = this.dependencies
-    const sentAtMs = clock.monotonic()
-    const deliveries = this.unsaved
-    this.unsaved = []
-    this.isChanged = false
-    const saved = await store.save(this.lease, { progress: this.progress, deliveries, ...more })
-    this.savedAtMs = sentAtMs
+  private saved(saved: boolean, sentAtMs: number): void {
     if (saved) this.leasedUntilMs = Math.max(this.leasedUntilMs, sentAtMs + LEASE_MS)
     else {
       this.isLost = true
       this.stop()
     }
-    return saved
   }
 
   /** Not shared with an earlier delivery of the webhook, which may end later. */

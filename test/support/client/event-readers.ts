@@ -1,7 +1,7 @@
 /** Three readers of the event log as clients write them. Each goes on at another edge where it was cut off. */
-import { createServer, request, type Server } from 'node:http'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Webhook } from 'standardwebhooks'
 import { type LedgerClient, membersOf, textOf } from './client.ts'
 import type { Members } from './client-keys.ts'
 
@@ -27,6 +27,7 @@ export interface EventReader {
 const TYPES = 'ledger.transaction.completed.v1,ledger.transaction.failed.v1'
 const AGAIN_AFTER_MS = 50
 const OK = 200
+const SECRET_PREFIX = 'whsec_'
 
 /** Reads pages, and waits for the next events where there are none. */
 export function readPages(edges: readonly LedgerClient[], start: string): EventReader {
@@ -129,7 +130,7 @@ export async function receiveWebhook(client: LedgerClient, failsEvery = Infinity
   const seen: SeenEvent[] = []
   const accepted = new Set<string>()
   let [messages, failures, repeated, forged] = [0, 0, 0, 0]
-  let verifier: Webhook | undefined
+  let key = Buffer.alloc(0)
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -141,7 +142,7 @@ export async function receiveWebhook(client: LedgerClient, failsEvery = Infinity
         return
       }
       const body = Buffer.concat(chunks).toString()
-      if (!isGenuine(verifier, body, incoming.headers)) forged += 1
+      if (!isGenuine(key, body, incoming.headers)) forged += 1
       const event = seenOf(JSON.parse(body) as Members)
       if (accepted.has(event.id)) repeated += 1
       else seen.push(event)
@@ -152,7 +153,7 @@ export async function receiveWebhook(client: LedgerClient, failsEvery = Infinity
   const { port } = await listening(server)
   const body = { url: `http://127.0.0.1:${port}/hook`, types: TYPES.split(',') }
   const members = membersOf(await client.post('/v1/webhooks', body))
-  verifier = new Webhook(textOf(members, 'secret'))
+  key = Buffer.from(textOf(members, 'secret').slice(SECRET_PREFIX.length), 'base64')
   return {
     name: 'webhook',
     seen,
@@ -175,13 +176,12 @@ async function listening(server: Server): Promise<AddressInfo> {
   return server.address() as AddressInfo
 }
 
-function isGenuine(verifier: Webhook | undefined, body: string, headers: NodeJS.Dict<string | string[]>): boolean {
-  try {
-    verifier?.verify(body, headers as Record<string, string>)
-    return verifier !== undefined
-  } catch {
-    return false
-  }
+/** After Standard Webhooks. The library of the standard takes longer for this than the ledger takes for the message. */
+function isGenuine(key: Buffer, body: string, headers: IncomingHttpHeaders): boolean {
+  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`
+  const expected = createHmac('sha256', key).update(signed).digest()
+  const signature = Buffer.from(String(headers['webhook-signature']).replace(/^v1,/, ''), 'base64')
+  return signature.length === expected.length && timingSafeEqual(signature, expected)
 }
 
 function seenOf(event: Members): SeenEvent {

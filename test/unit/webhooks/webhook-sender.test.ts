@@ -79,6 +79,28 @@ describe('webhook sender', () => {
     expect(() => new StandardWebhook(secrets[0] ?? '').verify(`${body} `, signed)).toThrow('No matching signature')
   })
 
+  test('a caller learns that a message was written while the receiver still handles it', async () => {
+    let wasWritten = (): void => undefined
+    let written = Promise.resolve()
+    const { url } = await receiver((_, response) => void written.then(() => response.writeHead(204).end()))
+    const sender = senderOf()
+    // On a new connection, and on a kept one.
+    for (let sent = 0; sent < 2; sent += 1) {
+      written = new Promise((resolve) => (wasWritten = resolve))
+      const result = await sender.send(targetOf(url), MESSAGE, () => wasWritten())
+      expect(result).toMatchObject({ httpStatus: 204, error: null })
+    }
+  })
+
+  test('a name whose URL changes gets a connection to the new one', async () => {
+    const [one, other] = [await receiver(), await receiver()]
+    const sender = senderOf()
+    for (const { url } of [one, other, one]) {
+      expect(await sender.send(targetOf(url), MESSAGE)).toMatchObject({ error: null })
+    }
+    expect([one.received.length, other.received.length, one.state.sockets]).toEqual([2, 1, 2])
+  })
+
   test('one connection carries all messages of a name, until it is forgotten', async () => {
     const { url, state } = await receiver()
     const sender = senderOf()
@@ -140,6 +162,20 @@ describe('webhook sender', () => {
       httpStatus: 200,
       error: null,
     })
+  })
+
+  test('S3: a message that got no response on a kept connection in time is not sent again', async () => {
+    let isSilent = false
+    const { url, state, received } = await receiver((_, response) => {
+      if (!isSilent) response.writeHead(204).end()
+    })
+    const sender = senderOf({ timeoutMs: 200 })
+    const results: unknown[] = []
+    for (const silent of [false, true, false]) {
+      isSilent = silent
+      results.push((await sender.send(targetOf(url), MESSAGE)).error)
+    }
+    expect([results, received.length, state.sockets]).toEqual([[null, 'timeout', null], 3, 2])
   })
 
   test('S3: every other failure is a result, too', async () => {

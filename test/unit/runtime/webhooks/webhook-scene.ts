@@ -54,6 +54,8 @@ export function createWebhookScene() {
   const log: LedgerEvent[] = []
   const receivers = new Map<string, Receiver>()
   const sent: SentMessage[] = []
+  /** IDs of events in the order in which their messages were made. */
+  const shown: string[] = []
   const forgotten: string[] = []
   const lines: { readonly event: string; readonly fields: LogFields }[] = []
   const state = createMemoryWebhookState()
@@ -91,14 +93,18 @@ export function createWebhookScene() {
       feed: createEventFeed(events, clock),
       sender: {
         mayConnect: () => true,
-        async send(target, message) {
+        async send(target, message, onWritten) {
           const index = sent.length
           sent.push({ atMs: clock.now(), edge: name, target, message })
+          onWritten?.()
           return (receivers.get(target.url) ?? (() => ACCEPTED))(message, index)
         },
         forget: (connection) => void forgotten.push(connection),
       },
-      show: (event) => ({ type: `ledger.${event.name}.v1`, body: JSON.stringify({ id: event.id }) }),
+      show: (event) => {
+        shown.push(event.id)
+        return { type: `ledger.${event.name}.v1`, body: JSON.stringify({ id: event.id }) }
+      },
       clock,
       random: { hex: () => '', integer: (below) => Math.min(below - 1, Math.floor(random() * below)) },
       log: { info: write, warn: write, error: write },
@@ -129,6 +135,7 @@ export function createWebhookScene() {
     log,
     receivers,
     sent,
+    shown,
     forgotten,
     lines,
     state,
