@@ -59,6 +59,7 @@ export async function prepare(target = LEDGER) {
       say('Building ...')
       const startedMs = Date.now()
       await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', target.config])
+      await run(process.execPath, [join(root, 'infra', 'main', 'build-console.mjs')])
       writeFileSync(join(dist, target.stamp), '')
       say(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`)
     }
@@ -138,7 +139,7 @@ function sourcesBelow(directory) {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) return sourcesBelow(path)
-    return /\.(ts|json)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : []
+    return /\.(tsx?|css|json)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : []
   })
 }
 

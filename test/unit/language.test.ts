@@ -16,7 +16,7 @@ const sources = ['actors', 'runtime', 'api', 'infra', 'test'].flatMap((top) =>
   readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
     .filter(
       (file) =>
-        /\.(ts|mjs)$/.test(file) && !file.includes('json-schema-test-suite') && file !== 'unit/language.test.ts',
+        /\.(tsx?|mjs)$/.test(file) && !file.includes('json-schema-test-suite') && file !== 'unit/language.test.ts',
     )
     .map((file) => join(top, file)),
 )

@@ -11,7 +11,7 @@ const ONE_FOLDER = /^(actors)\/.*/
 function sourcesIn(...folders: readonly string[]): readonly string[] {
   return folders.flatMap((top) =>
     readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => /\.tsx?$/.test(file))
       .map((file) => join(top, file)),
   )
 }

@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import type { Account, AuditEntry } from '../../../client/index.ts'
+import { countText } from '../../parts/figures.ts'
+import { Fields, Section } from '../../parts/page.tsx'
+import { type Column, PagedTable } from '../../parts/table.tsx'
+import { Id, Text, Time } from '../../parts/text.tsx'
+import { totalText, usePages } from '../../parts/use-pages.ts'
+import { VerifyButton } from '../../parts/verify-button.tsx'
+import { chainFinding } from '../../proofs/chain-finding.ts'
+import { hrefOf } from '../../session/place.ts'
+import { useSession } from '../../session/session.ts'
+import { entryFields } from './entry-fields.ts'
+
+const PAGE_SIZE = 25
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: 'Entry', isNumber: true, cell: ({ sequence }) => sequence },
+  { title: 'Kind', cell: ({ payload }) => <Text value={entryFields(payload).kind} /> },
+  { title: 'Time', cell: ({ payload }) => <Time value={entryFields(payload).time} /> },
+  {
+    title: 'Transaction',
+    cell: ({ txn_id: id }) =>
+      id === null ? <span class="quiet">none</span> : <Id value={id} href={hrefOf(['transactions', id])} />,
+  },
+  { title: 'Hash', cell: ({ audit_hash: hash }) => <Id value={hash} /> },
+]
+
+export function ChainSection({ account }: { readonly account: Account }) {
+  const { client } = useSession()
+  const { account_id: accountId, sequence, audit_hash: tip } = account
+  const [brokenAt, setBrokenAt] = useState<number>()
+  const paged = usePages(
+    async (pageToken, signal) => {
+      const query = { page_size: PAGE_SIZE, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
+      const page = await client.call('listAuditChain', { path: { accountId }, query, signal })
+      return { rows: page.entries, next: page.next_page_token, total: totalText(page) }
+    },
+    [client, accountId],
+  )
+  return (
+    <Section
+      title="Audit chain"
+      intro={`${countText(sequence + 1, 'entry', 'entries')}. Each hash covers the entry and the hash before it, so a change of any entry shows.`}
+    >
+      <Fields rows={[['Last hash', <Id key="tip" value={tip} />]]} />
+      <VerifyButton
+        label="Verify the chain"
+        verify={async () => {
+          const state = await client.call('getAccountState', { path: { accountId } })
+          return chainFinding(await client.auditChain(accountId), state.audit_hash)
+        }}
+        onFinding={(finding) => setBrokenAt('brokenAt' in finding ? Number(finding.brokenAt) : undefined)}
+      />
+      <PagedTable
+        name="the audit chain"
+        caption={`Audit chain of ${accountId}`}
+        paged={paged}
+        columns={COLUMNS}
+        keyOf={(entry) => String(entry.sequence)}
+        markOf={(entry) => (entry.sequence === brokenAt ? 'tampered' : undefined)}
+        empty="The chain has no entries."
+      />
+    </Section>
+  )
+}
