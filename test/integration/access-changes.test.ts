@@ -1,5 +1,4 @@
 /** An edge reads every change of a client or session (A1), at a cost of the changes only (A2), also under a login flood (X4). */
-import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access/access-store-postgres.ts'
@@ -92,9 +91,9 @@ test('X4: a hundred hung session look-ups do not delay the read of changes', asy
     await hanging.findAccess(client.clientId, `session ${session}`)
     found += 1
   })
-  const first = await Promise.race([hanging.changesSince(null).then(() => 'the check'), pause(3_000, 'nothing')])
+  await hanging.changesSince(null)
+  expect(found).toBe(0)
   release?.()
-  expect([first, found]).toEqual(['the check', 0])
   await Promise.all(lookUps)
   expect(found).toBe(100)
   await hanging.close()

@@ -1,17 +1,11 @@
 /** The event log of a real ledger: each fact once, in order, without gaps, also beside commits in flight. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acceptServer } from '../../infra/postgres/connection/accepted-servers.ts'
 import { createAttestationStore } from '../../infra/postgres/access/attestation-store-postgres.ts'
 import { findPlaces } from '../../infra/postgres/reads/event-places.ts'
 import { createLedgerEvents, type PostgresLedgerEvents } from '../../infra/postgres/reads/ledger-events-postgres.ts'
 import { accountAddress } from '../../actors/address.ts'
-import {
-  EventPositionForeign,
-  type EventPosition,
-  EventsUnavailable,
-  type LedgerEvent,
-} from '../../runtime/ports/ledger-events.ts'
+import { type EventPosition, EventsUnavailable, type LedgerEvent } from '../../runtime/ports/ledger-events.ts'
 import {
   type AuditedLedger,
   createAuditedLedger,
@@ -163,21 +157,16 @@ async function shownOf(txnId: string): Promise<TransactionView | undefined> {
   return event?.content.kind === 'transaction' ? event.content.transaction : undefined
 }
 
-test('the events of an erased account keep their places and IDs, and lose their content', async () => {
+test('the events of an erased account lose their content', async () => {
   const carol = await parties.open('carol')
   const credit = await parties.submit(carol, { type: 'credit', amount: '3' })
   await parties.submit(carol, { type: 'debit', amount: '3' })
   await parties.atRest()
-  const before = await readAll(null, 1_000)
   const ask = (operation: Parameters<typeof ledger.node.ask>[1]) => ledger.node.ask(accountAddress('carol'), operation)
   await ask({ kind: 'change_status', status: 'closed', incoming: null, reason: 'secret reason' })
   await ask({ kind: 'erase', reason: 'secret reason' })
-  const after = await readAll(null, 1_000)
-  expect(after.slice(0, before.length).map(({ id, position }) => [id, position])).toEqual(
-    before.map(({ id, position }) => [id, position]),
-  )
   const erased = events.erasedNameOf('carol')
-  const ofCarol = after.filter(({ subject }) => subject === erased)
+  const ofCarol = (await readAll(null, 1_000)).filter(({ subject }) => subject === erased)
   expect(ofCarol.map(({ name }) => name)).toEqual([
     'account.registered',
     'transaction.completed',
@@ -226,13 +215,8 @@ test('an entry of an unknown kind is an event, and does not stop the log', async
   expect(known?.name).toBe('transaction.completed')
 })
 
-test('a position of a database that was replaced is refused, and so is one beyond this database', async () => {
-  const [position] = [await events.end()]
-  const [acceptance, xid] = position.split('.')
+test('a position beyond this database is refused', async () => {
+  const [acceptance, xid] = (await events.end()).split('.')
   const ahead = `${acceptance}.${BigInt(xid ?? '') + 1_000_000n}.0`
   await expect(events.read(ahead, 1)).rejects.toThrow(EventsUnavailable)
-  for (const text of ['', 'x', `${position}.`]) await expect(events.read(text, 1)).rejects.toThrow(EventPositionForeign)
-  await acceptServer(ledger.sql)
-  await expect(events.read(position, 1)).rejects.toThrow(EventPositionForeign)
-  await expect(events.read(null, 1)).resolves.toMatchObject({ events: [{ name: 'account.registered' }] })
 })

@@ -42,30 +42,6 @@ function sumOf(amounts: readonly string[]): Quantity {
   return amounts.reduce<Quantity>((sum, amount) => sum + parseQuantity(amount), ZERO)
 }
 
-test('a hold is readable at once, and a repeat of its creation gets the same hold', async () => {
-  const expiresAtMs = Date.now() + 3_600_000
-  const first = await holding.create('4', expiresAtMs, 'once')
-  const again = await holding.create('4', expiresAtMs, 'once')
-  if (first.kind !== 'hold_created') throw new Error(JSON.stringify(first))
-  expect(again).toMatchObject({ kind: 'hold_created', hold: first.hold, replayed: true, mismatch: false })
-  expect(await reads.hold(first.hold.holdId)).toEqual(first.hold)
-  expect(await reads.holds('payer', 'active', null, 10)).toEqual({ holds: [first.hold], next: null })
-  expect(await reads.holds('nobody', 'active', null, 10)).toBeUndefined()
-  expect(await balanceOf('payer')).toEqual(['1000', '996'])
-  expect(await holding.release(first.hold.holdId)).toMatchObject({
-    kind: 'hold_released',
-    hold: { status: 'released' },
-  })
-  await parties.atRest()
-  expect(await balanceOf('payer')).toEqual(['1000', '1000'])
-  expect(await reads.hold(first.hold.holdId)).toMatchObject({ status: 'released', metadata: null })
-})
-
-test('beyond the available part nothing is reserved', async () => {
-  await expect(holding.create('1000.1', Date.now() + 3_600_000)).rejects.toThrow('insufficient_funds')
-  expect(await balanceOf('payer')).toEqual(['1000', '1000'])
-})
-
 test('racing captures, releases and expiries pay each captured unit once', { timeout: 120_000 }, async () => {
   const random = createSeededRandom(25)
   const holds = await Promise.all(

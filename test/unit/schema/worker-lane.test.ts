@@ -1,11 +1,10 @@
-/** A question that ends its process affects no other, and the queue is bounded (L1, L2). */
+/** Questions are asked one at a time, and the queue is bounded (L1, L2). A process that ends: schema-validator-isolated.test.ts. */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Question } from '../../../infra/schema/question.ts'
 import type { ValidatorWorker, WorkerOutcome } from '../../../infra/schema/validator-worker.ts'
 import { createWorkerLane, type LaneOptions, type WorkerLane } from '../../../infra/schema/worker-lane.ts'
 
 interface FakeWorker extends ValidatorWorker {
-  readonly number: number
   readonly asked: string[]
   /** Answers the question that it has. */
   readonly answer: (outcome: WorkerOutcome) => void
@@ -18,19 +17,18 @@ interface Scene {
 }
 
 const ANSWERED: WorkerOutcome = { kind: 'answered', verdict: 'yes' }
-const OVER: WorkerOutcome = { kind: 'over' }
 const LATE: WorkerOutcome = { kind: 'late' }
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-function createScene(options: Partial<LaneOptions> = {}, starts: boolean[] = []): Scene {
+function createScene(options: Partial<LaneOptions> = {}): Scene {
   const workers: FakeWorker[] = []
   const lost: string[] = []
   const lane = createWorkerLane({
     start: () => {
-      const worker = createFakeWorker(workers.length, starts[workers.length] ?? true)
+      const worker = createFakeWorker()
       workers.push(worker)
       return worker
     },
@@ -44,15 +42,14 @@ function createScene(options: Partial<LaneOptions> = {}, starts: boolean[] = [])
   return { lane, workers, lost }
 }
 
-function createFakeWorker(number: number, starts: boolean): FakeWorker {
-  let alive = starts
+function createFakeWorker(): FakeWorker {
+  let alive = true
   let settle: (outcome: WorkerOutcome) => void = () => undefined
   const asked: string[] = []
   return {
-    number,
     asked,
     pid: undefined,
-    ready: Promise.resolve(starts),
+    ready: Promise.resolve(true),
     alive: () => alive,
     ask: ({ schema }) => {
       asked.push(schema)
@@ -96,17 +93,6 @@ describe('L1: one question at a time', () => {
     expect(scene.lost).toEqual([])
   })
 
-  test.for([OVER, LATE])('the next are asked of another process when one has ended ($kind)', async (outcome) => {
-    const scene = createScene()
-    const answers = [scene.lane.ask(question('hostile')), scene.lane.ask(question('b')), scene.lane.ask(question('c'))]
-    ;(await hasAsked(scene, 'hostile')).answer(outcome)
-    ;(await hasAsked(scene, 'b')).answer(ANSWERED)
-    ;(await hasAsked(scene, 'c')).answer(ANSWERED)
-    expect(await Promise.all(answers)).toEqual([outcome, ANSWERED, ANSWERED])
-    expect(scene.workers).toHaveLength(2)
-    expect(scene.lost).toEqual([outcome.kind])
-  })
-
   test('each question gets a new process if `fresh`', async () => {
     const scene = createScene({ fresh: true })
     const answers = [scene.lane.ask(question('a')), scene.lane.ask(question('b'))]
@@ -115,14 +101,6 @@ describe('L1: one question at a time', () => {
     expect(await Promise.all(answers)).toEqual([ANSWERED, ANSWERED])
     expect(scene.workers.map((worker) => worker.asked)).toEqual([['a'], ['b']])
     expect(scene.workers.some((worker) => worker.alive())).toBe(false)
-  })
-
-  test('a process that does not start makes one question late', async () => {
-    const scene = createScene({}, [false])
-    const answers = [scene.lane.ask(question('a')), scene.lane.ask(question('b'))]
-    ;(await hasAsked(scene, 'b')).answer(ANSWERED)
-    expect(await Promise.all(answers)).toEqual([LATE, ANSWERED])
-    expect(scene.lost).toEqual(['not_started'])
   })
 })
 

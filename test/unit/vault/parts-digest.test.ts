@@ -7,8 +7,10 @@ import { openAccount } from '../../../actors/account/postings.ts'
 import type { AccountState, Hold } from '../../../actors/account/state.ts'
 import { accountAddress, actorKey } from '../../../actors/address.ts'
 import { encodeUlid } from '../../../actors/identifiers.ts'
+import { parseQuantity, ZERO } from '../../../actors/money.ts'
 import { type AnyCommand, stepActor } from '../../../actors/step-actor.ts'
 import {
+  balanceFrom,
   balanceText,
   digestOfTexts,
   partsDigest,
@@ -211,6 +213,30 @@ test('a commit fingerprints only the changed parts, before and after', () => {
   expect(commit(transfer)).toBe(3)
   home.reload()
   expect(commit(credit('TOKEN-7'))).toBe(42)
+})
+
+test('it has another value for another token, balance or key', () => {
+  const vaults = [sealingVault([NAME]), sealingVault([NAME])] as const
+  const parts = [
+    ['balance', 'EUR', '["1"]'],
+    ['balance', 'EUR', '["2"]'],
+    ['balance', 'USD', '["1"]'],
+    ['hold', 'EUR', '["1"]'],
+  ] as const
+  const digests = vaults.flatMap((vault) =>
+    [[], ...parts.map((part) => [part])].map((of) => digestOfTexts(of, vault, NAME)),
+  )
+  expect(new Set(digests.slice(0, 5)).size).toBe(5)
+  expect(digests.slice(1, 5)).not.toEqual(digests.slice(6))
+  for (const digest of digests) expect(digest).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('a balance round-trips, and all zero balances have one value', () => {
+  const quantities = { reserved: ZERO, incoming: ZERO, room: ZERO }
+  const balance = { balance: parseQuantity('12.5'), ...quantities, updatedAtMs: 1 }
+  const read = balanceFrom(balanceText(balance))
+  expect(balanceText(read)).toBe(balanceText(balance))
+  expect([read.reserved, read.incoming, read.room].every((quantity) => quantity === ZERO)).toBe(true)
 })
 
 test('a duplicate part is detected: two equal ones would cancel each other out', () => {
