@@ -3,26 +3,19 @@ import { connect } from 'node:net'
 import { Hono } from 'hono'
 import { afterEach, expect, test, vi } from 'vitest'
 import { streamBody } from '../../../api/http/stream-body.ts'
-import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
-import { freePort } from '../../support/processes/free-ports.ts'
+import { portOf } from '../../support/processes/served-app.ts'
 
-let server: HttpServer | undefined
-
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks()
-  await server?.stop()
-  server = undefined
 })
 
-async function serving(source: ReadableStream<Uint8Array>): Promise<number> {
+function serving(source: ReadableStream<Uint8Array>): Promise<number> {
   const app = new Hono()
   app.get(
     '/',
     (http) => new Response(streamBody(source, http), { headers: { 'content-type': 'application/x-ndjson' } }),
   )
-  const port = await freePort()
-  server = await listen(app, '127.0.0.1', port, 'https://ledger.example/errors')
-  return port
+  return portOf(app)
 }
 
 /** Everything that arrives until the connection closes. `seen` is called with the text so far. */

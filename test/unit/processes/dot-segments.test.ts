@@ -1,10 +1,9 @@
 /** P1: an ID such as `..` in a path is read as an ID, and not as a step of a URL. */
-import { afterEach, expect, test } from 'vitest'
-import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
+import { expect, test } from 'vitest'
 import { ProblemCheck } from '../../support/problem-check.ts'
 import type { HttpReply } from '../../support/client/client.ts'
 import { sendRaw } from '../../support/client/client-raw.ts'
-import { freePort } from '../../support/processes/free-ports.ts'
+import { portOf } from '../../support/processes/served-app.ts'
 import { createEdgeFixture } from '../api/fakes/edge-fixture.ts'
 
 const INVALID_ACCOUNT = { status: 400, slug: 'invalid-request', code: 'ERR_INVALID_ACCOUNT_ID' }
@@ -15,17 +14,9 @@ const UNAUTHORIZED = { status: 401, slug: 'unauthorized', code: 'ERR_UNAUTHORIZE
 const ONE = ['.', '%2e', '%2E'] as const
 const SEGMENTS = [...ONE, ...ONE.flatMap((first) => ONE.map((second) => `${first}${second}`))]
 
-let server: HttpServer | undefined
-
-afterEach(async () => {
-  await server?.stop()
-  server = undefined
-})
-
 async function serving() {
   const edge = createEdgeFixture()
-  const port = await freePort()
-  server = await listen(edge.app, '127.0.0.1', port, 'https://ledger.example/errors')
+  const port = await portOf(edge.app)
   const ask = (target: string, ...headers: readonly string[]): Promise<HttpReply> =>
     sendRaw(
       `http://127.0.0.1:${port}`,

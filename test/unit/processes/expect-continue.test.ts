@@ -1,22 +1,13 @@
 /** RFC 9110, 10.1.1: a client that waits for 100 (Continue) gets a refusal by its headers without sending the body. */
 import { connect } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
-import { freePort } from '../../support/processes/free-ports.ts'
+import { expect, test } from 'vitest'
+import { portOf } from '../../support/processes/served-app.ts'
 import { createEdgeFixture } from '../api/fakes/edge-fixture.ts'
-
-let server: HttpServer | undefined
-
-afterEach(async () => {
-  await server?.stop()
-  server = undefined
-})
 
 /** The status lines for a client that sends its body only after 100 (Continue), until the connection closes. */
 async function statusesOf(head: readonly string[], body: string): Promise<readonly number[]> {
   const edge = createEdgeFixture()
-  const port = await freePort()
-  server = await listen(edge.app, '127.0.0.1', port, 'https://ledger.example/errors')
+  const port = await portOf(edge.app)
   const token = await edge.tokenFor('transactor')
   const viewer = await edge.tokenFor('viewer')
   const lines = [...head, 'Host: ledger', 'Expect: 100-continue', '', ''].join('\r\n')

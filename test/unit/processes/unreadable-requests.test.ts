@@ -1,25 +1,16 @@
 /** R1: a request that cannot reach the edge gets problem details, and not an empty 400. */
-import { afterEach, expect, test } from 'vitest'
-import { type HttpServer, listen } from '../../../infra/processes/http-server.ts'
+import { expect, test } from 'vitest'
 import { ProblemCheck } from '../../support/problem-check.ts'
 import type { HttpReply } from '../../support/client/client.ts'
 import { sendRaw } from '../../support/client/client-raw.ts'
-import { freePort } from '../../support/processes/free-ports.ts'
+import { portOf } from '../../support/processes/served-app.ts'
 import { createEdgeFixture } from '../api/fakes/edge-fixture.ts'
 
 const ILLEGIBLE = { status: 400, slug: 'invalid-request', code: 'ERR_INVALID_FIELD' }
 const FAILED = { status: 503, slug: 'downstream-failure', code: 'ERR_DOWNSTREAM_FAILURE' }
 
-let server: HttpServer | undefined
-
-afterEach(async () => {
-  await server?.stop()
-  server = undefined
-})
-
-async function serving(app: Parameters<typeof listen>[0] = createEdgeFixture().app) {
-  const port = await freePort()
-  server = await listen(app, '127.0.0.1', port, 'https://ledger.example/errors')
+async function serving(app: Parameters<typeof portOf>[0] = createEdgeFixture().app) {
+  const port = await portOf(app)
   return (...lines: readonly string[]): Promise<HttpReply> =>
     sendRaw(`http://127.0.0.1:${port}`, [...lines, 'X-Request-Id: mine', 'Connection: close', '', ''].join('\r\n'))
 }
