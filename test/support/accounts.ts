@@ -38,6 +38,7 @@ export const SALT = '00112233445566778899aabbccddeeff'
 export const START_MS = 1_790_000_000_000
 /** Of commands that make no transaction. */
 export const TXN_ID = `txn_${encodeUlid({ timeMs: START_MS, counter: 0, shardId: 7, random: 0 })}`
+const STAMP = { newTxnId: TXN_ID, caller: CALLER, atMs: START_MS, salt: SALT }
 
 export function registerCommand(changes: Partial<RegisterCommand> = {}): RegisterCommand {
   return {
@@ -46,10 +47,7 @@ export function registerCommand(changes: Partial<RegisterCommand> = {}): Registe
     shardId: 7,
     key: KEY,
     registrationKey: null,
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...changes,
   }
 }
@@ -107,10 +105,7 @@ export function rotateCommand(changes: Partial<RotateKeyCommand> = {}): RotateKe
     payloadHash: sha256Hex(payload),
     signature: 'signature',
     idempotencyKey: 'rotation-1',
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...changes,
   }
 }
@@ -123,10 +118,8 @@ export function statusCommand(changes: Partial<ChangeStatusCommand> = {}): Chang
     incoming: null,
     reason: 'because',
     registrationKey: null,
-    newTxnId: TXN_ID,
+    ...STAMP,
     caller: { ...CALLER, role: 'admin' },
-    atMs: START_MS,
-    salt: SALT,
     ...changes,
   }
 }
@@ -148,10 +141,7 @@ export function registerTokenCommand(changes: Partial<RegisterTokenCommand> = {}
     signature: '',
     consentNeeded: false,
     registrationKey: `request ${serial}`,
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...changes,
   }
 }
@@ -169,10 +159,7 @@ export function registerClassCommand(changes: Partial<RegisterClassCommand> = {}
     signature: '',
     consentNeeded: false,
     registrationKey: `request ${serial}`,
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...changes,
   }
 }
@@ -194,10 +181,7 @@ export function mintCommand(
     payload,
     payloadHash: sha256Hex(payload),
     signature: 'signature',
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...fields,
   }
 }
@@ -209,10 +193,7 @@ export function registerGroupCommand(terms: Terms, changes: Partial<RegisterGrou
     groupId: terms.groupId,
     terms,
     registrationKey: `request ${serial}`,
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...changes,
   }
 }
@@ -223,10 +204,7 @@ export function revertGroupCommand(groupId: string, changes: Partial<RevertGroup
     groupId,
     reason: 'because',
     transactions: [],
-    newTxnId: TXN_ID,
-    caller: CALLER,
-    atMs: START_MS,
-    salt: SALT,
+    ...STAMP,
     ...changes,
   }
 }

@@ -36,6 +36,20 @@ const RECORD: TransactionRecord = {
   keyId: 'in no receipt',
 }
 
+const OF_BOB: TransactionRecord = {
+  ...RECORD,
+  accountId: 'bob',
+  shardId: 0,
+  tokenId: 'EUR',
+  counterTxnId: 'txn_01M80E1PV60000G0W1DNTF3NMN',
+  createdAtMs: START_MS + 2_000,
+  processedAtMs: START_MS + 2_001,
+  sequence: 2,
+  previousHash: '6f'.repeat(32),
+  auditHash: '5e'.repeat(32),
+  payloadHash: '70'.repeat(32),
+}
+
 export interface GoldenReceipt {
   readonly transaction: TransactionRecord
   readonly payload: string
@@ -69,14 +83,7 @@ export const COMPLETED_EXCHANGE: GoldenReceipt = {
 /** Of an entry from before format 2. */
 export const FIRST_FORMAT_EXCHANGE: GoldenReceipt = {
   transaction: {
-    ...RECORD,
-    metadata: { b: '2', '9': 'nine', a: 'a "quoted" \\ é', '10': 'ten' },
-    receive: { tokenId: 'EUR', amount: '95.25' },
-    counterTxnId: 'txn_01M80E1PV6000010W1DNTF3NMN',
-    processedAtMs: START_MS + 1_500,
-    sequence: 7,
-    previousHash: '2b'.repeat(32),
-    auditHash: '1a'.repeat(32),
+    ...COMPLETED_EXCHANGE.transaction,
     entry: {
       format: 1,
       salt: 'in no receipt',
@@ -111,23 +118,13 @@ export const FAILED_EXCHANGE_OF_NFTS: GoldenReceipt = {
 /** The receiver of a transfer gives it back. */
 export const COMPENSATING_DEBIT: GoldenReceipt = {
   transaction: {
-    ...RECORD,
+    ...OF_BOB,
     txnId: 'txn_01M80E1PV60000080W1DNTF3NM',
-    accountId: 'bob',
-    shardId: 0,
     type: 'debit',
     amount: '7',
-    tokenId: 'EUR',
     origin: 'ledger',
     toAccountId: 'alice@example',
     compensates: 'txn_01M80E1PV6000010W1DNTF3NMN',
-    counterTxnId: 'txn_01M80E1PV60000G0W1DNTF3NMN',
-    createdAtMs: START_MS + 2_000,
-    processedAtMs: START_MS + 2_001,
-    sequence: 2,
-    previousHash: '6f'.repeat(32),
-    auditHash: '5e'.repeat(32),
-    payloadHash: '70'.repeat(32),
   },
   payload:
     '{"account_id":"bob","amount":"7","audit_hash":"sha256:5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","compensates":"txn_01M80E1PV6000010W1DNTF3NMN","counter_txn_id":"txn_01M80E1PV60000G0W1DNTF3NMN","created_at":"2026-09-21T14:13:22.123Z","format":1,"group_id":"5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","origin":"ledger","previous_hash":"sha256:6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f","processed_at":"2026-09-21T14:13:22.124Z","sequence":2,"shard_id":0,"status":"completed","submission_hash":"sha256:7070707070707070707070707070707070707070707070707070707070707070","to_account_id":"alice@example","token_id":"EUR","txn_id":"txn_01M80E1PV60000080W1DNTF3NM","type":"debit"}',
@@ -159,22 +156,12 @@ export const COMPENSATING_CREDIT: GoldenReceipt = {
 /** The receiver of a transfer refunds a part of it. */
 export const REFUND: GoldenReceipt = {
   transaction: {
-    ...RECORD,
+    ...OF_BOB,
     txnId: 'txn_01M80E1PV60000R0W1DNTF3NMN',
-    accountId: 'bob',
-    shardId: 0,
     type: 'transfer',
     amount: '2',
-    tokenId: 'EUR',
     toAccountId: 'alice@example',
     refunds: 'txn_01M80E1PV6000010W1DNTF3NMN',
-    counterTxnId: 'txn_01M80E1PV60000G0W1DNTF3NMN',
-    createdAtMs: START_MS + 2_000,
-    processedAtMs: START_MS + 2_001,
-    sequence: 2,
-    previousHash: '6f'.repeat(32),
-    auditHash: '5e'.repeat(32),
-    payloadHash: '70'.repeat(32),
   },
   payload:
     '{"account_id":"bob","amount":"2","audit_hash":"sha256:5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","counter_txn_id":"txn_01M80E1PV60000G0W1DNTF3NMN","created_at":"2026-09-21T14:13:22.123Z","format":1,"group_id":"5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","origin":"client","previous_hash":"sha256:6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f","processed_at":"2026-09-21T14:13:22.124Z","refunds":"txn_01M80E1PV6000010W1DNTF3NMN","sequence":2,"shard_id":0,"status":"completed","submission_hash":"sha256:7070707070707070707070707070707070707070707070707070707070707070","to_account_id":"alice@example","token_id":"EUR","txn_id":"txn_01M80E1PV60000R0W1DNTF3NMN","type":"transfer"}',
@@ -183,23 +170,13 @@ export const REFUND: GoldenReceipt = {
 /** The beneficiary of a hold captures a part of it. */
 export const CAPTURE: GoldenReceipt = {
   transaction: {
-    ...RECORD,
+    ...OF_BOB,
     txnId: 'txn_01M80E1PV60000R0W1DNTF3NMN',
-    accountId: 'bob',
-    shardId: 0,
     type: 'transfer',
     amount: '2',
-    tokenId: 'EUR',
     groupId: null,
     fromAccountId: 'alice@example',
     holdId: 'hld_01M80E1PV6000010W1DNTF3NMN',
-    counterTxnId: 'txn_01M80E1PV60000G0W1DNTF3NMN',
-    createdAtMs: START_MS + 2_000,
-    processedAtMs: START_MS + 2_001,
-    sequence: 2,
-    previousHash: '6f'.repeat(32),
-    auditHash: '5e'.repeat(32),
-    payloadHash: '70'.repeat(32),
   },
   payload:
     '{"account_id":"bob","amount":"2","audit_hash":"sha256:5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","counter_txn_id":"txn_01M80E1PV60000G0W1DNTF3NMN","created_at":"2026-09-21T14:13:22.123Z","format":1,"from_account_id":"alice@example","hold_id":"hld_01M80E1PV6000010W1DNTF3NMN","key_id":"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0","ledger_id":"ledger-1","origin":"client","previous_hash":"sha256:6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f","processed_at":"2026-09-21T14:13:22.124Z","sequence":2,"shard_id":0,"status":"completed","submission_hash":"sha256:7070707070707070707070707070707070707070707070707070707070707070","token_id":"EUR","txn_id":"txn_01M80E1PV60000R0W1DNTF3NMN","type":"transfer"}',
