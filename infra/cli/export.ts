@@ -13,7 +13,7 @@ import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
 import { readRecipient } from './recipient.ts'
 import { readJwks } from './verify/export-file.ts'
 import { checkExportFile, summaryText } from './verify/verify-export.ts'
-import type { ReceiptKeys } from './verify/verify-receipt.ts'
+import type { ReceiptKeys } from './verify/jwks.ts'
 
 const MAX_ACCOUNTS = 1_000
 const OK = 200

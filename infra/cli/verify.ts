@@ -1,24 +1,27 @@
 /** `ledger verify`. Does not load the PostgreSQL driver unless it verifies a checkpoint against the database. */
 import { InvalidArgumentError } from 'commander'
-import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import type { GivenAssertion } from '../../api/schemas/requests/assertion.ts'
+import { chainHash, showHash } from '../../actors/audit-chain.ts'
+import type { VerifiedChain } from '../../api/client/index.ts'
+import { type GivenEntry, judgeChain } from '../../api/client/verify/verify-chain.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { addExamples } from './common/examples.ts'
 import { readGivenText } from './common/given-file.ts'
 import { shownJson } from './common/shown-text.ts'
 import { addSessionOptions, type SessionOptions } from './profile/session.ts'
 import { type Exported, readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
-import { type CheckedChain, type GivenEntry, verifyChain } from './verify/verify-chain.ts'
-import { isExport, verifyExport } from './verify/verify-export.ts'
 import {
-  problemOfGivenAssertion,
-  problemOfLiabilityProof,
-  type GivenLiabilityProof,
-} from './verify/verify-liabilities.ts'
-import { gapIn, type GivenStatement, problemOfPage, statementsOf } from './verify/verify-statement.ts'
-import { problemOfReceipt, unsuitableJwks, type GivenReceipt, type ReceiptKeys } from './verify/verify-receipt.ts'
+  checkAssertion,
+  checkProof,
+  checkReceipt,
+  checkStatement,
+  type Finding,
+  mixedLedgers,
+  statementsOf,
+} from './verify/findings.ts'
+import type { ReceiptKeys } from './verify/jwks.ts'
+import { isExport, verifyExport } from './verify/verify-export.ts'
 
-const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [] }
+const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [], document: { keys: [] } }
 const TIP = /^sha256:[0-9a-f]{64}$/
 const JWKS_MISSING = '--jwks is missing: it is needed to verify signatures'
 
@@ -144,23 +147,20 @@ function noneFound(): Exported {
   return { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
 }
 
-function verifyFound(
+async function verifyFound(
   { pages, receipts, assertions, proofs, statements }: Exported,
   { keys, tip }: { readonly keys: ReceiptKeys; readonly tip: string | undefined },
   io: CommandIo,
-): boolean {
+): Promise<boolean> {
   const chains = checkChains(pages, tip, io)
   if (chains === undefined) return false
-  return printed(
-    [
-      ...receipts.map((given) => checkReceipt(given, keys, chains)),
-      ...mixedLedgers(receipts),
-      ...assertions.map((given) => checkAssertion(given, keys)),
-      ...proofs.map((given) => checkProof(given, keys)),
-      ...statementsOf(statements).map((given) => checkStatement(given, keys)),
-    ],
-    io,
-  )
+  const findings: Finding[] = []
+  for (const given of receipts) findings.push(await checkReceipt(given, keys, chains))
+  findings.push(...mixedLedgers(receipts))
+  for (const given of assertions) findings.push(await checkAssertion(given, keys))
+  for (const given of proofs) findings.push(await checkProof(given, keys))
+  for (const given of statementsOf(statements)) findings.push(await checkStatement(given, keys))
+  return printed(findings, io)
 }
 
 async function readKeys(jwks: string, io: CommandIo): Promise<ReceiptKeys> {
@@ -192,32 +192,37 @@ function checkChains(
   pages: readonly ExportedPage[],
   tip: string | undefined,
   io: CommandIo,
-): readonly CheckedChain[] | undefined {
-  const chains: CheckedChain[] = []
+): readonly VerifiedChain[] | undefined {
+  const chains: VerifiedChain[] = []
   const byAccount = groupPages(pages)
   if (tip !== undefined && byAccount.length !== 1) throw new UsageError('--tip needs the chain of exactly one account')
   for (const { accountId, entries, total } of byAccount) {
-    const result = verifyChain(entries)
+    const result = judgeChain(entries, hashOf)
     if (!result.ok) {
-      const { sequence, txnId, problem } = result.problem
-      io.out(`TAMPERED: entry ${sequence}${txnId === null ? '' : ` (${txnId})`}: ${problem}\n`)
+      const { sequence, txnId, problem } = result
+      io.out(`TAMPERED: entry ${sequence}${(txnId ?? null) === null ? '' : ` (${txnId})`}: ${problem}\n`)
       return undefined
     }
-    if (tip !== undefined && result.chain.tip !== tip) {
-      io.out(`TAMPERED: the chain ends with ${result.chain.tip}, not with ${tip}\n`)
+    if (tip !== undefined && result.tip !== tip) {
+      io.out(`TAMPERED: the chain ends with ${result.tip}, not with ${tip}\n`)
       return undefined
     }
-    if (result.chain.entries.size < total) {
-      io.out(`INCOMPLETE: the files have ${result.chain.entries.size} of ${total} entries: give all pages\n`)
+    if (result.entries.size < total) {
+      io.out(`INCOMPLETE: the files have ${result.entries.size} of ${total} entries: give all pages\n`)
       return undefined
     }
-    const chain = { ...result.chain, accountId: result.chain.accountId === '' ? accountId : result.chain.accountId }
+    const chain = { ...result, accountId: result.accountId === '' ? accountId : result.accountId }
     const erased =
       chain.erased === 0 ? '' : ` (${chain.erased} of them with an erased payload: only their links can be verified)`
     io.out(`ok: chain of ${chain.accountId}, ${chain.entries.size} entries${erased}, ends with ${chain.tip}\n`)
     chains.push(chain)
   }
   return chains
+}
+
+/** In this thread: WebCrypto needs about ten times as long. */
+function hashOf({ previous_hash: previous, payload }: GivenEntry): string {
+  return showHash(chainHash(previous.replace('sha256:', ''), payload ?? ''))
 }
 
 interface GivenChain {
@@ -244,77 +249,7 @@ function groupPages(pages: readonly ExportedPage[]): readonly GivenChain[] {
     .map(({ accountId, entries, total }) => ({ accountId, entries, total: Number.isFinite(total) ? total : 0 }))
 }
 
-interface Finding {
-  readonly ok: boolean
-  readonly lines: readonly string[]
-}
-
 function printed(findings: readonly Finding[], io: CommandIo): boolean {
   for (const { lines } of findings) for (const line of lines) io.out(`${line}\n`)
   return findings.every(({ ok }) => ok)
-}
-
-/** `signed`: has the members ledger_id and key_id. `shown`: follows `ok: ` in the line of a success. */
-function finding(
-  name: string,
-  signed: JsonObject,
-  keys: ReceiptKeys,
-  problemOf: () => string | undefined,
-  shown: readonly string[] = [name],
-): Finding {
-  const unsuitable = unsuitableJwks(signed, keys)
-  if (unsuitable !== undefined) return { ok: false, lines: [`NOT CHECKED: ${name}: ${unsuitable}`] }
-  const problem = problemOf()
-  if (problem !== undefined) return { ok: false, lines: [`TAMPERED: ${name}: ${problem}`] }
-  return { ok: true, lines: shown.map((text) => `ok: ${text}`) }
-}
-
-function checkReceipt(given: GivenReceipt, keys: ReceiptKeys, chains: readonly CheckedChain[]): Finding {
-  const { txn_id: txnId, account_id: accountId } = given.receipt
-  const chain = chains.find((candidate) => candidate.accountId === accountId)
-  const name = `receipt of ${typeof txnId === 'string' ? txnId : '(no txn_id)'}`
-  const shown = chain === undefined ? `${name} (its chain is not in the files)` : name
-  return finding(name, given.receipt, keys, () => problemOfReceipt(given, keys, chain), [shown])
-}
-
-function mixedLedgers(receipts: readonly GivenReceipt[]): readonly Finding[] {
-  const ledgers = new Set(receipts.map(({ receipt }) => receipt['ledger_id']))
-  return ledgers.size > 1 ? [{ ok: false, lines: ['TAMPERED: the receipts are of different ledgers'] }] : []
-}
-
-function checkAssertion(given: GivenAssertion, keys: ReceiptKeys): Finding {
-  const { requester, generated_at: generatedAt } = given.result
-  const name = `${given.assertionType} for ${quoted(requester)} of ${quoted(generatedAt)}`
-  return finding(name, given.result, keys, () => problemOfGivenAssertion(given, keys))
-}
-
-function checkProof(given: GivenLiabilityProof, keys: ReceiptKeys): Finding {
-  const { accountId, assertion, proofs } = given
-  const name = `liability proof of ${accountId}`
-  const of = `in the liabilities of ${quoted(assertion.result['as_of'])}`
-  const shown =
-    proofs.length === 0
-      ? [`the proof of ${accountId} has no token ${of}, so it proves nothing`]
-      : proofs.map(({ amount, tokenId }) => `${accountId} is owed ${amount} ${tokenId} ${of}`)
-  return finding(name, assertion.result, keys, () => problemOfLiabilityProof(given, keys), shown)
-}
-
-function checkStatement(given: GivenStatement, keys: ReceiptKeys): Finding {
-  const { name, pages } = given
-  const lines: string[] = []
-  for (const page of pages) {
-    const ofPage = `${name}, behind entry ${quoted(page.signed['opening_sequence'])}`
-    const found = finding(ofPage, page.signed, keys, () => problemOfPage(page, keys))
-    if (!found.ok) lines.push(...found.lines)
-  }
-  if (lines.length > 0) return { ok: false, lines }
-  const gap = gapIn(given)
-  if (gap !== undefined) return { ok: false, lines: [`INCOMPLETE: ${name}: ${gap}: give all pages`] }
-  const [opening, closing] = [pages[0]?.signed['opening'], pages.at(-1)?.signed['closing']]
-  return { ok: true, lines: [`ok: ${name}: opens with ${quoted(opening)}, closes with ${quoted(closing)}`] }
-}
-
-/** Quotes a value from the file, which may contain anything. */
-function quoted(member: Json | undefined): string {
-  return JSON.stringify(member ?? null)
 }

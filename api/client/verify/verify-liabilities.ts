@@ -12,8 +12,9 @@
 import { canonicalJson } from '../../../actors/canonical-json.ts'
 import { formatQuantity, parseQuantity, type Quantity } from '../../../actors/money.ts'
 import { type Bytes, concat, fromHex, hex, sha256, utf8 } from '../signing/bytes.ts'
-import type { InclusionShare, KeySet, LiabilityProof, TokenInclusion } from '../generated/api-types.ts'
+import type { InclusionShare, LiabilityProof, TokenInclusion } from '../generated/api-types.ts'
 import { definedMembers } from '../signing/sign-order.ts'
+import type { TrustedKeys } from './service-signature.ts'
 import { judged, tampered, type Verdict } from './verdict.ts'
 import { assertionProblem } from './verify-assertion.ts'
 
@@ -33,7 +34,7 @@ const NONCE_BYTES = 16
 const MAX_LEVELS = 40
 
 /** `proof`: with the proofs of all its pages. */
-export async function verifyLiabilityProof(proof: LiabilityProof, keySet: KeySet): Promise<Verdict> {
+export async function verifyLiabilityProof(proof: LiabilityProof, keySet: TrustedKeys): Promise<Verdict> {
   return judged<Verdict>(async () => {
     const { account_id: accountId, assertion, totals, proofs } = proof
     const invalid = await assertionProblem(assertion, keySet)

@@ -5,9 +5,9 @@
  *   W3. If the order is given, the receipt is of this order.
  */
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import type { KeySet, Receipt } from '../generated/api-types.ts'
+import type { Receipt } from '../generated/api-types.ts'
 import { definedMembers, orderHash } from '../signing/sign-order.ts'
-import { signatureProblem } from './service-signature.ts'
+import { signatureProblem, type TrustedKeys } from './service-signature.ts'
 import { judged, tampered, type Verdict } from './verdict.ts'
 import type { BrokenChain, VerifiedChain, VerifiedEntry } from './verify-chain.ts'
 
@@ -39,7 +39,7 @@ const SHARED_FIELDS = [
 /** `keySet`: of `/.well-known/jwks.json`, from a source that you trust. */
 export async function verifyReceipt(
   { receipt, signature }: Receipt,
-  keySet: KeySet,
+  keySet: TrustedKeys,
   { chain, order }: ReceiptExpectation = {},
 ): Promise<Verdict> {
   return judged<Verdict>(async () => {

@@ -4,31 +4,44 @@
  *   S2. `opening` and the amounts add up to each `balance_after`, and to `closing`.
  *   S3. The pages follow each other without a gap, and the first and the last are there.
  */
-import { parseQuantity } from '../../../actors/money.ts'
-import type { KeySet, Statement } from '../generated/api-types.ts'
-import { signatureProblem } from './service-signature.ts'
-import { judged, tampered, type Verdict } from './verdict.ts'
+import { isDecimalString, parseQuantity, type Quantity } from '../../../actors/money.ts'
+import type { Statement } from '../generated/api-types.ts'
+import { signatureProblem, type TrustedKeys } from './service-signature.ts'
+import { type Invalid, judged, tampered, type Verdict } from './verdict.ts'
 
-const CHANGE = /^[+-][0-9]/
+const SIGN = /^[+-]/
 
 /** `pages`: all pages of one statement, in any order. */
-export async function verifyStatement(pages: readonly Statement[], keySet: KeySet): Promise<Verdict> {
+export async function verifyStatement(pages: readonly Statement[], keySet: TrustedKeys): Promise<Verdict> {
   return judged<Verdict>(async () => {
-    const [first, ...others] = pages.toSorted((one, other) => orderOf(one) - orderOf(other))
+    const [first, ...others] = inOrder(pages)
     if (first === undefined) return incomplete('it has no pages')
     const sorted = [first, ...others]
     for (const page of sorted) {
-      const { signature, next_page_token: _, ...signed } = page
-      const claim = { signed, signature, purpose: 'assertion', timeMember: 'generated_at' } as const
-      const invalid = await signatureProblem(claim, keySet)
+      const invalid = await pageProblem(page, keySet)
       if (invalid !== undefined) return invalid
-      const problem = problemOfSum(page)
-      if (problem !== undefined) return tampered(problem)
     }
     if (others.some((page) => nameOf(page) !== nameOf(first))) return incomplete('its pages are of several statements')
     const gap = gapIn(sorted)
     return gap === undefined ? { ok: true, proved: provedBy(first, sorted.at(-1) ?? first) } : incomplete(gap)
   })
+}
+
+/** Why a page is invalid by itself; undefined if it is valid (S1, S2). Throws for a malformed page. */
+async function pageProblem(page: Statement, keySet: TrustedKeys): Promise<Invalid | undefined> {
+  const { signature, next_page_token: _, ...signed } = page
+  const claim = { signed, signature, purpose: 'assertion', timeMember: 'generated_at' } as const
+  const problem = (await signatureProblem(claim, keySet)) ?? problemOfSum(page)
+  return typeof problem === 'string' ? tampered(problem) : problem
+}
+
+/** The verdict on one page alone. */
+export async function verifyPage(page: Statement, keySet: TrustedKeys): Promise<Verdict> {
+  return judged<Verdict>(async () => (await pageProblem(page, keySet)) ?? { ok: true, proved: [] })
+}
+
+export function inOrder(pages: readonly Statement[]): readonly Statement[] {
+  return pages.toSorted((one, other) => orderOf(one) - orderOf(other))
 }
 
 function incomplete(problem: string): Verdict {
@@ -44,15 +57,21 @@ function provedBy({ ledger_id, account_id, token_id, from, opening }: Statement,
 }
 
 function problemOfSum({ opening, opening_sequence: first, movements, closing }: Statement): string | undefined {
-  let [balance, last] = [parseQuantity(opening), first ?? -1]
+  let [balance, last] = [quantityOf(opening), first ?? -1]
   for (const { sequence, amount, balance_after: after } of movements) {
     if (sequence <= last) return `movement ${sequence} is out of order`
-    if (!CHANGE.test(amount)) return `the amount of movement ${sequence} has no sign`
-    balance += parseQuantity(amount.replace('+', ''))
+    if (!SIGN.test(amount)) return `the amount of movement ${sequence} has no sign`
+    balance += (amount.startsWith('-') ? -1n : 1n) * quantityOf(amount.slice(1))
     last = sequence
-    if (parseQuantity(after) !== balance) return `the balance after movement ${sequence} does not add up`
+    if (quantityOf(after) !== balance) return `the balance after movement ${sequence} does not add up`
   }
-  return balance === parseQuantity(closing) ? undefined : 'its opening and movements do not add up to its closing'
+  return balance === quantityOf(closing) ? undefined : 'its opening and movements do not add up to its closing'
+}
+
+/** Throws a RangeError for anything but a decimal string. */
+function quantityOf(text: string): Quantity {
+  if (!isDecimalString(text)) throw new RangeError('A quantity is malformed.')
+  return parseQuantity(text)
 }
 
 function nameOf({ account_id, token_id, from, to }: Statement): string {
@@ -64,7 +83,7 @@ function orderOf({ opening_sequence: first, closing_sequence: last }: Statement)
 }
 
 /** Why valid pages, in order, are no whole statement; undefined if they are (S3). */
-function gapIn(pages: readonly Statement[]): string | undefined {
+export function gapIn(pages: readonly Statement[]): string | undefined {
   let before: Statement | undefined
   if (pages[0]?.first_page !== true) return 'its first page is missing'
   for (const page of pages) {

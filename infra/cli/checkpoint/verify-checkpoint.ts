@@ -23,7 +23,7 @@ import { onConnection } from './checkpoint.ts'
 import { CommandFailed, type CommandIo } from '../common/command.ts'
 import { withLedger } from '../common/configured.ts'
 import { unreadable } from '../common/given-file.ts'
-import { type ReceiptKeys, unsuitableJwks } from '../verify/verify-receipt.ts'
+import { type ReceiptKeys, unsuitableJwks } from '../verify/jwks.ts'
 
 const ACCOUNTS_PER_STATEMENT = 1_000
 const PROGRESS_ACCOUNTS = 100_000

@@ -4,15 +4,12 @@
  * A file is one JSON value, a list of values, or one value a line (NDJSON).
  */
 import * as v from 'valibot'
-import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import type { Json } from '../../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../../api/http/json-text.ts'
-import type { GivenAssertion } from '../../../api/schemas/requests/assertion.ts'
+import type { Assertion, GivenEntry, KeySet, LiabilityProof, Receipt, Statement } from '../../../api/client/index.ts'
 import { jwksSchema } from '../../keys/jwks.ts'
 import { CommandFailed } from '../common/command.ts'
-import type { GivenEntry } from './verify-chain.ts'
-import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
-import type { GivenLiabilityProof } from './verify-liabilities.ts'
-import type { GivenStatementPage } from './verify-statement.ts'
+import type { ReceiptKeys } from './jwks.ts'
 
 export interface ExportedPage {
   /** The account_id of the page, if it has one. */
@@ -24,18 +21,14 @@ export interface ExportedPage {
 
 export interface Exported {
   readonly pages: ExportedPage[]
-  readonly receipts: GivenReceipt[]
-  readonly assertions: GivenAssertion[]
-  readonly proofs: GivenLiabilityProof[]
-  readonly statements: GivenStatementPage[]
+  readonly receipts: Receipt[]
+  readonly assertions: Assertion[]
+  readonly proofs: LiabilityProof[]
+  readonly statements: Statement[]
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/
-const hashSchema = v.pipe(
-  v.string(),
-  v.regex(HASH),
-  v.transform((shown) => shown.slice('sha256:'.length)),
-)
+const hashSchema = v.pipe(v.string(), v.regex(HASH))
 const entrySchema = v.object({
   sequence: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   txn_id: v.nullable(v.string()),
@@ -49,42 +42,32 @@ const pageSchema = v.object({
   entries: v.array(v.unknown()),
 })
 const receiptSchema = v.object({ receipt: v.record(v.string(), v.unknown()), signature: v.string() })
-const assertionSchema = v.pipe(
-  v.object({ assertion_type: v.string(), result: v.record(v.string(), v.unknown()), signature: v.string() }),
-  v.transform(({ assertion_type: assertionType, result, signature }): GivenAssertion => {
-    return { assertionType, result: result as JsonObject, signature }
-  }),
-)
+const assertionSchema = v.object({
+  assertion_type: v.string(),
+  result: v.record(v.string(), v.unknown()),
+  signature: v.string(),
+})
 const statementSchema = v.looseObject({ opening: v.string(), movements: v.array(v.unknown()), signature: v.string() })
-const proofSchema = v.pipe(
-  v.object({
-    account_id: v.string(),
-    merkle_root: hashSchema,
-    totals: v.array(v.object({ token_id: v.string(), root: hashSchema, total: v.string() })),
-    proofs: v.array(
-      v.object({
-        token_id: v.string(),
-        amount: v.string(),
-        shares: v.array(
-          v.object({
-            index: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-            amount: v.string(),
-            nonce: v.string(),
-            siblings: v.array(v.object({ hash: hashSchema, sum: v.string() })),
-          }),
-        ),
-      }),
-    ),
-    assertion: assertionSchema,
-  }),
-  v.transform((shown): GivenLiabilityProof => ({
-    accountId: shown.account_id,
-    merkleRoot: shown.merkle_root,
-    totals: shown.totals.map(({ token_id: tokenId, ...rest }) => ({ tokenId, ...rest })),
-    proofs: shown.proofs.map(({ token_id: tokenId, ...rest }) => ({ tokenId, ...rest })),
-    assertion: shown.assertion,
-  })),
-)
+const proofSchema = v.object({
+  account_id: v.string(),
+  merkle_root: hashSchema,
+  totals: v.array(v.object({ token_id: v.string(), root: hashSchema, total: v.string() })),
+  proofs: v.array(
+    v.object({
+      token_id: v.string(),
+      amount: v.string(),
+      shares: v.array(
+        v.object({
+          index: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+          amount: v.string(),
+          nonce: v.string(),
+          siblings: v.array(v.object({ hash: hashSchema, sum: v.string() })),
+        }),
+      ),
+    }),
+  ),
+  assertion: assertionSchema,
+})
 
 /** Adds the values of a file to `found`. `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
 export function readExport(text: string, name: string, found: Exported): void {
@@ -92,12 +75,12 @@ export function readExport(text: string, name: string, found: Exported): void {
   const loose: GivenEntry[] = []
   for (const value of valuesOf(text, name)) {
     const assertion = v.safeParse(assertionSchema, value)
-    if (assertion.success) assertions.push(assertion.output)
+    if (assertion.success) assertions.push(assertion.output as object as Assertion)
     else if (looksLikeProof(value)) proofs.push(readProof(value, name))
     else if (v.is(statementSchema, value)) {
-      statements.push(readStatement(value))
+      statements.push(value as object as Statement)
     } else if (v.is(receiptSchema, value)) {
-      receipts.push({ receipt: value.receipt as JsonObject, signature: value.signature })
+      receipts.push(value as object as Receipt)
     } else if (v.is(pageSchema, value)) {
       const entries = value.entries.map((entry) => readEntry(entry, name))
       pages.push({ accountId: value.account_id, total: value.total_count, entries })
@@ -110,21 +93,16 @@ export function readJwks(text: string, name: string): ReceiptKeys {
   const [value] = valuesOf(text, name)
   const read = v.safeParse(jwksSchema, value)
   if (!read.success) throw new CommandFailed(`${name} is not a JWKS document of a ledger`)
-  return { name, ledgerId: read.output.ledger_id, keys: read.output.keys }
-}
-
-function readStatement({ signature, ...page }: v.InferOutput<typeof statementSchema>): GivenStatementPage {
-  const { next_page_token: _, ...signed } = page
-  return { signed: signed as JsonObject, signature }
+  return { name, ledgerId: read.output.ledger_id, keys: read.output.keys, document: value as object as KeySet }
 }
 
 function looksLikeProof(value: Json): boolean {
   return v.is(v.object({ proofs: v.array(v.unknown()) }), value)
 }
 
-function readProof(value: Json, name: string): GivenLiabilityProof {
+function readProof(value: Json, name: string): LiabilityProof {
   const read = v.safeParse(proofSchema, value)
-  if (read.success) return read.output
+  if (read.success) return value as object as LiabilityProof
   throw new CommandFailed(
     `${name}: a value is not a proof of liabilities (wrong: ${v.getDotPath(read.issues[0]) ?? 'the whole value'})`,
   )
@@ -139,14 +117,7 @@ function readEntry(value: unknown, name: string): GivenEntry {
       `${name}: ${sequence} is neither an entry of an audit chain nor a receipt (wrong: ${field})`,
     )
   }
-  const entry = read.output
-  return {
-    sequence: entry.sequence,
-    txnId: entry.txn_id,
-    previousHash: entry.previous_hash,
-    auditHash: entry.audit_hash,
-    payload: entry.payload,
-  }
+  return read.output
 }
 
 /** The values of a file; lists are flattened. */

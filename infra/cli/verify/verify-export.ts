@@ -6,7 +6,7 @@ import { LinesBroken, linesOf } from '../../portability/export-file.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { CommandIo } from '../common/command.ts'
 import { jsonObjectOf, unreadable } from '../common/given-file.ts'
-import { type ReceiptKeys, unsuitableJwks } from './verify-receipt.ts'
+import { type ReceiptKeys, unsuitableJwks } from './jwks.ts'
 
 const HEAD_BYTES = 8_192
 /** Members of an export's line in canonical order. No response of the API has them. */

@@ -163,7 +163,7 @@ describe('a proof of liabilities', () => {
     [
       'L1: a total that was not signed',
       (copy) => void (copy.assertion.result = { ...copy.assertion.result, total_liabilities: '1' }),
-      /signature does not match/,
+      /signature does not verify/,
     ],
     [
       'L1: a signature over a total that does not add up',
@@ -185,7 +185,7 @@ describe('a proof of liabilities', () => {
 
   test.each<[string, object, RegExp]>([
     ['a revoked key', { ...KEY, revoked: { revoked_at: 1 } }, /revoked/],
-    ['a key of another purpose', { ...KEY, purpose: 'receipt' }, /not for assertions/],
+    ['a key of another purpose', { ...KEY, purpose: 'receipt' }, /another purpose/],
     ['a key that was not in use', { ...KEY, exp: Date.parse('2026-02-01T00:00:00Z') / 1000 }, /was not in use/],
   ])('is refused under %s, and so is the assertion', async (_, key, problem) => {
     const { code, out } = await verify([proof, proof.assertion], { ...JWKS, keys: [key] })

@@ -85,7 +85,7 @@ describe('ledger verify', () => {
     [{ closing: '0.6' }, 'its opening and movements do not add up to its closing'],
     [{ opening: '99' }, 'the balance after movement 5 does not add up'],
     [{ opening_sequence: 5 }, 'movement 5 is out of order'],
-    [{ opening: '-1' }, 'it is no statement (wrong: opening)'],
+    [{ opening: '-1' }, 'it is malformed'],
   ] as const)('S2: a signed page that does not add up is not accepted: %j', async ([change, problem]) => {
     const { code, out } = await verified(signed({ ...FIRST, ...change }), signed(SECOND))
     expect([code, out]).toEqual([1, expect.stringContaining(`: ${problem}`)])
@@ -97,7 +97,7 @@ describe('ledger verify', () => {
     expect((await verified(signed(SECOND))).out).toContain('its first page is missing')
     const third = { ...SECOND, opening: '7', closing: '7', opening_sequence: 12, closing_sequence: 12 }
     const { code, out } = await verified(signed(FIRST), signed(third))
-    expect([code, out]).toEqual([1, expect.stringContaining('no page goes on behind entry 9')])
+    expect([code, out]).toEqual([1, expect.stringContaining('no page continues after entry 9')])
   })
 
   test('an assertion key that is not yet in use signs nothing', async () => {

@@ -197,7 +197,7 @@ describe('a receipt', () => {
       'signature does not verify',
     ],
     ['W1: garbage for a signature', { ...receiptOf(ENTRY), signature: 'AAAA' }, 'signature does not verify'],
-    ['W1: a key without an ID', receiptOf(ENTRY, { key_id: 7 }), 'not in the JWKS'],
+    ['W1: a key without an ID', receiptOf(ENTRY, { key_id: 7 }), 'not in the key set'],
     ['W1: before the key was in use', receiptOf(ENTRY, { processed_at: '2025-12-31T23:54:59.999Z' }), 'was not in use'],
     ['W1: after the key was in use', receiptOf(ENTRY, { processed_at: '2027-01-01T00:05:00.001Z' }), 'was not in use'],
     ['W1: of no ledger', receiptOf(ENTRY, { ledger_id: null }), 'its ledger_id is not'],

@@ -126,8 +126,8 @@ describe('a receipt', () => {
 
   test.for([
     ['receipt.amount', '1000', 'tampered', /signature/],
-    ['receipt.key_id', 'another', 'wrong_keys', /names key "another"/],
-    ['receipt.ledger_id', 'another', 'wrong_keys', /is of ledger "another"/],
+    ['receipt.key_id', 'another', 'wrong_keys', /key_id is not in the key set/],
+    ['receipt.ledger_id', 'another', 'wrong_keys', /ledger_id is not that of the key set/],
     ['receipt.processed_at', '2099-01-01T00:00:00.000Z', 'tampered', /signature/],
     ['receipt.processed_at', 'yesterday', 'tampered', /not in use/],
     ['signature', 'AAAA', 'tampered', /signature/],
