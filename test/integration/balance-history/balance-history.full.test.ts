@@ -5,7 +5,7 @@ import { expectBalancesAt, expectStatement } from './checks.ts'
 
 const ORDERS = 100_000
 
-test(`the books of ${ORDERS} random orders are those of the ledger`, { timeout: 1_800_000 }, async () => {
+test(`the books of ${ORDERS} random orders are those of the ledger`, { timeout: 7_200_000 }, async () => {
   const kept = await keepBooks(ORDERS, 32)
   try {
     const [first] = kept.bookmarks
