@@ -22,8 +22,8 @@ const run = promisify(execFile)
 let project = ''
 
 /** The output of the compiler; empty if it finds no error. */
-async function problemsIn(file: string, lib: string): Promise<string> {
-  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--lib', lib, '--types', '']
+async function problemsIn(file: string, lib: string, types = ''): Promise<string> {
+  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--lib', lib, '--types', types]
   const args = [TSC, '--ignoreConfig', ...options, file]
   return run(process.execPath, args, { cwd: project }).then(
     ({ stdout }) => stdout,
@@ -65,13 +65,20 @@ describe('the packed client', () => {
   })
 })
 
-describe('the packed command', () => {
-  test('runs with the dependencies of the package, and builds nothing', async () => {
+describe('with its dependencies', () => {
+  beforeAll(async () => {
     const packages = await readdir(join(ROOT, 'node_modules'))
     const missing = packages.filter((name) => name !== 'ledger' && !name.startsWith('.'))
     const link = (name: string): Promise<void> =>
       symlink(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
     await Promise.all(missing.map(link))
+  })
+
+  test('the packed client type-checks with the types of Node.js alone', async () => {
+    expect(await problemsIn('program.ts', 'es2023', 'node')).toBe('')
+  })
+
+  test('the packed command runs, and builds nothing', async () => {
     const program = join(project, 'node_modules', 'ledger', 'infra', 'main', 'ledger.mjs')
     const { stdout, stderr } = await run(process.execPath, [program, 'keygen', '--out', 'alice.pem'], { cwd: project })
     expect(JSON.parse(stdout)).toMatchObject({ kty: 'EC' })

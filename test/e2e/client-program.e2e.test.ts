@@ -19,11 +19,12 @@ let ledger: LedgerUp
 let pages: Server | undefined
 let project = ''
 let program = ''
+let others: readonly string[] = []
 
 /** For this ledger, with accounts and a token of their own. */
-function programFor(name: string): string {
+function programFor(name: string, source = program): string {
   const { clientSecret } = ledger.credentials('transactor')
-  return program
+  return source
     .replace('http://127.0.0.1:8080', ledger.address)
     .replace('the secret', clientSecret)
     .replaceAll(/'(alice|bob|GOLD)'/g, `'$1-${name}'`)
@@ -49,7 +50,7 @@ beforeAll(async () => {
   await buildOnce()
   ledger = await LedgerUp.start(await freshDirectory())
   const guide = await readFile(join(ROOT, 'api', 'client', 'README.md'), 'utf8')
-  program = /```js\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''
+  ;[program = '', ...others] = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
   project = await freshDirectory()
   await mkdir(join(project, 'node_modules'))
   await symlink(ROOT, join(project, 'node_modules', 'ledger'))
@@ -89,6 +90,23 @@ describe('the first program of the guide', () => {
     await writeFile(file, programFor('node'))
     const { stdout } = await promisify(execFile)(process.execPath, [file])
     expectProof(stdout, 'node')
+  })
+
+  test('goes on with the other examples, each of which runs', async () => {
+    const blocks = others.map((code, index) => {
+      // The loop over events has no end of its own.
+      const finite = code.replace(/^import .*\n/gm, '').replace('await store(cursor)', 'await store(cursor)\n  break')
+      return `{\n${finite}\nconsole.log('example ${index}')\n}`
+    })
+    const file = join(project, 'all.mjs')
+    const head = "import { isLedgerError } from 'ledger/client'\nconst store = (value) => Promise.resolve(value)\n"
+    await writeFile(file, programFor('all', [head, program, ...blocks].join('\n')))
+    const { stdout } = await promisify(execFile)(process.execPath, [file])
+    const lines = stdout.split('\n')
+    expect(lines.filter((line) => line.startsWith('example '))).toEqual(others.map((_, index) => `example ${index}`))
+    expect(others.length).toBeGreaterThan(3)
+    expect(lines).toContainEqual(expect.stringMatching(/^ledger\.transaction\.completed\.v1 /))
+    expect(lines).toContain('settled')
   })
 
   test('runs in Chromium', async () => {
