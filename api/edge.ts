@@ -182,9 +182,16 @@ async function unrouted({ app, http, authorize, cors }: UnroutedCall): Promise<E
     const grant = await authorize(http)
     if (!grant.ok) return grant.error
   }
-  if (allowed.length === 0) return notFound('No such resource.')
+  if (allowed.length === 0) return slashRedirect(app, http) ?? notFound('No such resource.')
   const refused = problem('method-not-allowed', 'ERR_METHOD_NOT_ALLOWED', 'The resource has no such method.')
   return { ...refused, headers: allow }
+}
+
+/** Pages are also found under their path with a slash at the end, as people write it. */
+function slashRedirect(app: Hono, { req: { method, path } }: Context): EndpointOutcome | undefined {
+  const page = path.slice(0, -1)
+  const isPage = path.endsWith('/') && !isVersioned(path) && methodsOf(app, page).includes(method)
+  return isPage ? textReply(308, 'text/plain; charset=utf-8', '', { location: page }) : undefined
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly Operation['method'][]

@@ -13,12 +13,25 @@ import { notFound } from './http/problem.ts'
 import { unavailableProblem } from './endpoint/refusals.ts'
 import { queryOf } from './http/query.ts'
 import { isVersioned, requestPath } from './http/request-path.ts'
-import { type PublicContext, queryNames } from './endpoint/route.ts'
-import { getDocs } from './routes/service/docs.ts'
-import { getErrorPage } from './routes/service/error-page.ts'
+import { type PublicContext, type PublicEndpoint, queryNames } from './endpoint/route.ts'
+import { getDocs, getDocsAsset, getGuide, getGuides, getPlainDocs } from './routes/service/docs.ts'
+import { getErrorList, getErrorPage } from './routes/service/error-page.ts'
 import { getHealth } from './routes/service/health.ts'
 import { getOpenApi } from './routes/service/openapi.ts'
 import { getReadiness } from './routes/service/ready.ts'
+
+const ENDPOINTS: readonly PublicEndpoint[] = [
+  getHealth,
+  getReadiness,
+  getErrorList,
+  getErrorPage,
+  getOpenApi,
+  getDocs,
+  getPlainDocs,
+  getGuides,
+  getGuide,
+  getDocsAsset,
+]
 
 export interface UnmigratedEdgeDependencies {
   readonly random: Random
@@ -36,7 +49,7 @@ export function createUnmigratedEdge({ random, log, readiness, settings }: Unmig
     settings: { environment: settings.environment, ledgerId: null },
     contents: interfaceContents(settings.errorBase),
   }
-  for (const endpoint of [getHealth, getReadiness, getErrorPage, getOpenApi, getDocs]) {
+  for (const endpoint of ENDPOINTS) {
     const { method, path } = endpoint
     const known = { path, query: queryNames(endpoint) }
     app.on(method, path, (http) =>

@@ -2,10 +2,15 @@
 import { createHash } from 'node:crypto'
 import type { InterfaceContents } from '../endpoint/route.ts'
 import { createKnownContent, type KnownContent } from '../http/known-content.ts'
+import { createMadeOnce } from '../http/made-once.ts'
+import { pageHeaders } from '../http/page-headers.ts'
 import { createOpenApiDocument } from '../openapi/document.ts'
-import { createErrorPage, ERROR_PAGE_STYLE, isProblemType } from './error-page.ts'
+import { createErrorList, createErrorPage, isProblemType } from './error-page.ts'
+import { createGuideList, createGuidePage, guideOf } from './guides.ts'
 import { createDocumentationPage } from './page.ts'
 import { PAGE_STYLE } from './page-style.ts'
+import { createDocsAssets, createReferencePage } from './reference.ts'
+import { SITE_HEADERS } from './site.ts'
 
 let made: { readonly errorBase: string; readonly contents: InterfaceContents } | undefined
 
@@ -15,31 +20,39 @@ export function interfaceContents(errorBase: string): InterfaceContents {
   return made.contents
 }
 
+/** Pages are made at their first request. */
 function make(errorBase: string): InterfaceContents {
   const document = createOpenApiDocument(errorBase)
-  const errorPages = new Map<string, KnownContent>()
+  const assets = createDocsAssets()
+  const pages = createMadeOnce<KnownContent>()
+  const errorPage = async (make: (stylesheet: string) => string): Promise<KnownContent> =>
+    htmlContent(make(await assets.urlOf('docs.css')), SITE_HEADERS)
   return {
+    // A console, once there is one, is where a browser begins.
+    startPage: '/docs',
     document: createKnownContent('application/json', JSON.stringify(document)),
-    page: pageContent(createDocumentationPage(document), PAGE_STYLE),
-    errorPage(slug) {
+    assets,
+    reference: () => pages('reference', () => createReferencePage(assets)),
+    plainPage: () => pages('plain', async () => plainContent(createDocumentationPage(document))),
+    guides: () => pages('guides', () => createGuideList(assets)),
+    async guide(slug) {
+      const guide = guideOf(slug)
+      return guide === undefined ? undefined : pages(`guides/${slug}`, () => createGuidePage(guide, assets))
+    },
+    errorList: () => pages('errors', () => errorPage(createErrorList)),
+    async errorPage(slug) {
       if (!isProblemType(slug)) return undefined
-      const page = errorPages.get(slug) ?? pageContent(createErrorPage(slug, errorBase), ERROR_PAGE_STYLE)
-      errorPages.set(slug, page)
-      return page
+      return pages(`errors/${slug}`, () => errorPage((stylesheet) => createErrorPage(slug, errorBase, stylesheet)))
     },
   }
 }
 
 /** No script, image, font, form or frame; one style, by its hash. */
-function pageContent(page: string, style: string): KnownContent {
-  return createKnownContent('text/html; charset=utf-8', page, {
-    'content-security-policy': [
-      "default-src 'none'",
-      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-      "form-action 'none'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-    'referrer-policy': 'no-referrer',
-  })
+function plainContent(page: string): KnownContent {
+  const hash = createHash('sha256').update(PAGE_STYLE).digest('base64')
+  return htmlContent(page, pageHeaders({ 'style-src': `'sha256-${hash}'` }))
+}
+
+function htmlContent(page: string, headers: Readonly<Record<string, string>>): KnownContent {
+  return createKnownContent('text/html; charset=utf-8', page, headers)
 }

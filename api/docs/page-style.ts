@@ -33,5 +33,6 @@ summary { cursor: pointer }
 @media (max-width: 60rem) {
   .layout { display: block }
   nav { position: static; max-height: none }
+  main table { display: block; overflow-x: auto }
 }
 `

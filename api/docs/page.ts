@@ -37,8 +37,8 @@ function pageOf({ info, tags }: OpenApiDocument, entries: readonly Entry[], main
       <body>
         <div class="layout">
           <nav aria-label="Endpoints">
-            <a href="#start">Start</a> · <a href="#walk-through">Walk-through</a> · <a href="#errors">Errors</a> ·
-            <a href="#schemas">Schemas</a> · <a href="/openapi.json">openapi.json</a>
+            <a href="/docs">With a try-out</a> · <a href="#start">Start</a> · <a href="#walk-through">Walk-through</a> ·
+            <a href="#errors">Errors</a> · <a href="#schemas">Schemas</a> · <a href="/openapi.json">openapi.json</a>
             ${navigationOf(tags, entries)}
           </nav>
           <main id="start">

@@ -22,6 +22,9 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   importId: { description: 'The import: a UUID in either case.', schema: text },
   webhookId: { description: 'The webhook.', schema: text },
   shardId: { description: 'The number of the shard.', schema: text },
+  guide: { description: 'The name of the guide.', schema: text },
+  version: { description: 'The version of the files, as the page names it.', schema: text },
+  file: { description: 'The name of the file.', schema: text },
   slug: {
     description: 'The type of problem: the last part of its `type`.',
     schema: v.picklist(Object.keys(PROBLEM_TYPES) as [string, ...string[]]),

@@ -15,6 +15,7 @@ import type { PageTokens } from '../http/page-token.ts'
 import type { Problem } from '../http/problem.ts'
 import type { Query } from '../http/query.ts'
 import type { Reply, StaticReply, StreamReply } from '../http/reply.ts'
+import type { StaticFiles } from '../http/static-files.ts'
 import type { StreamPlaces } from '../http/stream-places.ts'
 import type { EventTail } from './event-tail.ts'
 import type { NewGroupId } from './group-ids.ts'
@@ -41,12 +42,21 @@ export interface GuardedCall extends PublicCall {
   readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }
 
-/** The document, its page, and the page of each type of problem. */
+/** The document, and the pages that explain it. */
 export interface InterfaceContents {
+  /** Path of the page to which `/` leads a browser. */
+  readonly startPage: string
   readonly document: KnownContent
-  readonly page: KnownContent
+  readonly assets: StaticFiles
+  readonly reference: () => Promise<KnownContent>
+  /** The reference as one page without scripts. */
+  readonly plainPage: () => Promise<KnownContent>
+  readonly guides: () => Promise<KnownContent>
+  /** undefined: there is no such guide. */
+  readonly guide: (slug: string) => Promise<KnownContent | undefined>
+  readonly errorList: () => Promise<KnownContent>
   /** undefined: there is no such type. */
-  readonly errorPage: (slug: string) => KnownContent | undefined
+  readonly errorPage: (slug: string) => Promise<KnownContent | undefined>
 }
 
 /** The dependencies of the endpoints that also an edge without a ledger has. */

@@ -47,8 +47,16 @@ export interface OperationObject {
   readonly 'x-roles'?: readonly Role[]
   readonly parameters?: readonly ParameterObject[]
   readonly requestBody?: { readonly required: true; readonly content: Content }
+  /** Requests of the operation in programming languages. */
+  readonly 'x-codeSamples'?: readonly CodeSample[]
   /** By status. */
   readonly responses: Readonly<Record<string, ResponseObject>>
+}
+
+export interface CodeSample {
+  readonly lang: string
+  readonly label: string
+  readonly source: string
 }
 
 export interface ParameterObject extends WithExamples {

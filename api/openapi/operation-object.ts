@@ -3,6 +3,7 @@ import type { GenericSchema } from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { answersOf } from './answers.ts'
+import { codeSamplesOf } from './code-samples.ts'
 import type { SchemaBook } from './json-schemas.ts'
 import type { OperationObject, ParameterObject } from './openapi-types.ts'
 import { type Example, examplesWith } from './examples.ts'
@@ -30,6 +31,7 @@ export function operationObject(
     ...names.map((name) => pathParameter(name, book, examples)),
     ...parameters.map((one) => parameterObject(one, book, examples)),
   ]
+  const samples = codeSamplesOf(operation, all, examples)
   return {
     operationId: id,
     tags: [tag.name],
@@ -38,6 +40,7 @@ export function operationObject(
     ...(roles === null ? { security: [] } : { security: [{ bearer: [] }], 'x-roles': roles }),
     ...(all.length === 0 ? {} : { parameters: all }),
     ...(body === undefined ? {} : { requestBody: bodyObject(body, book, examples) }),
+    ...(samples.length === 0 ? {} : { 'x-codeSamples': samples }),
     responses: answersOf(operation, book, examples),
   }
 }

@@ -44,8 +44,8 @@ import { createExport } from '../routes/portability/create-export.ts'
 import { createImport } from '../routes/portability/create-import.ts'
 import { getImportKey } from '../routes/portability/get-import-key.ts'
 import { getImport } from '../routes/portability/get-import.ts'
-import { getDocs } from '../routes/service/docs.ts'
-import { getErrorPage } from '../routes/service/error-page.ts'
+import { getDocs, getDocsAsset, getGuide, getGuides, getPlainDocs } from '../routes/service/docs.ts'
+import { getErrorList, getErrorPage } from '../routes/service/error-page.ts'
 import { getHealth } from '../routes/service/health.ts'
 import { issueToken } from '../routes/service/issue-token.ts'
 import { getKeySet } from '../routes/service/key-set.ts'
@@ -194,6 +194,19 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Operation',
     description: 'Outside `/v1`, without a token.',
-    endpoints: [getRoot, getHealth, getReadiness, getKeySet, getErrorPage, getOpenApi, getDocs],
+    endpoints: [
+      getRoot,
+      getHealth,
+      getReadiness,
+      getKeySet,
+      getErrorList,
+      getErrorPage,
+      getOpenApi,
+      getDocs,
+      getPlainDocs,
+      getGuides,
+      getGuide,
+      getDocsAsset,
+    ],
   },
 ]

@@ -24,7 +24,15 @@ import { Service } from './conformance/service.ts'
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
 const OPERATIONS = new DocumentedInterface(DOCUMENT).operations.map(({ id, method }) => [id, method] as const)
 /** Those that anybody may ask for again and again. */
-const OPEN = [['getKeySet'], ['getErrorPage'], ['getOpenApi'], ['getDocs']] as const
+const OPEN = [
+  ['getKeySet'],
+  ['getErrorList'],
+  ['getErrorPage'],
+  ['getOpenApi'],
+  ['getDocs'],
+  ['getPlainDocs'],
+  ['getGuides'],
+] as const
 /** Those of scoped clients and of signed bodies (`test/unit/api`), of whole exports and imports (`portability`). */
 const UNSEEN = [
   'createAccount 404',

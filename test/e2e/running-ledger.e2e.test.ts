@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client/client.ts'
 import { type Cluster, startCluster } from '../support/processes/cluster-process.ts'
 import { clientSuite } from './suites/client.suite.ts'
+import { docsSuite } from './suites/docs.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
 import { httpClientsSuite } from './suites/http-clients.suite.ts'
 import { revokedKeysSuite } from './suites/revoked-keys.suite.ts'
@@ -45,6 +46,7 @@ afterAll(async () => {
 
 scopedClientsSuite(getRunning)
 httpClientsSuite(getRunning)
+docsSuite(getRunning)
 clientSuite(getRunning)
 eventsTailSuite(getRunning)
 revokedKeysSuite(getRunning)

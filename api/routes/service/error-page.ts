@@ -1,7 +1,20 @@
-/** GET /errors/{slug}: the page of a type of problem (D14). */
+/** GET /errors and /errors/{slug}: the types of problems, and a page for each (D14). */
 import { pathValue, type PublicEndpoint } from '../../endpoint/route.ts'
 import { notFound } from '../../http/problem.ts'
 import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
+import { PAGE_ANSWERS } from './page-answers.ts'
+
+export const getErrorList: PublicEndpoint = {
+  id: 'getErrorList',
+  method: 'GET',
+  path: '/errors',
+  summary: 'Read which types of problems there are',
+  description: 'A page for a person, with a link to the page of each type.',
+  roles: null,
+  parameters: [IF_NONE_MATCH],
+  answers: PAGE_ANSWERS,
+  handle: async ({ contents }, { http }) => (await contents.errorList())(http),
+}
 
 export const getErrorPage: PublicEndpoint = {
   id: 'getErrorPage',
@@ -11,10 +24,9 @@ export const getErrorPage: PublicEndpoint = {
   description: 'A page for a person: the `type` of a problem leads here.',
   roles: null,
   parameters: [IF_NONE_MATCH],
-  answers: [
-    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
-    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
-  ],
-  handle: ({ contents }, call) =>
-    contents.errorPage(pathValue(call, 'slug'))?.(call.http) ?? notFound('There is no such type of problem.'),
+  answers: PAGE_ANSWERS,
+  async handle({ contents }, call) {
+    const page = await contents.errorPage(pathValue(call, 'slug'))
+    return page?.(call.http) ?? notFound('There is no such type of problem.')
+  },
 }

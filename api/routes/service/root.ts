@@ -1,4 +1,4 @@
-/** GET /: links to the other resources. A browser is redirected to the documentation. */
+/** GET /: links to the other resources. A browser is redirected to the page where people begin. */
 import type { PublicEndpoint } from '../../endpoint/route.ts'
 import { prefers } from '../../http/accept.ts'
 import { jsonReply, textReply } from '../../http/reply.ts'
@@ -9,20 +9,20 @@ export const getRoot: PublicEndpoint = {
   method: 'GET',
   path: '/',
   summary: 'List the starting points',
-  description: 'A browser is redirected to the documentation.',
+  description: 'A browser is redirected to the page where people begin.',
   roles: null,
   answers: [
     { status: 200, description: 'Paths of the service.', content: rootResponse },
     {
       status: 303,
-      description: 'The documentation, for a client that prefers HTML.',
+      description: 'The page where people begin, for a client that prefers HTML.',
       content: null,
       headers: ['Location'],
     },
   ],
-  handle: (_, { http }) =>
+  handle: ({ contents }, { http }) =>
     prefers(http.req.header('accept'), 'text/html', 'application/json')
-      ? textReply(303, 'text/plain; charset=utf-8', '', { ...VARY, location: PLACES.documentation })
+      ? textReply(303, 'text/plain; charset=utf-8', '', { ...VARY, location: contents.startPage })
       : jsonReply(200, PLACES, VARY),
 }
 

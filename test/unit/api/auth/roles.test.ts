@@ -98,6 +98,11 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /errors/{}': NO_TOKEN,
   'GET /openapi.json': NO_TOKEN,
   'GET /docs': NO_TOKEN,
+  'GET /docs/plain': NO_TOKEN,
+  'GET /docs/guides': NO_TOKEN,
+  'GET /docs/guides/{}': NO_TOKEN,
+  'GET /docs/assets/{}/{}': NO_TOKEN,
+  'GET /errors': NO_TOKEN,
 }
 
 interface MountedRoute {

@@ -173,7 +173,8 @@ describe('before the ledger was created', () => {
     expect(await bodyOf(await app.request('/readyz'))).toMatchObject({ status: 'not_ready', ledger_id: null })
     expect((await app.request('/nowhere')).status).toBe(404)
     const edge = createEdgeFixture()
-    for (const path of ['/docs', '/openapi.json', ...Object.keys(PROBLEM_TYPES).map((slug) => `/errors/${slug}`)]) {
+    const pages = ['/docs', '/docs/plain', '/docs/guides', '/docs/guides/integration', '/errors', '/openapi.json']
+    for (const path of [...pages, ...Object.keys(PROBLEM_TYPES).map((slug) => `/errors/${slug}`)]) {
       expect(await (await app.request(path)).text()).toBe(await (await edge.get(path)).text())
     }
   })

@@ -3,7 +3,15 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createEdgeFixture } from '../fakes/edge-fixture.ts'
 
-const PATHS = ['/docs', '/openapi.json', '/.well-known/jwks.json', '/errors/not-found'] as const
+const PATHS = [
+  '/docs',
+  '/docs/plain',
+  '/docs/guides/integration',
+  '/errors',
+  '/openapi.json',
+  '/.well-known/jwks.json',
+  '/errors/not-found',
+] as const
 
 test.for(PATHS)('public %s is compressed as the client accepts, and each encoding has its own tag', async (path) => {
   const edge = createEdgeFixture()
