@@ -8,7 +8,7 @@ import type { Http } from './http.ts'
 import { isLedgerError } from './ledger-error.ts'
 
 export interface EventFilter {
-  /** A cursor, `begin` or `latest`. `begin` by default. */
+  /** A cursor, or `latest`. The beginning of the log by default. */
   readonly after?: string
   /** Names such as `ledger.transaction.completed.v1`, or beginnings such as `ledger.transaction.*`. */
   readonly types?: readonly string[]

@@ -55,9 +55,9 @@ describe('events', () => {
       stream('id: c1b\n\n'),
       stream(message('c2')),
     ])
-    expect(await read(2, { after: 'begin' })).toEqual(['c1 c1', 'c2 c2'])
+    expect(await read(2, { after: 'c0' })).toEqual(['c1 c1', 'c2 c2'])
     expect(paths()).toEqual([
-      '/v1/events?after=begin',
+      '/v1/events?after=c0',
       '/v1/events?after=c1',
       '/v1/events?after=c1',
       '/v1/events?after=c1b',
