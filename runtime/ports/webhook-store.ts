@@ -3,7 +3,8 @@
  * Contract: test/contract/webhook-store/webhook-store.contract.ts
  *   B1. A call resolves after its commit: its result is stored.
  *   B2. At most one lease of a webhook is valid. Each claim has a higher number than the one before; `save` under an earlier
- *       number changes nothing and returns false. A holder that was paused can neither move a position back nor on.
+ *       number changes nothing and returns false. A holder that was paused can neither move a position back nor on. Numbers
+ *       grow by random steps: a lease of another copy of the database, such as one before a restore, is not valid in this one.
  *   B3. A lease ends `LEASE_MS` after its last claim, renewal or `save`, by the store's clock. Only then, or once it was
  *       released, can another holder claim the webhook.
  *   B4. Every change that is not made under the lease voids it, so that the next holder sees the change.

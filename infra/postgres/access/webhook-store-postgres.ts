@@ -179,10 +179,14 @@ async function changeOne(
   throw new WebhookStoreUnavailable('The webhook changed each time that it was looked at.')
 }
 
+/** B2. Small enough that the numbers of billions of claims are exact in JavaScript. */
+const LARGEST_STEP = 2 ** 20
+
 async function claim(sql: postgres.Sql, holder: string, limit: number): Promise<readonly WebhookRow[]> {
   return await sql<WebhookRow[]>`
     UPDATE webhooks
-    SET holder = ${holder}, lease = lease + 1, leased_until = now() + ${LEASE_MS} * interval '1 millisecond'
+    SET holder = ${holder}, lease = lease + 1 + floor(random() * ${LARGEST_STEP})::bigint,
+        leased_until = now() + ${LEASE_MS} * interval '1 millisecond'
     WHERE webhook_id IN (
       SELECT webhook_id FROM webhooks
       WHERE status = 'active' AND next_attempt_at <= now() AND (leased_until IS NULL OR leased_until <= now())

@@ -60,6 +60,20 @@ describe('WebhookStore: PostgreSQL', () => {
     await close()
   })
 
+  test('B2: after a restore that lost a claim, its lease changes nothing, although claims were as many again', async () => {
+    const { store, sql, close } = await createSubject()
+    await store.create(aWebhook(), 'start')
+    const [before] = await store.claim('edge', 1)
+    await sql`UPDATE webhooks SET lease = 0, holder = NULL, leased_until = NULL`
+    const [after] = await store.claim('edge', 1)
+    if (before === undefined || after === undefined) throw new Error('nothing was claimed')
+    const progress = { ...before.progress, position: 'of the lost database' }
+    expect(await store.save(before.lease, { progress, deliveries: [] })).toBe(false)
+    expect(await store.renew([before.lease, after.lease])).toEqual([after.lease])
+    expect((await store.webhook(after.lease.webhookId))?.progress).toEqual(before.progress)
+    await close()
+  })
+
   test('B9: unreadable rows take no later claim, and unreadable deliveries are left out', async () => {
     const { store, sql, expireLease, close } = await createSubject()
     const damaged = [aWebhook(), aWebhook(), aWebhook()]

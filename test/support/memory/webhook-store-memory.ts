@@ -32,7 +32,12 @@ export function createMemoryWebhookState(): MemoryWebhookState {
   return { webhooks: new Map(), keys: new Map(), failure: null }
 }
 
-export function createMemoryWebhookStore(state: MemoryWebhookState, clock: Pick<Clock, 'now'>): WebhookStore {
+/** `step`: how much a claim raises the number of the lease. */
+export function createMemoryWebhookStore(
+  state: MemoryWebhookState,
+  clock: Pick<Clock, 'now'>,
+  step: () => number = () => 1,
+): WebhookStore {
   const { webhooks, keys } = state
   const check = (): void => {
     if (state.failure !== null) throw state.failure
@@ -82,14 +87,14 @@ export function createMemoryWebhookStore(state: MemoryWebhookState, clock: Pick<
       const kept = [...(webhooks.get(webhookId)?.deliveries.values() ?? [])]
       return structuredClone(kept.sort((a, b) => b.number - a.number))
     },
-    ...leasesOf(state, check, clock),
+    ...leasesOf(state, check, { clock, step }),
   }
 }
 
 function leasesOf(
   { webhooks }: MemoryWebhookState,
   check: () => void,
-  clock: Pick<Clock, 'now'>,
+  { clock, step }: { readonly clock: Pick<Clock, 'now'>; readonly step: () => number },
 ): Pick<WebhookStore, 'claim' | 'renew' | 'save'> {
   const held = (webhookId: string, number: number): MemoryWebhook | undefined => {
     const found = webhooks.get(webhookId)
@@ -103,7 +108,7 @@ function leasesOf(
         .filter(({ stored }) => stored.webhook.disabled === null && stored.progress.nextAttemptAtMs <= clock.now())
         .sort((a, b) => a.stored.progress.nextAttemptAtMs - b.stored.progress.nextAttemptAtMs)
       return free.slice(0, limit).map((one) => {
-        one.lease += 1
+        one.lease += step()
         one.leasedUntilMs = clock.now() + LEASE_MS
         const lease = { webhookId: one.stored.webhook.webhookId, number: one.lease }
         return structuredClone({ ...one.stored, lease })
