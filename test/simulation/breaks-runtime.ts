@@ -5,9 +5,11 @@ import type { DecidedAnswer, OutputGate } from '../../runtime/node/shard/output-
 import { type Pending, sendVerdicts } from '../../runtime/node/shard/pending-command.ts'
 import type { PinBoard } from '../../runtime/node/shard/pin-board.ts'
 import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
+import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
+import type { WebhookSender } from '../../runtime/ports/webhook-sender.ts'
 import type { Routes } from '../../runtime/routing/routes.ts'
 import { encodeFrame, WIRE } from '../../runtime/protocol/wire.ts'
 import {
@@ -297,6 +299,28 @@ export function takingMovesForRefusals(transport: Transport, { later }: SimProce
           request.close()
         },
       }
+    },
+  }
+}
+
+/** A page with several events lacks its last one, and ends behind it. */
+export function droppingLast(events: LedgerEvents): LedgerEvents {
+  return {
+    ...events,
+    read: async (after, limit) => {
+      const page = await events.read(after, limit)
+      return page.events.length < 2 ? page : { ...page, events: page.events.slice(0, -1) }
+    },
+  }
+}
+
+/** Goes on to the next event before the receiver has accepted this one. */
+export function notAwaitingAcceptance(sender: WebhookSender): WebhookSender {
+  return {
+    ...sender,
+    send: (...message) => {
+      void sender.send(...message)
+      return Promise.resolve({ httpStatus: 204, error: null, latencyMs: 0 })
     },
   }
 }

@@ -4,9 +4,11 @@ import type { InboxOrder } from '../../runtime/node/shard/draft.ts'
 import type { OutputGate } from '../../runtime/node/shard/output-gate.ts'
 import type { PinBoard } from '../../runtime/node/shard/pin-board.ts'
 import type { ShardHost } from '../../runtime/node/host/shard-host.ts'
+import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
+import type { WebhookSender } from '../../runtime/ports/webhook-sender.ts'
 import type { Routes } from '../../runtime/routing/routes.ts'
 import type { SimProcess } from './kernel/kernel-process.ts'
 import type { StoreRule } from './store/faults.ts'
@@ -28,6 +30,9 @@ export interface Breaks {
   readonly hiddenStep?: () => StepActor
   /** Wraps the transport of each edge. */
   readonly edge?: (transport: Transport, process: SimProcess, routes: Routes) => Transport
+  /** Wraps the event log of the webhooks of each edge. */
+  readonly events?: (events: LedgerEvents) => LedgerEvents
+  readonly sender?: (sender: WebhookSender) => WebhookSender
 }
 
 /** A node's parts with the breaks applied. */

@@ -378,4 +378,29 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     seeds: [137, 200],
     foundAs: /A5: .*is an issuer, and unclaimed/,
   },
+  pagesWait: {
+    rule: 'D23: a page of events ends below the oldest running commit',
+    breaks: { database: 'pagesWait' },
+    seeds: [4, 15],
+    foundAs: /E[34]: /,
+  },
+  pagesDropLast: {
+    rule: 'D23: a webhook gets each event of a page',
+    breaks: { events: runtime.droppingLast },
+    seeds: [1, 5],
+    foundAs: /E4: /,
+  },
+  webhookAcceptance: {
+    rule: 'D23: a webhook moves on only once its receiver has accepted the event',
+    breaks: { sender: runtime.notAwaitingAcceptance },
+    seeds: [1, 5],
+    foundAs: /E4: /,
+  },
+  webhookFence: {
+    rule: 'D23: only the holder of the latest lease stores the position of a webhook',
+    breaks: { database: 'webhookFence' },
+    plan: belated,
+    seeds: [1, 12],
+    foundAs: /E5: /,
+  },
 }

@@ -46,6 +46,8 @@ export interface StoredPosition extends Commit {
   readonly acceptance: string
 }
 
+export const BEGINNING: Commit = { xid: '0', offset: 0 }
+
 const POSITION = /^([0-9a-f-]{36})\.([0-9]{1,20})\.([0-9]{1,9})$/
 
 /** Throws EventPositionForeign for text that is no position. */
@@ -136,7 +138,7 @@ interface Frame {
 }
 
 /** `last`: the last commit that was read; `settled` if the read reached the end. */
-type PlaceRow = Frame & { readonly last: string } & (EventPlace | { readonly kind: null })
+export type PlaceRow = Frame & { readonly last: string } & (EventPlace | { readonly kind: null })
 
 type AcceptedFrame<F extends Frame> = F & { readonly acceptance: string }
 
@@ -147,9 +149,14 @@ export async function findEnd(sql: Sql): Promise<AcceptedFrame<Frame>> {
 
 /** `after`: null for the first event. Throws EventPositionForeign and EventsUnavailable. */
 export async function findPlaces(sql: Sql, after: StoredPosition | null, limit: number): Promise<PlacesPage> {
-  const from: Commit = after ?? { xid: '0', offset: 0 }
+  const { xid, offset } = after ?? BEGINNING
+  return pageOf(await prepared<PlaceRow>(sql, PLACES, [xid, offset + limit]), after, limit)
+}
+
+/** `rows`: of the query, from the commit of the position on, at most one more than the page can end with. */
+export function pageOf(rows: readonly PlaceRow[], after: StoredPosition | null, limit: number): PlacesPage {
+  const from = after ?? BEGINNING
   const most = from.offset + limit
-  const rows = await prepared<PlaceRow>(sql, PLACES, [from.xid, most])
   const frame = checked(rows[0], after)
   const read = numbered(rows.filter((row): row is Extract<PlaceRow, EventPlace> => row.kind !== null))
   const places = read.filter(({ xid, offset }) => xid !== from.xid || offset > from.offset).slice(0, limit)

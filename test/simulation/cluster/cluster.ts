@@ -30,6 +30,7 @@ import { ImportBook } from '../reference/imports.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from '../store/database.ts'
 import { simReceiptPublicKey, simVerify } from './sim-signer.ts'
+import { SimWebhooks } from './sim-webhooks.ts'
 import { createSimNetwork } from './sim-transport.ts'
 import type { Story } from '../story.ts'
 import { violationOf } from '../violations.ts'
@@ -93,6 +94,10 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   })
   if (!(await run(() => settled, LIVENESS_MS))) throw failing([`I11: ${cluster.whatIsMissing()}`])
   if (!(await run(cluster.atRest, LIVENESS_MS))) throw failing([`I11: ${checker.unfinished().join(', ')}`])
+  const { webhooks } = cluster.world
+  // Events that a break has lost are never delivered: the checker names them.
+  await run(() => webhooks.isDone(), LIVENESS_MS)
+  await webhooks.atEnd()
   checker.atEnd()
   cluster.rowReplay?.atEnd()
   cluster.world.clients.atEnd()
@@ -154,6 +159,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     leases,
     checker,
     clients,
+    webhooks: new SimWebhooks({ kernel, database, ledgerId: LEDGER_ID, breaks, demand }),
     imports,
     breaks,
     rareRates: new Map(),
@@ -268,6 +274,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     heal: (dead: string | undefined): void => {
       kernel.record(`${kernel.now()} heals`)
       endRates(world)
+      world.webhooks.heal()
       cutFromLeases.clear()
       deadForGood = dead
       healed = true

@@ -275,7 +275,7 @@ export const BLOWS: Readonly<Record<string, Blow>> = {
   pause: ({ nodes, pause }, random) => pause(oneOf(nodes, random), pauseMs(random)),
   stall,
   far,
-  pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
+  pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 16_000)),
   crash_edge: ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
   cut_from_store: cutFromStore,
   fill_disk: fillDisk,

@@ -14,6 +14,8 @@ export interface Scheduled {
   readonly cancel: () => void
 }
 
+export type Schedule = (delayMs: number, label: string, run: () => void) => Scheduled
+
 export interface SimProcess {
   /** The host: faults and partitions name it, and it survives restarts. */
   readonly name: string
@@ -45,6 +47,8 @@ export interface SimProcess {
   readonly deliver: (run: () => void, kind?: DeliveryKind) => void
   /** An event after `delayMs` of virtual time that is delivered to this process. */
   readonly later: (delayMs: number, label: string, run: () => void, kind?: DeliveryKind) => Scheduled
+  /** The same process with events of this schedule. */
+  readonly beside: (schedule: Schedule) => SimProcess
   /** A promise that never settles once the process has ended; `start` is then not called. */
   readonly promise: <T>(start: (resolve: (value: T) => void, reject: (error: Error) => void) => void) => Promise<T>
   /** Calls back once when the process crashes or exits: sockets close, locks are released. */
@@ -54,7 +58,7 @@ export interface SimProcess {
 /** A process's dependencies in the kernel. */
 export interface ProcessWorld {
   readonly now: () => number
-  readonly schedule: (delayMs: number, label: string, run: () => void) => Scheduled
+  readonly schedule: Schedule
   readonly random: SeededRandom
   readonly record: (line: string) => void
   readonly count: (name: string) => void
@@ -104,7 +108,25 @@ export function createProcess(world: ProcessWorld, name: string, incarnation: nu
     if (paused || held.length > 0) held.push({ run, kind })
     else run()
   }
-  return {
+  const laterBy =
+    (schedule: Schedule): SimProcess['later'] =>
+    (delayMs, label, run, kind = 'input') => {
+      if (!alive) return { cancel: () => undefined }
+      let cancelled = false
+      const event = schedule(delayMs, `${id} ${label}`, () => {
+        // A cancellation must also reach held callbacks.
+        deliver(() => {
+          if (!cancelled) run()
+        }, kind)
+      })
+      return {
+        cancel: () => {
+          cancelled = true
+          event.cancel()
+        },
+      }
+    }
+  const process: SimProcess = {
     name,
     id,
     alive: () => alive,
@@ -126,22 +148,8 @@ export function createProcess(world: ProcessWorld, name: string, incarnation: nu
     resume,
     ...clock,
     deliver,
-    later: (delayMs, label, run, kind = 'input') => {
-      if (!alive) return { cancel: () => undefined }
-      let cancelled = false
-      const event = world.schedule(delayMs, `${id} ${label}`, () => {
-        // A cancellation must also reach held callbacks.
-        deliver(() => {
-          if (!cancelled) run()
-        }, kind)
-      })
-      return {
-        cancel: () => {
-          cancelled = true
-          event.cancel()
-        },
-      }
-    },
+    later: laterBy(world.schedule),
+    beside: (schedule) => ({ ...process, later: laterBy(schedule) }),
     promise: (start) =>
       new Promise((resolve, reject) => {
         if (!alive) return
@@ -158,6 +166,7 @@ export function createProcess(world: ProcessWorld, name: string, incarnation: nu
       endHooks.push(run)
     },
   }
+  return process
 }
 
 /** A waking event loop may handle its expired timers or its input first; each keeps its own order. */

@@ -7,7 +7,7 @@
  */
 import { createEventHeap, type SimEvent } from './kernel-heap.ts'
 import { forbidRealTime } from './kernel-guard.ts'
-import { createProcess, type Scheduled, type SimProcess } from './kernel-process.ts'
+import { createProcess, type Schedule, type SimProcess } from './kernel-process.ts'
 import { createSeededRandom, type SeededRandom } from './sim-random.ts'
 import { createTrace, type Trace } from './trace.ts'
 import { type Violation, violationOf } from '../violations.ts'
@@ -51,7 +51,9 @@ export interface Kernel {
   readonly wallMs: () => number
   readonly steps: () => number
   /** An event outside every process: it runs even if all processes are dead. The label goes into the trace. */
-  readonly schedule: (delayMs: number, label: string, run: () => void) => Scheduled
+  readonly schedule: Schedule
+  /** Schedules events that do not change the order of all others. */
+  readonly beside: (purpose: string) => Schedule
   /** A new incarnation of the named process. Throws while the previous one is alive. */
   readonly process: (name: string) => SimProcess
   /** Adds a line to the trace. */
@@ -99,7 +101,6 @@ export function createKernel(options: KernelOptions): Kernel {
   const { seed, epochMs = DEFAULT_EPOCH_MS, maxSteps = DEFAULT_MAX_STEPS, maxTimeMs = DEFAULT_MAX_TIME_MS } = options
   const { witness } = options
   const random = createSeededRandom(seed)
-  const ties = random.fork('ties')
   const trace = createTrace(options.keepTrace ?? false)
   const heap = createEventHeap()
   const counters = new Map<string, number>()
@@ -109,17 +110,20 @@ export function createKernel(options: KernelOptions): Kernel {
   let steps = 0
 
   const now = (): number => nowMs
-  const schedule = (delayMs: number, label: string, run: () => void): Scheduled => {
-    if (!(delayMs >= 0)) throw new Error(`delay of ${delayMs} ms for ${label}`)
-    const event: SimEvent = { timeMs: nowMs + delayMs, key: ties.bits(), sequence, label, run, cancelled: false }
-    sequence += 1
-    heap.push(event)
-    return {
-      cancel: () => {
-        event.cancelled = true
-      },
+  const scheduler =
+    (ties: SeededRandom): Schedule =>
+    (delayMs, label, run) => {
+      if (!(delayMs >= 0)) throw new Error(`delay of ${delayMs} ms for ${label}`)
+      const event: SimEvent = { timeMs: nowMs + delayMs, key: ties.bits(), sequence, label, run, cancelled: false }
+      sequence += 1
+      heap.push(event)
+      return {
+        cancel: () => {
+          event.cancelled = true
+        },
+      }
     }
-  }
+  const schedule = scheduler(random.fork('ties'))
   const count = (name: string, by = 1): void => {
     counters.set(name, (counters.get(name) ?? 0) + by)
     witness?.counted(name)
@@ -169,6 +173,7 @@ export function createKernel(options: KernelOptions): Kernel {
     wallMs: () => Math.floor(epochMs + nowMs),
     steps: () => steps,
     schedule,
+    beside: (purpose) => scheduler(random.fork(`ties of ${purpose}`)),
     process: (name) => {
       const before = incarnations.get(name)
       if (before?.process.alive() === true) throw new Error(`${before.process.id} is still alive`)

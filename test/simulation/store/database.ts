@@ -18,6 +18,7 @@ import type {
   ShardStart,
   ShardToken,
 } from '../../../runtime/ports/ledger-store.ts'
+import type { MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { AppliedCommit, ShardChange } from './applied.ts'
 import { NO_STORE_FAULTS, type StoreFaults, type StoreRule } from './faults.ts'
@@ -111,6 +112,16 @@ export class SimDatabase {
     return this.servers.server
   }
 
+  /** Identifies this server in positions of the event log; null if it is not accepted. */
+  get acceptance(): string | null {
+    const { accepted, timeline } = this.server
+    return accepted ? `00000000-0000-4000-8000-${String(timeline).padStart(12, '0')}` : null
+  }
+
+  get webhooks(): MemoryWebhookState {
+    return this.servers.stored.webhooks
+  }
+
   /** Why a session that has first seen that server refuses this one; undefined if it may continue. */
   refusalOf(first: SimServer | undefined): string | undefined {
     const { server } = this
@@ -168,7 +179,13 @@ export class SimDatabase {
   goBack(commits: readonly AppliedCommit[]): void {
     this.restart()
     const rows = new Rows(this.broken)
-    for (const { shards } of commits) rows.apply(shards.map(({ batch }) => batch))
+    for (const { shards } of commits) {
+      const batches = shards.map(({ batch }) => batch)
+      rows.apply(batches)
+      const commit = rows.events.begin()
+      rows.events.write(commit, batches)
+      rows.events.end(commit)
+    }
     this.servers.stored = { ...this.servers.stored, rows }
   }
 
@@ -321,21 +338,24 @@ export class SimDatabase {
     const fenced = batch.shards.filter((shard) => this.passesFence(connection, shard.token, statement))
     const shardIds = fenced.map(({ token }) => token.shardId)
     for (const listener of this.startListeners) listener(connection.nodeId, shardIds)
+    const { events } = this.rows
+    const number = events.begin()
     const done = (): void => {
+      events.end(number)
       this.locks.release(statement)
       connection.onEnded.delete(ended)
     }
     const ended = (): void => {
       if (this.broken !== 'fenceLocks' && this.random.chance(this.faults.commitAppliedWhenEnded)) {
         this.kernel.count('store:commit-applied-when-ended')
-        this.apply(connection, batch, fenced, copy)
+        this.apply(connection, batch, { fenced, number }, copy)
       }
       done()
     }
     connection.onEnded.add(ended)
     const finish = (): void => {
       if (connection.ended) return
-      const verdict = this.apply(connection, batch, fenced, copy)
+      const verdict = this.apply(connection, batch, { fenced, number }, copy)
       done()
       answer(verdict)
     }
@@ -412,7 +432,7 @@ export class SimDatabase {
   private apply(
     connection: Connection,
     batch: CommitBatch,
-    fenced: readonly ShardBatch[],
+    { fenced, number }: { readonly fenced: readonly ShardBatch[]; readonly number: number },
     copy: 'first' | 'second',
   ): CommitVerdict {
     if (copy === 'second') return this.applyAgain(connection, fenced)
@@ -424,6 +444,7 @@ export class SimDatabase {
       return { kind: 'failed', ...refused }
     }
     this.rows.apply(fenced)
+    this.rows.events.write(number, fenced)
     for (const shard of fenced) this.oldSnapshots.delete(`${connection.session} ${shard.token.shardId}`)
     const shards = fenced.map((shard) => ({ batch: shard, row: this.shardRow(shard.token.shardId) }))
     const applied = { atMs: this.kernel.now(), session: connection.session, nodeId: connection.nodeId, shards }

@@ -56,6 +56,10 @@ export type StoreRule =
   | 'looksAtPrevious'
   /** A session continues with the first server that it finds, accepted or not, and refuses others. */
   | 'refusesUnaccepted'
+  /** A page of events does not end below the oldest running commit. */
+  | 'pagesWait'
+  /** A webhook's progress is stored under any lease. */
+  | 'webhookFence'
 
 /** Names of the counters, one for each kind of fault; demanded.ts requires that they are not 0. */
 export const STORE_FAULT_COUNTERS = [

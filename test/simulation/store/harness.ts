@@ -5,9 +5,11 @@
 import type { BoundaryTotal } from '../../contract/ledger-store/ledger-store-harness.ts'
 import type { RewindableHarness } from '../../contract/ledger-store/ledger-store-rewound.contract.ts'
 import type { PromotableHarness, WatchedSession } from '../../contract/ledger-store/ledger-store-server.contract.ts'
+import type { LedgerEvents } from '../../../runtime/ports/ledger-events.ts'
 import { createKernel } from '../kernel/kernel.ts'
 import type { AppliedCommit } from './applied.ts'
 import { SimDatabase } from './database.ts'
+import { createSimLedgerEvents } from './ledger-events.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
 import { decimalOf } from './value.ts'
 
@@ -15,7 +17,9 @@ const SHARD_COUNT = 8
 /** Virtual time limit of each wait. */
 const WAIT_MS = 120_000
 
-export function createSimHarness(seed: number): Promise<RewindableHarness & PromotableHarness> {
+export type SimHarness = RewindableHarness & PromotableHarness & { readonly events: LedgerEvents }
+
+export function createSimHarness(seed: number): Promise<SimHarness> {
   const kernel = createKernel({ seed })
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT })
   const applied: AppliedCommit[] = []
@@ -49,6 +53,7 @@ export function createSimHarness(seed: number): Promise<RewindableHarness & Prom
   }
   return Promise.resolve({
     shardCount: SHARD_COUNT,
+    events: createSimLedgerEvents(database, 'ledger'),
     open,
     promote: () => Promise.resolve(database.promote()),
     accept: () => Promise.resolve(database.accept()),

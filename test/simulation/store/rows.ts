@@ -20,6 +20,7 @@ import { actorKey } from '../../../actors/address.ts'
 import { ActorTable } from './actors.ts'
 import { ChannelTable } from './channels.ts'
 import { sealedCopy } from '../cluster/sealed.ts'
+import { EventTable } from './events.ts'
 import type { StoreRule } from './faults.ts'
 import { NftEventTable, textsOf } from './nfts.ts'
 import { broken, copyShard, itself, push, type RowRefusal } from './table.ts'
@@ -94,13 +95,15 @@ export class Rows implements Tables {
   readonly nftEvents = new NftEventTable()
   readonly transactionTable = new TransactionTable()
   readonly channels: ChannelTable
+  readonly events: EventTable
   /** By address and hold ID. */
   readonly holds = new Map<string, Map<string, Hold>>()
 
   private readonly broken: StoreRule | undefined
 
-  constructor(broken?: StoreRule) {
+  constructor(broken?: StoreRule, events = new EventTable(broken)) {
     this.broken = broken
+    this.events = events
     this.channels = new ChannelTable({ counted: this.value.add, sentFromRows: broken === 'sentFromRows' })
   }
 
@@ -163,7 +166,7 @@ export class Rows implements Tables {
 
   /** The committed rows of these shards. */
   copy(shardIds: readonly number[]): Rows {
-    const copy = new Rows(this.broken)
+    const copy = new Rows(this.broken, this.events.copy())
     for (const shardId of shardIds) {
       this.copyShard(shardId, copy)
       copyShard(this.entries, copy.entries, shardId, (value) => [...value])

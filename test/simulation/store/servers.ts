@@ -4,6 +4,7 @@
  *   S1. A promoted standby starts a timeline of its own, and has only the changes that reached it.
  *   S2. The accepted timelines are a row like any other: each server has its own list.
  */
+import { createMemoryWebhookState, type MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Rows, ShardRow } from './rows.ts'
 
 /** A session's view of the server that it is connected to. */
@@ -21,6 +22,7 @@ export interface Stored {
   readonly shardRows: Map<number, ShardRow>
   readonly accepted: Set<number>
   readonly wentBack: Set<number>
+  readonly webhooks: MemoryWebhookState
 }
 
 /** As in production: more than takeovers ever raise an epoch. */
@@ -35,7 +37,8 @@ export class SimServers {
   private lost: { readonly timeline: number; readonly stored: Stored } | undefined
 
   constructor(rows: Rows, shardRows: Map<number, ShardRow>) {
-    this.stored = { rows, shardRows, accepted: new Set([FIRST_TIMELINE]), wentBack: new Set() }
+    const accepted = new Set([FIRST_TIMELINE])
+    this.stored = { rows, shardRows, accepted, wentBack: new Set(), webhooks: createMemoryWebhookState() }
   }
 
   get server(): SimServer {
@@ -49,13 +52,14 @@ export class SimServers {
 
   /** The state of a standby that receives no more changes from now on. */
   copy(): Stored {
-    const { rows, shardRows, accepted, wentBack } = this.stored
+    const { rows, shardRows, accepted, wentBack, webhooks } = this.stored
     const copied = new Map([...shardRows].map(([shardId, row]) => [shardId, { ...row }]))
     return {
       rows: rows.copy([...shardRows.keys()]),
       shardRows: copied,
       accepted: new Set(accepted),
       wentBack: new Set(wentBack),
+      webhooks: structuredClone(webhooks),
     }
   }
 
