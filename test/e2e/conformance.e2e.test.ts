@@ -33,7 +33,7 @@ const OPEN = [
   ['getPlainDocs'],
   ['getGuides'],
 ] as const
-/** Those of scoped clients and of signed bodies (`test/unit/api`), of whole exports and imports (`portability`). */
+/** Those of scoped clients, signed bodies, guides and assets (`test/unit/api`), of whole exports and imports (`portability`). */
 const UNSEEN = [
   'createAccount 404',
   'rotateKey 404',
@@ -62,6 +62,10 @@ const UNSEEN = [
   'createImport 404',
   'createImport 409',
   'getImport 200',
+  'getGuide 200',
+  'getGuide 304',
+  'getDocsAsset 200',
+  'getDocsAsset 304',
 ]
 const REFRESH_LIFETIME_S = 30 * 86_400
 const DEADLINE_MS = 180_000

@@ -28,6 +28,9 @@ const NOTHING: Readonly<Record<string, string>> = {
   shardId: '256',
   webhookId: `whk_${'0'.repeat(26)}`,
   slug: 'nothing',
+  guide: 'nothing',
+  version: 'nothing',
+  file: 'nothing.js',
   tokenId: 'NO-SUCH',
   txnId: `txn_${'0'.repeat(26)}`,
 }
