@@ -1,6 +1,8 @@
 /** Offline verification in the client, on what a ledger gave (the examples of the OpenAPI document), and after changes. */
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../../actors/canonical-json.ts'
+import { formatQuantity, parseQuantity } from '../../../actors/money.ts'
 import { EXAMPLES } from '../../../api/openapi/examples.ts'
 import {
   type AuditEntry,
@@ -16,6 +18,8 @@ import {
   verifyStatement,
 } from '../../../api/client/index.ts'
 import { fromBase64 } from '../../../api/client/signing/bytes.ts'
+import { rootOfTotals } from '../../../runtime/liabilities/inclusion.ts'
+import { canonical } from '../../support/client/client-keys.ts'
 import { rawSignature } from '../../../api/client/verify/service-signature.ts'
 
 type Fields = Record<string, Json>
@@ -257,6 +261,31 @@ describe('a proof of liabilities', () => {
     expect(await verifyLiabilityProof(changed(proof, path, by), keySet)).toMatchObject({
       ok: false,
       problem: expect.stringMatching(problem),
+    })
+  })
+
+  test('of a ledger that signs another total than its tree has is not accepted', async () => {
+    const [first, ...rest] = proof.totals
+    if (first === undefined) throw new Error('the example has no token')
+    const totals = [{ ...first, total: '1' }, ...rest]
+    const bare = totals.map(({ token_id: tokenId, root, total }) => ({ tokenId, root: root.slice(7), total }))
+    const merkle_root = `sha256:${rootOfTotals(bare)}`
+    const units = bare.reduce((sum, { total }) => sum + parseQuantity(total), 0n)
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+    const result = {
+      ...proof.assertion.result,
+      key_id: 'own',
+      merkle_root,
+      by_token: totals.map(({ token_id, total }) => ({ token_id, total })),
+      total_liabilities: formatQuantity(units),
+    }
+    const signature = sign('sha256', Buffer.from(canonical(result)), privateKey).toString('base64')
+    const keys = { keys: [{ kid: 'own', purpose: 'assertion', x, y, nbf: 0 }] }
+    const lie = { ...proof, merkle_root, totals, assertion: { ...proof.assertion, result, signature } }
+    expect(await verifyLiabilityProof(lie, keys)).toMatchObject({
+      reason: 'tampered',
+      problem: `${first.token_id}: a share does not lead to the total of its token`,
     })
   })
 
