@@ -183,16 +183,6 @@ describe('closing is refused', () => {
     expect([closed('ann'), closed('bob')]).toEqual([undefined, undefined])
   })
 
-  test('with all its value in a leg', () => {
-    const terms = termsOf([OUT, IN])
-    ledger.fund('ann', '4')
-    ledger.agree(terms)
-    ledger.settled(legOf(terms, 0))
-    expect([ledger.balance('ann'), closed('ann')]).toEqual([free('0'), 'account_not_empty'])
-    ledger.submit(legOf(terms, 1))
-    expect([ledger.balance('bob').incoming, closed('bob')]).toEqual(['4', 'account_not_empty'])
-  })
-
   test('with a pending transaction', () => {
     ledger.issue({ issuer: 'ann', totalSupply: '0' })
     ledger.submit({ accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })

@@ -120,28 +120,11 @@ describe('a mint', () => {
     expect(ledger.nftSeen(id())).toBeDefined()
   })
 
-  test('cannot be moved, burned or exchanged before it is decided', () => {
-    begun()
-    ledger.deliver()
-    for (const fields of [handing(id(), 'ann', 'bob'), burning(id(), 'ann'), offering(id(), 'ann', 'bob')]) {
-      expect(() => ledger.submit(fields)).toThrow('instance_not_found')
-    }
-    expect(ledger.instance(id())?.status).toBe('minting')
-  })
-
   test('completes although its account is frozen after the order', () => {
     begun()
     ledger.change('ann', { status: 'frozen' })
     ledger.drain()
     expect(ledger.nftSeen(id())?.owner).toBe('ann')
-  })
-
-  test('keeps its account from being closed while it is under way, and so does what it brings', () => {
-    begun({ owner: 'bob' })
-    expect(codeOf(ledger.change('ann', { status: 'closed' }))).toBe('account_not_empty')
-    ledger.drain()
-    expect(codeOf(ledger.change('bob', { status: 'closed' }))).toBe('account_not_empty')
-    expect(ledger.change('ann', { status: 'closed' }).kind).toBe('status_changed')
   })
 
   test('is listed under the time of its order; it was minted when its owner had accepted it, as its history says', () => {

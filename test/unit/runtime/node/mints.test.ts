@@ -1,8 +1,7 @@
 /** D7, I10, I12: the commit that decides a mint answers all its requests. A replay gets the recorded reply. */
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../../../actors/canonical-json.ts'
 import { applied, item, sendTo, startHost } from '../../../support/shard-hosting.ts'
-import { left, minting, SIGNED, TAKEN, told } from './mint-fixture.ts'
+import { left, minting, TAKEN, told } from './mint-fixture.ts'
 
 /** Requests that wait for one conclusion at most. */
 const MOST_WAIT = 64
@@ -100,19 +99,6 @@ describe('a mint', () => {
       [three, 'account_closed'],
       [one, 'ruby'],
     ])
-  })
-
-  test('and a transaction of the account under the same key do not get each other’s answers', async () => {
-    const { clock, verdicts, send, ask, deliver, decision } = await minting()
-    const payload = canonicalJson({ account_id: 'a', amount: '1', type: 'credit', idempotency_key: 'once' })
-    const minted = ask('once')
-    const credit = item(0, 'a', { kind: 'submit', payload, signature: SIGNED })
-    send(credit)
-    await clock.pass(20)
-    expect([...told(verdicts)]).toEqual([[credit.requestId, 'accepted']])
-    deliver(decision(0))
-    await clock.pass(20)
-    expect(told(verdicts).get(minted)).toBe('ruby')
   })
 
   test('D7: a repeat is answered from what was recorded, when memory has forgotten it, and changes nothing', async () => {
