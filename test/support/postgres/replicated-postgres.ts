@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL with a streaming standby that can be promoted when the primary is gone. The standby begins as a copy of
+ * A PostgreSQL with a synchronous standby that can be promoted when the primary is gone. The standby begins as a copy of
  * the primary's data, made while nothing runs on it: the binaries at hand have no pg_basebackup.
  */
 import { execFileSync } from 'node:child_process'
@@ -14,12 +14,10 @@ import { Closing } from '../closing.ts'
 import type { DatabasePlace } from '../processes/cluster-parts.ts'
 import { until } from '../processes/cluster-process.ts'
 import { freePort } from '../processes/free-ports.ts'
-import { type SeverableWire, startWire } from '../nats/severable-wire.ts'
+import { startWire } from '../nats/severable-wire.ts'
 
 export interface ReplicatedPostgres {
   readonly standby: EmbeddedServer
-  /** The replication slot of the standby. */
-  readonly wire: SeverableWire
   /** The primary's machine is gone: nothing of it answers any more. */
   readonly killPrimary: () => Promise<void>
   /** Resolves once the standby takes writes. */
@@ -31,7 +29,6 @@ const STREAMS_WITHIN_MS = 180_000
 
 /** `onStarted` is given the pair; what is returned is the primary, whose `stop` ends and removes both. */
 export async function startReplicatedPostgres(
-  kind: 'synchronous' | 'asynchronous',
   options: DatabasePlace,
   onStarted: (pair: ReplicatedPostgres) => void,
 ): Promise<EmbeddedServer> {
@@ -56,16 +53,15 @@ export async function startReplicatedPostgres(
       port: await freePort(),
     })
     closing.add(() => standby.stop())
-    await beFollowed(primary.url, kind)
-    onStarted(pairOf(primary, standby, wire))
+    await beFollowed(primary.url)
+    onStarted(pairOf(primary, standby))
     return { ...primary, stop: () => closing.close() }
   })
 }
 
-function pairOf(primary: EmbeddedServer, standby: EmbeddedServer, wire: SeverableWire): ReplicatedPostgres {
+function pairOf(primary: EmbeddedServer, standby: EmbeddedServer): ReplicatedPostgres {
   return {
     standby,
-    wire,
     killPrimary: async () => {
       process.kill(primary.pid, 'SIGKILL')
       await primary.exited
@@ -100,15 +96,13 @@ function standbyDirectory(directory: string): string {
 }
 
 /** Set only now: a primary without the standby that it waits for commits nothing, and the copy waits for none. */
-async function beFollowed(url: string, kind: 'synchronous' | 'asynchronous'): Promise<void> {
+async function beFollowed(url: string): Promise<void> {
   await withSql(url, async (sql) => {
-    if (kind === 'synchronous') {
-      await sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (${STANDBY})'`)
-      await sql`SELECT pg_reload_conf()`
-    }
-    await until(`the standby streams, ${kind}`, STREAMS_WITHIN_MS, async () => {
+    await sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (${STANDBY})'`)
+    await sql`SELECT pg_reload_conf()`
+    await until('the standby streams', STREAMS_WITHIN_MS, async () => {
       const [row] = await sql`SELECT state, sync_state FROM pg_stat_replication`
-      return row?.['state'] === 'streaming' && row['sync_state'] === (kind === 'synchronous' ? 'sync' : 'async')
+      return row?.['state'] === 'streaming' && row['sync_state'] === 'sync'
     })
   })
 }
