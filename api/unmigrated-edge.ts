@@ -14,6 +14,7 @@ import { unavailableProblem } from './endpoint/refusals.ts'
 import { queryOf } from './http/query.ts'
 import { isVersioned, requestPath } from './http/request-path.ts'
 import { type PublicContext, type PublicEndpoint, queryNames } from './endpoint/route.ts'
+import { getConsole, getConsoleAsset } from './routes/service/console.ts'
 import { getDocs, getDocsAsset, getGuide, getGuides, getPlainDocs } from './routes/service/docs.ts'
 import { getErrorList, getErrorPage } from './routes/service/error-page.ts'
 import { getHealth } from './routes/service/health.ts'
@@ -31,6 +32,8 @@ const ENDPOINTS: readonly PublicEndpoint[] = [
   getGuides,
   getGuide,
   getDocsAsset,
+  getConsole,
+  getConsoleAsset,
 ]
 
 export interface UnmigratedEdgeDependencies {

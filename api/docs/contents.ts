@@ -5,6 +5,7 @@ import { createKnownContent, type KnownContent } from '../http/known-content.ts'
 import { createMadeOnce } from '../http/made-once.ts'
 import { pageHeaders } from '../http/page-headers.ts'
 import { createOpenApiDocument } from '../openapi/document.ts'
+import { createConsoleAssets, createConsolePage } from './console-page.ts'
 import { createErrorList, createErrorPage, isProblemType } from './error-page.ts'
 import { createGuideList, createGuidePage, guideOf } from './guides.ts'
 import { createDocumentationPage } from './page.ts'
@@ -24,14 +25,16 @@ export function interfaceContents(errorBase: string): InterfaceContents {
 function make(errorBase: string): InterfaceContents {
   const document = createOpenApiDocument(errorBase)
   const assets = createDocsAssets()
+  const consoleAssets = createConsoleAssets()
   const pages = createMadeOnce<KnownContent>()
   const errorPage = async (make: (stylesheet: string) => string): Promise<KnownContent> =>
     htmlContent(make(await assets.urlOf('docs.css')), SITE_HEADERS)
   return {
-    // A console, once there is one, is where a browser begins.
-    startPage: '/docs',
+    startPage: '/console',
     document: createKnownContent('application/json', JSON.stringify(document)),
     assets,
+    console: () => pages('console', () => createConsolePage(consoleAssets)),
+    consoleAssets,
     reference: () => pages('reference', () => createReferencePage(assets)),
     plainPage: () => pages('plain', async () => plainContent(createDocumentationPage(document))),
     guides: () => pages('guides', () => createGuideList(assets)),

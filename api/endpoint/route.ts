@@ -48,6 +48,8 @@ export interface InterfaceContents {
   readonly startPage: string
   readonly document: KnownContent
   readonly assets: StaticFiles
+  readonly console: () => Promise<KnownContent>
+  readonly consoleAssets: StaticFiles
   readonly reference: () => Promise<KnownContent>
   /** The reference as one page without scripts. */
   readonly plainPage: () => Promise<KnownContent>

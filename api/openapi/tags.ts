@@ -44,6 +44,7 @@ import { createExport } from '../routes/portability/create-export.ts'
 import { createImport } from '../routes/portability/create-import.ts'
 import { getImportKey } from '../routes/portability/get-import-key.ts'
 import { getImport } from '../routes/portability/get-import.ts'
+import { getConsole, getConsoleAsset } from '../routes/service/console.ts'
 import { getDocs, getDocsAsset, getGuide, getGuides, getPlainDocs } from '../routes/service/docs.ts'
 import { getErrorList, getErrorPage } from '../routes/service/error-page.ts'
 import { getHealth } from '../routes/service/health.ts'
@@ -207,6 +208,8 @@ export const TAGS: readonly Tag[] = [
       getGuides,
       getGuide,
       getDocsAsset,
+      getConsole,
+      getConsoleAsset,
     ],
   },
 ]

@@ -18,6 +18,7 @@ export function welcome({ addresses, ledgerId, startClients }: RunningLedger, co
   )
   return `
 The ledger is ready: ${addresses.join(', ')}
+  console: ${address}/console
   ledger ${ledgerId}, ${configuration.environment}, data in ${configuration.dataDir}
 
 ${clientsTitle(startClients)}:

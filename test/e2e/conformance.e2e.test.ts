@@ -32,6 +32,7 @@ const OPEN = [
   ['getDocs'],
   ['getPlainDocs'],
   ['getGuides'],
+  ['getConsole'],
 ] as const
 /** Those of scoped clients, signed bodies, guides and assets (`test/unit/api`), of whole exports and imports (`portability`). */
 const UNSEEN = [
@@ -66,6 +67,8 @@ const UNSEEN = [
   'getGuide 304',
   'getDocsAsset 200',
   'getDocsAsset 304',
+  'getConsoleAsset 200',
+  'getConsoleAsset 304',
 ]
 const REFRESH_LIFETIME_S = 30 * 86_400
 const DEADLINE_MS = 180_000
@@ -189,9 +192,9 @@ describe('public resources', () => {
     expect([again.status, again.body]).toEqual([304, ''])
   })
 
-  test('the root redirects a browser to the documentation', async () => {
+  test('the root redirects a browser to the console', async () => {
     const { status, headers } = await service().ask({ method: 'GET', path: '/', headers: { accept: 'text/html' } })
-    expect([status, headers.location]).toEqual([303, '/docs'])
+    expect([status, headers.location]).toEqual([303, '/console'])
   })
 
   test('the changelog contains the running version', async () => {

@@ -22,7 +22,7 @@ export function StepChart({ points, endMs, label }: StepChartProps) {
         <span>{scale.high.toLocaleString('en-US', { maximumSignificantDigits: 6 })}</span>
         <span>{scale.low.toLocaleString('en-US', { maximumSignificantDigits: 6 })}</span>
       </div>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <svg viewBox={`0 -4 ${WIDTH} ${HEIGHT + 8}`} preserveAspectRatio="none" role="img" aria-label={label}>
         <path class="grid" d={`M0,0.5H${WIDTH}M0,${HEIGHT / 2}H${WIDTH}M0,${HEIGHT - 0.5}H${WIDTH}`} />
         {path !== '' && <path class="area" d={`${path}V${HEIGHT}H0Z`} />}
         <path class="line" d={path} />

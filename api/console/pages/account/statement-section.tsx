@@ -45,7 +45,26 @@ interface LoadedStatement {
 /** The movements of one balance: as a chart, as a table, and as a file. */
 export function StatementSection({ accountId }: { readonly accountId: string }) {
   const { client } = useSession()
-  const [period, setPeriod] = useState<Period>({ tokenId: 'BASE', from: '', to: '' })
+  const { loaded } = useLoad(
+    (signal) => client.call('listBalances', { path: { accountId }, query: { page_size: 100 }, signal }),
+    [client, accountId],
+  )
+  return (
+    <LoadedView of={loaded} name="the tokens of the account">
+      {({ balances }) => <TokenStatement accountId={accountId} tokens={balances.map(({ token_id: token }) => token)} />}
+    </LoadedView>
+  )
+}
+
+interface TokenStatementProps {
+  readonly accountId: string
+  /** Of the account. */
+  readonly tokens: readonly string[]
+}
+
+function TokenStatement({ accountId, tokens }: TokenStatementProps) {
+  const { client } = useSession()
+  const [period, setPeriod] = useState<Period>({ tokenId: tokens[0] ?? 'BASE', from: '', to: '' })
   const { loaded } = useLoad(
     async (signal): Promise<LoadedStatement> => {
       const pages: Statement[] = []
@@ -59,7 +78,7 @@ export function StatementSection({ accountId }: { readonly accountId: string }) 
   )
   return (
     <Section title="Statement" intro="Every movement of one balance, signed by the ledger.">
-      <PeriodForm period={period} onPeriod={setPeriod} />
+      <PeriodForm period={period} tokens={tokens} onPeriod={setPeriod} />
       <LoadedView of={loaded} name="the statement">
         {(statement) => <StatementView accountId={accountId} statement={statement} />}
       </LoadedView>
@@ -76,7 +95,13 @@ function queryOf({ tokenId, from, to }: Period) {
   }
 }
 
-function PeriodForm({ period, onPeriod }: { readonly period: Period; readonly onPeriod: (period: Period) => void }) {
+interface PeriodFormProps {
+  readonly period: Period
+  readonly tokens: readonly string[]
+  readonly onPeriod: (period: Period) => void
+}
+
+function PeriodForm({ period, tokens, onPeriod }: PeriodFormProps) {
   const [draft, setDraft] = useState(period)
   return (
     <form
@@ -86,7 +111,12 @@ function PeriodForm({ period, onPeriod }: { readonly period: Period; readonly on
         onPeriod(draft)
       }}
     >
-      <Field label="Token" value={draft.tokenId} onValue={(tokenId) => setDraft({ ...draft, tokenId })} />
+      <Field
+        label="Token"
+        value={draft.tokenId}
+        onValue={(tokenId) => setDraft({ ...draft, tokenId })}
+        choices={tokens}
+      />
       <Field
         label="From day"
         type="date"

@@ -14,7 +14,7 @@ export function GroupDrawing({ legs }: { readonly legs: readonly GroupLeg[] }) {
   const { nodes, arrows, height } = groupPicture(legs)
   const hasHub = arrows.some(({ span }) => span !== 'whole')
   return (
-    <figure class="drawing">
+    <figure class="drawing" tabIndex={0} aria-label="Picture of the legs">
       <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${legs.length} legs; the table has each`}>
         <defs>
           <marker id="arrow-end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">

@@ -102,6 +102,8 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /docs/guides': NO_TOKEN,
   'GET /docs/guides/{}': NO_TOKEN,
   'GET /docs/assets/{}/{}': NO_TOKEN,
+  'GET /console': NO_TOKEN,
+  'GET /console/assets/{}/{}': NO_TOKEN,
   'GET /errors': NO_TOKEN,
 }
 
