@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { ROLES } from '../../actors/account/commands.ts'
+import { isoTimestamp } from '../../actors/timestamp.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
 import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
 import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
@@ -10,6 +11,7 @@ import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { withLedger } from './common/configured.ts'
+import { addOutputOptions, createOutput, type Output, type OutputOptions } from './common/output.ts'
 
 interface AddOptions extends Pick<ClientRecord, 'role'> {
   readonly id: string
@@ -40,11 +42,9 @@ this once.`,
       accountsOf,
     )
     .action((options: AddOptions) => withAccess(io, (access) => add(access, options, io)))
-  command
-    .command('list')
-    .summary('list the clients')
-    .description('Prints one client a line as JSON, without secrets.')
-    .action(() => withAccess(io, ({ store }) => list(store, io)))
+  addOutputOptions(
+    command.command('list').summary('list the clients').description('Lists all clients, without secrets.'),
+  ).action((options: OutputOptions) => withAccess(io, ({ store }) => list(store, createOutput(options, io))))
   command
     .command('revoke')
     .summary('revoke a client')
@@ -99,19 +99,20 @@ async function add(
   io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
 }
 
-async function list(store: AccessStore, io: CommandIo): Promise<void> {
-  for (const client of await store.listClients()) {
-    io.out(
-      `${JSON.stringify({
-        client_id: client.clientId,
-        role: client.role,
-        boundary: client.boundary,
-        accounts: client.accounts,
-        created_at: new Date(client.createdAtMs).toISOString(),
-        revoked_at: client.revokedAtMs === null ? null : new Date(client.revokedAtMs).toISOString(),
-      })}\n`,
-    )
-  }
+async function list(store: AccessStore, output: Output): Promise<void> {
+  const clients = await store.listClients()
+  output.table(
+    clients.map(({ clientId, role, boundary, accounts, createdAtMs, revokedAtMs }) => ({
+      client_id: clientId,
+      role,
+      boundary,
+      accounts,
+      created_at: isoTimestamp(createdAtMs),
+      revoked_at: revokedAtMs === null ? null : isoTimestamp(revokedAtMs),
+    })),
+    ['client_id', 'role', 'boundary', 'accounts', 'created_at', 'revoked_at'].map((name) => ({ name })),
+    'there are no clients',
+  )
 }
 
 function clientIdOf(value: string): string {

@@ -15,23 +15,37 @@ import { addressRuleOf } from '../webhooks/address-rules.ts'
 import { createWebhookSender } from '../webhooks/webhook-sender-http.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless } from './common/command.ts'
 import { withLedger } from './common/configured.ts'
+import { addOutputOptions, type Column, createOutput, type Output, type OutputOptions } from './common/output.ts'
+
+const COLUMNS: readonly Column[] = [
+  { name: 'webhook_id' },
+  { name: 'status' },
+  { name: 'owner' },
+  { name: 'delivered_count', right: true },
+  { name: 'failure_count', right: true },
+  { name: 'url' },
+]
 
 export const webhooksCommand: CommandSetup = (command, io) => {
   command.description('Lists, tests and deletes webhooks, and lets one send events again.')
-  command
-    .command('list')
-    .summary('list the webhooks')
-    .description('Prints one webhook a line as JSON, with the fields of GET /v1/webhooks.')
-    .action(() => withWebhooks(io, (given) => list(given, io)))
-  command
-    .command('test')
-    .summary('send a test message')
-    .description(
-      `Sends a signed test message from this machine, which may reach other addresses than the edges do,
-and prints the result as JSON. Exit code 1 if the receiver does not accept it.`,
-    )
-    .argument('<webhook>', 'ID of the webhook')
-    .action((webhookId: string) => withWebhooks(io, (given) => test(given, webhookId, io)))
+  addOutputOptions(
+    command
+      .command('list')
+      .summary('list the webhooks')
+      .description('Lists all webhooks. With --json, one a line with the fields of GET /v1/webhooks.'),
+  ).action((options: OutputOptions) => withWebhooks(io, (given) => list(given, createOutput(options, io))))
+  addOutputOptions(
+    command
+      .command('test')
+      .summary('send a test message')
+      .description(
+        `Sends a signed test message from this machine, which may reach other addresses than the edges do,
+and prints the result. Exit code 1 if the receiver does not accept it.`,
+      )
+      .argument('<webhook>', 'ID of the webhook'),
+  ).action((webhookId: string, options: OutputOptions) =>
+    withWebhooks(io, (given) => test(given, webhookId, createOutput(options, io))),
+  )
   command
     .command('replay')
     .summary('let a webhook send events again')
@@ -85,11 +99,12 @@ async function withWebhooks(io: CommandIo, work: (webhooks: Webhooks) => Promise
   })
 }
 
-async function list({ store }: Webhooks, io: CommandIo): Promise<void> {
-  for (const stored of await store.webhooks(null)) io.out(`${JSON.stringify(webhookMembers(stored))}\n`)
+async function list({ store }: Webhooks, output: Output): Promise<void> {
+  const webhooks = await store.webhooks(null)
+  output.table(webhooks.map(webhookMembers), COLUMNS, 'there are no webhooks')
 }
 
-async function test(given: Webhooks, webhookId: string, io: CommandIo): Promise<void> {
+async function test(given: Webhooks, webhookId: string, output: Output): Promise<void> {
   const { store, configuration, ledgerId, now } = given
   const { webhook } = found(await store.webhook(webhookId), webhookId)
   const nowMs = now()
@@ -98,7 +113,7 @@ async function test(given: Webhooks, webhookId: string, io: CommandIo): Promise<
   const message = webhookTestMessage({ webhookId, ledgerId, nowMs }, createSystemRandom())
   const attempt = await sender.send(target, message)
   sender.close()
-  io.out(`${JSON.stringify({ webhook_id: webhookId, event_id: message.id, ...attemptMembers(attempt) })}\n`)
+  output.record({ webhook_id: webhookId, event_id: message.id, ...attemptMembers(attempt) })
   exitUnless(attempt.error === null)
 }
 

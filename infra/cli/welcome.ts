@@ -12,7 +12,6 @@ export function welcome({ addresses, ledgerId, startClients }: RunningLedger, co
   const { clients, file, made } = startClients
   const transactor = clients.find(({ role }) => role === 'transactor')
   const client = file === undefined || transactor === undefined ? undefined : { clientId: transactor.clientId, file }
-  const signedFor = configuration.environment === 'production' ? ledgerId : undefined
   const lines = clients.map(
     ({ clientId, clientSecret, role }) => `  ${clientId} (${role})${made ? `: ${clientSecret}` : ''}`,
   )
@@ -26,7 +25,7 @@ ${lines.length === 0 ? '  none' : lines.join('\n')}
 ${usesGeneratedKey(configuration) ? `\nThe master key is ${generatedKeyFile(configuration)}: without it the data is unreadable. Keep a copy.\n` : ''}
 To try it, paste into another shell:
 
-${firstRequest({ address, client, ledgerId: signedFor, ledger: ledgerCommand() })}
+${firstRequest({ address, client, ledger: ledgerCommand() })}
 Ctrl-C stops it.
 `
 }

@@ -45,27 +45,37 @@ describe('ledger up', () => {
     expect(ledger.out).toMatch(/transactor \(transactor\): lsk_/)
   })
 
-  test('prints a first request that can be pasted into a shell', async () => {
-    const block = /^LEDGER=[\s\S]*?(?=\nCtrl-C stops it)/m.exec(ledger.out)?.[0] ?? ''
-    const { code, out } = await paste(block, dataDir)
-    const [account, receipt, list, balances] = out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as object)
-    expect(code).toBe(0)
-    expect(account).toMatchObject({ status: 'active', sequence: 0 })
-    expect(receipt).toMatchObject({ status: 'pending' })
-    expect(list).toMatchObject({ transactions: [{ amount: '100.00', type: 'credit' }] })
-    expect(balances).toHaveProperty('balances')
+  test('prints first commands that can be pasted into a shell', async () => {
+    const block = /^ACCOUNT=[\s\S]*?(?=\nCtrl-C stops it)/m.exec(ledger.out)?.[0] ?? ''
+    const { code, out, err } = await paste(`export XDG_CONFIG_HOME='${dataDir}/config'\n${block}`, dataDir)
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/^idempotency key \S+\n$/) as string })
+    expect(out).toMatch(/^role +transactor$/m)
+    expect(out).toMatch(/^balance_after +100$/m)
+    expect(out).toMatch(/^BASE +100 +100 +0$/m)
   })
 
-  test('the examples of the README can be pasted into a shell, one after another', async () => {
+  test('the first transaction of the README can be pasted into a shell', async () => {
+    const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+    const block = /## A first transaction[\s\S]*?```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+    expect(block.trim().split('\n')).toHaveLength(5)
+    const here = block
+      .replaceAll('npx ledger', `'${process.execPath}' '${PROGRAM}'`)
+      .replaceAll(/\balice\b/g, 'anna')
+      .replaceAll(/\bbob\b/g, 'ben')
+    const variables = `export LEDGER_DATA_DIR='${dataDir}' XDG_CONFIG_HOME='${dataDir}/config'\n`
+    const { code, out } = await paste(`${variables}${here}`, await freshDirectory())
+    expect(code).toBe(0)
+    expect(out).toMatch(/^balance_after +75\.5$/m)
+    expect(out).toMatch(/^ok: chain of ben, 2 entries, ends with sha256:[0-9a-f]{64}\nok: receipt of txn_\w+$/m)
+  })
+
+  test('the examples of the guide for integrators can be pasted into a shell, one after another', async () => {
     const documents = ['README.md', 'api/README.md']
       .map((path) => readFileSync(join(import.meta.dirname, '..', '..', path), 'utf8'))
       .join('\n')
     const blockOf = (title: string): string =>
       new RegExp(`## ${title}[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(documents)?.[1] ?? ''
-    const here = ['A first transaction', 'Value between accounts', 'The interface in short']
+    const here = ['The first transaction with curl', 'Value between accounts', 'The interface in short']
       .map(blockOf)
       .join('')
       .replaceAll('http://127.0.0.1:8080', ledger.address)
@@ -187,7 +197,7 @@ describe('ledger up', () => {
       })
     expect((await login()).status).toBe(200)
     expect((await runLedger(['client', 'add', '--id', 'desk', '--role', 'viewer'], env)).code).toBe(1)
-    expect((await runLedger(['client', 'list'], env)).out).toContain('"client_id":"desk"')
+    expect((await runLedger(['client', 'list', '--json'], env)).out).toContain('"client_id":"desk"')
     expect((await runLedger(['client', 'revoke', '--id', 'desk'], env)).code).toBe(0)
     expect((await runLedger(['client', 'revoke', '--id', 'unknown'], env)).code).toBe(1)
     await until(

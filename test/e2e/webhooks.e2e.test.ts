@@ -36,13 +36,13 @@ test('operators list, test, replay and delete a webhook', { timeout: 300_000 }, 
   const env = { LEDGER_DATA_DIR: ledger.dataDir }
   const { port } = server.address() as AddressInfo
   expect((await client.post('/v1/webhooks', { url: `http://127.0.0.1:${port}/hook` })).status).toBe(201)
-  const listed = await runLedger(['webhooks', 'list'], env)
+  const listed = await runLedger(['webhooks', 'list', '--json'], env)
   const webhook = JSON.parse(listed.out) as Readonly<Record<string, string>>
   const id = webhook['webhook_id'] ?? ''
   expect([listed.code, webhook]).toEqual([0, expect.objectContaining({ status: 'active' })])
   expect(listed.out).not.toContain('whsec_')
 
-  const tested = await runLedger(['webhooks', 'test', id], env)
+  const tested = await runLedger(['webhooks', 'test', id, '--json'], env)
   expect([tested.code, tested.out]).toEqual([0, expect.stringContaining('"http_status":204')])
   expect(received.splice(0)).toEqual([expect.stringContaining('ledger.webhook.test.v1')])
 

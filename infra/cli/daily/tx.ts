@@ -4,6 +4,7 @@ import { type CommandIo, type CommandSetup, integerBetween } from '../common/com
 import { addExamples } from '../common/examples.ts'
 import type { Column } from '../common/output.ts'
 import { addSessionOptions, type SessionOptions, withSession } from '../profile/session.ts'
+import { assetText } from './asset.ts'
 import { addWaitOptions } from './order-options.ts'
 import { printOutcome, printTransaction } from './submit-order.ts'
 import { tailCommand } from './tx-tail.ts'
@@ -116,12 +117,4 @@ async function list(options: ListOptions, io: CommandIo): Promise<void> {
     }
     output.table(found.slice(0, limit), COLUMNS, 'there are no such transactions')
   })
-}
-
-export function assetText({
-  token_id,
-  class_id,
-  instance_id,
-}: Pick<Transaction, 'token_id' | 'class_id' | 'instance_id'>): string {
-  return token_id ?? `${class_id ?? ''}/${instance_id ?? ''}`
 }

@@ -22,9 +22,12 @@ const VARIABLE = [
   /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/,
   // Key IDs.
   /(?<![\w-])[\w-]{43}(?![\w-])/,
-  // Shards and audit positions.
   /(?<="shard_id":)\d+/,
+  // Cursors.
+  /(?<=--after )[\w.-]{20,}/,
 ]
+/** Shards and cursors: their length differs, too. */
+const VARYING = /^(?:\d+|[\w.-]{70,})$/
 const ANY = new RegExp(VARIABLE.map(({ source }) => source).join('|'), 'g')
 
 export function stepsOf(document: string): readonly Step[] {
@@ -47,11 +50,11 @@ function variablesIn(text: string): readonly string[] {
 }
 
 export function formOf(text: string): string {
-  // The number of a shard has one or two digits.
-  return text.replaceAll(ANY, (value) => (/^\d+$/.test(value) ? '<number>' : `<${value.length}>`))
+  const alignedLength = (value: string): string => (VARYING.test(value) ? '' : String(value.length))
+  return text.replaceAll(ANY, (value) => `<${alignedLength(value)}>`)
 }
 
-/** Runs the commands in a shell, one after another. Returns the steps with the outputs of this run. */
+/** Runs the commands in a shell, one after another. Returns the steps with the IDs and outputs of this run. */
 export function runSteps(steps: readonly Step[], run: (command: string) => string, names: Names): readonly Step[] {
   const known = new Map<string, string>()
   return steps.map(({ command, output }) => {
@@ -60,7 +63,7 @@ export function runSteps(steps: readonly Step[], run: (command: string) => strin
     for (const [from, to] of names) printed = printed.replaceAll(from, to)
     const values = variablesIn(printed)
     for (const [index, value] of variablesIn(output).entries()) known.set(value, values[index] ?? value)
-    return { command, output: printed }
+    return { command: here, output: printed }
   })
 }
 
@@ -72,7 +75,12 @@ export function shell(
 ): (command: string) => string {
   return (command) => {
     const text = `ledger() { '${process.execPath}' '${program}' "$@"; }\n${command}`
-    const { stdout } = spawnSync('/bin/sh', ['-c', `{ ${text}\n} 2>&1`], { cwd, env, encoding: 'utf8' })
+    const { stdout } = spawnSync('/bin/sh', ['-c', `{ ${text}\n} 2>&1`], {
+      cwd,
+      env,
+      encoding: 'utf8',
+      timeout: 120_000,
+    })
     return stdout
   }
 }

@@ -44,7 +44,7 @@ export function scopedClientsSuite(running: GetRunning): void {
 
     test('is listed with its accounts for the operator, and its accounts are in no row in plain text', async () => {
       const { cluster } = running()
-      const { code, out } = await runLedger(['client', 'list'], { LEDGER_DATA_DIR: cluster.dataDir })
+      const { code, out } = await runLedger(['client', 'list', '--json'], { LEDGER_DATA_DIR: cluster.dataDir })
       expect(code).toBe(0)
       const listed = out
         .trim()

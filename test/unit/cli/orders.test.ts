@@ -127,7 +127,7 @@ test.each([
   [['credit', 'alice', '1', '--idempotency-key', 'é'], 'It must be 1 to 255 printable ASCII characters.'],
   [['credit', 'alice', '1', '--metadata', 'x'], 'It must be a name and a value, such as order=7.'],
   [['mint', 'alice', '1'], "missing required argument 'token'"],
-  [['transfr', 'alice'], '(Did you mean transfer?)'],
+  [['transfers', 'alice'], '(Did you mean transfer?)'],
 ])('wrong usage exits with 2: ledger %j', async (args, message) => {
   const { run, orders } = await user(() => 'lost')
   const { code, err } = await run(...args)

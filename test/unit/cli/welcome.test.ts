@@ -30,7 +30,7 @@ test('a later start names the file, and the example reads the secret from there'
   for (const secret of SECRETS) expect(text).not.toContain(secret)
   expect(text).toContain("Clients (their secrets are in /srv/led'ger/clients.json):\n  the-admin (admin)\n")
   expect(text).toContain(
-    String.raw`find((c) => c.client_id === "the-transactor").client_secret' '/srv/led'\''ger/clients.json')`,
+    String.raw` login --url http://127.0.0.1:8080 --client-id the-transactor --secret-file '/srv/led'\''ger/clients.json'`,
   )
 })
 
