@@ -39,8 +39,8 @@ describe('the guide of the command', () => {
 
   test('shows the output of each command', () => {
     const expected = process.env['LEDGER_RECORD'] === '1' ? stepsOf(readFileSync(GUIDE, 'utf8')) : written
-    expect(ran.map(({ command, output }) => [command, formOf(output)])).toEqual(
-      expected.map(({ command, output }) => [command, formOf(output)]),
+    expect(ran.map(({ command, output }) => [formOf(command), formOf(output)])).toEqual(
+      expected.map(({ command, output }) => [formOf(command), formOf(output)]),
     )
   })
 
