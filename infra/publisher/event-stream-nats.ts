@@ -3,8 +3,9 @@
  *   P1. Each message has the position of its event as a header, so the last message says where to continue. The position
  *       is encrypted, and authenticated for its event and its stream: a writer of the stream cannot make the publisher skip
  *       events.
- *   P2. Each message names the sequence number before it, and the server refuses it anywhere else. So two publishers, and
- *       a message that arrives late, neither repeat nor omit nor reorder events.
+ *   P2. Each message names the sequence number before it, and the server refuses it anywhere else. That number is counted
+ *       from one message and its own position, so all publishers give an event the same number. So two publishers, and a
+ *       message that arrives late, neither repeat nor omit nor reorder events.
  *   P3. The ID of an event is the ID of its message. The server drops a repeat within the stream's duplicate window.
  */
 import {
@@ -94,16 +95,15 @@ export function createEventStream(link: NatsLink, options: EventStreamOptions): 
     async end() {
       refuseWithoutLink(link)
       const manager = await attempt(() => jetstream.jetstreamManager(false))
-      // Before the message: a message that is added between the two makes the next `add` fail (P2).
       const { config, state, ...stream } = await findStream(manager, name, options)
       ;({ created } = stream)
       refuseOtherConfiguration(config, prefix)
       const found = await attempt(() => lastMessage(manager, name, prefix))
-      // Deleted messages at the end had the position. A message that was added since then has a higher number.
+      // Deleted messages at the end had the position. The message may be newer than the state.
       if (found === undefined || found.seq < state.last_seq) return { sequence: state.last_seq, position: null }
       const scope = scopeOf(found.header.get(MESSAGE_ID_HEADER))
       const position = tokens.read(scope, found.header.get(POSITION_HEADER))?.cursor
-      if (position !== undefined) return { sequence: state.last_seq, position }
+      if (position !== undefined) return { sequence: found.seq, position }
       throw new StreamUnusable(`message ${found.seq} of stream ${name} was not written by a publisher of this ledger`)
     },
     async add(messages, sequence) {

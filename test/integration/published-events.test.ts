@@ -6,7 +6,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compactDecrypt } from 'jose'
-import { type JetStreamManager, RetentionPolicy, type StoredMsg } from 'nats'
+import {
+  type JetStreamClient,
+  type JetStreamManager,
+  type NatsConnection,
+  RetentionPolicy,
+  type StoredMsg,
+  type StreamAPI,
+} from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createPageTokens } from '../../api/http/page-token.ts'
 import { eventMembers } from '../../api/views/event-views.ts'
@@ -14,7 +21,7 @@ import { readPublicKey } from '../../infra/keys/public-key.ts'
 import type { NatsLink } from '../../infra/nats/connection.ts'
 import { createLedgerEvents, type PostgresLedgerEvents } from '../../infra/postgres/reads/ledger-events-postgres.ts'
 import { EventPublisher } from '../../infra/publisher/event-publisher.ts'
-import { createEventStream, type EventStream } from '../../infra/publisher/event-stream-nats.ts'
+import { createEventStream, type EventStream, type StreamMessage } from '../../infra/publisher/event-stream-nats.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import type { LedgerEvent } from '../../runtime/ports/ledger-events.ts'
 import {
@@ -232,6 +239,48 @@ test('P2: two publishers repeat, omit and reorder nothing', async () => {
   await Promise.all(publishers.map((publisher) => publisher.stop()))
   await expectWholeLog()
 })
+
+test('P2: a message that is added while the end is read changes no place', async () => {
+  const first = await openStream('first')
+  const second = await openStreamThat('second', () => first.add(numbered(4, 6), 3))
+  await first.end()
+  await first.add(numbered(1, 3), 0)
+  const end = await second.end()
+  expect(end).toEqual({ sequence: 6, position: '6' })
+  await second.add(numbered(7, 12), end.sequence)
+  const ids = (await stored()).map(({ header }) => header.get('Nats-Msg-Id'))
+  expect(ids).toEqual(numbered(1, 12).map(({ id }) => id))
+})
+
+/** Messages whose positions are their numbers. */
+function numbered(from: number, to: number): readonly StreamMessage[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => {
+    const number = String(from + index)
+    return { id: `evt_${number}`, subject: `${PREFIX}.x`, body: number, position: number }
+  })
+}
+
+/** A stream that calls `act` between the state of the stream and its last message. */
+async function openStreamThat(name: string, act: () => Promise<unknown>): Promise<EventStream> {
+  const link = await nats.connect(name)
+  const connection = Object.create(link.connection) as NatsConnection
+  connection.jetstream = (options) => {
+    const jetstream = link.connection.jetstream(options)
+    const client = Object.create(jetstream) as JetStreamClient
+    client.jetstreamManager = async (checkApi) => {
+      const real = await jetstream.jetstreamManager(checkApi)
+      const streams = Object.create(real.streams) as StreamAPI
+      streams.getMessage = async (stream, query) => {
+        await act()
+        return real.streams.getMessage(stream, query)
+      }
+      return Object.assign(Object.create(real) as JetStreamManager, { streams })
+    }
+    return client
+  }
+  const tokens = createPageTokens(POSITION_KEY)
+  return createEventStream({ ...link, connection }, { prefix: PREFIX, replicas: 1, tokens })
+}
 
 test('an outage of the server is bridged', async () => {
   void (await startPublisher()).run()
