@@ -130,7 +130,7 @@ test('no other path redirects, and those under /v1 need a token first', async ()
 
 test('the root leads a browser to the page where people begin, and a program to the resources', async () => {
   const browser = await app.request('/', { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
-  expect([browser.status, browser.headers.get('location')]).toEqual([303, '/docs'])
+  expect([browser.status, browser.headers.get('location')]).toEqual([303, '/console'])
   const program = await app.request('/', { headers: { accept: '*/*' } })
   expect([program.status, await program.json()]).toMatchObject([200, { documentation: '/docs' }])
 })
