@@ -37,7 +37,7 @@ import {
 } from './http/problem.ts'
 import { type QueriedRoute, type Query, queryOf } from './http/query.ts'
 import { textReply } from './http/reply.ts'
-import { isVersioned, requestPath } from './http/request-path.ts'
+import { isVersioned, requestPath, sentPath } from './http/request-path.ts'
 import { PathRouter } from './http/router.ts'
 import {
   type AnyEndpoint,
@@ -188,10 +188,11 @@ async function unrouted({ app, http, authorize, cors }: UnroutedCall): Promise<E
 }
 
 /** Pages are also found under their path with a slash at the end, as people write it. */
-function slashRedirect(app: Hono, { req: { method, path } }: Context): EndpointOutcome | undefined {
+function slashRedirect(app: Hono, http: Context): EndpointOutcome | undefined {
+  const { method, path } = http.req
   const page = path.slice(0, -1)
   const isPage = path.endsWith('/') && !isVersioned(path) && methodsOf(app, page).includes(method)
-  return isPage ? textReply(308, 'text/plain; charset=utf-8', '', { location: page }) : undefined
+  return isPage ? textReply(308, 'text/plain; charset=utf-8', '', { location: sentPath(http).slice(0, -1) }) : undefined
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies readonly Operation['method'][]

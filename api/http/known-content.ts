@@ -12,7 +12,7 @@ import {
   tagOf,
 } from './representations.ts'
 
-/** How long a client may use it without asking. */
+/** How long a client may use it without asking, unless its headers say otherwise. */
 const CACHE_CONTROL = 'public, max-age=300'
 const BODILESS = new Uint8Array(0)
 
@@ -35,7 +35,7 @@ export function createKnownContent(
   return (http) => {
     const encoding = acceptedEncoding(http)
     const tag = tagOf(digest, encoding)
-    const all = { ...headers, ...representationHeaders(tag, encoding), 'cache-control': CACHE_CONTROL }
+    const all = { 'cache-control': CACHE_CONTROL, ...headers, ...representationHeaders(tag, encoding) }
     return isKnown(http, tag)
       ? { kind: 'static', status: 304, contentType, body: BODILESS, headers: all }
       : { kind: 'static', status: 200, contentType, body: bodies[encoding], headers: all }

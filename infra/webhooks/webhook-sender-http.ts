@@ -88,10 +88,14 @@ export function createWebhookSender(options: WebhookSenderOptions): HttpWebhookS
       const headers = headersOf(target, message, now())
       const deadline = new Deadline(timeoutMs)
       const post = { channel, headers, body: message.body, deadline, onWritten }
-      const first = await attempt(post)
-      // The receiver closed a kept connection as the message was sent: that is no failure of the receiver.
-      const last = first === 'connection_was_closed' ? await attempt(post) : first
-      deadline.stop()
+      let last: Awaited<ReturnType<typeof attempt>>
+      try {
+        last = await attempt(post)
+        // The receiver closed a kept connection as the message was sent: that is no failure of the receiver.
+        if (last === 'connection_was_closed') last = await attempt(post)
+      } finally {
+        deadline.stop()
+      }
       return result(last === 'connection_was_closed' ? { httpStatus: null, error: 'connection_failed' } : last)
     },
     forget(connection) {

@@ -65,6 +65,11 @@ describe('the packed client', () => {
   })
 })
 
+test('has the files of the console', async () => {
+  const names = await readdir(join(project, 'node_modules', 'ledger', 'dist', 'console'))
+  expect(names).toEqual(expect.arrayContaining(['console.css', 'console.js']))
+})
+
 describe('with its dependencies', () => {
   beforeAll(async () => {
     const packages = await readdir(join(ROOT, 'node_modules'))

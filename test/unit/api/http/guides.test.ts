@@ -112,12 +112,20 @@ test.for([
   ['/docs/plain/', '/docs/plain'],
   ['/docs/guides/', '/docs/guides'],
   ['/errors/', '/errors'],
+  ['/errors/%E4%BD%A0%0D%0A/', '/errors/%E4%BD%A0%0D%0A'],
 ] as const)('%s redirects to %s', async ([path, target]) => {
   for (const method of ['GET', 'HEAD']) {
     const response = await app.request(path, { method })
     expect([method, response.status, response.headers.get('location')]).toEqual([method, 308, target])
   }
 })
+
+test.for(['/docs', '/docs/plain', '/docs/guides', '/console', '/errors'])(
+  'a client asks each time whether %s has changed, because its files are those of one release',
+  async (path) => {
+    expect((await app.request(path)).headers.get('cache-control')).toBe('no-cache')
+  },
+)
 
 test('no other path redirects, and those under /v1 need a token first', async () => {
   for (const path of ['/docs//', '/docs!', '/nowhere/', '//elsewhere.example/']) {

@@ -18,7 +18,8 @@ test.for(PATHS)('public %s is compressed as the client accepts, and each encodin
   const plain = await edge.get(path)
   const text = await plain.text()
   expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([null, 'accept-encoding'])
-  expect(plain.headers.get('cache-control')).toMatch(/^public, max-age=/)
+  const isPage = plain.headers.get('content-type')?.startsWith('text/html') === true
+  expect(plain.headers.get('cache-control')).toBe(isPage ? 'no-cache' : 'public, max-age=300')
   const tags = new Set([plain.headers.get('etag')])
   for (const [accepted, encoding, open] of [
     ['br', 'br', brotliDecompressSync],
