@@ -4,6 +4,8 @@
  *       most once, with exponential back-off and jitter, and not before `Retry-After`.
  *   H2. After a 401 a request is sent once more, with a new token.
  *   H3. Redirects are refused: no other address gets the token.
+ *   H4. Once an attempt may have had an effect, the failure of the request has the outcome `unknown`: a later attempt says
+ *       nothing about it.
  */
 import { AccessTokens, type Credentials, type TokenStore } from './access-tokens.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
@@ -59,6 +61,7 @@ const DEFAULT_RETRY: RetryPolicy = { attempts: 6, firstDelayMs: 200, longestDela
 const DEFAULT_TIMEOUT_MS = 20_000
 const UNAUTHORIZED = 401
 const SERVER_ERROR = 500
+const NO_CONTENT = 204
 
 export class Http {
   readonly tokens: AccessTokens
@@ -99,7 +102,7 @@ export class Http {
       const signals = [AbortSignal.timeout(this.timeoutMs + (request.waitS ?? 0) * 1_000), request.signal]
       const signal = AbortSignal.any(signals.filter((one) => one !== undefined))
       const response = await this.answered(request, headers, signal)
-      return { status: response.status, headers: response.headers, body: await jsonOf<Body>(response) }
+      return { status: response.status, headers: response.headers, body: await jsonOf<Body>(request, response) }
     })
   }
 
@@ -113,21 +116,35 @@ export class Http {
     send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
   ): Promise<Result> {
     let refused: string | undefined
+    let isUncertain = false
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted()
-      const token = request.open === true ? undefined : await this.tokens.token(refused)
+      const token = request.open === true ? undefined : await this.tokenFor(request, refused, isUncertain)
       try {
         return await send(token === undefined ? {} : { authorization: `Bearer ${token}` })
       } catch (cause) {
         request.signal?.throwIfAborted()
         const error = isLedgerError(cause) ? cause : unreachable(this.base, request, cause)
+        isUncertain ||= error.outcome === 'unknown'
         if (error.status === UNAUTHORIZED && token !== undefined && refused === undefined) {
           refused = token
           continue
         }
-        if (attempt >= this.retry.attempts || !mayRepeat(request, error)) throw error
+        if (attempt >= this.retry.attempts || !mayRepeat(request, error)) {
+          throw isUncertain ? error.withOutcome('unknown') : error
+        }
         await this.clock.sleep(this.delayMs(attempt, error.retryAfterMs ?? 0), request.signal)
       }
+    }
+  }
+
+  /** Without a token the request is not sent. */
+  private async tokenFor({ method }: HttpRequest, refused: string | undefined, isUncertain: boolean): Promise<string> {
+    try {
+      return await this.tokens.token(refused)
+    } catch (error) {
+      if (!isLedgerError(error)) throw error
+      throw error.withOutcome(isUncertain ? 'unknown' : method === 'GET' ? undefined : 'not_applied')
     }
   }
 
@@ -160,7 +177,7 @@ export class Http {
 }
 
 function mayRepeat({ method, repeatable }: HttpRequest, { status, outcome }: LedgerError): boolean {
-  if (status !== 0 && status < SERVER_ERROR) return false
+  if (status !== 0 && status < SERVER_ERROR) return repeatable === true && outcome === 'unknown'
   return method === 'GET' || repeatable === true || outcome === 'not_applied'
 }
 
@@ -172,18 +189,20 @@ function unreachable(base: string, { method }: HttpRequest, cause: unknown): Led
   })
 }
 
-async function jsonOf<Body>(response: Response): Promise<Body> {
+async function jsonOf<Body>({ method }: HttpRequest, response: Response): Promise<Body> {
   const text = await response.text()
+  if (response.status === NO_CONTENT) return undefined as Body
   try {
-    return (text === '' ? undefined : JSON.parse(text)) as Body
+    return JSON.parse(text) as Body
   } catch (cause) {
-    throw unreadable(response, undefined, cause)
+    throw unreadable(response, method === 'GET' ? undefined : 'unknown', cause)
   }
 }
 
 async function refusal(method: string, response: Response): Promise<LedgerError> {
   const problem = await response.json().then(problemOf, () => undefined)
-  const isRefused = response.status < SERVER_ERROR
+  // A refusal of the ledger has no effect; a proxy says nothing about the ledger.
+  const isRefused = problem !== undefined && response.status < SERVER_ERROR
   const outcome = method === 'GET' ? undefined : isRefused ? 'not_applied' : (problem?.outcome ?? 'unknown')
   if (problem === undefined) return unreadable(response, outcome)
   return new LedgerError(`${problem.title}: ${problem.detail}`, {

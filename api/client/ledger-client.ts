@@ -109,9 +109,18 @@ export class LedgerClient {
     return this.http.tokens.login()
   }
 
-  /** Calls an operation of the OpenAPI document by its ID, and resolves with the body of the response. */
+  /**
+   * Calls an operation of the OpenAPI document by its ID, and resolves with the body of the response. Rejects with
+   * ERR_PAYLOAD_MISMATCH for the reply to another request with the same idempotency key: this request has no effect.
+   */
   async call<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<ReplyOf<Id>> {
-    return (await this.respond(id, ...args)).body
+    const { status, headers, body } = await this.respond(id, ...args)
+    if (headers.get('idempotency-payload-mismatch') !== 'true') return body
+    throw new LedgerError('The idempotency key was used for another request.', {
+      codes: ['ERR_PAYLOAD_MISMATCH'],
+      status,
+      outcome: 'not_applied',
+    })
   }
 
   /** The same, with the status and the headers of the response. */
@@ -369,11 +378,11 @@ function waitSeconds(timeMs: number): number {
 }
 
 function isFinal(transaction: Transaction): transaction is FinalTransaction {
-  return transaction.status !== 'pending'
+  return transaction.status === 'completed' || transaction.status === 'failed'
 }
 
 function isFinalGroup(group: SettlementGroup): group is FinalGroup {
-  return group.status !== 'open' && group.status !== 'reverting'
+  return group.status === 'settled' || group.status === 'reverted' || group.status === 'linked'
 }
 
 async function collected<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {

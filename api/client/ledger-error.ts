@@ -2,7 +2,8 @@ import type { ErrorCode, Problem } from './generated/api-types.ts'
 
 /**
  * Codes of the ledger, and of the client: `ERR_UNREACHABLE`, no response arrived; `ERR_UNREADABLE_RESPONSE`, the response
- * is not the ledger's; `ERR_WAIT_TIMEOUT`, it was not final in time; `ERR_TERMS_CHANGED`, the ledger registered other terms.
+ * is not the ledger's; `ERR_WAIT_TIMEOUT`, it was not final in time; `ERR_TERMS_CHANGED`, the ledger registered other terms;
+ * `ERR_PAYLOAD_MISMATCH`, the idempotency key was used for another request, whose reply this is.
  */
 export type LedgerErrorCode =
   | ErrorCode
@@ -10,6 +11,7 @@ export type LedgerErrorCode =
   | 'ERR_UNREADABLE_RESPONSE'
   | 'ERR_WAIT_TIMEOUT'
   | 'ERR_TERMS_CHANGED'
+  | 'ERR_PAYLOAD_MISMATCH'
 
 /** `not_applied`: the request had no effect. `unknown`: it may have had one. Undefined: it could have none. */
 export type Outcome = 'not_applied' | 'unknown' | undefined
@@ -53,6 +55,20 @@ export class LedgerError extends Error {
     this.requestId = requestId
     this.problem = problem
     this.retryAfterMs = retryAfterMs
+  }
+
+  /** The same failure of a request with another outcome. */
+  withOutcome(outcome: Outcome): LedgerError {
+    const { message, codes, status, requestId, problem, retryAfterMs } = this
+    return new LedgerError(message, {
+      codes,
+      status,
+      outcome,
+      requestId,
+      cause: this.cause,
+      ...(problem === undefined ? {} : { problem }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    })
   }
 }
 

@@ -59,6 +59,49 @@ describe('a request', () => {
     expect(sent).toHaveLength(3)
   })
 
+  test.for([
+    ['a refusal to serve', [lost(), unavailable('not_applied')]],
+    ['refused tokens', [lost(), problem(401, 'ERR_UNAUTHORIZED'), tokens('2'), problem(401, 'ERR_UNAUTHORIZED')]],
+    ['a refusal', [unavailable('unknown'), problem(403, 'ERR_FORBIDDEN')]],
+    ['no token', [lost(), problem(401, 'ERR_UNAUTHORIZED'), problem(403, 'ERR_FORBIDDEN')]],
+  ] as const)('H4: stays unknown after a lost reply and then %s', async ([, answers]) => {
+    const { ledger } = opened(answers, { retry: { attempts: 2 } })
+    expect((await errorOf(ledger.submit(ORDER, await generateKey()))).outcome).toBe('unknown')
+  })
+
+  test('H4: a request for which there is no token was not sent', async () => {
+    const fake = fakeLedger([lost()], { retry: { attempts: 1 } })
+    const ledger = new LedgerClient(fake.options)
+    expect(await errorOf(ledger.call('rotateWebhookSecret', { path: { webhookId: 'whk_1' } }))).toMatchObject({
+      code: 'ERR_UNREACHABLE',
+      outcome: 'not_applied',
+    })
+  })
+
+  test.for([
+    ['a page', new Response('<html>', { status: 202 })],
+    ['nothing', new Response('', { status: 202 })],
+    ['the refusal of a proxy', new Response('<html>', { status: 408 })],
+  ] as const)('H1: %s in place of a reply says nothing about the order, and it is sent again', async ([, answer]) => {
+    const key = await generateKey()
+    const { ledger, sent } = opened([answer.clone(), json(RECEIPT, 202)], { retry: { attempts: 2 } })
+    expect(await ledger.submit(ORDER, key)).toEqual(RECEIPT)
+    expect(sent[2]?.body).toBe(sent[1]?.body)
+    const { ledger: failing } = opened([answer], { retry: { attempts: 1 } })
+    expect(await errorOf(failing.submit(ORDER, key))).toMatchObject({
+      code: 'ERR_UNREADABLE_RESPONSE',
+      outcome: 'unknown',
+    })
+  })
+
+  test('the reply to another order with the same key is an error', async () => {
+    const { ledger } = opened([json(RECEIPT, 202, { 'idempotency-payload-mismatch': 'true' })])
+    expect(await errorOf(ledger.submit(ORDER, await generateKey()))).toMatchObject({
+      code: 'ERR_PAYLOAD_MISMATCH',
+      outcome: 'not_applied',
+    })
+  })
+
   test('H1: without a key, is repeated only if it was not applied', async () => {
     const path = { webhookId: 'whk_1' }
     const { ledger, sent } = opened([unavailable('not_applied'), unavailable('unknown')])

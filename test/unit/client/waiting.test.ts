@@ -28,8 +28,8 @@ describe('a submission that waits', () => {
     expect(sent[1]?.headers.get('prefer')).toBe('wait=30')
   })
 
-  test('goes on waiting for a pending transaction, and resolves with a failed one', async () => {
-    const { ledger, sent, slept } = opened(json(RECEIPT, 202), detail('pending', APPLIED), detail('failed'))
+  test('goes on waiting until a transaction is completed or failed, and resolves with a failed one', async () => {
+    const { ledger, sent, slept } = opened(json(RECEIPT, 202), detail('on_hold', APPLIED), detail('failed'))
     expect(await ledger.submitAndWait(ORDER, await generateKey())).toMatchObject({ status: 'failed' })
     expect(sent.map(({ path }) => path).slice(1)).toEqual([
       '/v1/transactions',
