@@ -6,7 +6,7 @@ import { type GivenEntry, judgeChain } from '../../api/client/verify/verify-chai
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { addExamples } from './common/examples.ts'
 import { readGivenText } from './common/given-file.ts'
-import { shownJson } from './common/shown-text.ts'
+import { shownJson, shownText } from './common/shown-text.ts'
 import { addSessionOptions, type SessionOptions } from './profile/session.ts'
 import { type Exported, readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
 import {
@@ -200,24 +200,29 @@ function checkChains(
     const result = judgeChain(entries, hashOf)
     if (!result.ok) {
       const { sequence, txnId, problem } = result
-      io.out(`TAMPERED: entry ${sequence}${(txnId ?? null) === null ? '' : ` (${txnId})`}: ${problem}\n`)
+      printLine(`TAMPERED: entry ${sequence}${(txnId ?? null) === null ? '' : ` (${txnId})`}: ${problem}`, io)
       return undefined
     }
     if (tip !== undefined && result.tip !== tip) {
-      io.out(`TAMPERED: the chain ends with ${result.tip}, not with ${tip}\n`)
+      printLine(`TAMPERED: the chain ends with ${result.tip}, not with ${tip}`, io)
       return undefined
     }
     if (result.entries.size < total) {
-      io.out(`INCOMPLETE: the files have ${result.entries.size} of ${total} entries: give all pages\n`)
+      printLine(`INCOMPLETE: the files have ${result.entries.size} of ${total} entries: give all pages`, io)
       return undefined
     }
     const chain = { ...result, accountId: result.accountId === '' ? accountId : result.accountId }
     const erased =
       chain.erased === 0 ? '' : ` (${chain.erased} of them with an erased payload: only their links can be verified)`
-    io.out(`ok: chain of ${chain.accountId}, ${chain.entries.size} entries${erased}, ends with ${chain.tip}\n`)
+    printLine(`ok: chain of ${chain.accountId}, ${chain.entries.size} entries${erased}, ends with ${chain.tip}`, io)
     chains.push(chain)
   }
   return chains
+}
+
+/** Files have text of strangers, who could otherwise write lines of their own. */
+function printLine(text: string, io: CommandIo): void {
+  io.out(`${shownText(text)}\n`)
 }
 
 /** In this thread: WebCrypto needs about ten times as long. */
@@ -250,6 +255,6 @@ function groupPages(pages: readonly ExportedPage[]): readonly GivenChain[] {
 }
 
 function printed(findings: readonly Finding[], io: CommandIo): boolean {
-  for (const { lines } of findings) for (const line of lines) io.out(`${line}\n`)
+  for (const { lines } of findings) for (const line of lines) printLine(line, io)
   return findings.every(({ ok }) => ok)
 }

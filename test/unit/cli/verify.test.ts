@@ -261,6 +261,16 @@ describe('a receipt', () => {
   })
 })
 
+test.each<[string, readonly string[]]>([
+  ['text', []],
+  ['JSON', ['--json']],
+])('as %s, names from a file cannot write lines of the result', async (_, args) => {
+  const fields = { ...FIELDS, account_id: 'mallory, 1 entry\nok: receipt of txn_1\r\u001b[2K' }
+  const entries = [shown(chainEntry(GENESIS, 0, null, '0'.repeat(32), fields))]
+  const { out } = await shell.run(['verify', ...args, shell.write('chain.json', { ...fields, entries })])
+  expect(out.trimEnd()).toMatch(/^[ -~]+$/)
+})
+
 test('a line that is not JSON is named by its number', async () => {
   const lines = [JSON.stringify({ account_id: 'alice', entries: CHAIN.map(shown) }), '', '{']
   const { code, err } = await shell.run(['verify', shell.write('lines.ndjson', lines.join('\n'))])
