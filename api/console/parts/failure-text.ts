@@ -15,6 +15,8 @@ const ADVICE: Readonly<Record<number, string>> = {
   503: 'The ledger is busy, or a part of it is restarting. Try again in a moment.',
 }
 
+const UNKNOWN_OUTCOME = 'It may have been accepted. Check whether it was before you make a new request.'
+
 /** An error in words, with the next step. */
 export function failureText(error: unknown): FailureText {
   if (!isLedgerError(error)) {
@@ -22,7 +24,7 @@ export function failureText(error: unknown): FailureText {
   }
   const fields = (error.problem?.errors ?? []).map(({ field, message }) => `${field}: ${message}`)
   const detail = error.problem?.detail ?? error.message
-  const advice = ADVICE[error.status]
+  const advice = error.outcome === 'unknown' ? UNKNOWN_OUTCOME : ADVICE[error.status]
   return {
     summary: [detail, ...fields.filter((text) => !detail.includes(text))].join(' '),
     ...(advice === undefined ? {} : { advice }),

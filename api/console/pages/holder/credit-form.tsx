@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Choice, Field } from '../../parts/field.tsx'
 import { Section } from '../../parts/page.tsx'
-import { useSession } from '../../session/session.ts'
-import type { HeldAccount } from './key-store.ts'
-import { followOrder, type OrderProgress } from './order-progress.ts'
+import type { HeldAccount } from './held-account.ts'
 import { OrderView } from './order-view.tsx'
+import { useOrder } from './use-order.ts'
 
 interface OrderFormProps {
   readonly accounts: readonly HeldAccount[]
@@ -12,18 +11,10 @@ interface OrderFormProps {
 }
 
 export function CreditForm({ accounts, onDone }: OrderFormProps) {
-  const session = useSession()
   const [accountId, setAccountId] = useState(accounts[0]?.accountId ?? '')
   const [amount, setAmount] = useState('100')
-  const [progress, setProgress] = useState<OrderProgress>()
-  const [isBusy, setBusy] = useState(false)
+  const order = useOrder(onDone)
   const account = accounts.find((one) => one.accountId === accountId) ?? accounts[0]
-  const submit = async (from: HeldAccount): Promise<void> => {
-    setBusy(true)
-    await followOrder(session, { account_id: from.accountId, type: 'credit', amount }, from.key, setProgress)
-    setBusy(false)
-    onDone()
-  }
   return (
     <Section
       title="Bring value in"
@@ -33,7 +24,8 @@ export function CreditForm({ accounts, onDone }: OrderFormProps) {
         class="row"
         onSubmit={(event) => {
           event.preventDefault()
-          if (account !== undefined) void submit(account)
+          if (account === undefined) return
+          void order.submit({ account_id: account.accountId, type: 'credit', amount }, account.key)
         }}
       >
         <Choice
@@ -43,11 +35,11 @@ export function CreditForm({ accounts, onDone }: OrderFormProps) {
           choices={accounts.map((one) => [one.accountId, one.accountId])}
         />
         <Field label="Credited amount (BASE)" value={amount} onValue={setAmount} isDecimal />
-        <button type="submit" disabled={isBusy}>
-          {isBusy ? 'Crediting …' : 'Sign and credit'}
+        <button type="submit" disabled={order.isBusy}>
+          {order.isBusy ? 'Crediting …' : 'Sign and credit'}
         </button>
       </form>
-      <OrderView progress={progress} />
+      <OrderView order={order} />
     </Section>
   )
 }

@@ -6,7 +6,8 @@ import { Amount, Id } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
-import { forgetAccount, type HeldAccount } from './key-store.ts'
+import type { HeldAccount } from './held-account.ts'
+import { forgetAccount } from './key-store.ts'
 
 interface HeldAccountsProps {
   readonly accounts: readonly HeldAccount[]

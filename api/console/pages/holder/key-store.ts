@@ -1,12 +1,4 @@
-import type { AccountKey } from '../../../client/index.ts'
-
-/** An account whose key this browser made. The private key can sign, and cannot be read. */
-export interface HeldAccount {
-  readonly ledgerId: string
-  readonly accountId: string
-  readonly key: AccountKey
-  readonly createdAtMs: number
-}
+import type { HeldAccount } from './held-account.ts'
 
 const DATABASE = 'ledger-console'
 const STORE = 'account-keys'
@@ -17,8 +9,16 @@ export async function heldAccounts(ledgerId: string): Promise<readonly HeldAccou
   return all.filter((one) => one.ledgerId === ledgerId).toSorted((one, other) => one.createdAtMs - other.createdAtMs)
 }
 
+/** Rejects if this browser already holds a key of the account: a key is never replaced. */
 export async function keepAccount(account: HeldAccount): Promise<void> {
-  await inStore('readwrite', (store) => store.put(account))
+  // Without permission to persist, a browser may delete keys when its disk is full.
+  void navigator.storage.persist().catch(() => false)
+  try {
+    await inStore('readwrite', (store) => store.add(account))
+  } catch (cause) {
+    if (!(cause instanceof DOMException) || cause.name !== 'ConstraintError') throw cause
+    throw new Error('This browser already holds a key of this account. Reload the page to use it.', { cause })
+  }
 }
 
 /** Without a copy of the key, the account can order nothing any more. */
@@ -36,7 +36,10 @@ async function inStore<Result>(
   })
   const database = await resultOf(opening)
   try {
-    return await resultOf(work(database.transaction(STORE, mode).objectStore(STORE)))
+    const transaction = database.transaction(STORE, mode)
+    const completed = completionOf(transaction)
+    const [result] = await Promise.all([resultOf(work(transaction.objectStore(STORE))), completed])
+    return result
   } finally {
     database.close()
   }
@@ -46,5 +49,15 @@ function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result))
     request.addEventListener('error', () => reject(request.error ?? new Error('The store of this browser failed.')))
+  })
+}
+
+/** A write is durable when its transaction completes, not when its request succeeds. */
+function completionOf(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.addEventListener('complete', () => resolve())
+    transaction.addEventListener('abort', () =>
+      reject(transaction.error ?? new Error('The store of this browser failed.')),
+    )
   })
 }

@@ -1,11 +1,10 @@
 /** Follows an order of this browser: signed, accepted, final, and its receipt verified. */
-import type { Submission, Transaction } from '../../../client/index.ts'
+import type { KeySet, LedgerClient, Submission, Transaction } from '../../../client/index.ts'
 import type { AccountKey } from '../../../client/index.ts'
 import type { Order } from '../../../client/index.ts'
-import { canonicalOrder } from '../../../client/index.ts'
+import { canonicalOrder, isLedgerError } from '../../../client/index.ts'
 import type { Finding } from '../../proofs/finding.ts'
 import { receiptFinding } from '../../proofs/receipt-finding.ts'
-import type { Session } from '../../session/session.ts'
 
 export interface OrderProgress {
   readonly order: Order
@@ -20,6 +19,16 @@ export interface OrderProgress {
   readonly error?: unknown
 }
 
+interface OrderSession {
+  readonly client: LedgerClient
+  readonly keySet: KeySet
+}
+
+type SignedProgress = Pick<OrderProgress, 'order'> & Required<Pick<OrderProgress, 'submission' | 'signedText'>>
+
+const TOO_MANY_REQUESTS = 429
+const SERVER_ERROR = 500
+
 export const STEPS = ['signed', 'accepted', 'decided', 'verified'] as const
 export type Step = (typeof STEPS)[number]
 
@@ -28,22 +37,44 @@ export function stepsDone({ submission, txnId, transaction, finding }: OrderProg
   return [submission, txnId, transaction, finding].filter((step) => step !== undefined).length
 }
 
-/** Never rejects: an error is in the last progress. */
+/** True if the same signed order may be sent again: it has one effect at most, and a new order could be a second one. */
+export function isUndecided({ submission, finding, error }: OrderProgress): boolean {
+  if (submission === undefined || finding !== undefined || error === undefined) return false
+  const isRefused = isLedgerError(error) && error.outcome === 'not_applied'
+  return !isRefused || error.status === TOO_MANY_REQUESTS || error.status >= SERVER_ERROR
+}
+
+/** Signs an order and follows it. Never rejects: an error is in the last progress. */
 export async function followOrder(
-  { client, keySet }: Session,
+  session: OrderSession,
   order: Order,
   key: AccountKey,
   onProgress: (progress: OrderProgress) => void,
 ): Promise<OrderProgress> {
-  let progress: OrderProgress = { order }
+  onProgress({ order })
+  try {
+    const submission = await session.client.sign(order, key)
+    return await sendOrder(session, { order, submission, signedText: canonicalOrder(submission) }, onProgress)
+  } catch (error) {
+    const failed = { order, error }
+    onProgress(failed)
+    return failed
+  }
+}
+
+/** Sends an order that is signed, the first time or again, and follows it. Never rejects. */
+export async function sendOrder(
+  { client, keySet }: OrderSession,
+  { order, submission, signedText }: SignedProgress,
+  onProgress: (progress: OrderProgress) => void,
+): Promise<OrderProgress> {
+  let progress: OrderProgress = { order, submission, signedText }
   const step = (more: Partial<OrderProgress>): void => {
     progress = { ...progress, ...more }
     onProgress(progress)
   }
   try {
     step({})
-    const submission = await client.sign(order, key)
-    step({ submission, signedText: canonicalOrder(submission) })
     const { txn_id: txnId, account_id: accountId } = await client.call('submitTransaction', { body: submission })
     step({ txnId })
     step({ transaction: await client.waitForTransaction(txnId) })

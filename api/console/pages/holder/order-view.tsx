@@ -4,12 +4,18 @@ import { Id, Status, Text } from '../../parts/text.tsx'
 import { FindingView } from '../../parts/verify-button.tsx'
 import { hrefOf } from '../../session/place.ts'
 import { type OrderProgress, stepsDone } from './order-progress.ts'
+import type { OrderInProgress } from './use-order.ts'
 
 /** The way of an order, step by step. */
-export function OrderView({ progress }: { readonly progress: OrderProgress | undefined }) {
+export function OrderView({ order: { progress, sendAgain } }: { readonly order: OrderInProgress }) {
   return (
     <div role="status" class="journey">
       {progress !== undefined && <Steps progress={progress} />}
+      {sendAgain !== undefined && (
+        <button type="button" onClick={() => void sendAgain()}>
+          Send the same order again
+        </button>
+      )}
     </div>
   )
 }

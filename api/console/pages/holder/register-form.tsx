@@ -4,7 +4,8 @@ import { Failure } from '../../parts/loaded-view.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Field } from '../../parts/field.tsx'
 import { useSession } from '../../session/session.ts'
-import { forgetAccount, type HeldAccount, keepAccount } from './key-store.ts'
+import { forgetAccount, keepAccount } from './key-store.ts'
+import { registerNewKey } from './registration.ts'
 
 const NAMES = ['alice', 'bob', 'carol', 'dave', 'erin']
 
@@ -19,23 +20,23 @@ export function RegisterForm({ accounts, onRegistered }: RegisterFormProps) {
   const [progress, setProgress] = useState<{ readonly isBusy: boolean; readonly error?: unknown }>({ isBusy: false })
   const register = async (): Promise<void> => {
     setProgress({ isBusy: true })
-    const account = {
-      ledgerId,
-      accountId: accountId.trim(),
-      createdAtMs: Date.now(),
-      key: await generateKey({ extractable: false }),
-    }
+    const id = accountId.trim()
+    const held = accounts.find((one) => one.accountId === id)
     try {
-      // First the key is kept: an account whose key is lost would be of no use.
-      await keepAccount(account)
-      await client.registerAccount(account.accountId, account.key)
+      if (held === undefined) {
+        const key = await generateKey({ extractable: false })
+        const account = { ledgerId, accountId: id, createdAtMs: Date.now(), key }
+        await registerNewKey(client, account, { keepAccount, forgetAccount })
+      } else {
+        // The reply to its registration may have been lost. The ledger accepts the same key again.
+        await client.registerAccount(id, held.key)
+      }
       setProgress({ isBusy: false })
       setAccountId(suggestion(accounts.length + 1))
-      onRegistered()
     } catch (error) {
-      await forgetAccount(account)
       setProgress({ isBusy: false, error })
     }
+    onRegistered()
   }
   return (
     <Section
