@@ -22,6 +22,11 @@ export function findingOf(verdict: Verdict, subject: string, unproved: readonly 
   }
 }
 
+/** `problem`: a sentence that names the place. */
+export function tampered(problem: string): Finding {
+  return { outcome: 'tampered', problem, proved: [], unproved: [] }
+}
+
 /** Only a copy of the keys from elsewhere proves whose they are. */
 export const KEYS_UNPROVED =
   'That the keys are those of your ledger: this page got them from the same server. Compare them with a copy that you keep.'

@@ -1,33 +1,36 @@
 import { type GroupLeg, type KeySet, type Receipt, type SettlementGroup, verifyReceipt } from '../../client/index.ts'
-import { type Finding, findingOf, KEYS_UNPROVED } from './finding.ts'
+import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
 const UNPROVED = [
   'That the group settled as a whole: receipts prove each leg, and the chain of each account proves when its balance moved.',
+  'That these are the terms on which the parties agreed: the hash of the terms is not recomputed.',
   KEYS_UNPROVED,
 ]
 const FIELDS = ['account_id', 'type', 'amount', 'token_id', 'class_id', 'instance_id', 'to_account_id'] as const
 
-/** Whether a receipt proves each leg that has completed. `receiptOf`: by transaction. */
+/** The status of the receipt of a leg. A compensated leg completed before another transaction undid it. */
+const RECEIPT_STATUS = { completed: 'completed', compensated: 'completed', failed: 'failed' } as const
+
+/** Whether a receipt proves each leg that is final. `receiptOf`: by transaction. */
 export async function groupFinding(
-  { group_id: groupId, legs }: SettlementGroup,
+  { group_id: groupId, legs, expected_legs: expected }: SettlementGroup,
   keySet: KeySet,
   receiptOf: (txnId: string) => Promise<Receipt>,
 ): Promise<Finding> {
   const proved: string[] = []
+  const open: string[] = []
   for (const [index, leg] of legs.entries()) {
-    if (leg.txn_id === undefined || leg.leg_status === 'expected') continue
+    if (leg.txn_id === undefined || leg.leg_status === 'expected') {
+      open.push(`Leg ${index + 1}: the check has no receipt of it, and the page shows it as ${leg.leg_status}.`)
+      continue
+    }
     const place = `Leg ${index + 1} (${leg.txn_id})`
     const given = await receiptOf(leg.txn_id)
     const verdict = await verifyReceipt(given, keySet)
     if (!verdict.ok) return findingOf(verdict, `The receipt of ${place}`, [])
     const problem = mismatch(leg, given, groupId)
     if (problem !== undefined) {
-      return {
-        outcome: 'tampered',
-        problem: `${place}: its ${problem} is not that of its receipt.`,
-        proved: [],
-        unproved: [],
-      }
+      return tampered(`${place}: its ${problem} is not that of its receipt.`)
     }
     proved.push(
       `The ledger signed that ${given.receipt.type} of ${given.receipt.amount} by ${leg.account_id} is ${given.receipt.status}.`,
@@ -36,11 +39,23 @@ export async function groupFinding(
   if (proved.length === 0) {
     return { outcome: 'unproved', problem: 'No leg is final yet, so there is no receipt.', proved, unproved: [] }
   }
-  return { outcome: 'verified', proved, unproved: UNPROVED }
+  return {
+    outcome: 'verified',
+    proved: [`Receipts prove ${proved.length} of ${Math.max(expected, legs.length)} legs.`, ...proved],
+    unproved: [
+      ...open,
+      ...(expected > legs.length ? [`${expected - legs.length} more legs: the page does not show them.`] : []),
+      ...(legs.some(({ leg_status: status }) => status === 'compensated')
+        ? ['That compensated legs were undone: their receipts are older.']
+        : []),
+      ...UNPROVED,
+    ],
+  }
 }
 
 function mismatch(leg: GroupLeg, { receipt }: Receipt, groupId: string): string | undefined {
   if (receipt.txn_id !== leg.txn_id) return 'transaction'
   if (receipt.group_id !== groupId) return 'group'
+  if (leg.leg_status === 'expected' || receipt.status !== RECEIPT_STATUS[leg.leg_status]) return 'status'
   return FIELDS.find((name) => leg[name] !== undefined && leg[name] !== receipt[name])
 }

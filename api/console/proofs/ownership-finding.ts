@@ -1,23 +1,25 @@
-import { type KeySet, type OwnershipEntry, type Receipt, verifyReceipt } from '../../client/index.ts'
-import { type Finding, findingOf, KEYS_UNPROVED } from './finding.ts'
+import { type KeySet, type NftInstance, type OwnershipEntry, type Receipt, verifyReceipt } from '../../client/index.ts'
+import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
 export interface OwnershipClaim {
   readonly classId: string
   readonly instanceId: string
   /** The last owner, as the ledger shows it. */
   readonly owner: string
+  readonly status: NftInstance['status']
   /** From the mint on. */
   readonly history: readonly OwnershipEntry[]
 }
 
 const UNPROVED = [
   'That no later transfer exists: the ledger could leave it out. The owner’s audit chain shows whether the NFT left.',
+  'The list on this page, with its statements and times: the check reads the history of owners instead.',
   KEYS_UNPROVED,
 ]
 
 /** Whether a receipt proves each change of owner. `receiptOf`: by transaction. */
 export async function ownershipFinding(
-  { classId, instanceId, owner, history }: OwnershipClaim,
+  { classId, instanceId, owner, status, history }: OwnershipClaim,
   keySet: KeySet,
   receiptOf: (txnId: string) => Promise<Receipt>,
 ): Promise<Finding> {
@@ -25,6 +27,7 @@ export async function ownershipFinding(
   let holder: string | null = null
   for (const [index, entry] of history.entries()) {
     const place = `Entry ${index + 1} of the history (${entry.txn_id})`
+    if (history[index - 1]?.type === 'burn') return changed(place, 'the NFT was burned before it')
     if (entry.from !== holder) return changed(place, `its sender is not the owner before it, ${holder ?? 'no owner'}`)
     const given = await receiptOf(entry.txn_id)
     const verdict = await verifyReceipt(given, keySet)
@@ -32,9 +35,19 @@ export async function ownershipFinding(
     const problem = mismatch(given, entry, classId, instanceId)
     if (problem !== undefined) return changed(place, problem)
     proved.push(
-      entry.from === null ? `${entry.to} got the NFT when it was minted.` : `${entry.from} gave it to ${entry.to}.`,
+      entry.type === 'burn'
+        ? `${entry.to} burned it.`
+        : entry.from === null
+          ? `${entry.to} got the NFT when it was minted.`
+          : `${entry.from} gave it to ${entry.to}.`,
     )
     holder = entry.to
+  }
+  if ((history.at(-1)?.type === 'burn') !== (status === 'burned')) {
+    return changed(
+      'The status',
+      `the page shows ${status}, but the last change of owner is ${history.at(-1)?.type ?? 'missing'}`,
+    )
   }
   if (holder !== owner) return changed('The owner', `the history ends with ${holder ?? 'no owner'}, not with ${owner}`)
   return {
@@ -46,22 +59,31 @@ export async function ownershipFinding(
 
 function mismatch(
   { receipt }: Receipt,
-  { from, to, txn_id: txnId }: OwnershipEntry,
+  { from, to, type, txn_id: txnId }: OwnershipEntry,
   classId: string,
   instanceId: string,
 ): string | undefined {
   if (receipt.txn_id !== txnId) return 'its receipt is of another transaction'
   if (receipt.status !== 'completed') return 'its transaction failed'
+  if ((receipt.type === 'mint' || receipt.type === 'burn' ? receipt.type : 'transfer') !== type)
+    return `its receipt is of a ${receipt.type}`
   const isOfNft = [receipt, receipt.receive].some(
     (part) => part?.class_id === classId && part.instance_id === instanceId,
   )
   if (!isOfNft) return 'its receipt is of another NFT'
   const parties = [receipt.account_id, receipt.to_account_id, receipt.from_account_id]
-  if (from === null ? receipt.type !== 'mint' : !parties.includes(from)) return 'its receipt does not name this sender'
-  if (receipt.to_account_id !== undefined && receipt.to_account_id !== to) return 'its receipt names another receiver'
+  if (from === null ? type !== 'mint' : !parties.includes(from)) return 'its receipt does not name this sender'
+  // An exchange names the receiver of what it gives only if the order did, and its own account receives the other asset.
+  const isGivenInExchange = receipt.type === 'exchange' && receipt.receive?.instance_id !== instanceId
+  const receiver = isGivenInExchange ? (receipt.to_account_id ?? to) : receiverOf(receipt)
+  if (receiver !== to) return 'its receipt names another receiver'
   return undefined
 }
 
+function receiverOf({ type, account_id: account, to_account_id: to }: Receipt['receipt']): string {
+  return type === 'exchange' ? account : (to ?? account)
+}
+
 function changed(place: string, problem: string): Finding {
-  return { outcome: 'tampered', problem: `${place}: ${problem}.`, proved: [], unproved: [] }
+  return tampered(`${place}: ${problem}.`)
 }

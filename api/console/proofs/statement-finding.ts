@@ -1,5 +1,15 @@
 import { type KeySet, type Statement, verifyStatement } from '../../client/index.ts'
-import { type Finding, findingOf, KEYS_UNPROVED } from './finding.ts'
+import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
+
+/** What the reader asked for. */
+export interface StatementSubject {
+  readonly accountId: string
+  readonly tokenId: string
+  /** The first day, as YYYY-MM-DD in UTC; empty: from the beginning. */
+  readonly from: string
+  /** The first day after it; empty: until now. */
+  readonly to: string
+}
 
 const UNPROVED = ['That the statement agrees with the audit chain: verify the chain, too.', KEYS_UNPROVED]
 
@@ -8,6 +18,7 @@ export async function statementFinding(
   pages: readonly Statement[],
   keySet: KeySet,
   isWhole: boolean,
+  subject: StatementSubject,
 ): Promise<Finding> {
   if (!isWhole) {
     return {
@@ -17,5 +28,19 @@ export async function statementFinding(
       unproved: [],
     }
   }
+  const problem = pages.map((page) => otherSubject(page, subject)).find((one) => one !== undefined)
+  if (problem !== undefined) return tampered(`The statement: ${problem}.`)
   return findingOf(await verifyStatement(pages, keySet), 'The statement', UNPROVED)
+}
+
+function otherSubject(page: Statement, { accountId, tokenId, from, to }: StatementSubject): string | undefined {
+  if (page.account_id !== accountId) return `it is of account ${page.account_id}, not of ${accountId}`
+  if (page.token_id !== tokenId) return `it is of token ${page.token_id}, not of ${tokenId}`
+  if (from === '' ? page.from !== null : !beginsWith(page.from, from))
+    return `it begins at ${page.from ?? 'the beginning'}`
+  return to === '' || beginsWith(page.to, to) ? undefined : `it ends at ${page.to}`
+}
+
+function beginsWith(time: string | null, day: string): boolean {
+  return time !== null && Date.parse(time) === Date.parse(`${day}T00:00:00Z`)
 }

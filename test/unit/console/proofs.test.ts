@@ -124,17 +124,46 @@ describe('a receipt', () => {
     })
   })
 
+  test('does not verify another transaction, and proves nothing about later ones', async () => {
+    const shown = { ...receipt.receipt, status: 'completed' } as object as Transaction
+    const other = { ...shown, metadata: { note: 'forged' } }
+    expect(await receiptFinding(receipt, keySet, { shown: other })).toMatchObject({
+      outcome: 'tampered',
+      problem: expect.stringContaining('its metadata is not that'),
+    })
+    expect(await receiptFinding(receipt, keySet, { shown, txnId: 'other' })).toMatchObject({
+      outcome: 'tampered',
+      problem: expect.stringContaining('this page is of other'),
+    })
+    expect(await receiptFinding(receipt, keySet, { shown, txnId: shown.txn_id })).toMatchObject({
+      outcome: 'verified',
+      unproved: expect.arrayContaining([expect.stringContaining('refunded this one')]),
+    })
+  })
+
   test('of other keys proves nothing', async () => {
     expect(await receiptFinding(receipt, ownKeys, {})).toMatchObject({ outcome: 'unproved' })
   })
 })
 
 describe('a statement', () => {
+  const subject = { accountId: statement.account_id, tokenId: statement.token_id, from: '', to: '' }
+
   test('verifies as a whole, and not in parts', async () => {
-    expect(await statementFinding([statement], keySet, true)).toMatchObject({ outcome: 'verified' })
-    expect(await statementFinding([statement], keySet, false)).toMatchObject({ outcome: 'unproved' })
+    expect(await statementFinding([statement], keySet, true, subject)).toMatchObject({ outcome: 'verified' })
+    expect(await statementFinding([statement], keySet, false, subject)).toMatchObject({ outcome: 'unproved' })
     const changed = { ...statement, closing: '1' }
-    expect(await statementFinding([changed], keySet, true)).toMatchObject({ outcome: 'tampered' })
+    expect(await statementFinding([changed], keySet, true, subject)).toMatchObject({ outcome: 'tampered' })
+  })
+
+  test.for([
+    ['account', { accountId: 'other' }],
+    ['token', { tokenId: 'OTHER' }],
+    ['beginning', { from: '2020-01-01' }],
+    ['end', { to: '2020-01-01' }],
+  ] as const)('does not verify with another %s', async ([, other]) => {
+    const found = await statementFinding([statement], keySet, true, { ...subject, ...other })
+    expect(found).toMatchObject({ outcome: 'tampered' })
   })
 })
 
@@ -148,7 +177,7 @@ describe('the owners of an NFT', () => {
     timestamp: '',
   })
   const history = [entry(null, 'alice', 't1'), entry('alice', 'bob', 't2')]
-  const claim = { classId: 'cls', instanceId: 'one', owner: 'bob', history }
+  const claim = { classId: 'cls', instanceId: 'one', owner: 'bob', status: 'active', history } as const
   const mint = signedReceipt({ ...nft, txn_id: 't1', type: 'mint' })
   const transfer = signedReceipt({ ...nft, txn_id: 't2', type: 'transfer', to_account_id: 'bob' })
 
@@ -163,7 +192,7 @@ describe('the owners of an NFT', () => {
     ['the owner', { ...claim, owner: 'carol' }, transfer, 'The owner: the history ends with bob'],
     [
       'a sender',
-      { ...claim, history: [entry(null, 'carol', 't1'), history[1]] },
+      { ...claim, history: [history[0], entry('carol', 'bob', 't2')] },
       transfer,
       'its sender is not the owner',
     ],
@@ -180,12 +209,44 @@ describe('the owners of an NFT', () => {
       signedReceipt({ ...nft, txn_id: 't2', type: 'transfer', status: 'failed' }),
       'transaction failed',
     ],
+    ['a type', claim, signedReceipt({ ...nft, txn_id: 't2', type: 'mint' }), 'its receipt is of a mint'],
+    ['its status', { ...claim, status: 'burned' }, transfer, 'The status: the page shows burned'],
+    [
+      'the first owner',
+      { ...claim, history: [entry(null, 'carol', 't1'), entry('carol', 'bob', 't2')] },
+      transfer,
+      'Entry 1 of the history (t1): its receipt names another receiver',
+    ],
     ['a signature', claim, { ...transfer, signature: mint.signature }, 'signature does not verify'],
   ] as const)('are found to be changed by %s', async ([, changed, other, problem]) => {
     const given = { ...changed, history: changed.history as readonly OwnershipEntry[] }
     expect(await ownershipFinding(given, ownKeys, receiptsOf(mint, other))).toMatchObject({
       outcome: 'tampered',
       problem: expect.stringContaining(problem),
+    })
+  })
+})
+
+describe('a burned NFT', () => {
+  const nft = { class_id: 'cls', instance_id: 'one' }
+  const history: readonly OwnershipEntry[] = [
+    { from: null, to: 'alice', txn_id: 't1', type: 'mint', timestamp: '' },
+    { from: 'alice', to: 'alice', txn_id: 't2', type: 'burn', timestamp: '' },
+  ]
+  const claim = { classId: 'cls', instanceId: 'one', owner: 'alice', history }
+  const receipts = receiptsOf(
+    signedReceipt({ ...nft, txn_id: 't1', type: 'mint' }),
+    signedReceipt({ ...nft, txn_id: 't2', type: 'burn' }),
+  )
+
+  test('verifies as burned, and not as active', async () => {
+    expect(await ownershipFinding({ ...claim, status: 'burned' }, ownKeys, receipts)).toMatchObject({
+      outcome: 'verified',
+      proved: expect.arrayContaining(['alice burned it.']),
+    })
+    expect(await ownershipFinding({ ...claim, status: 'active' }, ownKeys, receipts)).toMatchObject({
+      outcome: 'tampered',
+      problem: expect.stringContaining('The status'),
     })
   })
 })
@@ -199,7 +260,7 @@ describe('the legs of a group', () => {
     leg_status: 'completed',
     txn_id: 't1',
   }
-  const group = { group_id: 'g', legs: [leg] } as object as SettlementGroup
+  const group = { group_id: 'g', expected_legs: 1, legs: [leg] } as object as SettlementGroup
   const signedLeg = signedReceipt({ txn_id: 't1', type: 'debit', amount: '5', token_id: 'GOLD', group_id: 'g' })
 
   test('verify by their receipts', async () => {
@@ -214,6 +275,30 @@ describe('the legs of a group', () => {
     })
     expect(await groupFinding({ ...group, group_id: 'h' }, ownKeys, receiptsOf(signedLeg))).toMatchObject({
       problem: expect.stringContaining('its group'),
+    })
+  })
+
+  test('are tampered with if one failed and the page shows it as completed', async () => {
+    const failed = signedReceipt({ ...signedLeg.receipt, status: 'failed' } as object as JsonObject)
+    expect(await groupFinding(group, ownKeys, receiptsOf(failed))).toMatchObject({
+      outcome: 'tampered',
+      problem: 'Leg 1 (t1): its status is not that of its receipt.',
+    })
+    const shown = { ...group, legs: [{ ...leg, leg_status: 'failed' as const }] }
+    expect(await groupFinding(shown, ownKeys, receiptsOf(failed))).toMatchObject({ outcome: 'verified' })
+  })
+
+  test('say how many of them have a receipt', async () => {
+    const { txn_id: _, ...open } = leg
+    const half = { ...group, expected_legs: 3, legs: [leg, { ...open, leg_status: 'expected' as const }] }
+    expect(await groupFinding(half, ownKeys, receiptsOf(signedLeg))).toMatchObject({
+      outcome: 'verified',
+      proved: expect.arrayContaining(['Receipts prove 1 of 3 legs.']),
+      unproved: expect.arrayContaining([
+        expect.stringContaining('Leg 2:'),
+        expect.stringContaining('1 more legs'),
+        expect.stringContaining('hash of the terms'),
+      ]),
     })
   })
 

@@ -40,6 +40,8 @@ interface Period {
 interface LoadedStatement {
   readonly pages: readonly Statement[]
   readonly isWhole: boolean
+  /** The one that was asked for. */
+  readonly period: Period
 }
 
 /** The movements of one balance: as a chart, as a table, and as a file. */
@@ -72,7 +74,7 @@ function TokenStatement({ accountId, tokens }: TokenStatementProps) {
         pages.push(page)
         if (pages.length === MOST_PAGES) break
       }
-      return { pages, isWhole: pages.at(-1)?.last_page === true }
+      return { pages, isWhole: pages.at(-1)?.last_page === true, period }
     },
     [client, accountId, period],
   )
@@ -132,7 +134,7 @@ function PeriodForm({ period, tokens, onPeriod }: PeriodFormProps) {
 
 function StatementView({ accountId, statement }: { readonly accountId: string; readonly statement: LoadedStatement }) {
   const { keySet } = useSession()
-  const { pages, isWhole } = statement
+  const { pages, isWhole, period } = statement
   const movements = pages.flatMap((page) => page.movements)
   const [first] = pages
   const last = pages.at(-1)
@@ -147,7 +149,10 @@ function StatementView({ accountId, statement }: { readonly accountId: string; r
         {isWhole ? '' : ' and more: choose a shorter time'}.
       </p>
       <div class="actions">
-        <VerifyButton label="Verify the statement" verify={() => statementFinding(pages, keySet, isWhole)} />
+        <VerifyButton
+          label="Verify the statement"
+          verify={() => statementFinding(pages, keySet, isWhole, { accountId, ...period })}
+        />
         <button
           type="button"
           onClick={() => download(`${accountId}-${token}.csv`, 'text/csv', statementCsv(movements))}

@@ -5,6 +5,7 @@ import { Fields, Page, Section } from '../../parts/page.tsx'
 import { Id, Status, Text, Time } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
+import { tampered } from '../../proofs/finding.ts'
 import { ownershipFinding } from '../../proofs/ownership-finding.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
@@ -43,7 +44,7 @@ export function NftPage({ classId, instanceId }: NftProps) {
               />
             </Section>
             <Metadata metadata={nft.metadata} />
-            <ProvenanceSection nft={nft} />
+            <ProvenanceSection classId={classId} instanceId={instanceId} nft={nft} />
           </>
         )}
       </LoadedView>
@@ -70,9 +71,9 @@ function Metadata({ metadata }: Pick<NftInstance, 'metadata'>) {
   )
 }
 
-function ProvenanceSection({ nft }: { readonly nft: NftInstance }) {
+function ProvenanceSection({ classId, instanceId, nft }: NftProps & { readonly nft: NftInstance }) {
   const { client, keySet } = useSession()
-  const { class_id: classId, instance_id: instanceId, owner } = nft
+  const { owner, status } = nft
   const path = { classId, instanceId }
   const { loaded } = useLoad(
     (signal) => allOf(client.list('listNftProvenance', { path, query: { max_depth: 1_000 }, signal })),
@@ -80,7 +81,12 @@ function ProvenanceSection({ nft }: { readonly nft: NftInstance }) {
   )
   const verify = async () => {
     const history = await allOf(client.list('listNftHistory', { path }))
-    return ownershipFinding({ classId, instanceId, owner, history }, keySet, (txnId) => client.receipt(txnId))
+    if (nft.class_id !== classId || nft.instance_id !== instanceId) {
+      return tampered(
+        `The ledger gave NFT ${nft.instance_id} of class ${nft.class_id}, but this page is of ${instanceId}.`,
+      )
+    }
+    return ownershipFinding({ classId, instanceId, owner, status, history }, keySet, (txnId) => client.receipt(txnId))
   }
   return (
     <Section title="Provenance" intro="Each owner, and each statement about the NFT, from the mint on.">

@@ -39,7 +39,7 @@ export function TransactionPage({ txnId }: { readonly txnId: string }) {
                 <p class="quiet">The receipt follows once the transaction is final.</p>
               </Section>
             ) : (
-              <ReceiptSection transaction={transaction} />
+              <ReceiptSection txnId={txnId} transaction={transaction} />
             )}
           </>
         )}
@@ -116,9 +116,14 @@ function TransactionLink({ id }: { readonly id: string }) {
   return <Id value={id} href={hrefOf(['transactions', id])} />
 }
 
-function ReceiptSection({ transaction }: { readonly transaction: Transaction }) {
+interface ReceiptSectionProps {
+  /** In the address of the page. */
+  readonly txnId: string
+  readonly transaction: Transaction
+}
+
+function ReceiptSection({ txnId, transaction }: ReceiptSectionProps) {
   const { client } = useSession()
-  const { txn_id: txnId } = transaction
   const { loaded } = useLoad((signal) => client.receipt(txnId, { signal }), [client, txnId])
   return (
     <Section
@@ -126,13 +131,13 @@ function ReceiptSection({ transaction }: { readonly transaction: Transaction }) 
       intro="The ledger signed it when the transaction became final. Keep it with the public keys: both verify without the ledger."
     >
       <LoadedView of={loaded} name="the receipt">
-        {(receipt) => <ReceiptView given={receipt} transaction={transaction} />}
+        {(receipt) => <ReceiptView given={receipt} txnId={txnId} transaction={transaction} />}
       </LoadedView>
     </Section>
   )
 }
 
-function ReceiptView({ given, transaction }: { readonly given: Receipt; readonly transaction: Transaction }) {
+function ReceiptView({ given, txnId, transaction }: ReceiptSectionProps & { readonly given: Receipt }) {
   const { client, keySet } = useSession()
   const { receipt, signature } = given
   return (
@@ -149,7 +154,7 @@ function ReceiptView({ given, transaction }: { readonly given: Receipt; readonly
         label="Verify the receipt"
         verify={async () => {
           const entries = await client.auditChain(receipt.account_id)
-          return receiptFinding(given, keySet, { entries, shown: transaction })
+          return receiptFinding(given, keySet, { entries, shown: transaction, txnId })
         }}
       />
       <details>
