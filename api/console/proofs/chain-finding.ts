@@ -1,5 +1,5 @@
 import { type GivenEntry, type VerifiedChain, verifyChain } from '../../client/index.ts'
-import { type Finding, findingOf } from './finding.ts'
+import { type Finding, findingOf, tampered } from './finding.ts'
 
 export interface ChainFinding extends Finding {
   /** The verified chain; undefined if it does not verify. */
@@ -13,8 +13,19 @@ const UNPROVED = [
   'That the orders in it were signed by the account: receipts name the signed order.',
 ]
 
-/** `tip`: `audit_hash` of the account, read before the entries. A longer chain, which begins with it, is fine. */
-export async function chainFinding(entries: readonly GivenEntry[], tip: string): Promise<ChainFinding> {
+/** What the page is of, and what it shows. */
+export interface ChainSubject {
+  readonly accountId: string
+  /** `audit_hash` of the account, read before the entries. A longer chain, which contains it, is fine. */
+  readonly tip: string
+  /** The entries that the page shows. */
+  readonly shown?: readonly GivenEntry[]
+}
+
+export async function chainFinding(
+  entries: readonly GivenEntry[],
+  { accountId, tip, shown = [] }: ChainSubject,
+): Promise<ChainFinding> {
   const known = entries.findIndex(({ audit_hash }) => audit_hash === tip)
   const verdict = await verifyChain(entries, known === -1 ? { tip } : {})
   if (!verdict.ok) {
@@ -24,7 +35,24 @@ export async function chainFinding(entries: readonly GivenEntry[], tip: string):
       ...(at === undefined ? {} : { brokenAt: at }),
     }
   }
+  if (verdict.accountId === '') {
+    const problem = 'All entries are erased, so they do not prove of which account the chain is.'
+    return { outcome: 'unproved', problem, proved: [], unproved: [] }
+  }
+  if (verdict.accountId !== accountId) {
+    return tampered(`The chain is of account ${verdict.accountId}, but this page is of ${accountId}.`)
+  }
+  const other = shown.find((entry) => !isSame(entry, verdict.entries.get(entry.sequence)))
+  if (other !== undefined) {
+    const problem = `Entry ${other.sequence} on this page is not that of the verified chain.`
+    return { ...tampered(problem), brokenAt: other.sequence }
+  }
   const found = findingOf(verdict, 'The chain', UNPROVED)
   const proved = [...found.proved, `The chain contains the hash that the account shows (${tip}).`]
   return { ...found, proved, chain: verdict }
+}
+
+function isSame(shown: GivenEntry, verified: GivenEntry | undefined): boolean {
+  const { txn_id: txnId, audit_hash: hash, payload } = shown
+  return verified?.txn_id === txnId && verified.audit_hash === hash && verified.payload === payload
 }

@@ -32,7 +32,8 @@ const keySet = exampleOf<KeySet>('getKeySet', 'keys')
 const { entries } = exampleOf<{ entries: readonly AuditEntry[] }>('listAuditChain', 'alice')
 const receipt = exampleOf<Receipt>('getReceipt', 'completed')
 const statement = exampleOf<Statement>('getStatement', 'bob')
-const tip = entries.at(-1)?.audit_hash ?? ''
+const accountId = receipt.receipt.account_id
+const subject = { accountId, tip: entries.at(-1)?.audit_hash ?? '' }
 
 /** A ledger that signs any receipt. */
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -64,19 +65,36 @@ function receiptsOf(...receipts: readonly Receipt[]): (txnId: string) => Promise
 
 describe('a chain', () => {
   test('verifies with the hash of its account, also if it has grown since', async () => {
-    expect(await chainFinding(entries, tip)).toMatchObject({ outcome: 'verified' })
-    expect(await chainFinding(entries, entries[0]?.audit_hash ?? '')).toMatchObject({ outcome: 'verified' })
+    expect(await chainFinding(entries, subject)).toMatchObject({ outcome: 'verified' })
+    expect(await chainFinding(entries, { accountId, tip: entries[0]?.audit_hash ?? '' })).toMatchObject({
+      outcome: 'verified',
+    })
   })
 
   test('is tampered with at the first changed entry, and if its end is missing', async () => {
     const changed = entries.map((entry) => (entry.sequence === 1 ? { ...entry, payload: '{}' } : entry))
-    expect(await chainFinding(changed, tip)).toMatchObject({
+    expect(await chainFinding(changed, subject)).toMatchObject({
       outcome: 'tampered',
       brokenAt: 1,
       problem: expect.stringContaining('Entry 1 of the chain: its audit_hash is not the hash'),
     })
-    expect(await chainFinding(entries.slice(0, -1), tip)).toMatchObject({ outcome: 'tampered' })
-    expect(await chainFinding([], tip)).toMatchObject({ outcome: 'unproved' })
+    expect(await chainFinding(entries.slice(0, -1), subject)).toMatchObject({ outcome: 'tampered' })
+    expect(await chainFinding([], subject)).toMatchObject({ outcome: 'unproved' })
+  })
+})
+
+describe('a chain on a page', () => {
+  test('is tampered with if it is of another account', async () => {
+    expect(await chainFinding(entries, { ...subject, accountId: 'other' })).toMatchObject({
+      outcome: 'tampered',
+      problem: expect.stringContaining('this page is of other'),
+    })
+  })
+
+  test('is tampered with if the page shows an entry otherwise', async () => {
+    expect(await chainFinding(entries, { ...subject, shown: entries })).toMatchObject({ outcome: 'verified' })
+    const shown = entries.map((entry) => (entry.sequence === 1 ? { ...entry, payload: '{}' } : entry))
+    expect(await chainFinding(entries, { ...subject, shown })).toMatchObject({ outcome: 'tampered', brokenAt: 1 })
   })
 })
 
@@ -90,20 +108,32 @@ describe('balances', () => {
 
   test('verify if the last entry of each token states them, however zeros are written', async () => {
     expect(stating.length).toBeGreaterThan(0)
-    const found = await balanceFinding(entries, tip, [balanceOf(stated)])
+    const found = await balanceFinding(entries, subject, [balanceOf(stated)])
     expect(found).toMatchObject({
       outcome: 'verified',
       proved: expect.arrayContaining([expect.stringContaining(stated)]),
     })
   })
 
+  test('are tampered with if one that the chain states is missing', async () => {
+    expect(await balanceFinding(entries, subject, [])).toMatchObject({
+      outcome: 'tampered',
+      problem: expect.stringContaining(`shows 0, but the chain states ${stated}`),
+    })
+  })
+
+  test('verify if an order came after they were read', async () => {
+    const before = { accountId, tip: entries[0]?.audit_hash ?? '' }
+    expect(await balanceFinding(entries, before, [])).toMatchObject({ outcome: 'verified' })
+  })
+
   test('are tampered with if they differ, or if no entry knows the token', async () => {
-    expect(await balanceFinding(entries, tip, [balanceOf(`1${stated}`)])).toMatchObject({
+    expect(await balanceFinding(entries, subject, [balanceOf(`1${stated}`)])).toMatchObject({
       outcome: 'tampered',
       problem: expect.stringContaining(`the chain states ${stated}`),
     })
     const unknown = { ...balanceOf('5'), token_id: 'UNKNOWN' }
-    expect(await balanceFinding(entries, tip, [unknown])).toMatchObject({ outcome: 'tampered' })
+    expect(await balanceFinding(entries, subject, [unknown])).toMatchObject({ outcome: 'tampered' })
   })
 })
 
@@ -147,13 +177,13 @@ describe('a receipt', () => {
 })
 
 describe('a statement', () => {
-  const subject = { accountId: statement.account_id, tokenId: statement.token_id, from: '', to: '' }
+  const asked = { accountId: statement.account_id, tokenId: statement.token_id, from: '', to: '' }
 
   test('verifies as a whole, and not in parts', async () => {
-    expect(await statementFinding([statement], keySet, true, subject)).toMatchObject({ outcome: 'verified' })
-    expect(await statementFinding([statement], keySet, false, subject)).toMatchObject({ outcome: 'unproved' })
+    expect(await statementFinding([statement], keySet, true, asked)).toMatchObject({ outcome: 'verified' })
+    expect(await statementFinding([statement], keySet, false, asked)).toMatchObject({ outcome: 'unproved' })
     const changed = { ...statement, closing: '1' }
-    expect(await statementFinding([changed], keySet, true, subject)).toMatchObject({ outcome: 'tampered' })
+    expect(await statementFinding([changed], keySet, true, asked)).toMatchObject({ outcome: 'tampered' })
   })
 
   test.for([
@@ -162,7 +192,7 @@ describe('a statement', () => {
     ['beginning', { from: '2020-01-01' }],
     ['end', { to: '2020-01-01' }],
   ] as const)('does not verify with another %s', async ([, other]) => {
-    const found = await statementFinding([statement], keySet, true, { ...subject, ...other })
+    const found = await statementFinding([statement], keySet, true, { ...asked, ...other })
     expect(found).toMatchObject({ outcome: 'tampered' })
   })
 })

@@ -27,38 +27,39 @@ export function BalancesSection({ accountId }: { readonly accountId: string }) {
   const { client } = useSession()
   const [asOf, setAsOf] = useState('')
   const { loaded } = useLoad(
-    (signal) =>
-      allOf(
-        client.list('listBalances', {
-          path: { accountId },
-          query: { page_size: 1_000, ...(asOf === '' ? {} : { as_of: `${asOf}Z` }) },
-          signal,
-        }),
-      ),
+    async (signal) => {
+      const path = { accountId }
+      // Before the balances: each of them is that of this entry, or of a later one.
+      const { audit_hash: tip } = await client.call('getAccountState', { path, signal })
+      const query = { page_size: 1_000, ...(asOf === '' ? {} : { as_of: `${asOf}Z` }) }
+      return { tip, isPast: asOf !== '', balances: await allOf(client.list('listBalances', { path, query, signal })) }
+    },
     [client, accountId, asOf],
   )
-  const verify = async () => {
-    const { audit_hash: tip } = await client.call('getAccountState', { path: { accountId } })
-    const balances = await allOf(client.list('listBalances', { path: { accountId } }))
-    return balanceFinding(await client.auditChain(accountId), tip, balances)
-  }
   return (
     <Section title="Balances" actions={<AsOf onAsOf={setAsOf} />}>
       <LoadedView of={loaded} name="the balances">
-        {(balances) =>
-          balances.length === 0 ? (
-            <Empty>{asOf === '' ? 'The account holds nothing.' : 'The account held nothing at this time.'}</Empty>
-          ) : (
-            <Table
-              caption={`Balances of ${accountId}`}
-              columns={COLUMNS}
-              rows={balances}
-              keyOf={({ token_id: id }) => id}
-            />
-          )
-        }
+        {({ tip, isPast, balances }) => (
+          <>
+            {balances.length === 0 ? (
+              <Empty>{isPast ? 'The account held nothing at this time.' : 'The account holds nothing.'}</Empty>
+            ) : (
+              <Table
+                caption={`Balances of ${accountId}`}
+                columns={COLUMNS}
+                rows={balances}
+                keyOf={({ token_id: id }) => id}
+              />
+            )}
+            {!isPast && (
+              <VerifyButton
+                label="Verify the balances"
+                verify={async () => balanceFinding(await client.auditChain(accountId), { accountId, tip }, balances)}
+              />
+            )}
+          </>
+        )}
       </LoadedView>
-      {asOf === '' && <VerifyButton label="Verify the balances" verify={verify} />}
     </Section>
   )
 }

@@ -46,8 +46,8 @@ export function ChainSection({ account }: { readonly account: Account }) {
       <VerifyButton
         label="Verify the chain"
         verify={async () => {
-          const state = await client.call('getAccountState', { path: { accountId } })
-          return chainFinding(await client.auditChain(accountId), state.audit_hash)
+          const shown = paged.loaded.state === 'done' ? paged.loaded.value.rows : []
+          return chainFinding(await client.auditChain(accountId), { accountId, tip, shown })
         }}
         onFinding={(finding) => setBrokenAt('brokenAt' in finding ? Number(finding.brokenAt) : undefined)}
       />
