@@ -4,6 +4,7 @@ import { Failure } from '../../parts/loaded-view.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Field } from '../../parts/field.tsx'
 import { useSession } from '../../session/session.ts'
+import type { HeldAccount } from './held-account.ts'
 import { forgetAccount, keepAccount } from './key-store.ts'
 import { registerNewKey } from './registration.ts'
 
