@@ -5,7 +5,7 @@
  */
 import type { Event } from './generated/api-types.ts'
 import type { Http } from './http.ts'
-import { isLedgerError } from './ledger-error.ts'
+import { isLedgerError, LedgerError } from './ledger-error.ts'
 
 export interface EventFilter {
   /** A cursor, or `latest`. The beginning of the log by default. */
@@ -29,6 +29,9 @@ export interface StreamBlock {
   readonly data: string
 }
 
+const LATEST = 'latest'
+const OK = 200
+const SERVER_ERROR = 500
 const SILENCE_MS = 45_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
@@ -39,7 +42,8 @@ export async function* followEvents(
   { after, types, signal, ...filter }: EventFilter,
 ): AsyncGenerator<FollowedEvent> {
   const query = new URLSearchParams({ ...filter, ...(types === undefined ? {} : { types: types.join(',') }) })
-  let cursor = after
+  // Connections that end before the first event must not begin at a later end of the log.
+  let cursor = after === LATEST ? await endOfLog(http, query, signal) : after
   let pauseMs = FIRST_PAUSE_MS
   for (;;) {
     signal?.throwIfAborted()
@@ -55,14 +59,15 @@ export async function* followEvents(
     try {
       const response = await patiently(connection, http.stream(request))
       for await (const { id, data } of blocksOf(response, connection)) {
+        const event = data === '' ? undefined : eventOf(data)
         if (id !== '') cursor = id
-        if (data === '') continue
+        if (event === undefined) continue
         pauseMs = FIRST_PAUSE_MS
-        yield { cursor: id, event: JSON.parse(data) as Event }
+        yield { cursor: id, event }
       }
     } catch (error) {
       signal?.throwIfAborted()
-      if (isLedgerError(error)) throw error
+      if (isLedgerError(error) && isFinal(error)) throw error
     } finally {
       connection.abort()
     }
@@ -75,6 +80,30 @@ export async function* followEvents(
 function patiently<Result>(connection: AbortController, work: Promise<Result>): Promise<Result> {
   const timer = setTimeout(() => connection.abort(), SILENCE_MS)
   return work.finally(() => clearTimeout(timer))
+}
+
+/** The cursor behind the last event. */
+async function endOfLog(http: Http, query: URLSearchParams, signal: AbortSignal | undefined): Promise<string> {
+  const path = `/v1/events?${new URLSearchParams({ ...Object.fromEntries(query), after: LATEST }).toString()}`
+  const { body } = await http.request<{ readonly next_cursor: string }>({ method: 'GET', path, signal })
+  return body.next_cursor
+}
+
+/** A refusal, or a response of something else. Anything else may pass. */
+function isFinal({ status }: LedgerError): boolean {
+  return status > 0 && status < SERVER_ERROR
+}
+
+function eventOf(data: string): Event {
+  try {
+    return JSON.parse(data) as Event
+  } catch (cause) {
+    throw new LedgerError('An event of the stream is not JSON.', {
+      codes: ['ERR_UNREADABLE_RESPONSE'],
+      status: OK,
+      cause,
+    })
+  }
 }
 
 async function* blocksOf({ body }: Response, connection: AbortController): AsyncGenerator<StreamBlock> {

@@ -1,7 +1,7 @@
 /** Rules E1 and E2 of the event iterator. */
 import { describe, expect, test } from 'vitest'
 import { type EventFilter, LedgerClient } from '../../../api/client/index.ts'
-import { type Answer, fakeLedger, problem, silence, tokens } from './fake-ledger.ts'
+import { type Answer, fakeLedger, json, problem, silence, tokens } from './fake-ledger.ts'
 
 /** A stream that ends after these chunks. */
 function stream(...chunks: readonly (string | Uint8Array)[]): Response {
@@ -74,6 +74,27 @@ describe('events', () => {
     ])
     expect(await read(2)).toEqual(['c1 c1', 'c2 c2'])
     expect(sent.at(-1)?.headers.get('authorization')).toBe('Bearer access-2')
+  })
+
+  test('E1: an outage of the ledger does not end them', async () => {
+    const outage = Array.from({ length: 13 }, () => problem(503, 'ERR_SHARD_UNAVAILABLE'))
+    const { read } = opened([stream(message('c1')), ...outage, stream(message('c2'))])
+    expect(await read(2)).toEqual(['c1 c1', 'c2 c2'])
+  })
+
+  test('E1: `latest` is the end of the log before the first connection, also for the next ones', async () => {
+    const { read, paths } = opened([json({ events: [], next_cursor: 'c9' }), stream(), stream(message('c10'))])
+    expect(await read(1, { after: 'latest', account_id: 'alice' })).toEqual(['c10 c10'])
+    expect(paths()).toEqual([
+      '/v1/events?account_id=alice&after=latest',
+      '/v1/events?account_id=alice&after=c9',
+      '/v1/events?account_id=alice&after=c9',
+    ])
+  })
+
+  test('an event that cannot be read is an error, and is not skipped', async () => {
+    const { read } = opened([stream('id: c1\ndata: {\n\n', message('c2'))])
+    await expect(read(1)).rejects.toMatchObject({ code: 'ERR_UNREADABLE_RESPONSE' })
   })
 
   test('a refused cursor is an error', async () => {
