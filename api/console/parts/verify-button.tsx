@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Finding } from '../proofs/finding.ts'
 import { Failure } from './loaded-view.tsx'
 import { Text } from './text.tsx'
@@ -11,21 +11,32 @@ type Progress =
 interface VerifyButtonProps {
   /** Such as `Verify the chain`. */
   readonly label: string
-  readonly verify: () => Promise<Finding>
+  /** The signal ends a check whose result is no longer wanted. */
+  readonly verify: (signal: AbortSignal) => Promise<Finding>
+  /** The data that is checked. Other data has no result yet. By default the label. */
+  readonly subject?: unknown
   readonly onFinding?: (finding: Finding) => void
 }
 
 /** Checks in this browser, and says what is proved and what is not. */
-export function VerifyButton({ label, verify, onFinding }: VerifyButtonProps) {
-  const [progress, setProgress] = useState<Progress>({ state: 'unasked' })
+export function VerifyButton({ label, verify, subject = label, onFinding }: VerifyButtonProps) {
+  const [last, setLast] = useState<{ readonly subject: unknown; readonly progress: Progress }>()
+  const stopRef = useRef<AbortController>(undefined)
+  useEffect(() => () => stopRef.current?.abort(), [subject])
+  const progress: Progress = last !== undefined && last.subject === subject ? last.progress : { state: 'unasked' }
   const start = (): void => {
-    setProgress({ state: 'checking' })
-    verify().then(
+    stopRef.current?.abort()
+    const { signal } = (stopRef.current = new AbortController())
+    const show = (next: Progress): void => {
+      if (!signal.aborted) setLast({ subject, progress: next })
+    }
+    show({ state: 'checking' })
+    verify(signal).then(
       (finding) => {
-        setProgress({ state: 'done', finding })
-        onFinding?.(finding)
+        show({ state: 'done', finding })
+        if (!signal.aborted) onFinding?.(finding)
       },
-      (error: unknown) => setProgress({ state: 'failed', error }),
+      (error: unknown) => show({ state: 'failed', error }),
     )
   }
   return (

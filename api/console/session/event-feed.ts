@@ -39,6 +39,8 @@ export class EventFeed {
       if (this.listeners.size > 0) return
       this.stop?.abort()
       this.stop = undefined
+      // Events of this stream are no news to a later listener.
+      this.waiting = []
     }
   }
 

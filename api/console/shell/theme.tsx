@@ -18,7 +18,7 @@ export function ThemeSwitch() {
         value={theme}
         onChange={({ currentTarget }) => {
           const chosen = themeOf(currentTarget.value)
-          localStorage.setItem(STORED, chosen)
+          storeTheme(chosen)
           apply(chosen)
           setTheme(chosen)
         }}
@@ -33,8 +33,21 @@ export function ThemeSwitch() {
   )
 }
 
+/** The system's where the browser permits no storage. */
 function storedTheme(): Theme {
-  return themeOf(localStorage.getItem(STORED))
+  try {
+    return themeOf(localStorage.getItem(STORED))
+  } catch {
+    return 'system'
+  }
+}
+
+function storeTheme(theme: Theme): void {
+  try {
+    localStorage.setItem(STORED, theme)
+  } catch {
+    // The choice lasts until the page is closed.
+  }
 }
 
 function themeOf(text: string | null): Theme {

@@ -358,6 +358,21 @@ describe('the public keys', () => {
     expect(keysFinding(keySet, { ...keySet, ledger_id: 'other' })).toMatchObject({ outcome: 'unproved' })
   })
 
+  test('are not if a key ID is there twice or a revocation is dropped, and an empty copy proves nothing', () => {
+    const revoked = keySet.keys.map((key) => ({ ...key, exp: 2, revoked: { revoked_at: 1 } }))
+    const double = { ...keySet, keys: [...keySet.keys, { ...keySet.keys[0], x: 'other' } as (typeof keySet.keys)[0]] }
+    expect(keysFinding({ ...keySet, keys: revoked }, keySet)).toMatchObject({ outcome: 'verified' })
+    for (const [served, kept] of [
+      [double, keySet],
+      [keySet, double],
+      [keySet, { ...keySet, keys: revoked }],
+    ] as const) {
+      expect(keysFinding(served, kept)).toMatchObject({ outcome: 'tampered' })
+    }
+    expect(keysFinding(keySet, { ...keySet, keys: [] })).toMatchObject({ outcome: 'unproved' })
+    expect(keySetIn('{"ledger_id":"x","keys":[null]}')).toBeUndefined()
+  })
+
   test('are read from a file; any other text is none', () => {
     expect(keySetIn(JSON.stringify(keySet))).toEqual(keySet)
     for (const text of ['', 'null', '{"keys":[]}', '{"ledger_id":"x","keys":1}']) expect(keySetIn(text)).toBeUndefined()

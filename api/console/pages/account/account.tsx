@@ -27,7 +27,7 @@ type Tab = keyof typeof TABS
 /** `tab`: from the address. */
 export function AccountPage({ accountId, tab }: { readonly accountId: string; readonly tab: string | undefined }) {
   const { client } = useSession()
-  const shown: Tab = tab !== undefined && tab in TABS ? (tab as Tab) : 'balances'
+  const shown: Tab = tab !== undefined && Object.hasOwn(TABS, tab) ? (tab as Tab) : 'balances'
   const { loaded } = useLoad(
     (signal) => client.call('getAccount', { path: { accountId }, signal }),
     [client, accountId],

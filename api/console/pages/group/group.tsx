@@ -96,7 +96,8 @@ function GroupView({ group }: { readonly group: SettlementGroup }) {
         {legs.length > 0 && <GroupDrawing legs={legs} />}
         <VerifyButton
           label="Verify the legs"
-          verify={() => groupFinding(group, keySet, (txnId) => client.receipt(txnId))}
+          subject={group}
+          verify={(signal) => groupFinding(group, keySet, (txnId) => client.receipt(txnId, { signal }))}
         />
         <Table
           caption="Legs of the group"

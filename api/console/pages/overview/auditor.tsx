@@ -73,6 +73,7 @@ function Findings({ assertion }: { readonly assertion: ComplianceAssertion }) {
       </ul>
       <VerifyButton
         label="Verify the signature"
+        subject={assertion}
         verify={async () => findingOf(await verifyAssertion(assertion, keySet), 'The assertion', UNPROVED)}
       />
     </>

@@ -87,6 +87,7 @@ function LiabilitiesSection() {
           />
           <VerifyButton
             label="Verify the liabilities"
+            subject={assertion}
             verify={async () => findingOf(await verifyAssertion(assertion, keySet), 'The assertion', UNPROVED)}
           />
           <Table

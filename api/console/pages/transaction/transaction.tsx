@@ -152,6 +152,7 @@ function ReceiptView({ given, txnId, transaction }: ReceiptSectionProps & { read
       />
       <VerifyButton
         label="Verify the receipt"
+        subject={transaction}
         verify={async () => {
           const entries = await client.auditChain(receipt.account_id)
           return receiptFinding(given, keySet, { entries, shown: transaction, txnId })
