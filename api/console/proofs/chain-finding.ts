@@ -13,7 +13,7 @@ const UNPROVED = [
   'That the orders in it were signed by the account: receipts name the signed order.',
 ]
 
-/** What the page is of, and what it shows. */
+/** The account of the page, and its values on the page. */
 export interface ChainSubject {
   readonly accountId: string
   /** `audit_hash` of the account, read before the entries. A longer chain, which contains it, is fine. */

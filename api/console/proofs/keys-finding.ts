@@ -52,7 +52,7 @@ function isKey(value: unknown): value is PublishedKey {
   )
 }
 
-/** A key of the copy may have ended or been revoked since. What the copy has is never withdrawn. */
+/** A key of the copy may have ended or been revoked since. An end or a revocation in the copy is never withdrawn. */
 function isSame(kept: PublishedKey, served: PublishedKey): boolean {
   const members = ['kty', 'crv', 'kid', 'x', 'y', 'purpose', 'nbf'] as const
   return (

@@ -1,7 +1,7 @@
 import { type KeySet, type Statement, verifyStatement } from '../../client/index.ts'
 import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
-/** What the reader asked for. */
+/** The statement that the page is of. */
 export interface StatementSubject {
   readonly accountId: string
   readonly tokenId: string
