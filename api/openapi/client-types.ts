@@ -23,7 +23,7 @@ export function clientTypes(document: OpenApiDocument): string {
   return [
     NOTE,
     ...schemas,
-    '/** What `error_codes` of a problem contains. */',
+    '/** A code in `error_codes` of a problem. */',
     `export type ErrorCode = ${codes}`,
     '/** Parameters, body and response of each operation. */',
     `export interface Operations { ${operations.join('\n')} }`,

@@ -2388,7 +2388,7 @@ export interface NftBurn {
 /** Destroys value or an NFT. */
 export type BurnOrder = TokenBurn | NftBurn
 
-/** What `error_codes` of a problem contains. */
+/** A code in `error_codes` of a problem. */
 
 export type ErrorCode =
   | 'ERR_NOT_FOUND'
