@@ -14,7 +14,6 @@ export class Holding {
   private readonly cast: Cast
   private readonly import: Import
   private readonly late: Promise<unknown>[] = []
-  private unanswered = false
 
   constructor(cast: Cast, one: Import) {
     this.cast = cast
@@ -35,19 +34,12 @@ export class Holding {
     return !said.includes('refused')
   }
 
-  /** Whether requests without an answer may still take effect. */
-  isInDoubt(): boolean {
-    return this.unanswered
-  }
-
   private async one({ actor, from, arrival }: SignedRecord): Promise<string> {
     const { random, ask, world } = this.cast
     const operation: Operation = { kind: 'hold_arrival', from, arrival }
     if (random.chance(0.03)) void ask({ actor, caller: STRANGER, operation }, false)
     if (random.chance(0.12)) this.late.push(this.again(actor, operation))
-    const answer = await verdict(this.cast, actor, operation, () => {
-      this.unanswered = true
-    })
+    const answer = await verdict(this.cast, actor, operation)
     const said = answer.kind === 'arrival' ? answer.state : 'refused'
     if (said === 'present') this.present.add(actorKey(actor))
     world.kernel.count(`import:${arrival.kind} ${said}`)
@@ -56,22 +48,15 @@ export class Holding {
 
   private async again(actor: ActorAddress, operation: Operation): Promise<void> {
     await this.cast.pause(this.cast.random.between(0, LATE_MS))
-    const outcome = await this.cast.ask({ actor, caller: CALLER, operation }, false)
-    if (outcome?.kind !== 'answered') this.unanswered = true
+    await this.cast.ask({ actor, caller: CALLER, operation }, false)
   }
 }
 
-/** Retries until there is a verdict. `onSilence`: called after each attempt without one. */
-export async function verdict(
-  cast: Cast,
-  actor: ActorAddress,
-  operation: Operation,
-  onSilence: () => void = () => undefined,
-): Promise<Answer> {
+/** Retries until there is a verdict. */
+export async function verdict(cast: Cast, actor: ActorAddress, operation: Operation): Promise<Answer> {
   for (;;) {
     const outcome = await cast.ask({ actor, caller: CALLER, operation }, false)
     if (outcome?.kind === 'answered') return outcome.answer
-    onSilence()
     await cast.pause(cast.random.between(PAUSE_MS.from, PAUSE_MS.to))
   }
 }

@@ -2,7 +2,8 @@
  * Imports of a run, driven as edges drive them: all records are held, then all are taken or all are dropped.
  *   D1. The driver asks each home until it has a verdict, and decides by all verdicts.
  *   D2. The decision is made once: all drivers of an import follow it.
- *   D3. A driver drops only with a verdict for each of its requests, or drops again after their deadline.
+ *   D3. A driver that drops does so again after the deadline of its requests: an attempt to hold may arrive late, though
+ *       another attempt was answered.
  */
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
 import type { Operation } from '../../../runtime/protocol/messages.ts'
@@ -77,7 +78,6 @@ export class ImportRequests {
       return
     }
     await this.everywhere(one.records.toReversed(), 'drop_arrival')
-    if (!hold.isInDoubt()) return
     this.cast.world.kernel.count('import:dropped_again')
     await this.cast.pause(EXPIRED_MS)
     await this.everywhere(one.records, 'drop_arrival')
