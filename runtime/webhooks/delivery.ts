@@ -25,8 +25,8 @@ import {
   type WebhookStore,
 } from '../ports/webhook-store.ts'
 import { GIVE_UP_AFTER_MS, nextAttemptAt } from './backoff.ts'
-import type { EventFeed } from './event-feed.ts'
-import { createPageReader, FRESH_MS, type PageReader, type TimedPage } from './page-reader.ts'
+import { type EventFeed, FRESH_MS, type TimedPage } from './event-feed.ts'
+import { createPageReader, type PageReader } from './page-reader.ts'
 import { ProgressRecord } from './progress-record.ts'
 
 export interface ShownEvent {
@@ -87,10 +87,10 @@ export class WebhookDelivery {
     this.rightsUntilMs = claimedAtMs + LEASE_MS
   }
 
-  /** `sentAtMs`: on the monotonic clock, before the renewal was sent and after the rights were read. */
-  renewed(sentAtMs: number, filter: EventFilter): void {
-    this.leasedUntilMs = Math.max(this.leasedUntilMs, sentAtMs + LEASE_MS)
-    this.rightsUntilMs = sentAtMs + LEASE_MS
+  /** `beganAtMs`: on the monotonic clock, before the rights were read and the lease was renewed. */
+  renewed(beganAtMs: number, filter: EventFilter): void {
+    this.leasedUntilMs = Math.max(this.leasedUntilMs, beganAtMs + LEASE_MS)
+    this.rightsUntilMs = beganAtMs + LEASE_MS
     this.filter = filter
   }
 

@@ -1,32 +1,49 @@
 /**
  * Reads the event log for all webhooks of an edge.
  *   F1. Webhooks at the same position share one read, so that idle webhooks cost one query an interval, however many.
+ *   F2. A page has the time at which its read began. A read that began `FRESH_MS` ago is not shared.
  */
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { EventPage, EventPosition, LedgerEvents } from '../ports/ledger-events.ts'
 
+export interface TimedPage extends EventPage {
+  /** On the monotonic clock, before the read. */
+  readonly readAtMs: number
+}
+
 export interface EventFeed {
-  readonly read: (after: EventPosition) => Promise<EventPage>
+  readonly read: (after: EventPosition) => Promise<TimedPage>
   /** Resolves when the log may have more: all that wait go on together. */
   readonly interval: () => Promise<void>
 }
 
+/** An erasure may have changed the events of a page that is older. */
+export const FRESH_MS = 1_000
 /** Events of one read. */
 const PAGE_SIZE = 100
 const INTERVAL_MS = 100
 
 export function createEventFeed(events: Pick<LedgerEvents, 'read'>, clock: Clock): EventFeed {
-  const reads = new Map<EventPosition, Promise<EventPage>>()
+  const reads = new Map<EventPosition, SharedRead>()
   let waiting: (() => void)[] = []
   let timer: Timer | undefined
 
   return {
     read(after) {
-      const joined = reads.get(after)
-      if (joined !== undefined) return joined
-      const read = events.read(after, PAGE_SIZE).finally(() => reads.delete(after))
+      const readAtMs = clock.monotonic()
+      const running = reads.get(after)
+      if (running !== undefined && readAtMs - running.readAtMs < FRESH_MS) return running.page
+      const read: SharedRead = {
+        readAtMs,
+        page: events
+          .read(after, PAGE_SIZE)
+          .then((page) => ({ ...page, readAtMs }))
+          .finally(() => {
+            if (reads.get(after) === read) reads.delete(after)
+          }),
+      }
       reads.set(after, read)
-      return read
+      return read.page
     },
     interval: () =>
       new Promise((resolve) => {
@@ -39,4 +56,9 @@ export function createEventFeed(events: Pick<LedgerEvents, 'read'>, clock: Clock
         })
       }),
   }
+}
+
+interface SharedRead {
+  readonly readAtMs: number
+  readonly page: Promise<TimedPage>
 }

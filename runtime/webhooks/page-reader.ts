@@ -3,13 +3,8 @@
  *   P1. A page whose read began `FRESH_MS` before it is asked for is not returned, but read again.
  */
 import type { Clock } from '../ports/clock.ts'
-import type { EventPage, EventPosition } from '../ports/ledger-events.ts'
-import type { EventFeed } from './event-feed.ts'
-
-export interface TimedPage extends EventPage {
-  /** On the monotonic clock, before the read. */
-  readonly readAtMs: number
-}
+import type { EventPosition } from '../ports/ledger-events.ts'
+import { type EventFeed, FRESH_MS, type TimedPage } from './event-feed.ts'
 
 export interface PageReader {
   readonly read: (after: EventPosition) => Promise<TimedPage>
@@ -17,42 +12,18 @@ export interface PageReader {
   readonly readAhead: (after: EventPosition, start: Promise<void>) => void
 }
 
-export const FRESH_MS = 1_000
-
 export function createPageReader(feed: Pick<EventFeed, 'read'>, clock: Clock): PageReader {
-  let ahead: Ahead | undefined
-
-  async function readNow(after: EventPosition): Promise<TimedPage> {
-    const readAtMs = clock.monotonic()
-    return { ...(await feed.read(after)), readAtMs }
-  }
-
+  let ahead: { readonly after: EventPosition; readonly page: Promise<TimedPage | undefined> } | undefined
   return {
     async read(after) {
-      const begun = ahead
+      const askedAtMs = clock.monotonic()
+      const begun = ahead?.after === after ? ahead : undefined
       ahead = undefined
-      const isFresh = begun?.after === after && clock.monotonic() - begun.beganAtMs < FRESH_MS
-      return (isFresh ? await begun.page : undefined) ?? readNow(after)
+      const page = await begun?.page
+      return page !== undefined && askedAtMs - page.readAtMs < FRESH_MS ? page : feed.read(after)
     },
     readAhead(after, start) {
-      const begun: Ahead = {
-        after,
-        beganAtMs: Infinity,
-        page: start
-          .then(() => {
-            begun.beganAtMs = clock.monotonic()
-            return readNow(after)
-          })
-          .catch(() => undefined),
-      }
-      ahead = begun
+      ahead = { after, page: start.then(() => feed.read(after)).catch(() => undefined) }
     },
   }
-}
-
-interface Ahead {
-  readonly after: EventPosition
-  /** On the monotonic clock; infinite before it began. */
-  beganAtMs: number
-  readonly page: Promise<TimedPage | undefined>
 }

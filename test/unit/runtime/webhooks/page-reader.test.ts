@@ -1,17 +1,18 @@
 /** Reading ahead: when the next page is read, and when it is read again. */
 import { describe, expect, test } from 'vitest'
-import { EventsUnavailable, type EventPage } from '../../../../runtime/ports/ledger-events.ts'
-import { createPageReader, FRESH_MS } from '../../../../runtime/webhooks/page-reader.ts'
+import { EventsUnavailable } from '../../../../runtime/ports/ledger-events.ts'
+import { FRESH_MS, type TimedPage } from '../../../../runtime/webhooks/event-feed.ts'
+import { createPageReader } from '../../../../runtime/webhooks/page-reader.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 
 function createScene() {
   const clock = createManualClock(0)
   const reads: string[] = []
   const state = { failure: null as Error | null }
-  const read = async (after: string): Promise<EventPage> => {
+  const read = async (after: string): Promise<TimedPage> => {
     reads.push(after)
     if (state.failure !== null) throw state.failure
-    return { events: [], next: `${after} read ${reads.length}`, atEnd: true }
+    return { events: [], next: `${after} read ${reads.length}`, atEnd: true, readAtMs: clock.monotonic() }
   }
   return { clock, reads, state, pages: createPageReader({ read }, clock) }
 }
