@@ -111,8 +111,8 @@ export class WebhookDeliverer {
     const { clock, filterOf, owners, store } = this.dependencies
     const held = [...this.running.values()]
     if (held.length === 0) return
+    const beganAtMs = clock.monotonic()
     await owners.refresh()
-    const sentAtMs = clock.monotonic()
     const valid = await store.renew(held.map(({ delivery }) => delivery.lease))
     const numbers = new Map(valid.map(({ webhookId, number }) => [webhookId, number]))
     for (const { webhook, delivery } of held) {
@@ -122,7 +122,7 @@ export class WebhookDeliverer {
         const scope = await owners.scopeOf(webhook.ownerId)
         if (scope === null) delivery.stop('client_revoked')
         else if (scope === undefined) delivery.stop()
-        else delivery.renewed(sentAtMs, filterOf(webhook, scope))
+        else delivery.renewed(beganAtMs, filterOf(webhook, scope))
       }
     }
   }

@@ -189,6 +189,23 @@ describe('webhook deliverer', () => {
     expect([before > 5, sent.length]).toEqual([true, before])
   })
 
+  test('W2: rights count from the request for them, however late its reply', async () => {
+    const { clock, log, edge, add, sent, access } = createWebhookScene()
+    await add()
+    edge('a').start()
+    await clock.pass(2_000)
+    access.takesMs = 8_000
+    await clock.pass(500 + access.takesMs)
+    access.failure = new AccessStoreUnavailable('no database')
+    await clock.pass(1_800)
+    log.push(eventAt(0))
+    await clock.pass(199)
+    expect(sent).toHaveLength(1)
+    log.push(eventAt(1))
+    await clock.pass(10_000)
+    expect(sent).toHaveLength(1)
+  })
+
   test('a change through the API reaches the edge that delivers', async () => {
     const { clock, log, edge, add, sent, store, idsTo } = createWebhookScene()
     const webhookId = await add()

@@ -62,7 +62,8 @@ export function createWebhookScene() {
   const store = createMemoryWebhookStore(state, clock)
   const clients = new Map<string, ClientRecord | 'unreadable'>()
   const reads = { count: 0, failure: null as Error | null, limit: 100, takesMs: 0 }
-  const access = { changed: new Set<string>(), failure: null as Error | null }
+  /** `takesMs`: of a reply, which has the changes before the request. */
+  const access = { changed: new Set<string>(), failure: null as Error | null, takesMs: 0 }
 
   const events = {
     async read(after: string | null): Promise<EventPage> {
@@ -80,6 +81,7 @@ export function createWebhookScene() {
       if (access.failure !== null) throw access.failure
       const clientsChanged = new Set(access.changed)
       access.changed.clear()
+      if (access.takesMs > 0) await delay(clock, access.takesMs)
       return { mark: 'mark', changed: mark === null ? null : { clients: clientsChanged, sessions: new Set() } }
     },
     findAccess: async (clientId) => ({ client: clients.get(clientId), sessionLive: false }),
