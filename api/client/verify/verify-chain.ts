@@ -1,6 +1,9 @@
 /**
- * Verifies an audit chain by SHA-256 alone. audit_hash = SHA-256(previous hash || SHA-256(payload)), both as 32 bytes.
- *   V1. Sequences run from 0 without a gap or a duplicate.
+ * Verifies an audit chain by SHA-256 alone, which anybody can compute: the ledger has signed none of it. It proves that the
+ * entries are those that its last hash stands for, without a change, a gap or an insertion. It proves nothing about entries
+ * behind the last one. Compare the last hash with one that is known or signed: the `tip`, or a receipt of the last entry.
+ * audit_hash = SHA-256(previous hash || SHA-256(payload)), both as 32 bytes.
+ *   V1. Sequences are integers that run from 0 without a gap or a duplicate. Hashes have their exact form.
  *   V2. Every audit_hash is the hash of the entry's previous_hash and payload.
  *   V3. Every previous_hash is the audit_hash of the previous entry; the first one is 32 zero bytes.
  *   V4. Every payload is canonical JSON with the entry's sequence and txn_id, and all have the same account.
@@ -9,7 +12,7 @@
 import { canonicalJson, type Json, type JsonObject } from '../../../actors/canonical-json.ts'
 import { concat, fromHex, hex, sha256, utf8 } from '../signing/bytes.ts'
 import type { AuditEntry } from '../generated/api-types.ts'
-import { type Invalid, judged, tampered, type Valid } from './verdict.ts'
+import { type Invalid, judged, tampered, unexpected, type Valid } from './verdict.ts'
 
 /** An entry as the interface shows it. */
 export type GivenEntry = Pick<AuditEntry, 'sequence' | 'txn_id' | 'previous_hash' | 'audit_hash' | 'payload'>
@@ -37,8 +40,10 @@ export interface BrokenChain extends Invalid {
 }
 
 export interface ChainExpectation {
-  /** The known `audit_hash` of the account: proves that no entry at the end is missing. */
+  /** A known `audit_hash` of the account: proves that no entry up to it is missing. */
   readonly tip?: string | undefined
+  /** The account that the chain must be of. Not proved by a chain whose payloads are all erased. */
+  readonly accountId?: string | undefined
 }
 
 type HashOf = (entry: GivenEntry) => string | undefined
@@ -47,9 +52,11 @@ type HashOf = (entry: GivenEntry) => string | undefined
 const HASHED_AT_ONCE = 1_000
 const HASH_BYTES = 32
 const PREFIX = 'sha256:'
+const HASH = /^sha256:[0-9a-f]{64}$/
+const HASH_FORM = 'sha256: and 64 digits of 0-9 and a-f'
 const GENESIS = `${PREFIX}${'0'.repeat(2 * HASH_BYTES)}`
 
-/** `given`: all entries of one account, in any order. */
+/** `given`: all entries of one account from sequence 0 on, in any order. Pass `tip`, or compare the `tip` of the result. */
 export async function verifyChain(
   given: readonly GivenEntry[],
   expected: ChainExpectation = {},
@@ -69,9 +76,13 @@ export async function verifyChain(
 export function judgeChain(
   given: readonly GivenEntry[],
   hashOf: HashOf,
-  { tip }: ChainExpectation = {},
+  { tip, accountId: expectedId }: ChainExpectation = {},
 ): VerifiedChain | BrokenChain {
   if (given.length === 0) return { ok: false, reason: 'incomplete', problem: 'the chain has no entries' }
+  for (const entry of given) {
+    const malformed = problemOfForm(entry)
+    if (malformed !== undefined) return broken(entry, malformed)
+  }
   const checked = new Map<number, VerifiedEntry>()
   let previous: VerifiedEntry | undefined
   let accountId: string | undefined
@@ -85,7 +96,11 @@ export function judgeChain(
   }
   const last = previous?.audit_hash ?? GENESIS
   if (tip !== undefined && tip !== last) return tampered(`the chain ends with ${last}, not with ${tip}`)
-  return verified(accountId ?? '', checked, last, tip !== undefined)
+  if (expectedId !== undefined && accountId === undefined) {
+    return { ok: false, reason: 'incomplete', problem: 'its payloads are erased, so that nothing names its account' }
+  }
+  const other = expectedId === undefined ? undefined : unexpected({ account_id: expectedId }, { account_id: accountId })
+  return other ?? verified(accountId ?? '', checked, last, tip !== undefined)
 }
 
 function verified(
@@ -97,10 +112,16 @@ function verified(
   const erased = [...entries.values()].filter(({ payload }) => payload === null).length
   const proved = [
     `The ${entries.size} entries of ${accountId === '' ? 'the account' : accountId} form one chain that ends with ${tip}.`,
-    ...(isWhole ? ['No entry at its end is missing.'] : []),
+    ...(isWhole ? ['No entry up to the expected hash is missing.'] : []),
     ...(erased === 0 ? [] : [`Of ${erased} entries the payload is erased: only their links are proved.`]),
   ]
   return { ok: true, proved, accountId, entries, erased, tip }
+}
+
+function problemOfForm({ sequence, previous_hash, audit_hash }: GivenEntry): string | undefined {
+  if (!Number.isSafeInteger(sequence) || sequence < 0) return 'its sequence is no integer from 0 on'
+  if (!HASH.test(previous_hash)) return `its previous_hash is not ${HASH_FORM}`
+  return HASH.test(audit_hash) ? undefined : `its audit_hash is not ${HASH_FORM}`
 }
 
 /** Of two copies the one with a payload comes first. */
@@ -164,9 +185,9 @@ function broken({ sequence, txn_id: txnId }: Pick<GivenEntry, 'sequence' | 'txn_
   return { ...tampered(problem), sequence, txnId }
 }
 
-/** Undefined for a previous hash that is none, and for an erased payload. */
+/** Undefined for a malformed previous hash, and for an erased payload. */
 async function chainHash({ previous_hash: previous, payload }: GivenEntry): Promise<string | undefined> {
-  const before = previous.startsWith(PREFIX) ? fromHex(previous.slice(PREFIX.length), HASH_BYTES) : undefined
+  const before = HASH.test(previous) ? fromHex(previous.slice(PREFIX.length), HASH_BYTES) : undefined
   if (before === undefined || payload === null) return undefined
   return PREFIX + hex(await sha256(concat(before, await sha256(utf8(payload)))))
 }

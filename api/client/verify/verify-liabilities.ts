@@ -15,7 +15,7 @@ import { type Bytes, concat, fromHex, hex, sha256, utf8 } from '../signing/bytes
 import type { InclusionShare, LiabilityProof, TokenInclusion } from '../generated/api-types.ts'
 import { definedMembers } from '../signing/sign-order.ts'
 import type { TrustedKeys } from './service-signature.ts'
-import { judged, tampered, type Verdict } from './verdict.ts'
+import { judged, tampered, unexpected, type Verdict } from './verdict.ts'
 import { assertionProblem } from './verify-assertion.ts'
 
 interface Node {
@@ -33,8 +33,17 @@ const NONCE_BYTES = 16
 /** More levels than any real tree has. */
 const MAX_LEVELS = 40
 
+export interface LiabilityExpectation {
+  /** Members that the proof must have, such as `{ account_id, merkle_root }`. */
+  readonly expected?: Partial<Pick<LiabilityProof, 'account_id' | 'merkle_root'>> | undefined
+}
+
 /** `proof`: with the proofs of all its pages. */
-export async function verifyLiabilityProof(proof: LiabilityProof, keySet: TrustedKeys): Promise<Verdict> {
+export async function verifyLiabilityProof(
+  proof: LiabilityProof,
+  keySet: TrustedKeys,
+  { expected = {} }: LiabilityExpectation = {},
+): Promise<Verdict> {
   return judged<Verdict>(async () => {
     const { account_id: accountId, assertion, totals, proofs } = proof
     const invalid = await assertionProblem(assertion, keySet)
@@ -47,6 +56,8 @@ export async function verifyLiabilityProof(proof: LiabilityProof, keySet: Truste
       const wrong = await problemOfToken(accountId, token, totals)
       if (wrong !== undefined) return tampered(`${token.token_id}: ${wrong}`)
     }
+    const other = unexpected(expected, proof)
+    if (other !== undefined) return other
     const { ledger_id, total_liabilities, as_of } = assertion.result
     return {
       ok: true,

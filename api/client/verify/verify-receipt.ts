@@ -3,12 +3,13 @@
  *   W1. Its signature verifies under the receipt key `key_id`, which was in use at `processed_at`.
  *   W2. If the account's chain is given, the receipt agrees with the entry of its sequence.
  *   W3. If the order is given, the receipt is of this order.
+ *   W4. If members are expected, the receipt has them.
  */
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import type { Receipt } from '../generated/api-types.ts'
+import type { Receipt, ReceiptPayload } from '../generated/api-types.ts'
 import { definedMembers, orderHash } from '../signing/sign-order.ts'
 import { signatureProblem, type TrustedKeys } from './service-signature.ts'
-import { judged, tampered, type Verdict } from './verdict.ts'
+import { judged, tampered, unexpected, type Verdict } from './verdict.ts'
 import type { BrokenChain, VerifiedChain, VerifiedEntry } from './verify-chain.ts'
 
 export interface ReceiptExpectation {
@@ -16,6 +17,11 @@ export interface ReceiptExpectation {
   readonly chain?: VerifiedChain | BrokenChain | undefined
   /** As it was signed: proves that the ledger processed this order. */
   readonly order?: object | undefined
+  /**
+   * Members that the receipt must have, such as `{ txn_id: txnId, status: 'completed' }`. Without them a valid receipt of
+   * another transaction, or of a failed one, is valid, too.
+   */
+  readonly expected?: Partial<ReceiptPayload> | undefined
 }
 
 /** A node may sign for so long with keys that it has read before. */
@@ -36,17 +42,22 @@ const SHARED_FIELDS = [
   'processed_at',
 ]
 
-/** `keySet`: of `/.well-known/jwks.json`, from a source that you trust. */
+/**
+ * Whether the ledger signed this outcome. A valid receipt may be of a failed transaction: read `status`, or expect it.
+ * `keySet`: of `/.well-known/jwks.json`, from a source that you trust.
+ */
 export async function verifyReceipt(
   { receipt, signature }: Receipt,
   keySet: TrustedKeys,
-  { chain, order }: ReceiptExpectation = {},
+  { chain, order, expected = {} }: ReceiptExpectation = {},
 ): Promise<Verdict> {
   return judged<Verdict>(async () => {
     const signed = definedMembers(receipt)
     const claim = { signed, signature, purpose: 'receipt', timeMember: 'processed_at', slackMs: SLACK_MS } as const
     const invalid = await signatureProblem(claim, keySet)
     if (invalid !== undefined) return invalid
+    const other = unexpected(expected, signed)
+    if (other !== undefined) return other
     if (order !== undefined && receipt.submission_hash !== (await orderHash(order))) {
       return tampered('its submission_hash is not the hash of the order')
     }
@@ -56,12 +67,27 @@ export async function verifyReceipt(
     return {
       ok: true,
       proved: [
-        `Ledger ${receipt.ledger_id} signed that ${receipt.txn_id} of ${receipt.account_id} is ${receipt.status}.`,
+        `Ledger ${receipt.ledger_id} signed that ${receipt.txn_id} of ${receipt.account_id} is ${receipt.status}: ${outcomeText(receipt)}.`,
         ...(order === undefined ? [] : ['It is the transaction of this order.']),
         ...(chain === undefined ? [] : [placeText(receipt.sequence)]),
       ],
     }
   })
+}
+
+/** Type, amount, asset and parties; of a failed transaction also the code of the reason. */
+export function outcomeText(receipt: ReceiptPayload): string {
+  const { type, amount, receive, account_id: account, status, failure } = receipt
+  const { from_account_id: from, to_account_id: to } = receipt
+  const isOneSided = from === undefined && to === undefined
+  const parties = isOneSided ? `of ${account}` : `from ${from ?? account} to ${to ?? account}`
+  const returned = receive === undefined ? '' : ` for ${receive.amount} ${assetOf(receive)}`
+  const reason = status === 'failed' ? `, which failed: ${failure?.code ?? 'without a reason'}` : ''
+  return `${type} of ${amount} ${assetOf(receipt)} ${parties}${returned}${reason}`
+}
+
+function assetOf({ token_id, class_id, instance_id }: Pick<ReceiptPayload, 'token_id' | 'class_id' | 'instance_id'>) {
+  return token_id ?? `NFT ${class_id}/${instance_id}`
 }
 
 function placeText(sequence: number | null): string {

@@ -3,22 +3,32 @@
  *   S1. Each page is signed by an assertion key of the ledger that was in use at `generated_at`.
  *   S2. `opening` and the amounts add up to each `balance_after`, and to `closing`.
  *   S3. The pages follow each other without a gap, and the first and the last are there.
+ *   S4. If members are expected, each page has them.
  */
 import { isDecimalString, parseQuantity, type Quantity } from '../../../actors/money.ts'
 import type { Statement } from '../generated/api-types.ts'
 import { signatureProblem, type TrustedKeys } from './service-signature.ts'
-import { type Invalid, judged, tampered, type Verdict } from './verdict.ts'
+import { type Invalid, judged, tampered, unexpected, type Verdict } from './verdict.ts'
+
+export interface StatementExpectation {
+  /** Members that the statement must have, such as `{ account_id, token_id, from, to }`. Times may be of any offset. */
+  readonly expected?: Partial<Pick<Statement, 'account_id' | 'token_id' | 'from' | 'to' | 'ledger_id'>> | undefined
+}
 
 const SIGN = /^[+-]/
 
 /** `pages`: all pages of one statement, in any order. */
-export async function verifyStatement(pages: readonly Statement[], keySet: TrustedKeys): Promise<Verdict> {
+export async function verifyStatement(
+  pages: readonly Statement[],
+  keySet: TrustedKeys,
+  { expected = {} }: StatementExpectation = {},
+): Promise<Verdict> {
   return judged<Verdict>(async () => {
     const [first, ...others] = inOrder(pages)
     if (first === undefined) return incomplete('it has no pages')
     const sorted = [first, ...others]
     for (const page of sorted) {
-      const invalid = await pageProblem(page, keySet)
+      const invalid = (await pageProblem(page, keySet)) ?? unexpected(expected, page)
       if (invalid !== undefined) return invalid
     }
     if (others.some((page) => nameOf(page) !== nameOf(first))) return incomplete('its pages are of several statements')
