@@ -25,6 +25,27 @@ async function sendForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Send' }).last().click()
 }
 
+/** Replaces the example in a parameter. Its editor may still be about to load it, and ignores keys until then. */
+async function enter(page: Page, parameter: string, text: string): Promise<void> {
+  const input = page.locator(`tr#${parameter}`).getByRole('textbox').last()
+  const example = await input.innerText()
+  await expect
+    .poll(
+      async () => {
+        await input.click()
+        await page.keyboard.press('ControlOrMeta+A')
+        await page.keyboard.press('Delete')
+        return input.innerText()
+      },
+      { timeout: PATIENCE_MS },
+    )
+    .not.toContain(example)
+  await page.keyboard.insertText(text)
+  // The page uses an input a moment after it was typed: then its sample has it.
+  await page.getByRole('button', { name: 'Code Snippet' }).last().click()
+  await page.getByText(`/${text}`).first().waitFor()
+}
+
 export function docsSuite(running: GetRunning): void {
   describe('the documentation in Chromium', () => {
     let browser: Browser
@@ -67,10 +88,11 @@ export function docsSuite(running: GetRunning): void {
       await page.getByLabel('Bearer Token').first().fill(client.token)
       const request = 'get /v1/transactions/{txnId}'
       await openForm(page, { tag: 'Transactions', summary: 'Get a transaction', request })
-      await page.locator('tr#txnId').getByRole('textbox').last().click()
-      await page.keyboard.press('ControlOrMeta+A')
-      await page.keyboard.insertText(String(txnId))
+      await enter(page, 'txnId', String(txnId))
+      const sent = page.waitForResponse((response) => response.url().includes('/v1/transactions/'))
       await sendForm(page)
+      const response = await sent
+      expect([response.status(), new URL(response.url()).pathname]).toEqual([200, `/v1/transactions/${String(txnId)}`])
       await page.getByText('<script>window.hacked').waitFor()
       expect(await page.evaluate('window.hacked')).toBeUndefined()
       expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
