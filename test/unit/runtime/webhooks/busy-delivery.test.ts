@@ -1,8 +1,8 @@
-/** A receiver that accepts without a pause: what runs beside the message in flight, and what waits for it. */
+/** A receiver without a pause: what runs beside the message in flight, what waits for it, and what is read for it. */
 import { describe, expect, test } from 'vitest'
 import { delay } from '../../../../runtime/ports/clock.ts'
 import { KEPT_DELIVERIES, type WebhookStore, WebhookStoreUnavailable } from '../../../../runtime/ports/webhook-store.ts'
-import { ACCEPTED, clientOf, createWebhookScene, eventAt, START_MS } from './webhook-scene.ts'
+import { ACCEPTED, BROKEN, clientOf, createWebhookScene, eventAt, START_MS } from './webhook-scene.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => eventAt(index))
 const idsOf = (count: number) => many(count).map(({ id }) => id)
@@ -51,6 +51,32 @@ describe('busy webhook delivery', () => {
     await clock.pass(1_000 + 20 + 40 * 5)
     expect(idsTo(webhookId)).toEqual(idsOf(40))
     expect(sent.map(({ atMs }) => atMs - START_MS)).toEqual(Array.from({ length: 40 }, (_, index) => 1_020 + 5 * index))
+  })
+
+  test.for([
+    { takesMs: 2_000, readsAnEvent: 1, eventsAnEvent: 1 },
+    { takesMs: 600, readsAnEvent: 1, eventsAnEvent: 1 },
+    { takesMs: 100, readsAnEvent: 0.25, eventsAnEvent: 1.5 },
+  ])('P2: for a receiver that takes $takesMs ms for each event, few events are read twice', async (pace) => {
+    const { clock, edge, idsTo, webhookId, reads } = await createScene(400, pace.takesMs)
+    edge('a').start()
+    // The first page has its full size.
+    await clock.pass(20_000)
+    const before = { ...reads, delivered: idsTo(webhookId).length }
+    await clock.pass(100 * pace.takesMs)
+    const delivered = idsTo(webhookId).length - before.delivered
+    expect(delivered).toBeGreaterThan(80)
+    expect((reads.count - before.count) / delivered).toBeLessThanOrEqual(pace.readsAnEvent)
+    expect((reads.events - before.events) / delivered).toBeLessThanOrEqual(pace.eventsAnEvent)
+  })
+
+  test('P2: for a receiver that fails, each attempt reads one event', async () => {
+    const { clock, edge, receivers, sent, reads } = await createScene(400, 0)
+    receivers.set('https://whk_0.example/', () => BROKEN)
+    edge('a').start()
+    await clock.pass(60_000)
+    expect(sent.length).toBeGreaterThan(8)
+    expect(reads.events).toBeLessThanOrEqual(100 + sent.length)
   })
 
   test('the pause before the next read begins with a page, not after its events', async () => {

@@ -18,13 +18,13 @@ function createScene() {
     return { events: [], next, atEnd: true }
   }
   const feed = createEventFeed({ read }, clock)
-  const readAfter = (ms: number) => delay(clock, ms).then(() => feed.read('5'))
+  const readAfter = (ms: number) => delay(clock, ms).then(() => feed.read('5', 100))
   return { clock, feed, readAfter }
 }
 
 test('F2: a webhook that joins a read gets the time at which that read began', async () => {
   const { clock, feed, readAfter } = createScene()
-  const first = feed.read('5')
+  const first = feed.read('5', 100)
   const joined = readAfter(FRESH_MS - 1)
   await clock.pass(SLOW_MS)
   const page = { events: [], next: 'read 1', atEnd: true, readAtMs: 0 }
@@ -33,10 +33,10 @@ test('F2: a webhook that joins a read gets the time at which that read began', a
 
 test('F2: no webhook joins a read that began a second ago', async () => {
   const { clock, feed, readAfter } = createScene()
-  const first = feed.read('5')
+  const first = feed.read('5', 100)
   const second = readAfter(FRESH_MS)
   await clock.pass(SLOW_MS)
-  const third = feed.read('5')
+  const third = feed.read('5', 100)
   await clock.pass(SLOW_MS)
   expect(await first).toMatchObject({ next: 'read 1', readAtMs: 0 })
   expect(await second).toMatchObject({ next: 'read 2', readAtMs: FRESH_MS })

@@ -61,18 +61,19 @@ export function createWebhookScene() {
   const state = createMemoryWebhookState()
   const store = createMemoryWebhookStore(state, clock)
   const clients = new Map<string, ClientRecord | 'unreadable'>()
-  const reads = { count: 0, failure: null as Error | null, limit: 100, takesMs: 0 }
+  const reads = { count: 0, events: 0, failure: null as Error | null, limit: 100, takesMs: 0 }
   /** `takesMs`: of a reply, which has the changes before the request. */
   const access = { changed: new Set<string>(), failure: null as Error | null, takesMs: 0 }
 
   const events = {
-    async read(after: string | null): Promise<EventPage> {
+    async read(after: string | null, limit: number): Promise<EventPage> {
       reads.count += 1
       if (reads.failure !== null) throw reads.failure
       if (reads.takesMs > 0) await delay(clock, reads.takesMs)
       if (after === 'foreign') throw new EventPositionForeign('of another database')
       const from = Number(after)
-      const page = log.slice(from, from + reads.limit)
+      const page = log.slice(from, from + Math.min(limit, reads.limit))
+      reads.events += page.length
       return { events: page, next: String(from + page.length), atEnd: from + page.length === log.length }
     },
   }
