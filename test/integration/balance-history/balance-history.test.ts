@@ -7,7 +7,7 @@ import { expectBalancesAt, expectStatement } from './checks.ts'
 let kept: AuditedBooks
 
 beforeAll(async () => {
-  kept = await keepBooks(500, 31)
+  kept = await keepBooks({ total: 500, perBookmark: 50, seed: 31 })
 })
 afterAll(() => kept?.close())
 

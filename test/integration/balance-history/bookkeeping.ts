@@ -10,8 +10,6 @@ import { homeOf, shardOf } from '../../contract/ledger-reads/ledger-reads-postgr
 import { until } from '../../support/postgres/ledger-store-postgres.ts'
 import { createSeededRandom, type SeededRandom } from '../../simulation/kernel/sim-random.ts'
 
-/** Orders between two bookmarks. */
-const BATCH = 50
 /** Fractional digits by asset. */
 export const DIGITS = { BASE: 18, GOLD: 2, SILVER: 2 } as const
 export type Asset = keyof typeof DIGITS
@@ -41,15 +39,23 @@ export function decimalOf(units: bigint, asset: Asset): string {
   return fraction === '' ? text.slice(0, -digits) : `${text.slice(0, -digits)}.${fraction}`
 }
 
-export async function keepBooks(operations: number, seed: number): Promise<AuditedBooks> {
+export interface KeptOrders {
+  /** Operations in total; a group or an exchange is one. */
+  readonly total: number
+  /** Operations that run beside each other between two bookmarks. */
+  readonly perBookmark: number
+  readonly seed: number
+}
+
+export async function keepBooks({ total, perBookmark, seed }: KeptOrders): Promise<AuditedBooks> {
   const ledger = await createAuditedLedger()
   const { url, ledgerId, vault } = ledger
   const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
   const clerk = new Clerk(new Parties(ledger), createSeededRandom(seed))
   await clerk.open()
   const bookmarks: Bookmark[] = []
-  for (let done = 0; done < operations; done += BATCH) {
-    await clerk.batch()
+  for (let done = 0; done < total; done += perBookmark) {
+    await clerk.batch(perBookmark)
     bookmarks.push({ atMs: await nextMillisecond(), books: new Map(clerk.books) })
   }
   const close = async (): Promise<void> => {
@@ -66,13 +72,13 @@ async function nextMillisecond(): Promise<number> {
   return atMs
 }
 
-/** Asks again while the ledger is unavailable, as clients do. */
+/** Asks again while the ledger is unavailable, or too many legs wait for signatures, as clients do. */
 async function answered<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask()
     } catch (failure) {
-      if (!String(failure).includes('"kind":"unavailable"')) throw failure
+      if (!/"kind":"unavailable"|"code":"expectation_limit"/.test(String(failure))) throw failure
     }
   }
 }
@@ -119,8 +125,8 @@ class Clerk {
   }
 
   /** Orders that run beside each other; all of them are final at its end. */
-  async batch(): Promise<void> {
-    await Promise.all(Array.from({ length: BATCH }, () => this.once()))
+  async batch(operations: number): Promise<void> {
+    await Promise.all(Array.from({ length: operations }, () => this.once()))
     await this.parties.atRest()
   }
 
