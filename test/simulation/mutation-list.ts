@@ -314,7 +314,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     rule: 'O2: an NFT that is held for one serves no other until it is released or transferred',
     breaks: { step: DOMAIN_BREAKS.moves_held },
     seeds: [25, 25],
-    foundAs: /I9: |O2: |an NFT that is \w+ cannot hear/,
+    foundAs: /I9: |O2: |instance \w+ does not take/,
   },
   undoes_unrecorded: {
     rule: 'B1: a compensation waits until its transaction has a row',
