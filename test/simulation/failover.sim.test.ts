@@ -80,7 +80,7 @@ describe('a synchronous standby that was promoted', () => {
     expect(allRefused()).toBe(true)
     database.accept()
     await more(20)
-    expect(database.shards().every(({ epoch }) => epoch > EPOCH_LEAP)).toBe(true)
+    expect(database.shards.records().every(({ epoch }) => epoch > EPOCH_LEAP)).toBe(true)
     await toTheEnd()
     expect(checker.violations).toEqual([])
   })
@@ -137,12 +137,12 @@ describe('a store that was restored, with equal epochs', () => {
       // Answers may still be in transit.
       await kernel.runFor(10)
       expect(checker.violations).toEqual([])
-      const owners = database.shards()
+      const owners = database.shards.records()
       database.goBack(applied.slice(0, kept))
       const before = applied.length
       await kernel.runFor(NOTICED_MS)
       expect(applied.length).toBe(before)
-      expect(database.shards()).toEqual(owners)
+      expect(database.shards.records()).toEqual(owners)
       const stopped = checker.violations.map((text) => /(node-\w)#1 logs store_stopped .*went back/.exec(text)?.[1])
       expect(stopped).toHaveLength(NODES)
       expect(new Set(stopped)).toEqual(new Set(['node-a', 'node-b']))

@@ -122,7 +122,7 @@ export function createStory(): Story {
     },
     watches: (database) => {
       database.onApplied(commit)
-      database.onShardChange(owner)
+      database.shards.onChange(owner)
     },
     asks: (edge, { actor, caller, operation }) => {
       const who = caller.clientId === 'client' ? 'client' : `client “${caller.clientId}”`

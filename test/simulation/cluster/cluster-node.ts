@@ -152,7 +152,7 @@ export function usurp({ kernel, database }: World, { process, store, host }: Sim
   const take = async (): Promise<void> => {
     if (host.serving().has(shardId)) return
     // Uses the current epoch, so that the acquisition can overlap the commit that triggered it.
-    const { epoch } = database.shardRow(shardId)
+    const { epoch } = database.shards.row(shardId)
     const result = await store.acquire(shardId, epoch, epoch + 1)
     if (result.kind !== 'owned') return
     kernel.count('fault:usurped')

@@ -23,7 +23,7 @@ export function watchedTransport(
 ): Transport {
   const came = new Map<string, number>()
   const went = new Map<string, number>()
-  const ownerOf = (shardId: number): string | null => database.shardRow(shardId).session
+  const ownerOf = (shardId: number): string | null => database.shards.row(shardId).session
   /** Whether some of the messages have been delivered before. */
   const again = (passed: Map<string, number>, { source, target, messages }: Delivery): boolean => {
     const way = `${source} ${target}`

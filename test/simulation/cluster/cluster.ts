@@ -201,8 +201,8 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     else edges.set(name, startEdge(world, name))
   }
   const allOwned = (): boolean =>
-    database
-      .shards()
+    database.shards
+      .records()
       .every(({ epoch, session, shardId }) =>
         [...nodes.values()].some(
           (node) =>
@@ -294,7 +294,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
       if (dead !== undefined) kernel.count('cluster:node_stays_dead')
     },
     whatIsMissing: (): string => {
-      const owners = database.shards().map(({ shardId, epoch, nodeId }) => `${shardId}: ${nodeId} in ${epoch}`)
+      const owners = database.shards.records().map(({ shardId, epoch, nodeId }) => `${shardId}: ${nodeId} in ${epoch}`)
       return `shards ${allOwned() ? 'owned' : owners.join(', ')}; ${workload.pending()} requests without a verdict`
     },
   }

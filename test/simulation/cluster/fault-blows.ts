@@ -84,7 +84,7 @@ const cutFromStore: Blow = ({ world: { kernel, database, network }, nodes }, ran
   kernel.schedule(random.between(100, 6_000), `database lets ${name} go`, () => {
     if (!database.cutOff.has(name)) return
     kernel.count('store:lock_let_go_of_living')
-    database.endNode(name)
+    database.connections.endNode(name)
   })
   kernel.schedule(durationMs, `${name} reaches the database again`, () => database.cutOff.delete(name))
   if (random.chance(0.4)) return
@@ -191,7 +191,7 @@ const drainNode: Blow = ({ world: { kernel, database }, nodes }, random) => {
 
 const drainShard: Blow = ({ world: { kernel, database }, shardCount }, random) => {
   const shardId = random.integer(shardCount)
-  const { nodeId } = database.shardRow(shardId)
+  const { nodeId } = database.shards.row(shardId)
   if (nodeId === null) return
   kernel.count('fault:shard_drained')
   database.drains.shards.set(shardId, nodeId)

@@ -66,7 +66,7 @@ export class OwnershipWitness {
   constructor(database: SimDatabase, demand: Demand) {
     this.kernel = database.kernel
     this.demand = demand
-    database.onShardChange((change) => this.changed(change))
+    database.shards.onChange((change) => this.changed(change))
     const onAccepted = (nodeId: string, what: string): void => {
       const { accepted, timeline } = database.server
       if (!accepted) demand(false, `T3: ${nodeId} ${what} timeline ${timeline}, which was not accepted`)

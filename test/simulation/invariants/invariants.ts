@@ -71,7 +71,7 @@ export class LedgerChecker {
     })
     this.homeOf = settings.homeOf
     database.onApplied((applied) => this.commit(applied))
-    database.onShardChange((change) => this.shardChange(change))
+    database.shards.onChange((change) => this.shardChange(change))
   }
 
   account(shardId: number, accountId: string): AccountModel {

@@ -2,8 +2,8 @@
  * The simulated database server, shared by the stores of all sessions. It runs outside every process:
  * statements that have arrived take effect even if their client has died.
  *   B1. A statement is atomic; between its start and its commit it holds its row locks and is invisible.
- *   B2. A commit skips shards whose row is locked or whose token differs (SKIP LOCKED); an acquire waits up to 500 ms.
- *   B3. A session's lock is free only when no commit of it can still take effect.
+ *   B2. A commit skips shards whose row is locked or whose token differs (SKIP LOCKED).
+ * The rows of shards are in shard-table.ts, the connections of sessions in connections.ts.
  */
 import type {
   AcknowledgedChannel,
@@ -14,44 +14,27 @@ import type {
   LookUpAnswer,
   LookUpQuestion,
   ShardBatch,
-  ShardRecord,
   ShardStart,
   ShardToken,
 } from '../../../runtime/ports/ledger-store.ts'
 import type { MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { AppliedCommit, ShardChange } from './applied.ts'
+import type { AppliedCommit } from './applied.ts'
+import { type Connection, Connections } from './connections.ts'
 import { NO_STORE_FAULTS, type StoreFaults, type StoreRule } from './faults.ts'
 import { createGate, createRowLocks, type Gate, type RowLocks } from './locks.ts'
 import { lookUpStatements } from './look-up.ts'
+import { type AcquireWish, LOCK_TIMEOUT_MS, owns, ShardTable } from './shard-table.ts'
 import { openShardStatements, type Statements, type StatementWorld } from './statements.ts'
 import { poisonIn, Rows, type ShardRow } from './rows.ts'
-import { EPOCH_LEAP, refusalOf, type SimServer, SimServers, type Stored } from './servers.ts'
+import { refusalOf, type SimServer, SimServers, type Stored } from './servers.ts'
 import { hasRows, onlyMakesNew, shuffled } from './table.ts'
 import type { SeededRandom } from '../kernel/sim-random.ts'
-
-/** `lock_timeout` of statements that wait for a shard's row. */
-export const LOCK_TIMEOUT_MS = 500
 
 export interface SimDatabaseOptions {
   readonly kernel: Kernel
   readonly shardCount: number
   readonly broken?: StoreRule | undefined
-}
-
-/** A session's connection. Statements on a connection that the server has ended are never executed. */
-export interface Connection {
-  readonly session: string
-  readonly nodeId: string
-  /** The timeline of the server at connection. */
-  readonly timeline: number
-  /** False once the client has abandoned it. */
-  open: boolean
-  /** True once the server has ended it: its statements no longer take effect. */
-  ended: boolean
-  /** Commits that may still take effect. */
-  pending: number
-  readonly onEnded: Set<() => void>
 }
 
 interface OldSnapshot {
@@ -77,16 +60,16 @@ export class SimDatabase {
   /** Nodes and shards that administrators drain. */
   readonly drains = { nodes: new Set<string>(), shards: new Map<number, string>() }
   readonly locks: RowLocks
+  readonly connections: Connections
+  readonly shards: ShardTable
   readonly random: SeededRandom
   readonly kernel: Kernel
   readonly shardCount: number
   /** Writes that the tables refused although their values are storable: each is a broken invariant of an owner. */
   readonly brokenWrites: string[] = []
-  private readonly connections = new Map<string, Set<Connection>>()
   private readonly broken: StoreRule | undefined
   private readonly appliedListeners: ((applied: AppliedCommit) => void)[] = []
   private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
-  private readonly shardListeners: ((change: ShardChange) => void)[] = []
   private readonly readListeners: ((nodeId: string) => void)[] = []
   private readonly held = new Map<string, Gate>()
   private readonly oldSnapshots = new Map<string, OldSnapshot>()
@@ -102,6 +85,17 @@ export class SimDatabase {
       shardRows.set(shardId, { epoch: 0, attempt: 0, nodeId: null, session: null })
     }
     this.servers = new SimServers(new Rows(this.broken), shardRows)
+    this.connections = new Connections({
+      timeline: () => this.server.timeline,
+      cutOff: this.cutOff,
+      escapes: () => this.random.chance(this.faults.leftConnectionEscapes),
+    })
+    this.shards = new ShardTable({
+      kernel: this.kernel,
+      locks: this.locks,
+      rows: () => this.servers.stored.shardRows,
+      acquireCompares: this.broken !== 'acquireCompares',
+    })
   }
 
   get rows(): Rows {
@@ -160,9 +154,7 @@ export class SimDatabase {
   /** A1: an administrator accepts this server. */
   accept(): void {
     this.servers.accept()
-    for (const { shardId, epoch } of this.shards()) {
-      this.setShard(shardId, { epoch: epoch + EPOCH_LEAP, attempt: 0, nodeId: null, session: null })
-    }
+    this.shards.disown()
   }
 
   /**
@@ -171,7 +163,7 @@ export class SimDatabase {
   restart(inDoubtApplied = this.faults.commitAppliedWhenEnded): void {
     const usual = this.faults.commitAppliedWhenEnded
     this.faults.commitAppliedWhenEnded = inDoubtApplied
-    for (const connections of this.connections.values()) connections.forEach((connection) => this.end(connection))
+    this.connections.endAll()
     this.faults.commitAppliedWhenEnded = usual
   }
 
@@ -198,10 +190,6 @@ export class SimDatabase {
     this.startListeners.push(listener)
   }
 
-  onShardChange(listener: (change: ShardChange) => void): void {
-    this.shardListeners.push(listener)
-  }
-
   /** Calls back when a node's statement reads stored data. */
   onRead(listener: (nodeId: string) => void): void {
     this.readListeners.push(listener)
@@ -211,118 +199,18 @@ export class SimDatabase {
     for (const listener of this.readListeners) listener(nodeId)
   }
 
-  connect(session: string, nodeId: string): Connection {
-    const isCut = this.cutOff.has(nodeId)
-    const { timeline } = this.server
-    const onEnded = new Set<() => void>()
-    const connection = { session, nodeId, timeline, open: !isCut, ended: isCut, pending: 0, onEnded }
-    if (isCut) return connection
-    const all = this.connections.get(session) ?? new Set()
-    this.connections.set(session, all.add(connection))
-    return connection
-  }
-
-  /** Whether a statement on this connection arrives: statements to one server do not reach another. */
-  reaches({ ended, timeline }: Connection): boolean {
-    return !ended && timeline === this.server.timeline
-  }
-
-  /** The client abandons this connection; its statements may still take effect. */
-  disconnect(connection: Connection): void {
-    connection.open = false
-    this.forgetIfIdle(connection)
-  }
-
-  /** The client abandons all its connections. */
-  leave(session: string): void {
-    for (const connection of this.connections.get(session) ?? []) this.disconnect(connection)
-  }
-
-  /** One commit of this connection can no longer take effect. */
-  finish(connection: Connection): void {
-    connection.pending -= 1
-    this.forgetIfIdle(connection)
-  }
-
-  /** Ends a connection: its uncommitted statements never take effect. */
-  end(connection: Connection): void {
-    if (connection.ended) return
-    connection.ended = true
-    connection.open = false
-    for (const hook of connection.onEnded) hook()
-    connection.onEnded.clear()
-    this.forgetIfIdle(connection)
-  }
-
-  /** Ends a session's connections: all, or those that its client has abandoned, as far as they are found. */
-  endSession(session: string, which: 'left' | 'all'): void {
-    for (const connection of this.connections.get(session) ?? []) {
-      if (which === 'all' || (!connection.open && !this.random.chance(this.faults.leftConnectionEscapes)))
-        this.end(connection)
-    }
-  }
-
-  /** Frees the locks of a host's sessions, as a server does after too long a silence. */
-  endNode(nodeId: string): void {
-    for (const connections of this.connections.values()) {
-      for (const connection of connections) if (connection.nodeId === nodeId) this.end(connection)
-    }
-  }
-
-  sessionHeld(session: string): boolean {
-    return (this.connections.get(session)?.size ?? 0) > 0
-  }
-
-  shardRow(shardId: number): ShardRow {
-    const row = this.servers.stored.shardRows.get(shardId)
-    if (row === undefined) throw new Error(`no shard ${shardId}`)
-    return row
-  }
-
-  shards(): readonly ShardRecord[] {
-    return [...this.servers.stored.shardRows].map(([shardId, row]) => ({ shardId, ...row }))
-  }
-
-  /** Executes an acquire that has arrived, and answers with its result after the commit. */
   acquire(
     connection: Connection,
-    wish: { readonly shardId: number; readonly seenEpoch: number; readonly nextEpoch: number },
+    wish: AcquireWish,
     executionMs: number,
     answer: (result: AcquireResult) => void,
   ): void {
-    const { shardId, seenEpoch, nextEpoch } = wish
-    const { session, nodeId } = connection
     if (this.broken === 'acquireLoadsOldSnapshot') {
+      const { shardId } = wish
       const untilMs = this.kernel.now() + LOCK_TIMEOUT_MS + SAME_STATEMENT_MS
-      this.oldSnapshots.set(`${session} ${shardId}`, { rows: this.rows.snapshotOf(shardId), untilMs })
+      this.oldSnapshots.set(`${connection.session} ${shardId}`, { rows: this.rows.snapshotOf(shardId), untilMs })
     }
-    this.update(connection, shardId, executionMs, (row) => {
-      if (row === 'locked') {
-        this.kernel.count('store:acquire-locked')
-        answer({ kind: 'locked' })
-      } else if (row.epoch !== seenEpoch && this.broken !== 'acquireCompares') {
-        answer({ kind: 'lost' })
-      } else {
-        this.setShard(shardId, { epoch: nextEpoch, attempt: 0, nodeId, session })
-        answer({ kind: 'owned', token: { shardId, epoch: nextEpoch, attempt: 0 } })
-      }
-    })
-  }
-
-  /** Changes a shard's row if the token belongs to the caller's session; undefined if the row stayed locked. */
-  change(
-    connection: Connection,
-    token: ShardToken,
-    executionMs: number,
-    next: (row: ShardRow) => ShardRow,
-    answer: (changed: boolean | undefined) => void,
-  ): void {
-    this.update(connection, token.shardId, executionMs, (row) => {
-      if (row === 'locked') return answer(undefined)
-      const mine = owns(row, token, connection.session)
-      if (mine) this.setShard(token.shardId, next(row))
-      return answer(mine)
-    })
+    this.shards.acquire(connection, wish, executionMs, answer)
   }
 
   /** Executes a commit that has arrived: takes its locks, takes effect `executionMs` later, then answers. */
@@ -418,7 +306,7 @@ export class SimDatabase {
   }
 
   private passesFence(connection: Connection, token: ShardToken, statement: object): boolean {
-    const mine = owns(this.shardRow(token.shardId), token, connection.session)
+    const mine = owns(this.shards.row(token.shardId), token, connection.session)
     if (!mine && this.broken !== 'fenceChecks') {
       this.kernel.count('store:commit-fenced')
       return false
@@ -446,7 +334,7 @@ export class SimDatabase {
     this.rows.apply(fenced)
     this.rows.events.write(number, fenced)
     for (const shard of fenced) this.oldSnapshots.delete(`${connection.session} ${shard.token.shardId}`)
-    const shards = fenced.map((shard) => ({ batch: shard, row: this.shardRow(shard.token.shardId) }))
+    const shards = fenced.map((shard) => ({ batch: shard, row: this.shards.row(shard.token.shardId) }))
     const applied = { atMs: this.kernel.now(), session: connection.session, nodeId: connection.nodeId, shards }
     for (const listener of this.appliedListeners) listener(applied)
     return { kind: 'answered', committed: new Set(fenced.map((shard) => shard.token.shardId)) }
@@ -466,47 +354,4 @@ export class SimDatabase {
     else this.brokenWrites.push(`${nodeId} ${session}: a commit took effect twice`)
     return { kind: 'failed', cause: 'invariant', detail: 'it took effect before' }
   }
-
-  private update(
-    connection: Connection,
-    shardId: number,
-    executionMs: number,
-    run: (row: ShardRow | 'locked') => void,
-  ): void {
-    if (connection.ended) return
-    const statement = {}
-    const done = (): void => {
-      this.locks.release(statement)
-      connection.onEnded.delete(done)
-    }
-    connection.onEnded.add(done)
-    this.locks.lock(shardId, statement, LOCK_TIMEOUT_MS, (locked) => {
-      if (connection.ended) return
-      if (!locked) {
-        done()
-        run('locked')
-        return
-      }
-      this.kernel.schedule(executionMs, `database updates shard ${shardId}`, () => {
-        if (connection.ended) return
-        run(this.shardRow(shardId))
-        done()
-      })
-    })
-  }
-
-  private setShard(shardId: number, after: ShardRow): void {
-    const before = this.shardRow(shardId)
-    this.servers.stored.shardRows.set(shardId, after)
-    for (const listener of this.shardListeners) listener({ shardId, before, after })
-  }
-
-  private forgetIfIdle(connection: Connection): void {
-    if (connection.open || (!connection.ended && connection.pending > 0)) return
-    this.connections.get(connection.session)?.delete(connection)
-  }
-}
-
-function owns(row: ShardRow, token: ShardToken, session: string): boolean {
-  return row.epoch === token.epoch && row.attempt === token.attempt && row.session === session
 }

@@ -11,7 +11,8 @@ import {
   type ShardToken,
 } from '../../../runtime/ports/ledger-store.ts'
 import type { SimProcess } from '../kernel/kernel-process.ts'
-import type { Connection, SimDatabase } from './database.ts'
+import type { Connection } from './connections.ts'
+import type { SimDatabase } from './database.ts'
 import type { ShardRow } from './rows.ts'
 import { createSimEvidence, type SimEvidence } from './evidence.ts'
 import type { SimServer } from './servers.ts'
@@ -68,7 +69,7 @@ export interface SimLedgerStore extends LedgerStore {
 export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerStore {
   const { database, process, session, nodeId, looksAtServer = true, onStopped = () => undefined } = options
   const random = database.random.fork(`session ${session}`)
-  const connection = database.connect(session, nodeId)
+  const connection = database.connections.connect(session, nodeId)
   const link: Link = {
     database,
     process,
@@ -92,7 +93,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
       label,
       serve: (connection, answer) => {
         database.kernel.schedule(executionOf(link), `database ${label}`, () => {
-          if (database.reaches(connection)) answer(read())
+          if (database.connections.reaches(connection)) answer(read())
         })
       },
     })
@@ -100,12 +101,12 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
     call(link, {
       label,
       serve: (connection, answer, fail) => {
-        database.change(connection, token, executionOf(link), next, orLocked(answer, fail))
+        database.shards.change(connection, token, executionOf(link), next, orLocked(answer, fail))
       },
     })
 
   return {
-    shards: () => simple('shards', () => database.shards()),
+    shards: () => simple('shards', () => database.shards.records()),
     drains: () => simple('drains', () => database.drains),
     refusal: () => simple('server', () => database.refusalOf(undefined)),
     openShard: (shardId) => statements(link, 'open shard', database.openShard(session, shardId), executionOf(link)),
@@ -113,10 +114,10 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
     acknowledge: (channels) => simple('acknowledge', () => database.acknowledge(channels)),
     prune: (shardIds, writtenBeforeMs, limit) =>
       simple('prune', () => database.prune(shardIds, writtenBeforeMs, limit)),
-    sessionHeld: (other) => simple('session held', () => database.sessionHeld(other)),
+    sessionHeld: (other) => simple('session held', () => database.connections.sessionHeld(other)),
     terminate: (other) =>
       simple('terminate', () => {
-        if (other !== session) database.endSession(other, 'all')
+        if (other !== session) database.connections.endSession(other, 'all')
       }),
     probe: () => simple('probe', () => ({ nowMs: database.kernel.wallMs() })),
     acquire: (shardId, seenEpoch, nextEpoch) => {
@@ -140,9 +141,9 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
         label: `raise attempt ${token.shardId}`,
         serve: (connection, answer, fail) => {
           // A commit with an unknown outcome may hold the row: its backend is ended first.
-          database.endSession(session, 'left')
+          database.connections.endSession(session, 'left')
           const raise = (row: ShardRow): ShardRow => ({ ...row, attempt: row.attempt + 1 })
-          database.change(connection, token, executionOf(link), raise, orLocked(answer, fail))
+          database.shards.change(connection, token, executionOf(link), raise, orLocked(answer, fail))
         },
       }),
     lookUp: (question) => {
@@ -159,7 +160,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
       link.nextFate = fate
     },
     cutOff: () => {
-      database.disconnect(link.connection)
+      database.connections.disconnect(link.connection)
       for (const cut of link.cuts) cut()
     },
   }
@@ -194,7 +195,7 @@ interface Link {
 /** The next call replaces a connection that the server ended, or that carries a commit in doubt. */
 function openConnection(link: Link): Connection {
   if (link.connection.open || link.stopped !== undefined) return link.connection
-  link.connection = link.database.connect(link.session, link.nodeId)
+  link.connection = link.database.connections.connect(link.session, link.nodeId)
   lookAtServer(link)
   return link.connection
 }
@@ -218,14 +219,16 @@ function lookAtServer(link: Link): void {
 
 function stop(link: Link, reason: string, cause: StopCause): void {
   link.stopped = reason
-  link.database.end(link.connection)
+  link.database.connections.end(link.connection)
   link.process.later(tripOf(link), 'store stops', () => link.onStopped(reason, cause))
 }
 
 /** Arrived statements of a dead process continue; then its session lock is free. */
 function closeAfterEnd({ database, session, random }: Link): void {
   const noticedMs = random.between(NOTICED_END_MS.from, NOTICED_END_MS.to)
-  database.kernel.schedule(noticedMs, `database notices the end of ${session}`, () => database.leave(session))
+  database.kernel.schedule(noticedMs, `database notices the end of ${session}`, () =>
+    database.connections.leave(session),
+  )
 }
 
 /** All messages in both directions are lost; callers time out. */
@@ -279,7 +282,7 @@ function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): P
     }
     if (callLost) return
     kernel.schedule(tripOf(link), `${label} of ${link.session} arrives`, () => {
-      if (!database.reaches(connection) || isCutOff(link)) return
+      if (!database.connections.reaches(connection) || isCutOff(link)) return
       serve(
         connection,
         (value) => back(() => resolve(value)),
@@ -302,7 +305,7 @@ function statements<T>(link: Link, label: string, asked: Statements<T>, takesMs:
       if (waiting === 0) answer(asked.answer())
       asked.statements.forEach((run, index) => {
         kernel.schedule(moments[index] ?? 0, `database ${label}`, () => {
-          if (!link.database.reaches(connection)) return
+          if (!link.database.connections.reaches(connection)) return
           link.database.reads(connection)
           run()
           waiting -= 1
@@ -359,7 +362,7 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       connection.onEnded.delete(onEnded)
       link.cuts.delete(cut)
       // A commit in doubt may still run: its connection is left open, and ended before the next attempt.
-      if (verdict.kind === 'unknown') database.disconnect(connection)
+      if (verdict.kind === 'unknown') database.connections.disconnect(connection)
       if (verdict.kind === 'answered') link.evidence.note(batch, verdict.committed)
       resolve(verdict)
     }
@@ -374,7 +377,7 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
     link.cuts.add(cut)
     connection.pending += 1
     const finished = (verdict: CommitVerdict | undefined): void => {
-      database.finish(connection)
+      database.connections.finish(connection)
       if (verdict === undefined || isCutOff(link)) return
       process.later(tripOf(link), 'commit answered', () => settle(verdict))
     }
@@ -425,7 +428,7 @@ function arriveAgain(link: Link, connection: Connection, batch: CommitBatch): vo
   database.kernel.schedule(random.between(0, COPY_AFTER_MS), `commit of ${session} arrives again`, () => {
     if (connection.ended) return
     database.kernel.count('fault:store:commit-doubled')
-    const finished = (): void => database.finish(connection)
+    const finished = (): void => database.connections.finish(connection)
     database.commit(connection, batch, executionOf(link), finished, 'second')
   })
 }
