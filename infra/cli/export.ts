@@ -10,6 +10,7 @@ import { readGivenText } from './common/given-file.ts'
 import { type HttpClient, LedgerUnreachable, problemText, readReply } from './common/http-client.ts'
 import { addClientOptions, type ClientOptions, openHttpClient } from './profile/client-options.ts'
 import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
+import { shownText } from './common/shown-text.ts'
 import { readRecipient } from './recipient.ts'
 import { readJwks } from './verify/export-file.ts'
 import { checkExportFile, summaryText } from './verify/verify-export.ts'
@@ -109,7 +110,7 @@ class Export {
     const checked = await checkExportFile(file.unfinished, name, keys)
     if (!checked.ok) throw new CommandFailed(`the export of the ledger does not verify: ${checked.problem}`)
     await file.finish()
-    this.io.out(`ok: ${summaryText(checked.summary)}\n`)
+    this.io.out(`ok: ${shownText(summaryText(checked.summary))}\n`)
   }
 
   /** The state of the accounts, and the next step, to print after the error; undefined: none. */

@@ -8,6 +8,7 @@ import { CommandFailed, type CommandIo, type CommandSetup } from './common/comma
 import { unreadable } from './common/given-file.ts'
 import { type HttpClient, type HttpReply, problemText } from './common/http-client.ts'
 import { addClientOptions, type ClientOptions, openHttpClient } from './profile/client-options.ts'
+import { shownJson } from './common/shown-text.ts'
 import { withLineNumbers } from './common/line-numbers.ts'
 import { createPatientClient } from './common/patient-client.ts'
 
@@ -30,7 +31,7 @@ line of the refused record. Lines are counted from 0, as in their field "line".`
     const client = createPatientClient(await openHttpClient(options, io), io)
     const file = await readProof(resolve(io.cwd, name))
     const { importId, summary } = await importFile({ client, file, io })
-    io.out(`${JSON.stringify({ import_id: importId ?? null, ...(summary as JsonObject) })}\n`)
+    io.out(`${shownJson({ import_id: importId ?? null, ...(summary as JsonObject) })}\n`)
   })
 }
 
@@ -167,7 +168,7 @@ async function waitUntilDone({ client, file, io }: Import): Promise<ImportResult
       const problem = problemText({ status: 409, body: (refusal ?? {}) as JsonObject, retryAfterS: null })
       throw new CommandFailed(`refused, nothing was imported: ${withLineNumbers(problem)}`)
     }
-    const progress = `${JSON.stringify(status)}: ${JSON.stringify(done)} of ${JSON.stringify(total)} steps\n`
+    const progress = `${shownJson(status)}: ${shownJson(done)} of ${shownJson(total)} steps\n`
     if (progress !== printed) io.err(progress.replaceAll('"', ''))
     printed = progress
     await pause(POLL_MS)

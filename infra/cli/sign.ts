@@ -7,6 +7,7 @@ import { fieldPath } from '../../api/http/invalid.ts'
 import { publicJwkOf } from '../keys/public-key.ts'
 import { CommandFailed, type CommandSetup } from './common/command.ts'
 import { isJsonObject, readGivenFile } from './common/given-file.ts'
+import { escapedJson, shownJson } from './common/shown-text.ts'
 import { privateKeyOf } from './profile/key-files.ts'
 
 interface SignOptions {
@@ -35,14 +36,15 @@ refused. Quantities are strings.`,
       const { signature: _signature, proof: _proof, ...payload } = readSubmission(await io.readInput())
       const canonical = canonicalJson(payload)
       if (showCanonical === true) {
-        io.err(`canonical: ${canonical}\nsha256: ${createHash('sha256').update(canonical, 'utf8').digest('hex')}\n`)
+        const shown = io.terminal.error ? escapedJson(canonical) : canonical
+        io.err(`canonical: ${shown}\nsha256: ${createHash('sha256').update(canonical, 'utf8').digest('hex')}\n`)
       }
       const signed: JsonObject = {
         ...payload,
         ...(newKey === undefined ? {} : { proof: signatureOf(canonical, newKey, doubleCheck) }),
         signature: signatureOf(canonical, key, doubleCheck),
       }
-      io.out(`${JSON.stringify(signed)}\n`)
+      io.out(`${shownJson(signed)}\n`)
     })
 }
 

@@ -1,24 +1,23 @@
 /** `ledger verify`. Does not load the PostgreSQL driver unless it verifies a checkpoint against the database. */
 import { InvalidArgumentError } from 'commander'
-import { chainHash, showHash } from '../../actors/audit-chain.ts'
-import type { VerifiedChain } from '../../api/client/index.ts'
-import { type GivenEntry, judgeChain } from '../../api/client/verify/verify-chain.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { addExamples } from './common/examples.ts'
 import { readGivenText } from './common/given-file.ts'
-import { shownJson, shownText } from './common/shown-text.ts'
+import { readProfile } from './profile/profiles.ts'
 import { addSessionOptions, type SessionOptions } from './profile/session.ts'
-import { type Exported, readExport, readJwks, type ExportedPage } from './verify/export-file.ts'
+import { checkChains, type ExpectedChain } from './verify/check-chains.ts'
+import { type Exported, readExport, readJwks } from './verify/export-file.ts'
 import {
   checkAssertion,
   checkProof,
   checkReceipt,
   checkStatement,
-  type Finding,
+  type ExpectedReceipt,
   mixedLedgers,
   statementsOf,
 } from './verify/findings.ts'
 import type { ReceiptKeys } from './verify/jwks.ts'
+import { type VerdictIo, verdictIo, type VerdictLine } from './verify/verdicts.ts'
 import { isExport, verifyExport } from './verify/verify-export.ts'
 
 const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [], document: { keys: [] } }
@@ -75,7 +74,7 @@ is empty or cut off.`,
     .option('--offline', 'with --checkpoint: verify only that the file is complete and signed; needs only --jwks')
     .action(async (names: readonly string[], options: VerifyOptions) => {
       const { checkpoint, offline = false, account, txn } = options
-      const shown = options.json === true ? { ...io, out: (text: string) => io.out(jsonOfVerdicts(text)) } : io
+      const shown = verdictIo(io, options.json === true)
       if (account !== undefined || txn !== undefined) return exitUnless(await verifyFetched(names, options, shown))
       if (options.save !== undefined) throw new UsageError('--save needs --account or --txn')
       exitUnless(
@@ -91,32 +90,34 @@ is empty or cut off.`,
   ])
 }
 
-/** Each line such as `ok: chain of alice` as JSON. */
-function jsonOfVerdicts(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [, verdict = '', detail = line] = /^([A-Za-z ]+): (.*)$/.exec(line) ?? []
-      return `${shownJson({ ok: verdict === 'ok', verdict: verdict.toLowerCase().replaceAll(' ', '_'), detail })}\n`
-    })
-    .join('')
-}
-
 async function verifyFetched(
   names: readonly string[],
   { account, txn = [], save, jwks, tip, checkpoint, ...options }: VerifyOptions,
-  io: CommandIo,
+  io: VerdictIo,
 ): Promise<boolean> {
   if (names.length > 0 || checkpoint !== undefined || tip !== undefined) {
     throw new UsageError('--account and --txn fetch what they verify: give neither files nor --tip or --checkpoint')
   }
   const pinned = jwks === undefined ? undefined : await readKeys(jwks, io)
+  const { ledgerId } = readProfile(options, io)
   const { fetchResponses } = await import('./verify/fetched.ts')
   const fetched = await fetchResponses({ account, txnIds: txn, save }, options, io)
   const found = noneFound()
-  for (const text of [...fetched.pages, ...fetched.receipts]) readExport(text, 'the response', found)
-  return verifyFound(found, { keys: pinned ?? readJwks(fetched.keySet, "the ledger's keys"), tip: fetched.tip }, io)
+  for (const text of fetched.pages) readExport(text, 'the response', found)
+  for (const { text } of fetched.receipts) readExport(text, 'the response', found)
+  if (found.pages.length < fetched.pages.length || found.receipts.length < fetched.receipts.length) {
+    throw new CommandFailed('the ledger sent other documents than the requested ones')
+  }
+  const keys = pinned ?? readJwks(fetched.keySet, "the ledger's keys")
+  if (keys.ledgerId !== undefined && keys.ledgerId !== ledgerId) {
+    io.verdict({ verdict: 'UNEXPECTED', detail: `${keys.name} is of ledger ${keys.ledgerId}, not of ${ledgerId}` })
+    return false
+  }
+  const receipts = fetched.receipts.map(({ txnId, accountId }) => {
+    const ofAccount = accountId === undefined ? {} : { account_id: accountId }
+    return { txn_id: txnId, ledger_id: ledgerId, ...ofAccount }
+  })
+  return verifyFound(found, { keys, chain: { tip: fetched.tip, accountId: account }, receipts }, io)
 }
 
 function tipOf(text: string): string {
@@ -124,7 +125,7 @@ function tipOf(text: string): string {
   throw new InvalidArgumentError('It must be an audit_hash: sha256: and 64 digits of 0-9 and a-f.')
 }
 
-async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOptions, io: CommandIo): Promise<boolean> {
+async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOptions, io: VerdictIo): Promise<boolean> {
   if (names.length === 0) throw new UsageError('a file is missing')
   const exports = names.filter((name) => isExport(name, io))
   if (exports.length > 0) {
@@ -140,34 +141,46 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
     throw new CommandFailed('the files have no entry of a chain, and nothing signed')
   }
   if (signed > 0 && jwks === undefined) throw new UsageError(JWKS_MISSING)
-  return verifyFound(found, { keys: jwks === undefined ? NO_KEYS : await readKeys(jwks, io), tip }, io)
+  const keys = jwks === undefined ? NO_KEYS : await readKeys(jwks, io)
+  return verifyFound(found, { keys, chain: { tip }, receipts: [] }, io)
 }
 
 function noneFound(): Exported {
   return { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
 }
 
+interface Expectations {
+  readonly keys: ReceiptKeys
+  readonly chain: ExpectedChain
+  /** In the order of the receipts; empty: any. */
+  readonly receipts: readonly ExpectedReceipt[]
+}
+
 async function verifyFound(
   { pages, receipts, assertions, proofs, statements }: Exported,
-  { keys, tip }: { readonly keys: ReceiptKeys; readonly tip: string | undefined },
-  io: CommandIo,
+  { keys, chain, receipts: expected }: Expectations,
+  io: VerdictIo,
 ): Promise<boolean> {
-  const chains = checkChains(pages, tip, io)
+  const { lines, chains } = checkChains(pages, chain)
+  for (const line of lines) io.verdict(line)
   if (chains === undefined) return false
-  const findings: Finding[] = []
-  for (const given of receipts) findings.push(await checkReceipt(given, keys, chains))
+  const findings: VerdictLine[] = []
+  for (const [index, given] of receipts.entries()) {
+    findings.push(await checkReceipt(given, keys, { chains, expected: expected[index] }))
+  }
   findings.push(...mixedLedgers(receipts))
   for (const given of assertions) findings.push(await checkAssertion(given, keys))
-  for (const given of proofs) findings.push(await checkProof(given, keys))
-  for (const given of statementsOf(statements)) findings.push(await checkStatement(given, keys))
-  return printed(findings, io)
+  for (const given of proofs) findings.push(...(await checkProof(given, keys)))
+  for (const given of statementsOf(statements)) findings.push(...(await checkStatement(given, keys)))
+  for (const line of findings) io.verdict(line)
+  return findings.every(({ verdict }) => verdict === 'ok')
 }
 
 async function readKeys(jwks: string, io: CommandIo): Promise<ReceiptKeys> {
   return readJwks(await readGivenText(jwks, io), jwks)
 }
 
-async function verifyExports(names: readonly string[], keys: ReceiptKeys, io: CommandIo): Promise<boolean> {
+async function verifyExports(names: readonly string[], keys: ReceiptKeys, io: VerdictIo): Promise<boolean> {
   let good = true
   for (const name of names) good = (await verifyExport(name, keys, io)) && good
   return good
@@ -176,7 +189,7 @@ async function verifyExports(names: readonly string[], keys: ReceiptKeys, io: Co
 async function verifySavedCheckpoint(
   { checkpoint, offline = false, jwks, tip }: VerifyOptions,
   names: readonly string[],
-  io: CommandIo,
+  io: VerdictIo,
 ): Promise<boolean> {
   if (checkpoint === undefined) throw new UsageError('--offline needs --checkpoint')
   if (names.length > 0 || tip !== undefined) throw new UsageError('verify a checkpoint separately')
@@ -185,76 +198,4 @@ async function verifySavedCheckpoint(
   if (!offline) return verifyCheckpoint(checkpoint, keys, io)
   if (keys === undefined) throw new UsageError(JWKS_MISSING)
   return verifyCheckpointOffline(checkpoint, keys, io)
-}
-
-/** Undefined if a chain does not verify. */
-function checkChains(
-  pages: readonly ExportedPage[],
-  tip: string | undefined,
-  io: CommandIo,
-): readonly VerifiedChain[] | undefined {
-  const chains: VerifiedChain[] = []
-  const byAccount = groupPages(pages)
-  if (tip !== undefined && byAccount.length !== 1) throw new UsageError('--tip needs the chain of exactly one account')
-  for (const { accountId, entries, total } of byAccount) {
-    const result = judgeChain(entries, hashOf)
-    if (!result.ok) {
-      const { sequence, txnId, problem } = result
-      printLine(`TAMPERED: entry ${sequence}${(txnId ?? null) === null ? '' : ` (${txnId})`}: ${problem}`, io)
-      return undefined
-    }
-    if (tip !== undefined && result.tip !== tip) {
-      printLine(`TAMPERED: the chain ends with ${result.tip}, not with ${tip}`, io)
-      return undefined
-    }
-    if (result.entries.size < total) {
-      printLine(`INCOMPLETE: the files have ${result.entries.size} of ${total} entries: give all pages`, io)
-      return undefined
-    }
-    const chain = { ...result, accountId: result.accountId === '' ? accountId : result.accountId }
-    const erased =
-      chain.erased === 0 ? '' : ` (${chain.erased} of them with an erased payload: only their links can be verified)`
-    printLine(`ok: chain of ${chain.accountId}, ${chain.entries.size} entries${erased}, ends with ${chain.tip}`, io)
-    chains.push(chain)
-  }
-  return chains
-}
-
-/** Files have text of strangers, who could otherwise write lines of their own. */
-function printLine(text: string, io: CommandIo): void {
-  io.out(`${shownText(text)}\n`)
-}
-
-/** In this thread: WebCrypto needs about ten times as long. */
-function hashOf({ previous_hash: previous, payload }: GivenEntry): string {
-  return showHash(chainHash(previous.replace('sha256:', ''), payload ?? ''))
-}
-
-interface GivenChain {
-  readonly accountId: string
-  readonly entries: readonly GivenEntry[]
-  /** The smallest total_count of the pages; 0 if none has one. */
-  readonly total: number
-}
-
-/** Groups the entries by account. Pages without an account_id form one chain. */
-function groupPages(pages: readonly ExportedPage[]): readonly GivenChain[] {
-  const groups = new Map<string, GivenChain>()
-  for (const page of pages) {
-    const key = page.accountId ?? ''
-    const group = groups.get(key)
-    groups.set(key, {
-      accountId: key,
-      entries: [...(group?.entries ?? []), ...page.entries],
-      total: Math.min(page.total ?? Number.POSITIVE_INFINITY, group?.total ?? Number.POSITIVE_INFINITY),
-    })
-  }
-  return [...groups.values()]
-    .filter(({ entries }) => entries.length > 0)
-    .map(({ accountId, entries, total }) => ({ accountId, entries, total: Number.isFinite(total) ? total : 0 }))
-}
-
-function printed(findings: readonly Finding[], io: CommandIo): boolean {
-  for (const { lines } of findings) for (const line of lines) printLine(line, io)
-  return findings.every(({ ok }) => ok)
 }

@@ -11,6 +11,7 @@ import {
   ReportedFailure,
   UsageError,
 } from '../cli/common/command.ts'
+import { shownLines } from '../cli/common/shown-text.ts'
 import { processIo } from './process-io.ts'
 
 const [EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_UNKNOWN] = [0, 1, 2, 3]
@@ -114,11 +115,11 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
     if (error instanceof ReportedFailure) return EXIT_FAILED
     const path = pathOf(running)
     if (error instanceof UsageError) {
-      io.err(`${path}: ${error.message}\n${seeHelp(path)}\n`)
+      io.err(`${path}: ${shownLines(error.message)}\n${seeHelp(path)}\n`)
       return EXIT_USAGE
     }
     const shown = error instanceof CommandFailed || !(error instanceof Error) ? messageOf(error) : messagesOf(error)
-    io.err(`${path}: ${shown}\n`)
+    io.err(`${path}: ${shownLines(shown)}\n`)
     return error instanceof OutcomeUnknown ? EXIT_UNKNOWN : EXIT_FAILED
   }
 }

@@ -75,14 +75,14 @@ export async function verifyReceipt(
   })
 }
 
-/** Type, amount, asset and parties; of a failed transaction also the code of the reason. */
+/** Type, amount, asset and parties; of a failed transaction also the code of its failure. */
 export function outcomeText(receipt: ReceiptPayload): string {
   const { type, amount, receive, account_id: account, status, failure } = receipt
   const { from_account_id: from, to_account_id: to } = receipt
   const isOneSided = from === undefined && to === undefined
   const parties = isOneSided ? `of ${account}` : `from ${from ?? account} to ${to ?? account}`
   const returned = receive === undefined ? '' : ` for ${receive.amount} ${assetOf(receive)}`
-  const reason = status === 'failed' ? `, which failed: ${failure?.code ?? 'without a reason'}` : ''
+  const reason = status === 'failed' ? ` (${failure?.code ?? 'without a reason'})` : ''
   return `${type} of ${amount} ${assetOf(receipt)} ${parties}${returned}${reason}`
 }
 

@@ -20,10 +20,11 @@ import type { LedgerRecord } from '../../postgres/migrations/migrate.ts'
 import { createServiceKeys } from '../../postgres/access/service-keys-postgres.ts'
 import { createSystemClock } from '../../system/clock-system.ts'
 import { onConnection } from './checkpoint.ts'
-import { CommandFailed, type CommandIo } from '../common/command.ts'
+import { CommandFailed } from '../common/command.ts'
 import { withLedger } from '../common/configured.ts'
 import { unreadable } from '../common/given-file.ts'
 import { type ReceiptKeys, unsuitableJwks } from '../verify/jwks.ts'
+import type { VerdictIo } from '../verify/verdicts.ts'
 
 const ACCOUNTS_PER_STATEMENT = 1_000
 const PROGRESS_ACCOUNTS = 100_000
@@ -32,12 +33,12 @@ const PROGRESS_ENTRIES = 1_000_000
 const TAIL_BYTES = 16_384
 
 /** Verifies the file by its JWKS alone. */
-export async function verifyCheckpointOffline(name: string, jwks: ReceiptKeys, io: CommandIo): Promise<boolean> {
+export async function verifyCheckpointOffline(name: string, jwks: ReceiptKeys, io: VerdictIo): Promise<boolean> {
   return (await readSigned(name, { ...jwks, jwks }, io)) !== undefined
 }
 
 /** `jwks`: undefined to use the keys in the database. */
-export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefined, io: CommandIo): Promise<boolean> {
+export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefined, io: VerdictIo): Promise<boolean> {
   return withLedger(io, async ({ configuration, url, ledger }) => {
     const ring = await existingPartKeys(configuration, 'edge')
     if (jwks?.ledgerId !== undefined && jwks.ledgerId !== ledger.ledgerId) {
@@ -72,7 +73,7 @@ interface KnownKeys {
 async function readSigned(
   name: string,
   { keys, ledgerId, jwks }: KnownKeys,
-  io: CommandIo,
+  io: VerdictIo,
 ): Promise<CheckpointFile | undefined> {
   const path = resolve(io.cwd, name)
   try {
@@ -80,20 +81,20 @@ async function readSigned(
     const { ledger_id, key_id, as_of: asOf, accounts } = file.statement
     const unsuitable = jwks === undefined ? undefined : unsuitableJwks({ ledger_id, key_id }, jwks)
     if (unsuitable !== undefined) {
-      io.out(`NOT CHECKED: ${name}: ${unsuitable}\n`)
+      io.verdict({ verdict: 'NOT CHECKED', detail: `${name}: ${unsuitable}` })
       return undefined
     }
     const problem = problemOfSigned(file.statement, file.signed, keys, ledgerId)
     if (problem === undefined) {
-      io.out(`ok: checkpoint of ${asOf}, ${accounts} accounts, as it was signed\n`)
+      io.verdict({ verdict: 'ok', detail: `checkpoint of ${asOf}, ${accounts} accounts, as it was signed` })
       return file
     }
-    io.out(`TAMPERED: ${name}: ${problem}\n`)
+    io.verdict({ verdict: 'TAMPERED', detail: `${name}: ${problem}` })
   } catch (cause) {
     if (!(cause instanceof CheckpointFileBroken)) throw unreadable(name, cause)
     const incomplete = await whyIncomplete(path)
-    if (incomplete === undefined) io.out(`TAMPERED: ${name}: ${cause.message}\n`)
-    else io.out(`UNREADABLE: ${name}: ${incomplete}: it is not a complete checkpoint\n`)
+    if (incomplete === undefined) io.verdict({ verdict: 'TAMPERED', detail: `${name}: ${cause.message}` })
+    else io.verdict({ verdict: 'UNREADABLE', detail: `${name}: ${incomplete}: it is not a complete checkpoint` })
   }
   return undefined
 }
@@ -123,7 +124,7 @@ async function checkAccounts(
   { vault }: LedgerSecrets,
   path: string,
   { statement }: CheckpointFile,
-  io: CommandIo,
+  io: VerdictIo,
 ): Promise<boolean> {
   let checked = 0
   let wentBack = 0
@@ -132,13 +133,17 @@ async function checkAccounts(
     wentBack += found.length
     for (const { accountRef, accountId, problem } of found) {
       const name = accountId === null || accountId === accountRef ? accountRef : `${accountId} (${accountRef})`
-      io.out(`WENT BACK: account ${name}: ${problem}\n`)
+      io.verdict({ verdict: 'WENT BACK', detail: `account ${name}: ${problem}` })
     }
     checked += points.length
     if (checked % PROGRESS_ACCOUNTS === 0) io.err(`${checked} accounts checked\n`)
   }
-  if (wentBack === 0) io.out(`ok: ${checked} accounts are not behind ${statement.as_of}\n`)
-  else io.out(`${wentBack} of ${checked} accounts are behind ${statement.as_of}, or differ\n`)
+  if (wentBack === 0) io.verdict({ verdict: 'ok', detail: `${checked} accounts are not behind ${statement.as_of}` })
+  else
+    io.verdict({
+      verdict: 'WENT BACK',
+      detail: `${wentBack} of ${checked} accounts are behind ${statement.as_of}, or differ`,
+    })
   return wentBack === 0
 }
 
@@ -152,7 +157,7 @@ async function checkChain(
   sql: postgres.Sql,
   { ledger, secrets, keys }: OpenedLedger,
   { statement }: CheckpointFile,
-  io: CommandIo,
+  io: VerdictIo,
 ): Promise<boolean> {
   try {
     const checkpoints = await allCheckpoints(sql)
@@ -167,14 +172,17 @@ async function checkChain(
       checkpoints,
     )
     const problems = [...problemsOfChain(checkpoints, keys, ledger.ledgerId, statement.links), ...computed.problems]
-    for (const problem of problems) io.out(`WENT BACK: ${problem}\n`)
+    for (const problem of problems) io.verdict({ verdict: 'WENT BACK', detail: problem })
     if (problems.length === 0) {
-      io.out(`ok: ${checkpoints.length} checkpoints in the database, ${computed.checkpoints} recomputed\n`)
+      io.verdict({
+        verdict: 'ok',
+        detail: `${checkpoints.length} checkpoints in the database, ${computed.checkpoints} recomputed`,
+      })
     }
     return problems.length === 0
   } catch (cause) {
     if (!(cause instanceof CheckpointUnreadable)) throw cause
-    io.out(`TAMPERED: ${cause.message}\n`)
+    io.verdict({ verdict: 'TAMPERED', detail: cause.message })
     return false
   }
 }

@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { CommandFailed } from './command.ts'
 import { isJsonObject, jsonObjectOf } from './given-file.ts'
+import { shownText } from './shown-text.ts'
 
 export interface SentRequest {
   /** Sent as JSON. */
@@ -116,7 +117,7 @@ export function problemText({ status, body }: HttpReply): string {
   const fields = Array.isArray(errors) ? errors.flatMap((error: Json) => fieldText(error)) : []
   const head = [String(status), ...(typeof title === 'string' ? [title] : [])].join(' ')
   const first = typeof detail === 'string' ? `${head}: ${detail}` : head
-  return [first, ...fields.map((field) => `  ${field}`)].join('\n')
+  return [first, ...fields.map((field) => `  ${field}`)].map(shownText).join('\n')
 }
 
 function fieldText(error: Json): readonly string[] {

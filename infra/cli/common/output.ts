@@ -76,7 +76,9 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
     isJson: json,
     record: (value, shown = value) => {
       if (json) return lines([shownJson(value)])
-      const members = Object.entries(shown).filter(([, member]) => member !== null && member !== undefined)
+      const members = Object.entries(shown)
+        .filter(([, member]) => member !== null && member !== undefined)
+        .map(([name, member]) => [shownText(name), member] as const)
       const width = Math.max(0, ...members.map(([name]) => name.length))
       records += 1
       if (records > 1) io.out('\n')
@@ -86,7 +88,7 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
     },
     table: (rows, columns, none) => {
       if (json) return lines(rows.map((row) => shownJson(row)))
-      if (rows.length === 0) return io.err(`${none}\n`)
+      if (rows.length === 0) return io.err(`${shownText(none)}\n`)
       const cells = rows.map((row) =>
         columns.map(({ name, of }) =>
           textOfValue(of === undefined ? Object.entries(row).find(([member]) => member === name)?.[1] : of(row)),
@@ -112,9 +114,9 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
         ...cells.map((line) => aligned(line, styledValue)),
       ])
     },
-    note: (text) => io.err(`${text}\n`),
+    note: (text) => io.err(`${shownText(text)}\n`),
     line: (text) => {
-      if (!json) lines([text])
+      if (!json) lines([shownText(text)])
     },
   }
 }

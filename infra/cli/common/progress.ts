@@ -1,5 +1,6 @@
 /** A line on a terminal's standard error while a command waits, removed at its end. Without a terminal nothing is printed. */
 import type { CommandIo } from './command.ts'
+import { shownText } from './shown-text.ts'
 
 const FIRST_MS = 1_000
 const EACH_MS = 500
@@ -13,7 +14,7 @@ export async function withProgress<T>(text: () => string, io: CommandIo, work: (
   const timer = setInterval(() => {
     const elapsedMs = performance.now() - beganMs
     if (elapsedMs < FIRST_MS) return
-    io.err(`${CLEAR_LINE}${text()} (${Math.floor(elapsedMs / 1_000)} s)`)
+    io.err(`${CLEAR_LINE}${shownText(text())} (${Math.floor(elapsedMs / 1_000)} s)`)
     isShown = true
   }, EACH_MS)
   try {

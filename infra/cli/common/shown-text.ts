@@ -11,10 +11,17 @@ export function shownText(text: string): string {
   return text.replaceAll(UNSAFE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
+/** The same for each line of a text whose line feeds are meant. */
+export function shownLines(text: string): string {
+  return text.split('\n').map(shownText).join('\n')
+}
+
 /** JSON on one line. Unsafe characters are escaped, so that it is the same value in a terminal and in a file. */
 export function shownJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    UNSAFE,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  )
+  return escapedJson(JSON.stringify(value))
+}
+
+/** The same of a JSON text without white space. */
+export function escapedJson(text: string): string {
+  return text.replaceAll(UNSAFE, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
 }

@@ -1,7 +1,8 @@
-import { type Statement, verifyStatement } from '../../../api/client/index.ts'
+import { type Statement, type StatementExpectation, verifyStatement } from '../../../api/client/index.ts'
 import { type CommandIo, type CommandSetup, ReportedFailure } from '../common/command.ts'
 import { addExamples } from '../common/examples.ts'
 import type { Column } from '../common/output.ts'
+import { shownText } from '../common/shown-text.ts'
 import { addSessionOptions, type Session, type SessionOptions, withSession } from '../profile/session.ts'
 
 interface StatementOptions extends SessionOptions {
@@ -22,7 +23,8 @@ export const statementCommand: CommandSetup = (command, io) => {
     command
       .description(
         `Prints the movements of one balance between its opening and its closing, and verifies them here: the
-signature of each page, the sums, and that no page is missing. Exit code 1 if that fails.
+signature of each page, the sums, that no page is missing, and that it is the requested statement. Exit
+code 1 if that fails.
 
 With --json it prints the signed pages, one a line: save them, and ledger verify checks them later.`,
       )
@@ -32,10 +34,11 @@ With --json it prints the signed pages, one a line: save them, and ledger verify
       .option('--to <time>', 'end, exclusive (RFC 3339); by default now'),
   ).action((account: string, token: string, { from, to, ...options }: StatementOptions) =>
     withSession(options, io, async (session) => {
-      const { client } = session
+      const { client, profile } = session
       const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
       const pages = await client.statement(account, { token_id: token, ...range })
-      await printStatement(pages, session, io)
+      const expected = { account_id: account, token_id: token, from: null, ...range, ledger_id: profile.ledgerId }
+      await printStatement(pages, expected, session, io)
     }),
   )
   addExamples(command, [
@@ -44,11 +47,18 @@ With --json it prints the signed pages, one a line: save them, and ledger verify
   ])
 }
 
-async function printStatement(pages: readonly Statement[], { client, output }: Session, io: CommandIo): Promise<void> {
+async function printStatement(
+  pages: readonly Statement[],
+  expected: StatementExpectation['expected'],
+  { client, output }: Session,
+  io: CommandIo,
+): Promise<void> {
   if (output.isJson) output.table(pages, [], '')
   else {
     const [first, last] = [pages[0], pages.at(-1)]
-    output.line(`opening ${first?.opening ?? ''}`)
+    const { account_id, token_id, from, to, opening } = first ?? {}
+    output.line(`statement of ${account_id}, ${token_id}, from ${from ?? 'the beginning'} to ${to}`)
+    output.line(`opening ${opening ?? ''}`)
     output.table(
       pages.flatMap(({ movements }) => movements),
       COLUMNS,
@@ -56,9 +66,10 @@ async function printStatement(pages: readonly Statement[], { client, output }: S
     )
     output.line(`closing ${last?.closing ?? ''}`)
   }
-  const verdict = await verifyStatement(pages, await client.keySet())
+  const verdict = await verifyStatement(pages, await client.keySet(), { expected })
   if (!verdict.ok) {
-    io.err(`NOT VERIFIED: ${verdict.problem}\n`)
+    const what = verdict.reason === 'unexpected' ? 'UNEXPECTED: this is not the requested statement' : 'NOT VERIFIED'
+    io.err(`${what}: ${shownText(verdict.problem)}\n`)
     throw new ReportedFailure('the statement does not verify')
   }
   output.line(`verified: signed by ledger ${pages[0]?.ledger_id ?? ''}, and the movements add up`)

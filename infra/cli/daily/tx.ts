@@ -3,6 +3,7 @@ import type { RequestOf, Transaction } from '../../../api/client/index.ts'
 import { type CommandIo, type CommandSetup, integerBetween } from '../common/command.ts'
 import { addExamples } from '../common/examples.ts'
 import type { Column } from '../common/output.ts'
+import { shownJson } from '../common/shown-text.ts'
 import { addSessionOptions, type SessionOptions, withSession } from '../profile/session.ts'
 import { assetText } from './asset.ts'
 import { addWaitOptions } from './order-options.ts'
@@ -47,7 +48,7 @@ export const txCommand: CommandSetup = (command, io) => {
       .option('--receipt', 'print the signed receipt'),
   ).action((txnId: string, { receipt = false, ...options }: SessionOptions & { readonly receipt?: boolean }) =>
     withSession(options, io, async ({ client, output }) => {
-      if (receipt) io.out(`${JSON.stringify(await client.receipt(txnId))}\n`)
+      if (receipt) io.out(`${shownJson(await client.receipt(txnId))}\n`)
       else printTransaction(await client.call('getTransaction', { path: { txnId } }), output)
     }),
   )

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommandFailed, type CommandIo, type CommandSetup } from '../common/command.ts'
 import { type HttpClient, LedgerNotReady, LedgerUnreachable, problemText, readReply } from '../common/http-client.ts'
+import { escapedJson, shownText } from '../common/shown-text.ts'
 import { addClientOptions, type ClientOptions, openHttpClient } from '../profile/client-options.ts'
 import { createPatientClient } from '../common/patient-client.ts'
 import { blocksOf, type ServerSentBlock } from './server-sent-events.ts'
@@ -89,7 +90,7 @@ class Tail {
     }
     // Without its output the cursor may be behind events that were not written.
     if (this.cursor !== undefined && !isOutputFailure(stop.reason))
-      this.io.err(`to continue behind the last event: --after ${this.cursor}\n`)
+      this.io.err(`to continue behind the last event: --after ${shownText(this.cursor)}\n`)
   }
 
   private async latestCursor(): Promise<string> {
@@ -144,7 +145,7 @@ class Tail {
 
   private take({ id, data, retryMs }: ServerSentBlock): void {
     if (retryMs !== null) this.retryMs = retryMs
-    if (data !== null) this.io.out(`${data}\n`)
+    if (data !== null) this.io.out(`${escapedJson(data)}\n`)
     if (id !== null) this.cursor = id
   }
 

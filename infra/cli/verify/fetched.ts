@@ -1,9 +1,10 @@
 /** The responses that `ledger verify --account` and `--txn` verify, fetched with the profile. */
 import { join } from 'node:path'
-import type { AuditChain, LedgerClient, Receipt } from '../../../api/client/index.ts'
-import type { CommandIo } from '../common/command.ts'
+import type { AuditChain, LedgerClient } from '../../../api/client/index.ts'
+import { CommandFailed, type CommandIo } from '../common/command.ts'
 import { withNewFile } from '../common/new-file.ts'
 import { withProgress } from '../common/progress.ts'
+import { shownText } from '../common/shown-text.ts'
 import { type SessionOptions, withSession } from '../profile/session.ts'
 import { makeUserDirectory } from '../profile/config-directory.ts'
 
@@ -14,10 +15,18 @@ export interface FetchRequest {
   readonly save?: string | undefined
 }
 
+export interface FetchedReceipt {
+  /** As requested. */
+  readonly txnId: string
+  /** The account whose chain has the transaction; undefined: any. */
+  readonly accountId: string | undefined
+  readonly text: string
+}
+
 /** JSON texts of responses, as the API sent them. */
 export interface Fetched {
   readonly pages: readonly string[]
-  readonly receipts: readonly string[]
+  readonly receipts: readonly FetchedReceipt[]
   readonly keySet: string
   /** `audit_hash` of the account; undefined without an account. */
   readonly tip: string | undefined
@@ -31,10 +40,17 @@ export async function fetchResponses(request: FetchRequest, options: SessionOpti
     const keySet = JSON.stringify(await client.keySet())
     const { account } = request
     const state = account === undefined ? undefined : await client.call('getAccount', { path: { accountId: account } })
+    if (state !== undefined && state.account_id !== account) {
+      throw new CommandFailed(`the ledger sent account ${shownText(state.account_id)} in place of ${account}`)
+    }
     const chain = account === undefined ? [] : await chainOf(account, state?.sequence ?? 0, client)
     const inChain = chain.flatMap(({ entries }) => entries.flatMap(({ txn_id }) => txn_id ?? []))
-    const receipts = await receiptsOf([...inChain, ...request.txnIds], client, io)
-    return { pages: chain.map(textOf), receipts: receipts.map(textOf), keySet, tip: state?.audit_hash }
+    const wanted = [
+      ...inChain.map((txnId) => ({ txnId, accountId: account })),
+      ...request.txnIds.map((txnId) => ({ txnId, accountId: undefined })),
+    ]
+    const receipts = await receiptsOf(wanted, client, io)
+    return { pages: chain.map((page) => JSON.stringify(page)), receipts, keySet, tip: state?.audit_hash }
   })
   if (request.save !== undefined) await save(fetched, request.save, io)
   return fetched
@@ -52,27 +68,27 @@ async function chainOf(account: string, lastSequence: number, client: LedgerClie
   return found
 }
 
-async function receiptsOf(txnIds: readonly string[], client: LedgerClient, io: CommandIo): Promise<readonly Receipt[]> {
-  const found: Receipt[] = []
+async function receiptsOf(
+  wanted: readonly Omit<FetchedReceipt, 'text'>[],
+  client: LedgerClient,
+  io: CommandIo,
+): Promise<readonly FetchedReceipt[]> {
+  const found: FetchedReceipt[] = []
   await withProgress(
-    () => `fetching receipts: ${found.length} of ${txnIds.length}`,
+    () => `fetching receipts: ${found.length} of ${wanted.length}`,
     io,
     async () => {
-      for (const txnId of txnIds) found.push(await client.receipt(txnId))
+      for (const one of wanted) found.push({ ...one, text: JSON.stringify(await client.receipt(one.txnId)) })
     },
   )
   return found
-}
-
-function textOf(value: object): string {
-  return JSON.stringify(value)
 }
 
 async function save({ pages, receipts, keySet }: Fetched, directory: string, io: CommandIo): Promise<void> {
   makeUserDirectory(directory)
   const files = [
     ['chain.ndjson', pages],
-    ['receipts.ndjson', receipts],
+    ['receipts.ndjson', receipts.map(({ text }) => text)],
     ['jwks.json', [keySet]],
   ] as const
   const saved = files

@@ -1,8 +1,10 @@
-/** Findings about signed responses of the API, as lines for people. */
+/** Verdicts on signed responses of the API. A valid document may state something bad, which its line says. */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import {
   type Assertion,
+  type ComplianceResult,
   type LiabilityProof,
+  type ProvenanceResult,
   type Receipt,
   type Statement,
   type Verdict,
@@ -11,13 +13,11 @@ import {
   verifyLiabilityProof,
   verifyReceipt,
 } from '../../../api/client/index.ts'
+import { statedBy } from '../../../api/client/verify/verify-assertion.ts'
+import { outcomeText } from '../../../api/client/verify/verify-receipt.ts'
 import { gapIn, inOrder, verifyPage } from '../../../api/client/verify/verify-statement.ts'
 import { type ReceiptKeys, unsuitableJwks } from './jwks.ts'
-
-export interface Finding {
-  readonly ok: boolean
-  readonly lines: readonly string[]
-}
+import type { VerdictLine } from './verdicts.ts'
 
 /** Pages of one account, token and range. */
 export interface GivenStatement {
@@ -26,49 +26,75 @@ export interface GivenStatement {
   readonly pages: readonly Statement[]
 }
 
-/** `signed`: has the members ledger_id and key_id. `shown`: follows `ok: ` in the line of a success. */
-async function finding(
+/** Members that a receipt must have. */
+export type ExpectedReceipt = Partial<Receipt['receipt']>
+
+/** Undefined for a valid document. `signed`: has the members ledger_id and key_id. */
+async function problemOf(
   name: string,
   signed: object,
   keys: ReceiptKeys,
   verify: () => Promise<Verdict>,
-  shown: readonly string[] = [name],
-): Promise<Finding> {
+): Promise<VerdictLine | undefined> {
   const unsuitable = unsuitableJwks(signed as JsonObject, keys)
-  if (unsuitable !== undefined) return { ok: false, lines: [`NOT CHECKED: ${name}: ${unsuitable}`] }
+  if (unsuitable !== undefined) return { verdict: 'NOT CHECKED', detail: `${name}: ${unsuitable}` }
   const verdict = await verify()
-  if (!verdict.ok) return { ok: false, lines: [`TAMPERED: ${name}: ${verdict.problem}`] }
-  return { ok: true, lines: shown.map((text) => `ok: ${text}`) }
+  if (verdict.ok) return undefined
+  const word = verdict.reason === 'unexpected' ? 'UNEXPECTED' : 'TAMPERED'
+  return { verdict: word, detail: `${name}: ${verdict.problem}` }
 }
 
-export function checkReceipt(given: Receipt, keys: ReceiptKeys, chains: readonly VerifiedChain[]): Promise<Finding> {
-  const { txn_id: txnId, account_id: accountId } = given.receipt
+interface ReceiptContext {
+  readonly chains: readonly VerifiedChain[]
+  readonly expected: ExpectedReceipt | undefined
+}
+
+export async function checkReceipt(
+  given: Receipt,
+  keys: ReceiptKeys,
+  { chains, expected }: ReceiptContext,
+): Promise<VerdictLine> {
+  const { receipt } = given
+  const { txn_id: txnId, account_id: accountId } = receipt
   const chain = chains.find((candidate) => candidate.accountId === accountId)
   const name = `receipt of ${typeof txnId === 'string' ? txnId : '(no txn_id)'}`
-  const shown = chain === undefined ? `${name} (its chain is not in the files)` : name
-  return finding(name, given.receipt, keys, () => verifyReceipt(given, keys.document, { chain }), [shown])
+  const verify = (): Promise<Verdict> => verifyReceipt(given, keys.document, { chain, expected })
+  const problem = await problemOf(name, receipt, keys, verify)
+  if (problem !== undefined) return problem
+  const { status, type, amount, token_id, class_id, instance_id, from_account_id, to_account_id, failure } = receipt
+  const parties = { account_id: accountId, from_account_id, to_account_id }
+  const facts = { txn_id: txnId, status, type, amount, token_id, class_id, instance_id, ...parties, failure }
+  const missing = chain === undefined ? ' (its chain is not in the files)' : ''
+  const detail = `${name}: ${status === 'failed' ? 'FAILED' : status}: ${outcomeText(receipt)}${missing}`
+  return { verdict: 'ok', detail, facts }
 }
 
-export function mixedLedgers(receipts: readonly Receipt[]): readonly Finding[] {
+export function mixedLedgers(receipts: readonly Receipt[]): readonly VerdictLine[] {
   const ledgers = new Set(receipts.map(({ receipt }) => receipt.ledger_id))
-  return ledgers.size > 1 ? [{ ok: false, lines: ['TAMPERED: the receipts are of different ledgers'] }] : []
+  return ledgers.size > 1 ? [{ verdict: 'TAMPERED', detail: 'the receipts are of different ledgers' }] : []
 }
 
-export function checkAssertion(given: Assertion, keys: ReceiptKeys): Promise<Finding> {
-  const { requester, generated_at: generatedAt } = given.result
-  const name = `${given.assertion_type} for ${quoted(requester)} of ${quoted(generatedAt)}`
-  return finding(name, given.result, keys, () => verifyAssertion(given, keys.document))
+export async function checkAssertion(given: Assertion, keys: ReceiptKeys): Promise<VerdictLine> {
+  const { result, assertion_type } = given
+  const name = `${assertion_type} for ${quoted(result.requester)} of ${quoted(result.generated_at)}`
+  const problem = await problemOf(name, result, keys, () => verifyAssertion(given, keys.document))
+  if (problem !== undefined) return problem
+  const { compliant, provenance_valid } = result as Partial<ComplianceResult & ProvenanceResult>
+  const facts = { assertion_type, compliant, provenance_valid }
+  return { verdict: 'ok', detail: `${name}: ${statedBy(result)}`, facts }
 }
 
-export function checkProof(given: LiabilityProof, keys: ReceiptKeys): Promise<Finding> {
+export async function checkProof(given: LiabilityProof, keys: ReceiptKeys): Promise<readonly VerdictLine[]> {
   const { account_id: accountId, assertion, proofs } = given
-  const name = `liability proof of ${accountId}`
+  const verify = (): Promise<Verdict> => verifyLiabilityProof(given, keys.document)
+  const problem = await problemOf(`liability proof of ${accountId}`, assertion.result, keys, verify)
+  if (problem !== undefined) return [problem]
   const of = `in the liabilities of ${quoted(assertion.result.as_of)}`
   const shown =
     proofs.length === 0
       ? [`the proof of ${accountId} has no token ${of}, so it proves nothing`]
       : proofs.map(({ amount, token_id: tokenId }) => `${accountId} is owed ${amount} ${tokenId} ${of}`)
-  return finding(name, assertion.result, keys, () => verifyLiabilityProof(given, keys.document), shown)
+  return shown.map((detail) => ({ verdict: 'ok', detail }))
 }
 
 export function statementsOf(given: readonly Statement[]): readonly GivenStatement[] {
@@ -82,18 +108,21 @@ export function statementsOf(given: readonly Statement[]): readonly GivenStateme
 }
 
 /** Names each invalid page. */
-export async function checkStatement({ name, pages }: GivenStatement, keys: ReceiptKeys): Promise<Finding> {
-  const lines: string[] = []
+export async function checkStatement(
+  { name, pages }: GivenStatement,
+  keys: ReceiptKeys,
+): Promise<readonly VerdictLine[]> {
+  const problems: VerdictLine[] = []
   for (const page of pages) {
     const ofPage = `${name}, behind entry ${quoted(page.opening_sequence)}`
-    const found = await finding(ofPage, page, keys, () => verifyPage(page, keys.document))
-    if (!found.ok) lines.push(...found.lines)
+    const problem = await problemOf(ofPage, page, keys, () => verifyPage(page, keys.document))
+    if (problem !== undefined) problems.push(problem)
   }
-  if (lines.length > 0) return { ok: false, lines }
+  if (problems.length > 0) return problems
   const gap = gapIn(pages)
-  if (gap !== undefined) return { ok: false, lines: [`INCOMPLETE: ${name}: ${gap}: give all pages`] }
+  if (gap !== undefined) return [{ verdict: 'INCOMPLETE', detail: `${name}: ${gap}: give all pages` }]
   const [opening, closing] = [pages[0]?.opening, pages.at(-1)?.closing]
-  return { ok: true, lines: [`ok: ${name}: opens with ${quoted(opening)}, closes with ${quoted(closing)}`] }
+  return [{ verdict: 'ok', detail: `${name}: opens with ${quoted(opening)}, closes with ${quoted(closing)}` }]
 }
 
 /** Quotes a value from the file, which may contain anything. */

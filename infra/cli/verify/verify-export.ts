@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { CommandIo } from '../common/command.ts'
 import { jsonObjectOf, unreadable } from '../common/given-file.ts'
 import { type ReceiptKeys, unsuitableJwks } from './jwks.ts'
+import type { VerdictIo } from './verdicts.ts'
 
 const HEAD_BYTES = 8_192
 /** Members of an export's line in canonical order. No response of the API has them. */
@@ -36,10 +37,10 @@ export type CheckedFile =
   | { readonly ok: false; readonly unchecked: boolean; readonly problem: string }
 
 /** Prints the result. Returns whether the file verifies. Throws CommandFailed if it cannot be read. */
-export async function verifyExport(name: string, keys: ReceiptKeys, io: CommandIo): Promise<boolean> {
+export async function verifyExport(name: string, keys: ReceiptKeys, io: VerdictIo): Promise<boolean> {
   const checked = await checkExportFile(resolve(io.cwd, name), name, keys)
-  if (checked.ok) io.out(`ok: ${summaryText(checked.summary)}\n`)
-  else io.out(`${checked.unchecked ? 'NOT CHECKED' : 'TAMPERED'}: ${name}: ${checked.problem}\n`)
+  if (checked.ok) io.verdict({ verdict: 'ok', detail: summaryText(checked.summary) })
+  else io.verdict({ verdict: checked.unchecked ? 'NOT CHECKED' : 'TAMPERED', detail: `${name}: ${checked.problem}` })
   return checked.ok
 }
 

@@ -94,3 +94,13 @@ describe('text of strangers', () => {
     expect(['\u001B', '\u009B', '\u202E'].filter((character) => out.includes(character))).toEqual([])
   })
 })
+
+test('notes and headings have no control characters, and names of members neither', () => {
+  const print = ({ note, line, record, table }: Output): void => {
+    note('a\u001B[2J')
+    line('b\rc')
+    record({ 'd\u009B': 1 })
+    table([], COLUMNS, 'e\u202E')
+  }
+  expect(printed(print)).toEqual({ out: 'b\\u{d}c\nd\\u{9b}  1\n', err: 'a\\u{1b}[2J\ne\\u{202e}\n' })
+})

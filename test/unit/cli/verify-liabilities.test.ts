@@ -145,7 +145,7 @@ describe('a proof of liabilities', () => {
       `ok: alice is owed 3 BASE in the liabilities of "${AS_OF}"\nok: alice is owed 12.5 GOLD in the liabilities of "${AS_OF}"\n`,
     )
     expect((await verify([proof, proof.assertion])).out).toContain(
-      `ok: proof-of-liabilities for "alice" of "${GENERATED_AT}"`,
+      `ok: proof-of-liabilities for "alice" of "${GENERATED_AT}": liabilities of ${String(proof.assertion.result['total_liabilities'])} in total\n`,
     )
   })
 

@@ -1,74 +1,10 @@
 /** Intact chains and receipts verify, and every change is named (rules V1-V5, W1, W2). */
 import { chainEntry } from '../../support/chain.ts'
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type AuditEntry, chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
 import { commandLine, type Ran } from './cli-fixture.ts'
-
-const PROCESSED_AT = '2026-05-01T12:00:00.000Z'
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const { x, y } = publicKey.export({ format: 'jwk' })
-const KEY = {
-  kid: 'receipts',
-  purpose: 'receipt',
-  x,
-  y,
-  nbf: Date.parse('2026-01-01T00:00:00Z') / 1000,
-  exp: Date.parse('2027-01-01T00:00:00Z') / 1000,
-}
-const JWKS = { ledger_id: 'this-ledger', keys: [KEY] }
-
-const FIELDS = {
-  kind: 'transaction',
-  account_id: 'alice',
-  shard_id: 3,
-  type: 'credit',
-  amount: '5',
-  token_id: 'BASE',
-  origin: 'client',
-  created_at: PROCESSED_AT,
-  processed_at: PROCESSED_AT,
-}
-
-function chainOf(length: number): AuditEntry[] {
-  const entries: AuditEntry[] = []
-  for (let sequence = 0; sequence < length; sequence += 1) {
-    const previous = entries.at(-1)?.auditHash ?? GENESIS
-    const txnId = sequence === 0 ? null : `txn_${sequence}`
-    entries.push(chainEntry(previous, sequence, txnId, `${sequence}`.repeat(32), FIELDS))
-  }
-  return entries
-}
-
-function shown(entry: AuditEntry) {
-  return {
-    sequence: entry.sequence,
-    txn_id: entry.txnId,
-    previous_hash: showHash(entry.previousHash),
-    audit_hash: showHash(entry.auditHash),
-    payload: entry.payload,
-  }
-}
-
-type Shown = ReturnType<typeof shown>
-
-function receiptOf(entry: AuditEntry | undefined, changes: JsonObject = {}) {
-  const { kind: _kind, ...fields } = FIELDS
-  const receipt: JsonObject = {
-    ...fields,
-    ledger_id: 'this-ledger',
-    key_id: 'receipts',
-    txn_id: entry?.txnId ?? 'txn_none',
-    status: 'completed',
-    sequence: entry?.sequence ?? null,
-    previous_hash: entry === undefined ? null : showHash(entry.previousHash),
-    audit_hash: entry === undefined ? null : showHash(entry.auditHash),
-    ...changes,
-  }
-  return { receipt, signature: sign('sha256', Buffer.from(canonicalJson(receipt)), privateKey).toString('base64') }
-}
+import { chainOf, FIELDS, JWKS, KEY, receiptOf, type Shown, shown } from './signed-chain.ts'
 
 const shell = commandLine()
 afterAll(() => rmSync(shell.cwd, { recursive: true }))
@@ -188,6 +124,34 @@ describe('a receipt', () => {
     expect(await verifyReceipt(receiptOf(ENTRY), { keys: [{ ...KEY, exp: undefined }] })).toMatchObject({ code: 0 })
     expect(await verifyReceipt(receiptOf(undefined, { status: 'failed' }))).toMatchObject({ code: 0 })
     expect(await verifyReceipt(receiptOf(ENTRY, { account_id: 'bob' }))).toMatchObject({ code: 0 })
+  })
+
+  test.for([
+    [{}, 'ok: receipt of txn_3: completed: credit of 5 BASE of alice\n'],
+    [
+      { status: 'failed', sequence: null, txn_id: 'txn_9', failure: { code: 'insufficient_funds' } },
+      'ok: receipt of txn_9: FAILED: credit of 5 BASE of alice (insufficient_funds)\n',
+    ],
+    [
+      { account_id: 'bob', type: 'transfer', to_account_id: 'carol', token_id: 'GOLD\n\u001b[2J' },
+      'ok: receipt of txn_3: completed: transfer of 5 GOLD\\u{a}\\u{1b}[2J from bob to carol (its chain is not in the files)\n',
+    ],
+  ] as const)('that is valid says which outcome it is of: %j', async ([changes, line]) => {
+    const { code, out } = await verifyReceipt(receiptOf(ENTRY, changes))
+    expect([code, out.slice(out.indexOf('ok: receipt'))]).toEqual([0, line])
+  })
+
+  test('of a failed transaction has its status for programs, too', async () => {
+    const failed = receiptOf(undefined, { status: 'failed', failure: { code: 'insufficient_funds' } })
+    const files = [shell.write('receipt.json', failed), '--jwks', shell.write('jwks.json', JWKS)]
+    const { out } = await shell.run(['verify', '--json', ...files])
+    expect(JSON.parse(out)).toMatchObject({
+      ok: true,
+      status: 'failed',
+      type: 'credit',
+      amount: '5',
+      account_id: 'alice',
+    })
   })
 
   test.each<[string, unknown, string]>([

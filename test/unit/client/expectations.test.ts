@@ -89,7 +89,7 @@ describe('a valid receipt', () => {
   test('of a failed transaction says so, and is not one that is expected to be completed', async () => {
     const verdict = await verifyReceipt(failed, keySet)
     const text = `is failed: ${failed.receipt.type} of ${failed.receipt.amount} `
-    const reason = `, which failed: ${failed.receipt.failure?.code}.`
+    const reason = ` (${failed.receipt.failure?.code}).`
     expect(verdict).toMatchObject({ ok: true, proved: [expect.stringContaining(text)] })
     expect(verdict).toMatchObject({ proved: [expect.stringContaining(reason)] })
     expect(await verifyReceipt(failed, keySet, { expected: { status: 'completed' } })).toMatchObject({

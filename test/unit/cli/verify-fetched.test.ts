@@ -1,0 +1,105 @@
+/** Replies of a ledger that are valid, but not those that were requested, do not verify. */
+import { describe, expect, test } from 'vitest'
+import { showHash } from '../../../actors/audit-chain.ts'
+import { LEDGER_ID, ledgerUser, type Reply } from './replying-ledger.ts'
+import { chainOf, JWKS, receiptOf, shown } from './signed-chain.ts'
+
+const OTHER_ID = '7b1c2d3e-0000-4000-8000-000000000001'
+const CHAIN = chainOf(3)
+const TIP = showHash(CHAIN.at(-1)?.auditHash ?? '')
+const [, FIRST, SECOND] = CHAIN
+const receiptFor = (txnId: string, changes = {}): object =>
+  receiptOf(txnId === 'txn_2' ? SECOND : FIRST, { ledger_id: LEDGER_ID, ...changes })
+
+/** The replies of an honest ledger, by path. */
+const HONEST: Readonly<Record<string, Reply>> = {
+  '/.well-known/jwks.json': { ...JWKS, ledger_id: LEDGER_ID },
+  '/v1/accounts/alice': { account_id: 'alice', sequence: 2, audit_hash: TIP },
+  '/v1/accounts/alice/audit-chain': {
+    account_id: 'alice',
+    entries: CHAIN.map(shown),
+    total_count: 3,
+    next_page_token: '',
+  },
+  '/v1/transactions/txn_1/receipt': receiptFor('txn_1'),
+  '/v1/transactions/txn_2/receipt': receiptFor('txn_2'),
+}
+
+/** Runs a command at a ledger that replies like this. */
+async function run(args: readonly string[], replies: Readonly<Record<string, Reply>> = {}) {
+  const user = await ledgerUser({ ...HONEST, ...replies })
+  return user.run(...args)
+}
+
+describe('ledger verify', () => {
+  test('accepts the chain and the receipts that it requested', async () => {
+    expect(await run(['verify', '--account', 'alice', '--txn', 'txn_2'])).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        `ok: chain of alice, 3 entries, ends with ${TIP}`,
+        'ok: receipt of txn_1: completed: credit of 5 BASE of alice',
+        'ok: receipt of txn_2: completed: credit of 5 BASE of alice',
+        'ok: receipt of txn_2: completed: credit of 5 BASE of alice\n',
+      ].join('\n'),
+    })
+  })
+
+  const mallory = { account_id: 'mallory' }
+  test.for([
+    [
+      'receipt of another transaction',
+      { '/v1/transactions/txn_1/receipt': receiptFor('txn_2') },
+      'its txn_id is "txn_2", not "txn_1"',
+    ],
+    [
+      'receipt of another account',
+      { '/v1/transactions/txn_1/receipt': receiptFor('txn_1', mallory) },
+      'its account_id is "mallory", not "alice"',
+    ],
+    [
+      'receipt of another ledger',
+      { '/.well-known/jwks.json': { ...JWKS, ledger_id: OTHER_ID } },
+      `is of ledger ${OTHER_ID}, not of ${LEDGER_ID}`,
+    ],
+    [
+      'page of another account',
+      { '/v1/accounts/alice/audit-chain': { ...mallory, entries: CHAIN.map(shown), next_page_token: '' } },
+      'the chain is of account mallory, not of alice',
+    ],
+  ] as const)('refuses a %s', async ([, replies, problem]) => {
+    const { code, out } = await run(['verify', '--account', 'alice'], replies)
+    expect([code, out]).toEqual([1, expect.stringMatching(/^UNEXPECTED: /m)])
+    expect(out).toContain(problem)
+  })
+
+  test('refuses the receipt of another transaction than --txn names', async () => {
+    const replies = { '/v1/transactions/txn_1/receipt': receiptFor('txn_2') }
+    expect(await run(['verify', '--txn', 'txn_1'], replies)).toMatchObject({
+      code: 1,
+      out: 'UNEXPECTED: receipt of txn_2: its txn_id is "txn_2", not "txn_1"\n',
+    })
+  })
+
+  test.for([
+    [
+      'another account',
+      { '/v1/accounts/alice': { account_id: 'bob', sequence: 2, audit_hash: TIP } },
+      'sent account bob in place of alice',
+    ],
+    [
+      'another document in place of a receipt',
+      { '/v1/transactions/txn_1/receipt': { entries: [] } },
+      'other documents than',
+    ],
+  ] as const)('fails for %s', async ([, replies, problem]) => {
+    const { code, err } = await run(['verify', '--account', 'alice'], replies)
+    expect([code, err]).toEqual([1, expect.stringContaining(problem)])
+  })
+
+  test('refuses an empty chain', async () => {
+    const empty = { account_id: 'alice', entries: [], next_page_token: '' }
+    const { code, out } = await run(['verify', '--account', 'alice'], { '/v1/accounts/alice/audit-chain': empty })
+    expect([code, out]).toEqual([1, 'INCOMPLETE: chain of alice: no entries\n'])
+  })
+})
