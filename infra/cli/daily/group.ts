@@ -1,4 +1,4 @@
-import type { GroupLeg, SettlementGroup } from '../../../api/client/index.ts'
+import { type GroupLeg, type SettlementGroup, verifyTerms } from '../../../api/client/index.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, ReportedFailure } from '../common/command.ts'
 import { addExamples } from '../common/examples.ts'
 import { withProgress } from '../common/progress.ts'
@@ -63,7 +63,8 @@ const signCommand: CommandSetup = (command, io) => {
     command
       .description(
         `Signs the legs of an account in a group, and submits them. Read the legs before: ledger group show prints
-them. With --terms-hash nothing is signed if the group has other terms than those agreed on.
+them. The hash of the terms is computed here from the legs that the ledger shows. Nothing is signed if it
+is not the hash that the ledger names, or not that of --terms-hash.
 
 The command may be repeated: a leg takes effect at most once.`,
       )
@@ -146,9 +147,7 @@ async function signLegs(
 ): Promise<void> {
   const path = { groupId }
   const group = registered(await client.call('getSettlementGroup', { path }))
-  if (termsHash !== undefined && termsHash !== group.terms_hash) {
-    throw new CommandFailed(`the group has other terms (${group.terms_hash}): nothing was signed`)
-  }
+  await refuseOtherTerms(group, groupId, termsHash)
   const legs = [...group.legs.entries()].filter(([, leg]) => leg.account_id === account)
   if (legs.length === 0) throw new CommandFailed(`the group has no leg of ${account}`)
   const key = await signingKey(keyFiles.read(account, file))
@@ -169,6 +168,13 @@ async function signLegs(
   }
   output.table(signed, LEGS, 'no legs')
   if (signed.some(({ leg_status: status }) => status === 'failed')) throw new ReportedFailure('a leg failed')
+}
+
+/** Throws CommandFailed unless the terms hash is the agreed one, and that of the legs that are signed. */
+async function refuseOtherTerms(group: SettlementGroup, groupId: string, agreed: string | undefined): Promise<void> {
+  const expected = { group_id: groupId.toLowerCase(), ...(agreed === undefined ? {} : { terms_hash: agreed }) }
+  const verdict = await verifyTerms(group, { expected })
+  if (!verdict.ok) throw new CommandFailed(`the group has other terms: ${verdict.problem}: nothing was signed`)
 }
 
 /** Throws CommandFailed: legs of a linked group were not agreed on. */

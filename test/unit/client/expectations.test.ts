@@ -11,13 +11,16 @@ import {
   type LiabilityProof,
   type ProvenanceAssertion,
   type Receipt,
+  type SettlementGroup,
   type Statement,
   verifyAssertion,
   verifyChain,
   verifyLiabilityProof,
   verifyReceipt,
   verifyStatement,
+  verifyTerms,
 } from '../../../api/client/index.ts'
+import { termsHash } from '../../../api/client/signing/settlement-terms.ts'
 import { changed, exampleOf } from './interface-examples.ts'
 
 const keySet = exampleOf<KeySet>('getKeySet', 'keys')
@@ -193,5 +196,43 @@ test('a proof of liabilities of another account or root is not accepted', async 
   })
   expect(await verifyLiabilityProof(proof, keySet, { expected: { account_id: 'bob' } })).toMatchObject({
     reason: 'unexpected',
+  })
+})
+
+describe('the terms of a group', () => {
+  const group = exampleOf<SettlementGroup>('getSettlementGroup', 'open')
+  const { group_id, terms_hash } = group
+
+  test('are accepted as a ledger shows them, in each state', async () => {
+    expect(await verifyTerms(group, { expected: { group_id, terms_hash } })).toMatchObject({ ok: true })
+    for (const state of ['settled', 'reverted', 'declined']) {
+      const shown = exampleOf<SettlementGroup>('getSettlementGroup', state)
+      expect(await verifyTerms(shown)).toMatchObject({ ok: true })
+    }
+  })
+
+  test('are accepted if they were registered without the token BASE', async () => {
+    const legs = [
+      { account_id: 'alice', type: 'transfer', to_account_id: 'bob', amount: '1' },
+      { account_id: 'bob', type: 'transfer', to_account_id: 'alice', amount: '2', token_id: 'GOLD' },
+    ] as const
+    const hash = await termsHash({ groupId: group_id, legs, timeoutSeconds: 600 })
+    const shown = legs.map((leg) => ({ token_id: 'BASE', ...leg, leg_status: 'expected' }) as const)
+    expect(await verifyTerms({ ...group, terms_hash: hash, legs: shown })).toMatchObject({ ok: true })
+  })
+
+  test.for([
+    ['legs.0.amount', '6'],
+    ['legs.1.account_id', 'mallory'],
+    ['due_at', '2026-11-30T06:55:47.134Z'],
+    ['terms_hash', `sha256:${'0'.repeat(64)}`],
+  ] as const)('are not accepted after a change of %s', async ([path, by]) => {
+    expect(await verifyTerms(changed(group, path, by))).toMatchObject({ ok: false, reason: 'tampered' })
+  })
+
+  test('of another group, with another hash, or of a linked group are not accepted', async () => {
+    const expected = { terms_hash: `sha256:${'1'.repeat(64)}` }
+    expect(await verifyTerms(group, { expected })).toMatchObject({ reason: 'unexpected' })
+    expect(await verifyTerms(changed(group, 'terms_hash', null))).toMatchObject({ reason: 'incomplete' })
   })
 })

@@ -1,0 +1,39 @@
+/**
+ * Verifies that `terms_hash` of a settlement group is the hash of the legs and the time that the group shows: whoever signs a
+ * leg agrees to that hash. The ledger shows `BASE` also for a leg that was registered without a token, so both are tried. Terms
+ * that were registered with null members, or with BASE in some legs only, cannot be verified.
+ */
+import type { GroupLeg, SettlementGroup } from '../generated/api-types.ts'
+import { termsHash } from '../signing/settlement-terms.ts'
+import { judged, tampered, unexpected, type Verdict } from './verdict.ts'
+
+export interface TermsExpectation {
+  /** Members that the group must have, such as the `group_id` and the `terms_hash` that the parties agreed on. */
+  readonly expected?: Partial<Pick<SettlementGroup, 'group_id' | 'terms_hash'>> | undefined
+}
+
+const BASE_UNIT = 'BASE'
+
+export async function verifyTerms(group: SettlementGroup, { expected = {} }: TermsExpectation = {}): Promise<Verdict> {
+  return judged<Verdict>(async () => {
+    const { group_id: groupId, terms_hash: hash, created_at: from, due_at: to } = group
+    const other = unexpected(expected, group)
+    if (other !== undefined) return other
+    if (hash === null || from === null || to === null) {
+      return { ok: false, reason: 'incomplete', problem: 'it has no registered terms' }
+    }
+    const timeoutSeconds = (Date.parse(to) - Date.parse(from)) / 1_000
+    const shown = group.legs.map(({ leg_status: _, txn_id: __, ...terms }): Terms => terms)
+    for (const legs of [shown, shown.map(withoutBase)]) {
+      if ((await termsHash({ groupId, legs, timeoutSeconds })) !== hash) continue
+      return { ok: true, proved: [`${hash} is the hash of the ${legs.length} legs, due within ${timeoutSeconds} s.`] }
+    }
+    return tampered('its terms_hash is not the hash of the legs that it shows')
+  })
+}
+
+type Terms = Omit<GroupLeg, 'leg_status' | 'txn_id'>
+
+function withoutBase({ token_id, ...rest }: Terms): Terms {
+  return token_id === undefined || token_id === BASE_UNIT ? rest : { ...rest, token_id }
+}
