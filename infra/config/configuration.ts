@@ -3,13 +3,13 @@
  *   F1. Each invalid variable is reported with its name, its value and the allowed values. Secrets are never shown.
  *   F2. An unknown variable is a warning, because it may be a misspelled one.
  */
-import { isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { WrappingKeys } from '../keys/wrapping-keys.ts'
 import { SHORTEST_SAFE_SECRET } from './bootstrap-client.ts'
+import { isLoopbackHost } from './loopback-host.ts'
 import {
   DEFAULT_PORT,
   LONG_VARIABLES,
@@ -241,15 +241,11 @@ function openDatabase({ environment, databaseUrl }: Configuration): readonly str
   const { hostname, searchParams } = new URL(databaseUrl)
   // The driver uses the last of several values.
   const verified = searchParams.getAll('sslmode').at(-1) === 'verify-full'
-  return verified || isLoopback(hostname)
+  return verified || isLoopbackHost(hostname)
     ? []
     : [
         'LEDGER_DATABASE_URL is without sslmode=verify-full, so the identity of PostgreSQL is not verified. Add ?sslmode=verify-full, and name the certificate authority in NODE_EXTRA_CA_CERTS.',
       ]
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
 }
 
 function weakSecrets(configuration: Configuration): readonly string[] {

@@ -1,6 +1,7 @@
 /** The address of a ledger and the secret of a client, as the command line gives them. */
 import type { Json } from '../../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../../api/http/json-text.ts'
+import { isLoopbackHost } from '../../config/loopback-host.ts'
 import { CommandFailed, type CommandIo, UsageError } from '../common/command.ts'
 import { isJsonObject, readGivenText } from '../common/given-file.ts'
 
@@ -12,14 +13,10 @@ export function ledgerAddress(text: string, io: CommandIo): string {
   }
   if (/\/v1\/*$/.test(url.pathname)) throw new UsageError('--url must not end with /v1')
   if (url.username !== '' || url.password !== '') throw new UsageError('--url must not contain credentials')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     io.err('warning: the secret is sent unencrypted: use https\n')
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
 }
 
 /** `name`: of a file with the secret alone or with JSON of `ledger client add`; `-` is standard input. Throws CommandFailed. */

@@ -2,8 +2,9 @@
  * Private keys of accounts: PEM files (PKCS #8), mode 600, in a directory for each ledger.
  *   J1. A key is on disk before its public part is sent anywhere.
  *   J2. A file is never overwritten: a retired key is kept under another name.
+ *   J3. A file's name stays in the directory, and two accounts never share one, also if the disk ignores case.
  */
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -24,8 +25,13 @@ import { unreadable } from '../common/given-file.ts'
 import { configDirectory, makeUserDirectory, refuseSharedFile } from './config-directory.ts'
 
 const SUFFIX = '.pem'
-/** Its account's next key, until the ledger has accepted it. No account ID has a tilde. */
+/** Its account's next key, until the ledger has accepted it. No name of an account has a tilde. */
 const NEXT_SUFFIX = '~next.pem'
+/** IDs that are file names as they are. */
+const PLAIN_ID = /^[a-z0-9_][a-z0-9_.@-]{0,127}$/
+const NOT_PLAIN = /[^a-z0-9_.@-]/g
+const READABLE_LENGTH = 64
+const HASH_DIGITS = 32
 
 export interface KeyFile {
   readonly path: string
@@ -36,8 +42,8 @@ export interface KeyFile {
 
 export function createKeyFiles(ledgerId: string, io: CommandIo) {
   const directory = join(configDirectory(io), 'keys', ledgerId)
-  const pathOf = (accountId: string): string => join(directory, `${accountId}${SUFFIX}`)
-  const nextPathOf = (accountId: string): string => join(directory, `${accountId}${NEXT_SUFFIX}`)
+  const pathOf = (accountId: string): string => join(directory, `${fileNameOf(accountId)}${SUFFIX}`)
+  const nextPathOf = (accountId: string): string => join(directory, `${fileNameOf(accountId)}${NEXT_SUFFIX}`)
 
   const existing = (path: string): KeyFile | undefined => (existsSync(path) ? readKeyFile(path) : undefined)
   const made = (path: string): KeyFile => {
@@ -68,20 +74,28 @@ export function createKeyFiles(ledgerId: string, io: CommandIo) {
     /** Makes the next key the account's key. Returns the new path of the retired one (J2). */
     replace: (accountId: string): string | undefined => {
       const retired = existing(pathOf(accountId))
-      const kept = retired && join(directory, `${accountId}~${retired.keyId}${SUFFIX}`)
+      const kept = retired && join(directory, `${fileNameOf(accountId)}~${retired.keyId}${SUFFIX}`)
       if (retired !== undefined && kept !== undefined && !existsSync(kept)) linkSync(retired.path, kept)
       renameSync(nextPathOf(accountId), pathOf(accountId))
       syncDirectory(directory)
       return kept
     },
     /** All keys of the account here, the retired ones included. */
-    all: (accountId: string): readonly KeyFile[] =>
-      existsSync(directory)
-        ? readdirSync(directory)
-            .filter((name) => name === `${accountId}${SUFFIX}` || name.startsWith(`${accountId}~`))
-            .map((name) => readKeyFile(join(directory, name)))
-        : [],
+    all: (accountId: string): readonly KeyFile[] => {
+      if (!existsSync(directory)) return []
+      const own = fileNameOf(accountId)
+      return readdirSync(directory)
+        .filter((name) => name === `${own}${SUFFIX}` || name.startsWith(`${own}~`))
+        .map((name) => readKeyFile(join(directory, name)))
+    },
   }
+}
+
+/** J3. An ID with other characters or capital letters gets a part of its SHA-256; no other name has a `%`. */
+function fileNameOf(accountId: string): string {
+  if (PLAIN_ID.test(accountId)) return accountId
+  const readable = accountId.toLowerCase().replaceAll(NOT_PLAIN, '-').slice(0, READABLE_LENGTH)
+  return `_${readable}%${createHash('sha256').update(accountId).digest('hex').slice(0, HASH_DIGITS)}`
 }
 
 export type KeyFiles = ReturnType<typeof createKeyFiles>

@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ledgerAddress } from '../../../infra/cli/profile/client-secret.ts'
 import { commandLine, serving } from './cli-fixture.ts'
+import { silentIo } from './silent-io.ts'
 
 const LEDGER_ID = '0e0f6a3c-3f0c-4a3e-9f39-2b1f9a7a4d11'
 const CLAIMS = Buffer.from(JSON.stringify({ role: 'transactor' })).toString('base64url')
@@ -94,4 +96,19 @@ test.each([
   const { run, env } = user()
   const { code, err } = await run(args, '', env)
   expect([code, err]).toEqual([2, expect.stringContaining(message)])
+})
+
+test.each([
+  ['http://127.evil.com', true],
+  ['http://127.0.0.1.evil.com', true],
+  ['http://ledger.example', true],
+  ['http://127.0.0.1:8080', false],
+  ['http://127.1', false],
+  ['http://[::1]:8080', false],
+  ['http://localhost', false],
+  ['https://ledger.example', false],
+])('a secret that would leave this machine unencrypted is warned of: %s', (url, warns) => {
+  let err = ''
+  ledgerAddress(url, silentIo({ err: (text) => void (err += text) }))
+  expect(err.includes('unencrypted')).toBe(warns)
 })

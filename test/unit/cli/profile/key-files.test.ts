@@ -54,3 +54,19 @@ test('a rotation uses one next key until the ledger has accepted it, and keeps t
   expect(readKeyFile(retired).keyId).toBe(first.keyId)
   expect(files.all('alice')).toHaveLength(2)
 })
+
+test('J3: the file of any ID is in the directory of its ledger', () => {
+  const files = keyFiles()
+  const directory = dirname(files.pathOf('alice'))
+  const ids = ['../../x', '/etc/x', '..', '', 'a/b', 'a\0b', 'A'.repeat(128), 'alice~next', 'x%y', '.hidden', 'a:b']
+  const paths = ids.map((id) => files.make(id).path)
+  expect(paths.map((path) => dirname(path))).toEqual(ids.map(() => directory))
+  expect(files.pathOf('alice@example')).toBe(join(directory, 'alice@example.pem'))
+})
+
+test('J3: accounts whose IDs differ in case only have files that differ in more', () => {
+  const files = keyFiles()
+  const paths = ['alice', 'Alice', 'ALICE', 'alicE'].map((id) => files.make(id).path.toLowerCase())
+  expect(new Set(paths).size).toBe(4)
+  expect(files.all('Alice').map(({ keyId }) => keyId)).toEqual([files.read('Alice').keyId])
+})
