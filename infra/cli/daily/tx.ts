@@ -111,10 +111,13 @@ async function list(options: ListOptions, io: CommandIo): Promise<void> {
   const query = defined as NonNullable<RequestOf<'listTransactions'>['query']>
   await withSession(options, io, async ({ client, output }) => {
     const found: Transaction[] = []
-    // Oldest first is a feed without end: its pages end with an empty one.
-    for await (const { transactions } of client.pages('listTransactions', { query })) {
+    let place: string | undefined
+    for await (const { transactions, next_page_token: next } of client.pages('listTransactions', { query })) {
       found.push(...(transactions as readonly Transaction[]))
-      if (found.length >= limit || (oldestFirst && transactions.length === 0)) break
+      // Oldest first is a feed without end. A client with a limited set of accounts also gets empty pages before its end.
+      const isAtEnd = oldestFirst && transactions.length === 0 && next === place
+      if (found.length >= limit || isAtEnd) break
+      place = next
     }
     output.table(found.slice(0, limit), COLUMNS, 'there are no such transactions')
   })
