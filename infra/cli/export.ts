@@ -8,7 +8,12 @@ import type { ReadableStream } from 'node:stream/web'
 import { CommandFailed, UsageError, type CommandIo, type CommandSetup } from './common/command.ts'
 import { readGivenText } from './common/given-file.ts'
 import { type HttpClient, LedgerUnreachable, problemText, readReply } from './common/http-client.ts'
-import { addClientOptions, type ClientOptions, openHttpClient } from './profile/client-options.ts'
+import {
+  addClientOptions,
+  addFormerClientOption,
+  type ClientOptions,
+  openHttpClient,
+} from './profile/client-options.ts'
 import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
 import { shownText } from './common/shown-text.ts'
 import { readRecipient } from './recipient.ts'
@@ -32,6 +37,7 @@ interface ExportOptions extends ClientOptions {
 }
 
 export const exportCommand: CommandSetup = (command, io) => {
+  addFormerClientOption(command)
   addClientOptions(
     command
       .description(

@@ -7,12 +7,18 @@ import { LinesBroken, linesOf } from '../portability/export-file.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { unreadable } from './common/given-file.ts'
 import { type HttpClient, type HttpReply, problemText } from './common/http-client.ts'
-import { addClientOptions, type ClientOptions, openHttpClient } from './profile/client-options.ts'
+import {
+  addClientOptions,
+  addFormerClientOption,
+  type ClientOptions,
+  openHttpClient,
+} from './profile/client-options.ts'
 import { shownJson } from './common/shown-text.ts'
 import { withLineNumbers } from './common/line-numbers.ts'
 import { createPatientClient } from './common/patient-client.ts'
 
 export const importCommand: CommandSetup = (command, io) => {
+  addFormerClientOption(command)
   addClientOptions(
     command
       .description(

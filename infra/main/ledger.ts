@@ -25,6 +25,11 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
     async () => (await import('../cli/daily/login.ts')).loginCommand,
   ],
   [
+    'logout',
+    'remove the stored address and credentials of a client',
+    async () => (await import('../cli/daily/logout.ts')).logoutCommand,
+  ],
+  [
     'account',
     'register, show and freeze accounts; rotate keys',
     async () => (await import('../cli/daily/account.ts')).accountCommand,

@@ -1,5 +1,5 @@
 /** The client of the commands that name one by options; by default that of the profile. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type CommandIo, UsageError } from '../common/command.ts'
 import { createHttpClient, type HttpClient } from '../common/http-client.ts'
 import { clientSecret, ledgerAddress } from './client-secret.ts'
@@ -7,29 +7,36 @@ import { addProfileOption, type ProfileOptions, readProfile } from './profiles.t
 
 export interface ClientOptions extends ProfileOptions {
   readonly url?: string
+  readonly clientId?: string
+  /** `--client`: the name of `--client-id` until version 0.7. */
   readonly client?: string
   readonly secretFile?: string
 }
 
-/** `client`: the description of its option. */
-export function addClientOptions(command: Command, client = 'client ID; the client must be an admin'): Command {
+/** `clientId`: the description of its option. */
+export function addClientOptions(command: Command, clientId = 'client ID; the client must be an admin'): Command {
   return addProfileOption(command)
     .option('--url <url>', 'in place of a profile: address of the ledger, such as http://127.0.0.1:8080')
-    .option('--client <id>', client)
+    .option('--client-id <id>', clientId)
     .option('--secret-file <file>', 'its secret alone, the output of ledger client add, or .ledger/clients.json')
+}
+
+/** For commands that had it in a release. */
+export function addFormerClientOption(command: Command): Command {
+  return command.addOption(new Option('--client <id>').hideHelp())
 }
 
 /** Throws UsageError and CommandFailed. Sends no request yet. */
 export async function openHttpClient(options: ClientOptions, io: CommandIo): Promise<HttpClient> {
-  const { url, client, secretFile, profile } = options
-  if (url === undefined && client === undefined && secretFile === undefined) {
+  const { url, client: former, clientId = former, secretFile, profile } = options
+  if (url === undefined && clientId === undefined && secretFile === undefined) {
     const stored = readProfile(options, io)
     return createHttpClient(stored.url, stored.clientId, stored.clientSecret)
   }
   if (profile !== undefined)
-    throw new UsageError('--profile has its own address and client: leave out --url, --client and --secret-file')
-  if (url === undefined || client === undefined || secretFile === undefined) {
-    throw new UsageError('--url, --client and --secret-file belong together; without them the profile is used')
+    throw new UsageError('--profile has its own address and client: leave out --url, --client-id and --secret-file')
+  if (url === undefined || clientId === undefined || secretFile === undefined) {
+    throw new UsageError('--url, --client-id and --secret-file belong together; without them the profile is used')
   }
-  return createHttpClient(ledgerAddress(url, io), client, await clientSecret(secretFile, client, io))
+  return createHttpClient(ledgerAddress(url, io), clientId, await clientSecret(secretFile, clientId, io))
 }

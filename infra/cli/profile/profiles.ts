@@ -3,6 +3,7 @@
  *   Q1. A profile's file has the mode 600, its directory 700. A file that others can read is refused.
  *   Q2. Errors and output never show a secret.
  */
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import * as v from 'valibot'
@@ -45,6 +46,14 @@ export function profileName({ profile }: ProfileOptions, { env }: CommandIo): st
   if (NAME.test(name)) return name
   const source = profile === undefined ? PROFILE_VARIABLE : '--profile'
   throw new UsageError(`${source} must be 1 to 64 letters, digits, dots, _ and -, and begin with a letter or digit`)
+}
+
+/** Removes the stored credentials of a profile. Returns the path; undefined if there was none. */
+export function removeProfile(name: string, io: CommandIo): string | undefined {
+  const path = profilePath(name, io)
+  const isThere = existsSync(path)
+  rmSync(path, { force: true })
+  return isThere ? path : undefined
 }
 
 export function profilePath(name: string, io: CommandIo): string {

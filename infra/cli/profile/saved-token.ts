@@ -2,7 +2,8 @@
  * Keeps the access token of a profile between commands, so that a script of many commands does not log in each time. The refresh
  * token is not kept: two commands at once would use it twice, which revokes both.
  */
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import type { Tokens, TokenStore } from '../../../api/client/access-tokens.ts'
 import { makePrivateDirectory, readPrivateFile, replacePrivateFile } from '../../system/private-file.ts'
@@ -17,9 +18,17 @@ const savedSchema = v.object({
   renew_at_ms: v.number(),
 })
 
+/** Removes the access token of a profile. It may be missing. */
+export function removeSavedToken(name: string, io: CommandIo): void {
+  rmSync(tokenPath(name, io), { force: true })
+}
+
+function tokenPath(name: string, io: CommandIo): string {
+  return join(configDirectory(io), 'tokens', `${name}.json`)
+}
+
 export function savedToken({ name, url, clientId }: Profile, io: CommandIo): TokenStore {
-  const directory = join(configDirectory(io), 'tokens')
-  const path = join(directory, `${name}.json`)
+  const path = tokenPath(name, io)
   return {
     load: (): Tokens | undefined => {
       refuseSharedFile(path, 'the access token')
@@ -33,7 +42,7 @@ export function savedToken({ name, url, clientId }: Profile, io: CommandIo): Tok
       }
     },
     save: ({ accessToken, renewAtMs }: Tokens): void => {
-      makePrivateDirectory(directory)
+      makePrivateDirectory(dirname(path))
       const saved = { url, client_id: clientId, access_token: accessToken, renew_at_ms: renewAtMs }
       replacePrivateFile(path, `${JSON.stringify(saved)}\n`)
     },

@@ -27,7 +27,7 @@ export function eventsTailSuite(running: GetRunning): void {
 
   function tail(url: string, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
     const { clientId } = running().cluster.clients.viewer
-    const options = ['--url', url, '--client', clientId, '--secret-file', secretFile, ...args]
+    const options = ['--url', url, '--client-id', clientId, '--secret-file', secretFile, ...args]
     return spawn(process.execPath, [PROGRAM, 'events', 'tail', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
   }
 

@@ -49,6 +49,6 @@ test('their help has a profile, --json and examples that begin with the command'
 })
 
 test('the guide shows each of them', async () => {
-  const daily = [...(await leaves()).filter((path) => DAILY.includes(path.split(' ')[0] ?? '')), 'login']
+  const daily = [...(await leaves()).filter((path) => DAILY.includes(path.split(' ')[0] ?? '')), 'login', 'logout']
   expect(daily.filter((path) => !guide.includes(`\n$ ledger ${path}`))).toEqual([])
 })

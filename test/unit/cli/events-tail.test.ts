@@ -63,7 +63,7 @@ function tail(
   lines: number,
   { printed, stop = new AbortController(), reason }: TailRun = {},
 ): Promise<Ran> {
-  const options = ['--url', url, '--client', 'reader', '--secret-file', 'secret']
+  const options = ['--url', url, '--client-id', 'reader', '--secret-file', 'secret']
   return line.run(
     ['events', 'tail', ...args, ...options],
     '',
@@ -148,7 +148,7 @@ test('T1: the end of an access token ends a stream, and no event is lost or repe
 test('T2: an unreachable address and a refusal end it', async () => {
   const refused = await tail(['--after', 'not a cursor'], 1)
   expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^ledger events tail: 400 .*\n {2}after: /)])
-  const options = ['--url', 'http://127.0.0.1:1', '--client', 'reader', '--secret-file', 'secret']
+  const options = ['--url', 'http://127.0.0.1:1', '--client-id', 'reader', '--secret-file', 'secret']
   const away = await line.run(['events', 'tail', '--after', 'begin', ...options])
   expect([away.code, away.err]).toEqual([1, expect.stringContaining('does not respond')])
 })

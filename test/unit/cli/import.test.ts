@@ -63,7 +63,7 @@ function importing(records: readonly JsonObject[]): Promise<Ran> {
 }
 
 function runImport(name: string): Promise<Ran> {
-  return line.run(['import', name, '--url', url, '--client', 'operations', '--secret-file', 'secret'])
+  return line.run(['import', name, '--url', url, '--client-id', 'operations', '--secret-file', 'secret'])
 }
 
 test('a file is imported, and a second import changes nothing', async () => {

@@ -24,7 +24,7 @@ describe('wrong usage', () => {
     [['events', 'publish', '--subject', 'ledger'], 'Its subjects must not include those of nodes, ledger.node.'],
     [
       ['events', 'tail', '--url', 'http://127.0.0.1'],
-      'ledger events tail: --url, --client and --secret-file belong together',
+      'ledger events tail: --url, --client-id and --secret-file belong together',
     ],
     [['drain'], "ledger drain: missing required argument 'node'"],
     [['verify', '--offline'], 'ledger verify: --offline needs --checkpoint'],
