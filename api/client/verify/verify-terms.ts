@@ -1,5 +1,5 @@
 /**
- * Verifies that `terms_hash` of a settlement group is the hash of the legs and the time that the group shows: whoever signs a
+ * Verifies that `terms_hash` of a settlement group is the hash of the legs and the time that the group shows: the signer of a
  * leg agrees to that hash. The ledger shows `BASE` also for a leg that was registered without a token, so both are tried. Terms
  * that were registered with null members, or with BASE in some legs only, cannot be verified.
  */

@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandLine } from '../../unit/cli/cli-fixture.ts'
-import { formOf, record, runSteps, shell, type Step, stepsOf } from './console-sessions.ts'
+import { formOf, type RanStep, record, runSteps, shell, stepsOf } from './console-sessions.ts'
 import { buildOnce, freshDirectory, LedgerUp, PROGRAM } from '../start-harness.ts'
 
 const GUIDE = join(import.meta.dirname, '..', '..', '..', 'infra', 'cli', 'README.md')
@@ -15,7 +15,7 @@ const GUIDE = join(import.meta.dirname, '..', '..', '..', 'infra', 'cli', 'READM
 describe('the guide of the command', () => {
   let directory: string
   let ledger: LedgerUp
-  let ran: readonly Step[]
+  let ran: readonly RanStep[]
   const written = stepsOf(readFileSync(GUIDE, 'utf8'))
 
   beforeAll(async () => {
@@ -35,6 +35,11 @@ describe('the guide of the command', () => {
   afterAll(async () => {
     await ledger.destroy()
     await rm(directory, { recursive: true, force: true })
+  })
+
+  test('has only commands that succeed, or show their exit code', () => {
+    expect(ran.filter(({ code }) => code !== 0)).toEqual([])
+    expect(ran.length).toBeGreaterThan(50)
   })
 
   test('shows the output of each command', () => {
@@ -109,6 +114,7 @@ describe('the guide of the command', () => {
     expect(await one(`group revert ${reverted['group_id']} --reason test`)).toMatchObject({ status: 'reverted' })
     expect(await one('statement dave TIN')).toMatchObject({ opening: '0', closing: '11' })
     expect((await json('verify --account dave')).every(({ ok }) => ok === true)).toBe(true)
+    expect(await one('logout --profile admin')).toMatchObject({ profile: 'admin' })
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * Runs the sessions of a document, the blocks of `console`: each line after `$ ` is a command, and the lines below it are its
  * output. IDs, times, hashes and keys differ in each run: they are compared by their form, and a later command names those of
- * this run.
+ * this run. Each command succeeds: one that is meant to fail ends with `; echo "exit code $?"`.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 export interface Step {
   readonly command: string
   readonly output: string
+}
+
+export interface RanStep extends Step {
+  readonly code: number | null
 }
 
 /** Replaces paths and addresses of this run by those of the document. */
@@ -44,9 +48,9 @@ function stepsIn(block: string): readonly Step[] {
     })
 }
 
-/** The values that differ in each run, in order. */
-function variablesIn(text: string): readonly string[] {
-  return [...text.matchAll(ANY)].map(([value]) => value)
+/** Each value of this kind once, in order. */
+function valuesOf(kind: RegExp, text: string): readonly string[] {
+  return [...new Set(Array.from(text.matchAll(new RegExp(kind, 'g')), ([value]) => value))]
 }
 
 export function formOf(text: string): string {
@@ -55,33 +59,37 @@ export function formOf(text: string): string {
 }
 
 /** Runs the commands in a shell, one after another. Returns the steps with the IDs and outputs of this run. */
-export function runSteps(steps: readonly Step[], run: (command: string) => string, names: Names): readonly Step[] {
+export function runSteps(steps: readonly Step[], run: Shell, names: Names): readonly RanStep[] {
   const known = new Map<string, string>()
   return steps.map(({ command, output }) => {
     const here = command.replaceAll(ANY, (value) => known.get(value) ?? value)
-    let printed = run(here)
+    const { code, output: raw } = run(here)
+    let printed = raw
     for (const [from, to] of names) printed = printed.replaceAll(from, to)
-    const values = variablesIn(printed)
-    for (const [index, value] of variablesIn(output).entries()) known.set(value, values[index] ?? value)
-    return { command: here, output: printed }
+    // By kind, because a new line of the output moves the values behind it. The first place of a value counts.
+    for (const kind of VARIABLE) {
+      const values = valuesOf(kind, printed)
+      for (const [index, value] of valuesOf(kind, output).entries()) {
+        if (!known.has(value)) known.set(value, values[index] ?? value)
+      }
+    }
+    return { command: here, output: printed, code }
   })
 }
 
+export type Shell = (command: string) => { readonly code: number | null; readonly output: string }
+
 /** A shell in which `ledger` is this program; standard error is part of the output. */
-export function shell(
-  program: string,
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): (command: string) => string {
+export function shell(program: string, cwd: string, env: Readonly<Record<string, string>>): Shell {
   return (command) => {
     const text = `ledger() { '${process.execPath}' '${program}' "$@"; }\n${command}`
-    const { stdout } = spawnSync('/bin/sh', ['-c', `{ ${text}\n} 2>&1`], {
+    const { stdout, status } = spawnSync('/bin/sh', ['-c', `{ ${text}\n} 2>&1`], {
       cwd,
       env,
       encoding: 'utf8',
       timeout: 120_000,
     })
-    return stdout
+    return { code: status, output: stdout }
   }
 }
 

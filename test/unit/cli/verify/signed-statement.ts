@@ -1,6 +1,6 @@
 /** A statement of alice in two pages, which a key of these tests signs. */
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { canonical, type Members } from '../../support/client/client-keys.ts'
+import { canonical, type Members } from '../../../support/client/client-keys.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { x, y } = publicKey.export({ format: 'jwk' })

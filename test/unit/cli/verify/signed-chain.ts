@@ -1,8 +1,8 @@
 /** A chain of alice, and receipts that a key of these tests signs. */
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { type AuditEntry, GENESIS, showHash } from '../../../actors/audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import { chainEntry } from '../../support/chain.ts'
+import { type AuditEntry, GENESIS, showHash } from '../../../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
+import { chainEntry } from '../../../support/chain.ts'
 
 const PROCESSED_AT = '2026-05-01T12:00:00.000Z'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

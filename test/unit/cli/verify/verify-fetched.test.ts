@@ -1,7 +1,7 @@
 /** Replies of a ledger that are valid, but not those that were requested, do not verify. */
 import { describe, expect, test } from 'vitest'
-import { showHash } from '../../../actors/audit-chain.ts'
-import { LEDGER_ID, ledgerUser, type Reply } from './replying-ledger.ts'
+import { showHash } from '../../../../actors/audit-chain.ts'
+import { LEDGER_ID, ledgerUser, type Reply } from '../replying-ledger.ts'
 import { chainOf, JWKS, receiptOf, shown } from './signed-chain.ts'
 
 const OTHER_ID = '7b1c2d3e-0000-4000-8000-000000000001'

@@ -1,8 +1,8 @@
 /** Statements are verified offline, and every change is named (rules S1-S3). */
 import { rmSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Members } from '../../support/client/client-keys.ts'
-import { commandLine } from './cli-fixture.ts'
+import type { Members } from '../../../support/client/client-keys.ts'
+import { commandLine } from '../cli-fixture.ts'
 import { FIRST, JWKS, SECOND, signed } from './signed-statement.ts'
 
 const shell = commandLine()

@@ -1,9 +1,9 @@
 /** Intact chains and receipts verify, and every change is named (rules V1-V5, W1, W2). */
-import { chainEntry } from '../../support/chain.ts'
+import { chainEntry } from '../../../support/chain.ts'
 import { rmSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
-import { commandLine, type Ran } from './cli-fixture.ts'
+import { chainHash, GENESIS, showHash } from '../../../../actors/audit-chain.ts'
+import { commandLine, type Ran } from '../cli-fixture.ts'
 import { chainOf, FIELDS, JWKS, KEY, receiptOf, type Shown, shown } from './signed-chain.ts'
 
 const shell = commandLine()

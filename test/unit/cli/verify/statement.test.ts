@@ -1,7 +1,7 @@
 /** `ledger statement` accepts the requested statement only. */
 import { describe, expect, test } from 'vitest'
-import type { Members } from '../../support/client/client-keys.ts'
-import { LEDGER_ID, ledgerUser } from './replying-ledger.ts'
+import type { Members } from '../../../support/client/client-keys.ts'
+import { LEDGER_ID, ledgerUser } from '../replying-ledger.ts'
 import { FIRST, JWKS, SECOND, signed } from './signed-statement.ts'
 
 const JANUARY = ['--from', '2026-01-01T01:00:00+01:00', '--to', '2026-02-01T00:00:00Z']
