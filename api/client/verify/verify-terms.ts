@@ -23,7 +23,7 @@ export async function verifyTerms(group: SettlementGroup, { expected = {} }: Ter
       return { ok: false, reason: 'incomplete', problem: 'it has no registered terms' }
     }
     const timeoutSeconds = (Date.parse(to) - Date.parse(from)) / 1_000
-    const shown = group.legs.map(({ leg_status: _, txn_id: __, ...terms }): Terms => terms)
+    const shown = group.legs.map(termsOf)
     for (const legs of [shown, shown.map(withoutBase)]) {
       if ((await termsHash({ groupId, legs, timeoutSeconds })) !== hash) continue
       return { ok: true, proved: [`${hash} is the hash of the ${legs.length} legs, due within ${timeoutSeconds} s.`] }
@@ -33,6 +33,11 @@ export async function verifyTerms(group: SettlementGroup, { expected = {} }: Ter
 }
 
 type Terms = Omit<GroupLeg, 'leg_status' | 'txn_id'>
+
+function termsOf(leg: GroupLeg): Terms {
+  const { leg_status: _, txn_id: __, ...terms } = leg
+  return terms
+}
 
 function withoutBase({ token_id, ...rest }: Terms): Terms {
   return token_id === undefined || token_id === BASE_UNIT ? rest : { ...rest, token_id }
