@@ -1,9 +1,16 @@
-import { type GroupLeg, type KeySet, type Receipt, type SettlementGroup, verifyReceipt } from '../../client/index.ts'
+import {
+  type GroupLeg,
+  type KeySet,
+  type Receipt,
+  type SettlementGroup,
+  termsHash,
+  verifyReceipt,
+} from '../../client/index.ts'
 import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
 const UNPROVED = [
+  'That the parties agreed on this hash of the terms: compare it with the one that your order names.',
   'That the group settled as a whole: receipts prove each leg, and the chain of each account proves when its balance moved.',
-  'That these are the terms on which the parties agreed: the hash of the terms is not recomputed.',
   KEYS_UNPROVED,
 ]
 const FIELDS = ['account_id', 'type', 'amount', 'token_id', 'class_id', 'instance_id', 'to_account_id'] as const
@@ -13,10 +20,11 @@ const RECEIPT_STATUS = { completed: 'completed', compensated: 'completed', faile
 
 /** Whether a receipt proves each leg that is final. `receiptOf`: by transaction. */
 export async function groupFinding(
-  { group_id: groupId, legs, expected_legs: expected }: SettlementGroup,
+  group: SettlementGroup,
   keySet: KeySet,
   receiptOf: (txnId: string) => Promise<Receipt>,
 ): Promise<Finding> {
+  const { group_id: groupId, legs, expected_legs: expected } = group
   const proved: string[] = []
   const open: string[] = []
   for (const [index, leg] of legs.entries()) {
@@ -39,10 +47,16 @@ export async function groupFinding(
   if (proved.length === 0) {
     return { outcome: 'unproved', problem: 'No leg is final yet, so there is no receipt.', proved, unproved: [] }
   }
+  const terms = await termsFound(group)
   return {
     outcome: 'verified',
-    proved: [`Receipts prove ${proved.length} of ${Math.max(expected, legs.length)} legs.`, ...proved],
+    proved: [
+      `Receipts prove ${proved.length} of ${Math.max(expected, legs.length)} legs.`,
+      ...proved,
+      ...(terms.isProved ? [terms.sentence] : []),
+    ],
     unproved: [
+      ...(terms.isProved ? [] : [terms.sentence]),
       ...open,
       ...(expected > legs.length ? [`${expected - legs.length} more legs: the page does not show them.`] : []),
       ...(legs.some(({ leg_status: status }) => status === 'compensated')
@@ -57,5 +71,29 @@ function mismatch(leg: GroupLeg, { receipt }: Receipt, groupId: string): string 
   if (receipt.txn_id !== leg.txn_id) return 'transaction'
   if (receipt.group_id !== groupId) return 'group'
   if (leg.leg_status === 'expected' || receipt.status !== RECEIPT_STATUS[leg.leg_status]) return 'status'
-  return FIELDS.find((name) => leg[name] !== undefined && leg[name] !== receipt[name])
+  return FIELDS.find((name) => leg[name] !== receipt[name])
+}
+
+/** The hash is of the legs as they were registered, which may leave out the token BASE, or spell amounts otherwise. */
+async function termsFound(group: SettlementGroup): Promise<{ readonly isProved: boolean; readonly sentence: string }> {
+  const { group_id: groupId, terms_hash: hash, created_at: created, due_at: due } = group
+  if (hash === null || created === null || due === null) {
+    return { isProved: false, sentence: 'That the parties agreed on terms: the group has none.' }
+  }
+  const legs = group.legs.map((leg) => {
+    const { leg_status: _status, txn_id: _txnId, ...terms } = leg
+    return terms
+  })
+  const unnamed = legs.map(({ token_id: token, ...terms }) =>
+    token === undefined || token === 'BASE' ? terms : { ...terms, token_id: token },
+  )
+  const timeoutSeconds = (Date.parse(due) - Date.parse(created)) / 1_000
+  const hashes = await Promise.all([legs, unnamed].map((one) => termsHash({ groupId, legs: one, timeoutSeconds })))
+  return hashes.includes(hash)
+    ? { isProved: true, sentence: `These legs have the hash of the terms, ${hash}.` }
+    : {
+        isProved: false,
+        sentence:
+          'That these legs have the hash of the terms: they may have been written otherwise when they were agreed.',
+      }
 }

@@ -1,19 +1,36 @@
-import { type KeySet, type LiabilityProof, verifyLiabilityProof } from '../../client/index.ts'
+import { type KeySet, type LiabilityProof, type TokenBalance, verifyLiabilityProof } from '../../client/index.ts'
+import { sameDecimal } from './decimals.ts'
 import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
 const UNPROVED = [
-  'That these are all tokens of the account, with its present balances: compare them with the balances that the chain states.',
+  'That these amounts are the balances of the account: compare them with the balances that the chain states.',
   'That the operator has assets for these liabilities: the ledger knows only what it owes.',
   'That everyone else is counted: each account holder verifies the own share, against the same root.',
   KEYS_UNPROVED,
 ]
 
-/** Whether the signed liabilities count the account. `accountId`: of the page. */
-export async function liabilityFinding(proof: LiabilityProof, keySet: KeySet, accountId: string): Promise<Finding> {
+/** The account of the page, and its balances at the time of the liabilities, as the ledger shows them. */
+export interface LiabilitySubject {
+  readonly accountId: string
+  readonly balances: readonly Pick<TokenBalance, 'token_id' | 'balance'>[]
+}
+
+/** Whether the signed liabilities count the account, with each of its tokens. */
+export async function liabilityFinding(
+  proof: LiabilityProof,
+  keySet: KeySet,
+  { accountId, balances }: LiabilitySubject,
+): Promise<Finding> {
   const found = findingOf(await verifyLiabilityProof(proof, keySet), 'The proof', UNPROVED)
   if (found.outcome !== 'verified') return found
   if (proof.account_id !== accountId) {
     return tampered(`The proof is of account ${proof.account_id}, but this page is of ${accountId}.`)
+  }
+  const missing = balances.find(
+    ({ token_id: token, balance }) => !sameDecimal(balance, '0') && !proof.proofs.some((one) => one.token_id === token),
+  )
+  if (missing !== undefined) {
+    return tampered(`The ledger owes the account ${missing.balance} ${missing.token_id}, but the proof has none of it.`)
   }
   if (proof.proofs.length > 0) return found
   const problem = 'The proof has no token of the account, so it does not prove that the account is counted.'

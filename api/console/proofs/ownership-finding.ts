@@ -67,21 +67,17 @@ function mismatch(
   if (receipt.status !== 'completed') return 'its transaction failed'
   if ((receipt.type === 'mint' || receipt.type === 'burn' ? receipt.type : 'transfer') !== type)
     return `its receipt is of a ${receipt.type}`
-  const isOfNft = [receipt, receipt.receive].some(
-    (part) => part?.class_id === classId && part.instance_id === instanceId,
-  )
-  if (!isOfNft) return 'its receipt is of another NFT'
-  const parties = [receipt.account_id, receipt.to_account_id, receipt.from_account_id]
-  if (from === null ? type !== 'mint' : !parties.includes(from)) return 'its receipt does not name this sender'
-  // An exchange names the receiver of what it gives only if the order did, and its own account receives the other asset.
-  const isGivenInExchange = receipt.type === 'exchange' && receipt.receive?.instance_id !== instanceId
-  const receiver = isGivenInExchange ? (receipt.to_account_id ?? to) : receiverOf(receipt)
-  if (receiver !== to) return 'its receipt names another receiver'
-  return undefined
-}
-
-function receiverOf({ type, account_id: account, to_account_id: to }: Receipt['receipt']): string {
-  return type === 'exchange' ? account : (to ?? account)
+  const isNft = (part: Receipt['receipt'] | Receipt['receipt']['receive']): boolean =>
+    part?.class_id === classId && part.instance_id === instanceId
+  // An exchange gives what its order names to the other party, and brings what is in `receive`.
+  const isBrought = receipt.type === 'exchange' && isNft(receipt.receive)
+  if (!isBrought && !isNft(receipt)) return 'its receipt is of another NFT'
+  const { account_id: account, to_account_id: other } = receipt
+  const [sender, receiver] = isBrought ? [other, account] : [account, other ?? account]
+  if (from === null ? type !== 'mint' : from !== sender && from !== receipt.from_account_id) {
+    return 'its receipt does not name this sender'
+  }
+  return receiver === to ? undefined : 'its receipt names another receiver'
 }
 
 function changed(place: string, problem: string): Finding {

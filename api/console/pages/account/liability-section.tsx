@@ -1,3 +1,4 @@
+import { allOf } from '../../parts/all-of.ts'
 import { Section } from '../../parts/page.tsx'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { liabilityFinding } from '../../proofs/liability-finding.ts'
@@ -12,10 +13,13 @@ export function LiabilitySection({ accountId }: { readonly accountId: string }) 
     >
       <VerifyButton
         label="Verify that the account is counted"
-        verify={async () => {
-          const { result } = await client.call('proveLiabilities', { body: { requester: clientId } })
-          const proof = await client.liabilityProof(accountId, { merkleRoot: result.merkle_root })
-          return liabilityFinding(proof, keySet, accountId)
+        subject={accountId}
+        verify={async (signal) => {
+          const { result } = await client.call('proveLiabilities', { body: { requester: clientId }, signal })
+          const proof = await client.liabilityProof(accountId, { merkleRoot: result.merkle_root, signal })
+          const query = { page_size: 1_000, as_of: result.as_of }
+          const balances = await allOf(client.list('listBalances', { path: { accountId }, query, signal }))
+          return liabilityFinding(proof, keySet, { accountId, balances })
         }}
       />
     </Section>
