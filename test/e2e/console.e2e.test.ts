@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { launchChromium } from '../support/browser/chromium.ts'
 import { startLedgerProxy } from '../support/browser/ledger-proxy.ts'
+import { describeChecks } from './console/checks.suite.ts'
 import type { ConsoleScene } from './console/console-scene.ts'
 import { describeFiles } from './console/files.suite.ts'
 import { describeFirstRun } from './console/first-run.suite.ts'
@@ -32,5 +33,6 @@ describe('the console', () => {
   describeFiles(getScene)
   describeFirstRun(getScene)
   describePages(getScene)
+  describeChecks(getScene)
   describeTampering(getScene)
 })

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { failureText } from './failure-text.ts'
 import { Text } from './text.tsx'
-import type { Loaded } from './use-load.ts'
+import type { Loaded } from './loaded.ts'
 
 interface LoadedViewProps<Value> {
   readonly of: Loaded<Value>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { PagedRows } from './use-pages.ts'
+import type { PagedRows } from './loaded.ts'
 import { LoadedView } from './loaded-view.tsx'
 import { Empty } from './page.tsx'
 
@@ -16,10 +16,13 @@ interface TableProps<Row> {
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
   readonly markOf?: (row: Row) => 'tampered' | 'new' | undefined
+  /** Instead of a table without rows. */
+  readonly empty?: ComponentChildren
 }
 
 /** On a narrow screen each row becomes a card. The roles keep the table a table there. */
-export function Table<Row>({ caption, columns, rows, keyOf, markOf }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, markOf, empty }: TableProps<Row>) {
+  if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>
   return (
     <table role="table">
       <caption class="unseen">{caption}</caption>
@@ -54,16 +57,14 @@ interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 }
 
 /** A list of the interface, page by page. */
-export function PagedTable<Row>({ name, paged, empty, ...table }: PagedTableProps<Row>) {
+export function PagedTable<Row>({ name, paged, ...table }: PagedTableProps<Row>) {
   const { loaded, more, isLoadingMore } = paged
   return (
     <LoadedView of={loaded} name={name}>
-      {({ rows, total }) =>
-        rows.length === 0 && more === undefined ? (
-          <Empty>{empty}</Empty>
-        ) : (
-          <>
-            <Table {...table} rows={rows} />
+      {({ rows, total }) => (
+        <>
+          <Table {...table} rows={rows} />
+          {(rows.length > 0 || more !== undefined) && (
             <div class="table-foot">
               <span class="quiet">
                 {rows.length.toLocaleString('en-US')}
@@ -75,9 +76,9 @@ export function PagedTable<Row>({ name, paged, empty, ...table }: PagedTableProp
                 </button>
               )}
             </div>
-          </>
-        )
-      }
+          )}
+        </>
+      )}
     </LoadedView>
   )
 }

@@ -1,9 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-
-export type Loaded<Value> =
-  | { readonly state: 'loading' }
-  | { readonly state: 'failed'; readonly error: unknown }
-  | { readonly state: 'done'; readonly value: Value }
+import type { Loaded } from './loaded.ts'
 
 export interface Loading<Value> {
   readonly loaded: Loaded<Value>

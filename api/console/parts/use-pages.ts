@@ -1,20 +1,25 @@
-import { useState } from 'preact/hooks'
-import { type Loaded, useLoad } from './use-load.ts'
+import { useMemo, useState } from 'preact/hooks'
+import type { ItemOf, ListId } from '../../client/index.ts'
+import { type AnyRequest, type Arguments, itemsOf } from '../../client/operations-call.ts'
+import { useSession } from '../session/session.ts'
+import type { ListPage, Loaded, PagedRows } from './loaded.ts'
+import { useLoad } from './use-load.ts'
 
-export interface ListPage<Row> {
-  readonly rows: readonly Row[]
-  /** Empty on the last page. */
-  readonly next: string
-  /** In words, such as `1,204`; undefined: the list does not tell. */
-  readonly total?: string
-}
-
-export interface PagedRows<Row> {
-  readonly loaded: Loaded<ListPage<Row>>
-  /** Undefined: all rows are here. */
-  readonly more: (() => void) | undefined
-  readonly isLoadingMore: boolean
-  readonly reload: () => void
+/** A list of the interface. `request`: without the page. */
+export function useList<Id extends ListId>(
+  id: Id,
+  request: Pick<AnyRequest, 'path' | 'query'> = {},
+  pageSize = 50,
+): PagedRows<ItemOf<Id>> {
+  const { client } = useSession()
+  return usePages(
+    async (pageToken, signal) => {
+      const query = { page_size: pageSize, ...request.query, page_token: pageToken }
+      const page = await client.call(id, ...([{ ...request, query, signal }] as object as Arguments<Id>))
+      return { rows: itemsOf(id, page), ...placeOf(page) }
+    },
+    [client, id, JSON.stringify(request)],
+  )
 }
 
 /** The first page of a list, and more on demand. */
@@ -38,25 +43,30 @@ export function usePages<Row>(
     },
     [wanted],
   )
-  if (first.loaded.state !== 'done') {
-    return { loaded: first.loaded, more: undefined, isLoadingMore: false, reload: first.reload }
-  }
-  if (next.loaded.state === 'failed') {
-    return { loaded: next.loaded, more: undefined, isLoadingMore: false, reload: first.reload }
-  }
-  const pages = [first.loaded.value, ...further]
-  const last = pages.at(-1)?.next ?? ''
-  const value = { ...first.loaded.value, rows: pages.flatMap(({ rows }) => rows), next: last }
-  return {
-    loaded: { state: 'done', value },
-    more: last === '' ? undefined : () => setWanted(last),
-    isLoadingMore: wanted !== undefined,
-    reload: first.reload,
-  }
+  // The same rows are the same array: checks of rows compare it.
+  const loaded = useMemo(() => joined(first.loaded, further), [first.loaded, further])
+  const { reload } = first
+  const last = loaded.state === 'done' ? loaded.value.next : ''
+  if (last === '') return { loaded, more: undefined, isLoadingMore: false, reload }
+  if (next.loaded.state === 'failed') return { loaded: next.loaded, more: undefined, isLoadingMore: false, reload }
+  return { loaded, more: () => setWanted(last), isLoadingMore: wanted !== undefined, reload }
 }
 
-/** `total_count` in words. */
-export function totalText(page: { readonly total_count: number; readonly total_count_relation: 'eq' | 'gte' }): string {
-  const count = page.total_count.toLocaleString('en-US')
-  return page.total_count_relation === 'eq' ? count : `at least ${count}`
+function joined<Row>(first: Loaded<ListPage<Row>>, further: readonly ListPage<Row>[]): Loaded<ListPage<Row>> {
+  if (first.state !== 'done') return first
+  const pages = [first.value, ...further]
+  const rows = pages.flatMap((page) => page.rows)
+  return { state: 'done', value: { ...first.value, rows, next: pages.at(-1)?.next ?? '' } }
+}
+
+interface PagePlace {
+  readonly next_page_token?: string
+  readonly total_count?: number
+  readonly total_count_relation?: 'eq' | 'gte'
+}
+
+function placeOf({ next_page_token: next = '', total_count: count, total_count_relation: relation }: PagePlace) {
+  if (count === undefined) return { next }
+  const total = count.toLocaleString('en-US')
+  return { next, total: relation === 'gte' ? `at least ${total}` : total }
 }

@@ -13,13 +13,12 @@ interface VerifyButtonProps {
   readonly label: string
   /** The signal ends a check whose result is no longer wanted. */
   readonly verify: (signal: AbortSignal) => Promise<Finding>
-  /** The data that is checked. Other data has no result yet. By default the label. */
-  readonly subject?: unknown
-  readonly onFinding?: (finding: Finding) => void
+  /** The data that is checked. Other data has no result yet. */
+  readonly subject: unknown
 }
 
 /** Checks in this browser, and says what is proved and what is not. */
-export function VerifyButton({ label, verify, subject = label, onFinding }: VerifyButtonProps) {
+export function VerifyButton({ label, verify, subject }: VerifyButtonProps) {
   const [last, setLast] = useState<{ readonly subject: unknown; readonly progress: Progress }>()
   const stopRef = useRef<AbortController>(undefined)
   useEffect(() => () => stopRef.current?.abort(), [subject])
@@ -32,10 +31,7 @@ export function VerifyButton({ label, verify, subject = label, onFinding }: Veri
     }
     show({ state: 'checking' })
     verify(signal).then(
-      (finding) => {
-        show({ state: 'done', finding })
-        if (!signal.aborted) onFinding?.(finding)
-      },
+      (finding) => show({ state: 'done', finding }),
       (error: unknown) => show({ state: 'failed', error }),
     )
   }

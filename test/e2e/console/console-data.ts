@@ -27,17 +27,19 @@ interface Holder {
   readonly key: AccountKey
 }
 
-export async function makeConsoleData(ledger: LedgerUp): Promise<ConsoleData> {
+/** `place`: in names of which a ledger has one. */
+export async function makeConsoleData(ledger: LedgerUp, place = 'console'): Promise<ConsoleData> {
   const client = new LedgerClient({ url: ledger.address, credentials: ledger.credentials('admin') })
   const register = async (accountId: string): Promise<Holder> => {
     const key = await generateKey()
     await client.registerAccount(accountId, key)
     return { accountId, key }
   }
-  const [alice, bob] = [await register('alice@console'), await register('bob@console')]
-  await client.createToken({ symbol: 'GOLD', decimals: 2, issuer: alice.accountId, total_supply: '1000' })
+  const [alice, bob] = [await register(`alice@${place}`), await register(`bob@${place}`)]
+  const tokenId = `GOLD.${place}`
+  await client.createToken({ symbol: tokenId, decimals: 2, issuer: alice.accountId, total_supply: '1000' })
   const { txn_id: txnId } = await client.transfer(
-    { account_id: alice.accountId, to_account_id: bob.accountId, token_id: 'GOLD', amount: '25.50' },
+    { account_id: alice.accountId, to_account_id: bob.accountId, token_id: tokenId, amount: '25.50' },
     alice.key,
   )
   const { txn_id: hostileTxnId } = await client.submitAndWait(
@@ -54,24 +56,24 @@ export async function makeConsoleData(ledger: LedgerUp): Promise<ConsoleData> {
     {
       account_id: alice.accountId,
       to_account_id: bob.accountId,
-      token_id: 'GOLD',
+      token_id: tokenId,
       amount: '40',
       expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     },
     alice.key,
   )
-  const groupId = await settleGroup(client, alice, bob)
+  const groupId = await settleGroup(client, tokenId, alice, bob)
   const { classId, instanceId } = await makeNft(client, alice, bob)
   const { webhook_id: webhookId } = await client.call('createWebhook', {
     body: { url: 'http://127.0.0.1:9/events', types: ['ledger.transaction.completed.v1'], description: HOSTILE.markup },
   })
-  return { accountId: alice.accountId, txnId, hostileTxnId, groupId, tokenId: 'GOLD', classId, instanceId, webhookId }
+  return { accountId: alice.accountId, txnId, hostileTxnId, groupId, tokenId, classId, instanceId, webhookId }
 }
 
-async function settleGroup(client: LedgerClient, alice: Holder, bob: Holder): Promise<string> {
+async function settleGroup(client: LedgerClient, tokenId: string, alice: Holder, bob: Holder): Promise<string> {
   const legs = [
-    { account_id: alice.accountId, type: 'debit', token_id: 'GOLD', amount: '5' },
-    { account_id: bob.accountId, type: 'credit', token_id: 'GOLD', amount: '5' },
+    { account_id: alice.accountId, type: 'debit', token_id: tokenId, amount: '5' },
+    { account_id: bob.accountId, type: 'credit', token_id: tokenId, amount: '5' },
     { account_id: bob.accountId, type: 'transfer', to_account_id: alice.accountId, amount: '7' },
   ] as const
   const registered = await client.registerGroup(legs)
@@ -87,7 +89,7 @@ async function settleGroup(client: LedgerClient, alice: Holder, bob: Holder): Pr
 async function makeNft(client: LedgerClient, alice: Holder, bob: Holder) {
   const { class_id: classId } = await client.call('createNftClass', {
     body: {
-      name: `Paintings ${HOSTILE.markup}`,
+      name: `Paintings of ${alice.accountId} ${HOSTILE.markup}`,
       description: HOSTILE.order,
       issuer: alice.accountId,
       metadata_schema: { type: 'object' },

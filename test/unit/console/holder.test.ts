@@ -64,6 +64,34 @@ describe('the registration of a new key', () => {
   })
 })
 
+describe('an order whose page is left', () => {
+  test('is sent, and no longer followed', async () => {
+    const signals: unknown[] = []
+    const leaving = new AbortController()
+    const submission = { account_id: 'alice', type: 'credit', amount: '1' } as Submission
+    const session = {
+      signal: leaving.signal,
+      client: {
+        call: async (_: string, { signal }: { readonly signal?: AbortSignal }) => {
+          signals.push(signal)
+          return { txn_id: 'txn', account_id: 'alice' }
+        },
+        waitForTransaction: async (_: string, { signal }: { readonly signal: AbortSignal }) => {
+          signals.push(signal)
+          leaving.abort(new Error('left'))
+          return signal.throwIfAborted()
+        },
+      },
+    } as object as Parameters<typeof sendOrder>[0]
+    const ended = await sendOrder(session, { order: submission, submission, signedText: '' }, () => undefined)
+    expect({ txnId: ended.txnId, error: String(ended.error), signals }).toEqual({
+      txnId: 'txn',
+      error: 'Error: left',
+      signals: [undefined, leaving.signal],
+    })
+  })
+})
+
 describe('an order whose reply is lost', () => {
   const order = { account_id: 'alice', type: 'credit', amount: '1' } as Order
 

@@ -3,7 +3,7 @@ import type { Account } from '../../../client/index.ts'
 import { Page, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Status, Time } from '../../parts/text.tsx'
-import { totalText, usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
 import { permits, useSession } from '../../session/session.ts'
 import { goTo } from '../../session/use-place.ts'
@@ -63,15 +63,7 @@ function OpenAccount() {
 }
 
 function AccountList() {
-  const { client } = useSession()
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: 50, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listAccounts', { query, signal })
-      return { rows: page.accounts, next: page.next_page_token, total: totalText(page) }
-    },
-    [client],
-  )
+  const paged = useList('listAccounts')
   return (
     <PagedTable
       name="the accounts"

@@ -3,7 +3,7 @@ import type { TokenBalance } from '../../../client/index.ts'
 import { allOf } from '../../parts/all-of.ts'
 import { Field } from '../../parts/field.tsx'
 import { LoadedView } from '../../parts/loaded-view.tsx'
-import { Empty, Section } from '../../parts/page.tsx'
+import { Section } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Amount, Id, Time } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
@@ -41,20 +41,20 @@ export function BalancesSection({ accountId }: { readonly accountId: string }) {
       <LoadedView of={loaded} name="the balances">
         {({ tip, isPast, balances }) => (
           <>
-            {balances.length === 0 ? (
-              <Empty>{isPast ? 'The account held nothing at this time.' : 'The account holds nothing.'}</Empty>
-            ) : (
-              <Table
-                caption={`Balances of ${accountId}`}
-                columns={COLUMNS}
-                rows={balances}
-                keyOf={({ token_id: id }) => id}
-              />
-            )}
+            <Table
+              caption={`Balances of ${accountId}`}
+              columns={COLUMNS}
+              rows={balances}
+              keyOf={({ token_id: id }) => id}
+              empty={isPast ? 'The account held nothing at this time.' : 'The account holds nothing.'}
+            />
             {!isPast && (
               <VerifyButton
                 label="Verify the balances"
-                verify={async () => balanceFinding(await client.auditChain(accountId), { accountId, tip }, balances)}
+                subject={balances}
+                verify={async (signal) =>
+                  balanceFinding(await client.auditChain(accountId, { signal }), { accountId, tip }, balances)
+                }
               />
             )}
           </>

@@ -4,7 +4,7 @@ import { countText } from '../../parts/figures.ts'
 import { Fields, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Text, Time } from '../../parts/text.tsx'
-import { totalText, usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { chainFinding } from '../../proofs/chain-finding.ts'
 import { hrefOf } from '../../session/place.ts'
@@ -28,36 +28,37 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 export function ChainSection({ account }: { readonly account: Account }) {
   const { client } = useSession()
   const { account_id: accountId, sequence, audit_hash: tip } = account
-  const [brokenAt, setBrokenAt] = useState<number>()
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: PAGE_SIZE, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listAuditChain', { path: { accountId }, query, signal })
-      return { rows: page.entries, next: page.next_page_token, total: totalText(page) }
-    },
-    [client, accountId],
-  )
+  const [broken, setBroken] = useState<{ readonly rows: readonly AuditEntry[]; readonly at: number | undefined }>()
+  const paged = useList('listAuditChain', { path: { accountId } }, PAGE_SIZE)
+  const shown = paged.loaded.state === 'done' ? paged.loaded.value.rows : undefined
   return (
     <Section
       title="Audit chain"
       intro={`${countText(sequence + 1, 'entry', 'entries')}. Each hash covers the entry and the hash before it, so a change of any entry shows.`}
     >
       <Fields rows={[['Last hash', <Id key="tip" value={tip} />]]} />
-      <VerifyButton
-        label="Verify the chain"
-        verify={async () => {
-          const shown = paged.loaded.state === 'done' ? paged.loaded.value.rows : []
-          return chainFinding(await client.auditChain(accountId), { accountId, tip, shown })
-        }}
-        onFinding={(finding) => setBrokenAt('brokenAt' in finding ? Number(finding.brokenAt) : undefined)}
-      />
+      {shown !== undefined && (
+        <VerifyButton
+          label="Verify the chain"
+          subject={shown}
+          verify={async (signal) => {
+            const finding = await chainFinding(await client.auditChain(accountId, { signal }), {
+              accountId,
+              tip,
+              shown,
+            })
+            setBroken({ rows: shown, at: finding.brokenAt })
+            return finding
+          }}
+        />
+      )}
       <PagedTable
         name="the audit chain"
         caption={`Audit chain of ${accountId}`}
         paged={paged}
         columns={COLUMNS}
         keyOf={(entry) => String(entry.sequence)}
-        markOf={(entry) => (entry.sequence === brokenAt ? 'tampered' : undefined)}
+        markOf={(entry) => (entry.sequence === broken?.at && broken.rows === shown ? 'tampered' : undefined)}
         empty="The chain has no entries."
       />
     </Section>

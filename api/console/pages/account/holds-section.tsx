@@ -4,9 +4,8 @@ import { Choice } from '../../parts/field.tsx'
 import { Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Amount, Id, Status, Time } from '../../parts/text.tsx'
-import { usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
-import { useSession } from '../../session/session.ts'
 
 const STATUSES = ['active', 'captured', 'released', 'expired'] as const
 type HoldStatus = (typeof STATUSES)[number]
@@ -23,16 +22,8 @@ const COLUMNS: readonly Column<Hold>[] = [
 
 /** Value that the account reserved for beneficiaries. */
 export function HoldsSection({ accountId }: { readonly accountId: string }) {
-  const { client } = useSession()
   const [status, setStatus] = useState<HoldStatus>('active')
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { status, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listHolds', { path: { accountId }, query, signal })
-      return { rows: page.holds, next: page.next_page_token }
-    },
-    [client, accountId, status],
-  )
+  const paged = useList('listHolds', { path: { accountId }, query: { status } })
   return (
     <Section
       title="Holds"

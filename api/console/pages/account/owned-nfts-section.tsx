@@ -2,9 +2,8 @@ import type { OwnedNft } from '../../../client/index.ts'
 import { Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Status, Text, Time } from '../../parts/text.tsx'
-import { usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
-import { useSession } from '../../session/session.ts'
 
 const COLUMNS: readonly Column<OwnedNft>[] = [
   {
@@ -25,15 +24,7 @@ const COLUMNS: readonly Column<OwnedNft>[] = [
 ]
 
 export function OwnedNftsSection({ accountId }: { readonly accountId: string }) {
-  const { client } = useSession()
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: 50, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listAccountNfts', { path: { accountId }, query, signal })
-      return { rows: page.nfts, next: page.next_page_token }
-    },
-    [client, accountId],
-  )
+  const paged = useList('listAccountNfts', { path: { accountId } })
   return (
     <Section title="NFTs">
       <PagedTable

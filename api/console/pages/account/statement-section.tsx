@@ -4,7 +4,7 @@ import { download } from '../../parts/download.ts'
 import { countText } from '../../parts/figures.ts'
 import { Field } from '../../parts/field.tsx'
 import { LoadedView } from '../../parts/loaded-view.tsx'
-import { Empty, Section } from '../../parts/page.tsx'
+import { Section } from '../../parts/page.tsx'
 import { StepChart } from '../../parts/step-chart.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Amount, Id, Time } from '../../parts/text.tsx'
@@ -151,6 +151,7 @@ function StatementView({ accountId, statement }: { readonly accountId: string; r
       <div class="actions">
         <VerifyButton
           label="Verify the statement"
+          subject={statement}
           verify={() => statementFinding(pages, keySet, isWhole, { accountId, ...period })}
         />
         <button
@@ -160,16 +161,13 @@ function StatementView({ accountId, statement }: { readonly accountId: string; r
           Download as CSV
         </button>
       </div>
-      {movements.length === 0 ? (
-        <Empty>The balance did not move in this time.</Empty>
-      ) : (
-        <Table
-          caption={`Movements of ${token} of ${accountId}`}
-          columns={COLUMNS}
-          rows={movements.slice(-SHOWN_MOVEMENTS).toReversed()}
-          keyOf={({ sequence }) => String(sequence)}
-        />
-      )}
+      <Table
+        caption={`Movements of ${token} of ${accountId}`}
+        columns={COLUMNS}
+        rows={movements.slice(-SHOWN_MOVEMENTS).toReversed()}
+        keyOf={({ sequence }) => String(sequence)}
+        empty="The balance did not move in this time."
+      />
       {movements.length > SHOWN_MOVEMENTS && (
         <p class="quiet">The table has the last {SHOWN_MOVEMENTS} movements, the file has all that are loaded.</p>
       )}

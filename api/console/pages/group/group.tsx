@@ -1,14 +1,15 @@
 import type { GroupLeg, SettlementGroup } from '../../../client/index.ts'
 import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Page, Section } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { type Column, PagedTable, Table } from '../../parts/table.tsx'
 import { Amount, Id, Status, Text, Time } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { groupFinding } from '../../proofs/group-finding.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
-import { AssetAmount } from '../transaction/transaction-columns.tsx'
+import { AssetAmount, GROUPED_COLUMNS } from '../transaction/transaction-columns.tsx'
 import { GroupDrawing } from './group-drawing.tsx'
 
 const COLUMNS: readonly Column<GroupLeg>[] = [
@@ -53,7 +54,6 @@ export function GroupPage({ groupId }: { readonly groupId: string }) {
 }
 
 function GroupView({ group }: { readonly group: SettlementGroup }) {
-  const { client, keySet } = useSession()
   const { status, legs, failure, net, balanced, partial_failures: partial, terms_hash: terms } = group
   return (
     <>
@@ -61,7 +61,7 @@ function GroupView({ group }: { readonly group: SettlementGroup }) {
         <Fields
           rows={[
             ['Status', <Status key="status" value={status} />],
-            ['Legs', `${legs.length} of ${group.expected_legs}`],
+            ['Legs', status === 'linked' ? undefined : `${legs.length} of ${group.expected_legs}`],
             ['Hash of the terms', terms && <Id key="terms" value={terms} />],
             ['Balanced', balanced === undefined ? undefined : balanced ? 'yes' : 'no'],
             ['Registered', group.created_at && <Time key="created" value={group.created_at} />],
@@ -92,20 +92,48 @@ function GroupView({ group }: { readonly group: SettlementGroup }) {
           </p>
         )}
       </Section>
-      <Section title="Legs" intro="All of them complete together, or none stays.">
-        {legs.length > 0 && <GroupDrawing legs={legs} />}
-        <VerifyButton
-          label="Verify the legs"
-          subject={group}
-          verify={(signal) => groupFinding(group, keySet, (txnId) => client.receipt(txnId, { signal }))}
-        />
-        <Table
-          caption="Legs of the group"
-          columns={COLUMNS}
-          rows={legs}
-          keyOf={(leg) => `${leg.txn_id ?? ''} ${legs.indexOf(leg)}`}
-        />
-      </Section>
+      {status === 'linked' ? <LinkedTransactions groupId={group.group_id} /> : <Legs group={group} />}
     </>
+  )
+}
+
+/** A group without terms, which only links transactions. */
+function LinkedTransactions({ groupId }: { readonly groupId: string }) {
+  const paged = useList('listGroupTransactions', { path: { groupId } })
+  return (
+    <Section
+      title="Transactions"
+      intro="Transactions with this group ID. The ledger decides each of them on its own, because the group has no terms."
+    >
+      <PagedTable
+        name="the transactions"
+        caption="Transactions of the group"
+        paged={paged}
+        columns={GROUPED_COLUMNS}
+        keyOf={({ txn_id: id }) => id}
+        empty="No transaction has this group ID."
+      />
+    </Section>
+  )
+}
+
+function Legs({ group }: { readonly group: SettlementGroup }) {
+  const { client, keySet } = useSession()
+  const { legs } = group
+  return (
+    <Section title="Legs" intro="All of them complete together, or none stays.">
+      {legs.length > 0 && <GroupDrawing legs={legs} />}
+      <VerifyButton
+        label="Verify the legs"
+        subject={group}
+        verify={(signal) => groupFinding(group, keySet, (txnId) => client.receipt(txnId, { signal }))}
+      />
+      <Table
+        caption="Legs of the group"
+        columns={COLUMNS}
+        rows={legs}
+        keyOf={(leg) => `${leg.txn_id ?? ''} ${legs.indexOf(leg)}`}
+      />
+    </Section>
   )
 }

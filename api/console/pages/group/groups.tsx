@@ -2,40 +2,38 @@ import { useState } from 'preact/hooks'
 import type { Event } from '../../../client/index.ts'
 import { eventTypeText } from '../../parts/event-transaction.ts'
 import { Field } from '../../parts/field.tsx'
-import { LoadedView } from '../../parts/loaded-view.tsx'
-import { Empty, Page, Section } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
-import { Id, Time } from '../../parts/text.tsx'
-import { useLoad } from '../../parts/use-load.ts'
+import { Page, Section } from '../../parts/page.tsx'
+import { type Column, PagedTable } from '../../parts/table.tsx'
+import { Id, Status, Time } from '../../parts/text.tsx'
+import { useFeed } from '../../parts/use-feed.ts'
+import { usePages } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
 import { goTo } from '../../session/use-place.ts'
+import { readLog, withNewest } from './ended-groups.ts'
 
-const MOST_PAGES = 5
 const PAGE_SIZE = 1_000
-const SHOWN = 100
 
 const COLUMNS: readonly Column<Event>[] = [
   { title: 'Time', cell: ({ time }) => <Time value={time} /> },
   { title: 'Group', cell: ({ subject }) => <Id value={subject} href={hrefOf(['groups', subject])} /> },
-  { title: 'Outcome', cell: ({ type }) => eventTypeText(type) },
+  { title: 'Outcome', cell: ({ type }) => <Status value={eventTypeText(type).replace('group ', '')} /> },
 ]
 
+/** The interface has no list of groups; the event log has those that ended, oldest first. */
 export function GroupsPage() {
   const { client } = useSession()
-  const { loaded, reload } = useLoad(
-    async (signal) => {
-      const events: Event[] = []
-      let after: string | undefined
-      for (let page = 0; page < MOST_PAGES; page += 1) {
-        const query = { types: 'ledger.group.*', page_size: PAGE_SIZE, ...(after === undefined ? {} : { after }) }
-        const found = await client.call('listEvents', { query, signal })
-        events.push(...found.events)
-        if (found.events.length < PAGE_SIZE) return { events, isAll: true }
-        after = found.next_cursor
-      }
-      return { events, isAll: false }
-    },
+  const [arrived, setArrived] = useState<readonly Event[]>([])
+  useFeed(true, (events) => {
+    const ended = events.map(({ event }) => event).filter(({ type }) => type.startsWith('ledger.group.'))
+    setArrived((before) => [...ended.toReversed(), ...before])
+  })
+  const paged = usePages(
+    (after, signal) =>
+      readLog(after, (cursor) => {
+        const query = { types: 'ledger.group.*', page_size: PAGE_SIZE, ...(cursor === '' ? {} : { after: cursor }) }
+        return client.call('listEvents', { query, signal })
+      }),
     [client],
   )
   return (
@@ -45,35 +43,17 @@ export function GroupsPage() {
       </Section>
       <Section
         title="Groups that ended"
-        intro="From the event log, which has the groups that settled or reverted."
-        actions={
-          <button type="button" onClick={reload}>
-            Look again
-          </button>
-        }
+        intro="From the event log. Open groups are not in it: open them by their ID, or from a transaction."
       >
-        <LoadedView of={loaded} name="the groups">
-          {({ events, isAll }) =>
-            events.length === 0 ? (
-              <Empty>No settlement group has ended yet.</Empty>
-            ) : (
-              <>
-                <Table
-                  caption="Groups that ended"
-                  columns={COLUMNS}
-                  rows={events.slice(-SHOWN).toReversed()}
-                  keyOf={({ id }) => id}
-                />
-                {!isAll && (
-                  <p class="quiet">
-                    These are among the first {(MOST_PAGES * PAGE_SIZE).toLocaleString('en-US')} groups. Open later ones
-                    by their ID, or from a transaction.
-                  </p>
-                )}
-              </>
-            )
-          }
-        </LoadedView>
+        <PagedTable
+          name="the groups"
+          caption="Groups that ended"
+          paged={withNewest(paged, arrived)}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          empty="No settlement group has ended yet."
+        />
+        {paged.more !== undefined && <p class="quiet">The log goes on. Show more to read of later groups.</p>}
       </Section>
     </Page>
   )

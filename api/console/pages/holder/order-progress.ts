@@ -22,6 +22,8 @@ export interface OrderProgress {
 interface OrderSession {
   readonly client: LedgerClient
   readonly keySet: KeySet
+  /** Ends the requests that only read. An order is sent to the end. */
+  readonly signal: AbortSignal
 }
 
 type SignedProgress = Pick<OrderProgress, 'order'> & Required<Pick<OrderProgress, 'submission' | 'signedText'>>
@@ -64,7 +66,7 @@ export async function followOrder(
 
 /** Sends an order that is signed, the first time or again, and follows it. Never rejects. */
 export async function sendOrder(
-  { client, keySet }: OrderSession,
+  { client, keySet, signal }: OrderSession,
   { order, submission, signedText }: SignedProgress,
   onProgress: (progress: OrderProgress) => void,
 ): Promise<OrderProgress> {
@@ -77,8 +79,11 @@ export async function sendOrder(
     step({})
     const { txn_id: txnId, account_id: accountId } = await client.call('submitTransaction', { body: submission })
     step({ txnId })
-    step({ transaction: await client.waitForTransaction(txnId) })
-    const [receipt, entries] = await Promise.all([client.receipt(txnId), client.auditChain(accountId)])
+    step({ transaction: await client.waitForTransaction(txnId, { signal }) })
+    const [receipt, entries] = await Promise.all([
+      client.receipt(txnId, { signal }),
+      client.auditChain(accountId, { signal }),
+    ])
     step({ finding: await receiptFinding(receipt, keySet, { entries, order: submission }) })
   } catch (error) {
     step({ error })

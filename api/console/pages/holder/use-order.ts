@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { AccountKey, Order } from '../../../client/index.ts'
 import { useSession } from '../../session/session.ts'
 import { followOrder, isUndecided, type OrderProgress, sendOrder } from './order-progress.ts'
@@ -15,7 +15,10 @@ export interface OrderInProgress {
 
 /** The order that a form made last. */
 export function useOrder(onDone: () => void): OrderInProgress {
-  const session = useSession()
+  const { client, keySet } = useSession()
+  const stop = useMemo(() => new AbortController(), [])
+  useEffect(() => () => stop.abort(), [stop])
+  const session = { client, keySet, signal: stop.signal }
   const [progress, setProgress] = useState<OrderProgress>()
   const [isBusy, setBusy] = useState(false)
   const followed = async (follow: () => Promise<OrderProgress>): Promise<void> => {

@@ -4,7 +4,7 @@ import { Fields, Page, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Status, Text, Time } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
-import { usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
 
@@ -45,7 +45,6 @@ export function NftClassPage({ classId }: { readonly classId: string }) {
 }
 
 function Instances({ classId }: { readonly classId: string }) {
-  const { client } = useSession()
   const columns: readonly Column<NftInstanceSummary>[] = [
     { title: 'NFT', cell: ({ instance_id: id }) => <Id value={id} href={hrefOf(['nfts', classId, id])} /> },
     { title: 'Owner', cell: ({ owner }) => <Id value={owner} href={hrefOf(['accounts', owner])} /> },
@@ -53,14 +52,7 @@ function Instances({ classId }: { readonly classId: string }) {
     { title: 'Metadata', cell: ({ metadata }) => <Text value={JSON.stringify(metadata)} limit={120} /> },
     { title: 'Minted', cell: ({ minted_at: time }) => <Time value={time} /> },
   ]
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: 50, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listNftInstances', { path: { classId }, query, signal })
-      return { rows: page.instances, next: page.next_page_token }
-    },
-    [client, classId],
-  )
+  const paged = useList('listNftInstances', { path: { classId } })
   return (
     <PagedTable
       name="the instances"

@@ -2,9 +2,8 @@ import type { NftClassSummary } from '../../../client/index.ts'
 import { Page, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Text, Time } from '../../parts/text.tsx'
-import { totalText, usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
-import { useSession } from '../../session/session.ts'
 
 const COLUMNS: readonly Column<NftClassSummary>[] = [
   {
@@ -20,15 +19,7 @@ const COLUMNS: readonly Column<NftClassSummary>[] = [
 ]
 
 export function NftClassesPage() {
-  const { client } = useSession()
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: 50, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listNftClasses', { query, signal })
-      return { rows: page.classes, next: page.next_page_token, total: totalText(page) }
-    },
-    [client],
-  )
+  const paged = useList('listNftClasses')
   return (
     <Page title="NFTs" intro="Classes of unique assets. Each instance has an owner, a history and attestations.">
       <Section title="Classes">

@@ -79,18 +79,20 @@ function ProvenanceSection({ classId, instanceId, nft }: NftProps & { readonly n
     (signal) => allOf(client.list('listNftProvenance', { path, query: { max_depth: 1_000 }, signal })),
     [client, classId, instanceId],
   )
-  const verify = async () => {
-    const history = await allOf(client.list('listNftHistory', { path }))
+  const verify = async (signal: AbortSignal) => {
+    const history = await allOf(client.list('listNftHistory', { path, signal }))
     if (nft.class_id !== classId || nft.instance_id !== instanceId) {
       return tampered(
         `The ledger gave NFT ${nft.instance_id} of class ${nft.class_id}, but this page is of ${instanceId}.`,
       )
     }
-    return ownershipFinding({ classId, instanceId, owner, status, history }, keySet, (txnId) => client.receipt(txnId))
+    return ownershipFinding({ classId, instanceId, owner, status, history }, keySet, (txnId) =>
+      client.receipt(txnId, { signal }),
+    )
   }
   return (
     <Section title="Provenance" intro="Each owner, and each statement about the NFT, from the mint on.">
-      <VerifyButton label="Verify the owners" verify={verify} />
+      <VerifyButton label="Verify the owners" subject={nft} verify={verify} />
       <LoadedView of={loaded} name="the provenance">
         {(entries) => (
           <ol class="timeline">

@@ -72,7 +72,11 @@ function CompareSection() {
         {isUnreadable && <p class="notice bad">This file has no key set. Choose a copy of /.well-known/jwks.json.</p>}
       </div>
       {kept !== undefined && (
-        <VerifyButton key={text} label="Compare the keys" verify={() => Promise.resolve(keysFinding(keySet, kept))} />
+        <VerifyButton
+          label="Compare the keys"
+          subject={text}
+          verify={() => Promise.resolve(keysFinding(keySet, kept))}
+        />
       )}
     </Section>
   )

@@ -3,7 +3,7 @@ import type { Webhook, WebhookDelivery, WebhookTest } from '../../../client/inde
 import { eventTypeText } from '../../parts/event-transaction.ts'
 import { durationText } from '../../parts/figures.ts'
 import { Failure, LoadedView } from '../../parts/loaded-view.tsx'
-import { Empty, Fields, Page, Section } from '../../parts/page.tsx'
+import { Fields, Page, Section } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Id, Status, Text, Time } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
@@ -52,11 +52,13 @@ export function WebhookPage({ webhookId }: { readonly webhookId: string }) {
             <Summary webhook={webhook} />
             <Actions webhook={webhook} onChange={reload} />
             <Section title="Deliveries" intro="The last 100, newest first.">
-              {deliveries.length === 0 ? (
-                <Empty>Nothing was sent yet.</Empty>
-              ) : (
-                <Table caption="Deliveries" columns={COLUMNS} rows={deliveries} keyOf={({ event_id: id }) => id} />
-              )}
+              <Table
+                caption="Deliveries"
+                columns={COLUMNS}
+                rows={deliveries}
+                keyOf={({ event_id: id }) => id}
+                empty="Nothing was sent yet."
+              />
             </Section>
           </>
         )}

@@ -5,7 +5,7 @@ import { Failure } from '../../parts/loaded-view.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Status, Text } from '../../parts/text.tsx'
-import { usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
 import { permits, useSession } from '../../session/session.ts'
 import { SecretNotice } from './secret-notice.tsx'
@@ -34,15 +34,7 @@ export function WebhooksPage() {
 }
 
 function WebhookList() {
-  const { client } = useSession()
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: 50, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listWebhooks', { query, signal })
-      return { rows: page.webhooks, next: page.next_page_token }
-    },
-    [client],
-  )
+  const paged = useList('listWebhooks')
   return (
     <>
       <Section title="Webhooks of this client">

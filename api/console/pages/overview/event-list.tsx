@@ -1,5 +1,5 @@
 import { eventTypeText, transactionIn } from '../../parts/event-transaction.ts'
-import { Empty, Section } from '../../parts/page.tsx'
+import { Section } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Amount, Id, Text, Time } from '../../parts/text.tsx'
 import type { ArrivedEvent, FeedState } from '../../session/event-feed.ts'
@@ -18,11 +18,13 @@ export function EventList({ events, state }: { readonly events: readonly Arrived
       {state === 'failed' && (
         <p class="notice warn">The stream of events ended. Reload this page of the console to follow it again.</p>
       )}
-      {events.length === 0 ? (
-        <Empty>No event since this page opened. New ones appear here by themselves.</Empty>
-      ) : (
-        <Table caption="Latest events" columns={COLUMNS} rows={events} keyOf={({ event }) => event.id} />
-      )}
+      <Table
+        caption="Latest events"
+        columns={COLUMNS}
+        rows={events}
+        keyOf={({ event }) => event.id}
+        empty="No event since this page opened. New ones appear here by themselves."
+      />
     </Section>
   )
 }

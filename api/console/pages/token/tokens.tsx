@@ -1,11 +1,12 @@
-import type { FungibleToken, LiabilitiesAssertion } from '../../../client/index.ts'
+import type { FungibleToken } from '../../../client/index.ts'
 import { verifyAssertion } from '../../../client/index.ts'
 import { useState } from 'preact/hooks'
-import { Failure } from '../../parts/loaded-view.tsx'
+import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Page, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable, Table } from '../../parts/table.tsx'
 import { Amount, Id, Text, Time } from '../../parts/text.tsx'
-import { totalText, usePages } from '../../parts/use-pages.ts'
+import { useLoad } from '../../parts/use-load.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { findingOf, KEYS_UNPROVED } from '../../proofs/finding.ts'
 import { hrefOf } from '../../session/place.ts'
@@ -20,15 +21,7 @@ const COLUMNS: readonly Column<FungibleToken>[] = [
 ]
 
 export function TokensPage() {
-  const { client } = useSession()
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const query = { page_size: 50, ...(pageToken === undefined ? {} : { page_token: pageToken }) }
-      const page = await client.call('listFungibleTokens', { query, signal })
-      return { rows: page.tokens, next: page.next_page_token, total: totalText(page) }
-    },
-    [client],
-  )
+  const paged = useList('listFungibleTokens')
   return (
     <Page title="Tokens" intro="Fungible assets with an issuer. The ledger’s own unit, BASE, has none.">
       <Section title="All tokens">
@@ -54,30 +47,31 @@ const UNPROVED = [
 
 /** On demand: it reads every balance of the ledger. */
 function LiabilitiesSection() {
-  const { client, clientId, keySet } = useSession()
-  const [state, setState] = useState<{ assertion?: LiabilitiesAssertion; error?: unknown; isBusy: boolean }>({
-    isBusy: false,
-  })
-  const ask = (): void => {
-    setState({ isBusy: true })
-    client.call('proveLiabilities', { body: { requester: clientId } }).then(
-      (assertion) => setState({ assertion, isBusy: false }),
-      (error: unknown) => setState({ error, isBusy: false }),
-    )
-  }
-  const { assertion, error, isBusy } = state
+  const [count, setCount] = useState(0)
   return (
     <Section
       title="Liabilities"
       intro="The sum of all balances, counted now and signed by the ledger."
       actions={
-        <button type="button" disabled={isBusy} onClick={ask}>
-          {isBusy ? 'Counting …' : 'Count the liabilities'}
+        <button type="button" onClick={() => setCount(count + 1)}>
+          Count the liabilities
         </button>
       }
     >
-      {error !== undefined && <Failure error={error} action="Counting the liabilities" />}
-      {assertion !== undefined && (
+      {count > 0 && <Liabilities key={count} />}
+    </Section>
+  )
+}
+
+function Liabilities() {
+  const { client, clientId, keySet } = useSession()
+  const { loaded } = useLoad(
+    (signal) => client.call('proveLiabilities', { body: { requester: clientId }, signal }),
+    [client],
+  )
+  return (
+    <LoadedView of={loaded} name="the liabilities">
+      {(assertion) => (
         <>
           <Fields
             rows={[
@@ -101,6 +95,6 @@ function LiabilitiesSection() {
           />
         </>
       )}
-    </Section>
+    </LoadedView>
   )
 }

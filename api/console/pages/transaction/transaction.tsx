@@ -153,8 +153,8 @@ function ReceiptView({ given, txnId, transaction }: ReceiptSectionProps & { read
       <VerifyButton
         label="Verify the receipt"
         subject={transaction}
-        verify={async () => {
-          const entries = await client.auditChain(receipt.account_id)
+        verify={async (signal) => {
+          const entries = await client.auditChain(receipt.account_id, { signal })
           return receiptFinding(given, keySet, { entries, shown: transaction, txnId })
         }}
       />

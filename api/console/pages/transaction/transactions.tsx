@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { TransactionSummary } from '../../../client/index.ts'
 import { Choice, Field } from '../../parts/field.tsx'
-import { Empty, Page, Section } from '../../parts/page.tsx'
+import { Page, Section } from '../../parts/page.tsx'
 import { PagedTable, Table } from '../../parts/table.tsx'
 import { transactionIn } from '../../parts/event-transaction.ts'
 import { useFeed } from '../../parts/use-feed.ts'
-import { totalText, usePages } from '../../parts/use-pages.ts'
+import { useList } from '../../parts/use-pages.ts'
 import { hrefOf, type Place } from '../../session/place.ts'
-import { useSession } from '../../session/session.ts'
 import { goTo } from '../../session/use-place.ts'
 import { type Filter, filterIn, type FilterName, fitsFilter, queryOf } from './filter.ts'
 import { TRANSACTION_COLUMNS } from './transaction-columns.tsx'
@@ -99,34 +98,21 @@ function LiveTransactions({ filter }: { readonly filter: Filter }) {
       intro="Transactions appear as they become final, the last 100 of them. Filters of amounts and days do not apply here."
     >
       {state === 'failed' && <p class="notice warn">The stream of events ended. Stop following, and follow again.</p>}
-      {rows.length === 0 ? (
-        <Empty>Waiting for the next transaction …</Empty>
-      ) : (
-        <Table
-          caption="Live transactions"
-          columns={TRANSACTION_COLUMNS}
-          rows={rows}
-          keyOf={({ txn_id: id, status }) => `${id} ${status}`}
-        />
-      )}
+      <Table
+        caption="Live transactions"
+        columns={TRANSACTION_COLUMNS}
+        rows={rows}
+        keyOf={({ txn_id: id, status }) => `${id} ${status}`}
+        empty="Waiting for the next transaction …"
+      />
     </Section>
   )
 }
 
 /** Also of one account, on its page. */
 export function TransactionList({ filter }: { readonly filter: Filter }) {
-  const { client } = useSession()
   const query = queryOf(filter)
-  const paged = usePages(
-    async (pageToken, signal) => {
-      const page = await client.call('listTransactions', {
-        query: { ...query, page_size: 25, ...(pageToken === undefined ? {} : { page_token: pageToken }) },
-        signal,
-      })
-      return { rows: page.transactions, next: page.next_page_token, total: totalText(page) }
-    },
-    [client, JSON.stringify(query)],
-  )
+  const paged = useList('listTransactions', { query }, 25)
   return (
     <PagedTable
       name="the transactions"

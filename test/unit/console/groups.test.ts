@@ -1,0 +1,136 @@
+/** Settlement groups: receipts and the hash of the terms prove the legs, and the log gives the groups that ended. */
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import {
+  type Event,
+  type EventList,
+  type GroupLeg,
+  type SettlementGroup,
+  termsHash,
+} from '../../../api/client/index.ts'
+import { readLog, withNewest } from '../../../api/console/pages/group/ended-groups.ts'
+import { groupFinding } from '../../../api/console/proofs/group-finding.ts'
+import { ownKeys, receiptsOf, signedReceipt } from './signed-receipts.ts'
+
+describe('the legs of a group', () => {
+  const leg: GroupLeg = {
+    account_id: 'alice',
+    type: 'debit',
+    amount: '5',
+    token_id: 'GOLD',
+    leg_status: 'completed',
+    txn_id: 't1',
+  }
+  const group = {
+    group_id: 'g',
+    expected_legs: 1,
+    legs: [leg],
+    terms_hash: null,
+    created_at: '2026-11-29T12:00:00.000Z',
+    due_at: '2026-11-29T12:15:00.000Z',
+  } as object as SettlementGroup
+  const signedLeg = signedReceipt({ txn_id: 't1', type: 'debit', amount: '5', token_id: 'GOLD', group_id: 'g' })
+
+  test('verify by their receipts', async () => {
+    expect(await groupFinding(group, ownKeys, receiptsOf(signedLeg))).toMatchObject({ outcome: 'verified' })
+  })
+
+  test('are tampered with if one differs from its receipt', async () => {
+    const changed = { ...group, legs: [{ ...leg, amount: '6' }] }
+    expect(await groupFinding(changed, ownKeys, receiptsOf(signedLeg))).toMatchObject({
+      outcome: 'tampered',
+      problem: 'Leg 1 (t1): its amount is not that of its receipt.',
+    })
+    expect(await groupFinding({ ...group, group_id: 'h' }, ownKeys, receiptsOf(signedLeg))).toMatchObject({
+      problem: expect.stringContaining('its group'),
+    })
+  })
+
+  test('are tampered with if the page leaves out a receiver', async () => {
+    const transfer = signedReceipt({ ...signedLeg.receipt, to_account_id: 'bob' } as object as JsonObject)
+    expect(await groupFinding(group, ownKeys, receiptsOf(transfer))).toMatchObject({
+      outcome: 'tampered',
+      problem: 'Leg 1 (t1): its to_account_id is not that of its receipt.',
+    })
+  })
+
+  test.for([
+    ['as they are shown', { token_id: 'GOLD' }, 'GOLD'],
+    ['without their own unit', {}, 'BASE'],
+  ] as const)('have the hash of the terms, %s', async ([, asset, shown]) => {
+    const terms = { account_id: 'alice', type: 'debit', amount: '5', ...asset } as const
+    const hash = await termsHash({ groupId: 'g', legs: [terms], timeoutSeconds: 900 })
+    const agreed = { ...group, terms_hash: hash, legs: [{ ...leg, token_id: shown }] }
+    const signed = signedReceipt({ ...signedLeg.receipt, token_id: shown } as object as JsonObject)
+    expect(await groupFinding(agreed, ownKeys, receiptsOf(signed))).toMatchObject({
+      outcome: 'verified',
+      proved: expect.arrayContaining([`These legs have the hash of the terms, ${hash}.`]),
+    })
+    const later = { ...agreed, due_at: '2026-11-29T12:16:00.000Z' }
+    expect(await groupFinding(later, ownKeys, receiptsOf(signed))).toMatchObject({
+      unproved: expect.arrayContaining([expect.stringContaining('have the hash of the terms')]),
+    })
+  })
+
+  test('are tampered with if one failed and the page shows it as completed', async () => {
+    const failed = signedReceipt({ ...signedLeg.receipt, status: 'failed' } as object as JsonObject)
+    expect(await groupFinding(group, ownKeys, receiptsOf(failed))).toMatchObject({
+      outcome: 'tampered',
+      problem: 'Leg 1 (t1): its status is not that of its receipt.',
+    })
+    const shown = { ...group, legs: [{ ...leg, leg_status: 'failed' as const }] }
+    expect(await groupFinding(shown, ownKeys, receiptsOf(failed))).toMatchObject({ outcome: 'verified' })
+  })
+
+  test('say how many of them have a receipt', async () => {
+    const { txn_id: _, ...open } = leg
+    const half = { ...group, expected_legs: 3, legs: [leg, { ...open, leg_status: 'expected' as const }] }
+    expect(await groupFinding(half, ownKeys, receiptsOf(signedLeg))).toMatchObject({
+      outcome: 'verified',
+      proved: expect.arrayContaining(['Receipts prove 1 of 3 legs.']),
+      unproved: expect.arrayContaining([
+        expect.stringContaining('Leg 2:'),
+        expect.stringContaining('1 more legs'),
+        expect.stringContaining('the group has none'),
+      ]),
+    })
+  })
+
+  test('prove nothing while none is final', async () => {
+    const { txn_id: _, ...open } = leg
+    const waiting = { ...group, legs: [{ ...open, leg_status: 'expected' as const }] }
+    expect(await groupFinding(waiting, ownKeys, receiptsOf())).toMatchObject({ outcome: 'unproved' })
+  })
+})
+
+describe('the groups that ended', () => {
+  const event = (id: string): Event => ({ id }) as object as Event
+  const page = (next: string, ...ids: readonly string[]): EventList =>
+    ({ events: ids.map(event), next_cursor: next }) as object as EventList
+
+  /** A log by cursor: the last page has its own cursor. */
+  const logOf =
+    (...pages: readonly EventList[]) =>
+    (cursor: string) =>
+      Promise.resolve(pages[Number(cursor)] ?? page(cursor))
+
+  test('are read to the end of the log, over pages without events', async () => {
+    const { rows, next } = await readLog(undefined, logOf(page('1', 'one'), page('2'), page('3'), page('3', 'two')))
+    expect({ ids: rows.map(({ id }) => id), next }).toEqual({ ids: ['one', 'two'], next: '' })
+  })
+
+  test('are read on from where a long log was left', async () => {
+    const long = logOf(...Array.from({ length: 15 }, (_, index) => page(String(index + 1), `e${index}`)))
+    const first = await readLog(undefined, long)
+    expect(first.rows).toHaveLength(10)
+    const rest = await readLog(first.next, long)
+    expect({ count: rest.rows.length, next: rest.next }).toEqual({ count: 5, next: '' })
+  })
+
+  test('are shown newest first, each once', () => {
+    const value = { rows: [event('a'), event('b')], next: '' }
+    const paged = { loaded: { state: 'done', value }, more: undefined, isLoadingMore: false, reload: () => {} } as const
+    const { loaded } = withNewest(paged, [event('c'), event('b')])
+    expect(loaded).toMatchObject({ value: { rows: [{ id: 'c' }, { id: 'b' }, { id: 'a' }] } })
+  })
+})
