@@ -1,4 +1,4 @@
-/** What a page shows of data while it loads, and after. */
+/** Data of a page, from the start of its load. */
 export type Loaded<Value> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly error: unknown }

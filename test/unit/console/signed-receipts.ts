@@ -1,4 +1,4 @@
-/** What the findings of the console are made of: examples of the interface, and receipts that any test can sign. */
+/** Data of the findings: examples of the interface, and receipts that any test can sign. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { KeySet, Receipt } from '../../../api/client/index.ts'
