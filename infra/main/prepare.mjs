@@ -125,7 +125,8 @@ function refuseMissing() {
 
 function buildFits(target) {
   const stampPath = join(dist, target.stamp)
-  if (!existsSync(stampPath) || !existsSync(join(dist, 'infra', 'main', 'ledger.js'))) return false
+  const built = [target.stamp, 'infra/main/ledger.js', 'console/console.js', 'console/console.css']
+  if (!built.every((name) => existsSync(join(dist, name)))) return false
   const builtMs = statSync(stampPath).mtimeMs
   const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', target.config].map((name) =>
     join(root, name),
@@ -139,7 +140,7 @@ function sourcesBelow(directory) {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) return sourcesBelow(path)
-    return /\.(tsx?|css|json)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : []
+    return /\.(tsx?|mjs|css|json)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : []
   })
 }
 

@@ -1,6 +1,15 @@
 /** A checkout whose npm omits the programs for this system gets them, or one line that names the missing ones. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -80,19 +89,45 @@ test('packages that npm still did not install are named in one line, for this sy
   ])
 })
 
-test('a checkout without the programs does not count as ready', () => {
-  const build = join(checkout, 'dist', 'infra', 'main')
-  mkdirSync(build, { recursive: true })
+/** Writes a build, and installs these packages. */
+function build(packages: readonly string[]): void {
+  const built = join(checkout, 'dist')
+  for (const folder of ['infra/main', 'console']) mkdirSync(join(built, folder), { recursive: true })
   for (const file of ['tsconfig.json', 'tsconfig.build.json']) writeFileSync(join(checkout, file), '{}')
   for (const folder of ['runtime', 'actors', 'api']) mkdirSync(join(checkout, folder))
-  writeFileSync(join(build, 'ledger.js'), 'exports.main = () => 7')
-  writeFileSync(join(checkout, 'dist', '.built'), '')
-  const withoutPrograms = Object.fromEntries(Object.entries(PACKAGES).filter(([path]) => PLAIN.includes(path)))
-  const installed = join(checkout, 'node_modules', '.package-lock.json')
-  writeFileSync(installed, JSON.stringify({ packages: withoutPrograms }))
-  expect(start([...PLAIN, COMPILER, POSTGRES])).toEqual({
-    status: 7,
-    lines: ['Installing the dependencies (npm ci) ...'],
-  })
-  expect(start([...PLAIN, COMPILER, POSTGRES])).toEqual({ status: 7, lines: [''] })
+  writeFileSync(join(built, 'infra', 'main', 'ledger.js'), 'exports.main = () => 7')
+  for (const file of ['console.js', 'console.css']) writeFileSync(join(built, 'console', file), '')
+  writeFileSync(join(built, '.built'), '')
+  const installed = Object.fromEntries(
+    Object.entries(PACKAGES).filter(([path]) => packages.some((name) => path.endsWith(name))),
+  )
+  writeFileSync(join(checkout, 'node_modules', '.package-lock.json'), JSON.stringify({ packages: installed }))
+}
+
+const ALL = [...PLAIN, COMPILER, POSTGRES]
+
+test('a checkout without the programs does not count as ready', () => {
+  build(PLAIN)
+  expect(start(ALL)).toEqual({ status: 7, lines: ['Installing the dependencies (npm ci) ...'] })
+  expect(start(ALL)).toEqual({ status: 7, lines: [''] })
 })
+
+test.for(['infra/main/ledger.js', 'console/console.js', 'console/console.css'])(
+  'a checkout whose build lacks %s is built',
+  (file) => {
+    build(ALL)
+    rmSync(join(checkout, 'dist', file))
+    expect(start(ALL).lines[0]).toBe('Building ...')
+  },
+)
+
+test.for(['api/console.tsx', 'api/style.css', 'infra/main/build-console.mjs'])(
+  'a checkout in which %s is newer than its build is built',
+  (file) => {
+    build(ALL)
+    writeFileSync(join(checkout, file), '')
+    const later = statSync(join(checkout, 'dist', '.built')).mtimeMs / 1_000 + 10
+    utimesSync(join(checkout, file), later, later)
+    expect(start(ALL).lines[0]).toBe('Building ...')
+  },
+)
