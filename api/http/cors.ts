@@ -38,10 +38,10 @@ const MAX_AGE = '7200'
 
 export function createCors(origins: AllowedOrigins): Cors {
   const allowed = (http: Context): string | undefined => {
-    const origin = http.req.header('origin')
-    if (origin === undefined) return undefined
+    // Also without an origin: a cache may give the response to a page.
     if (origins === 'any') return '*'
-    return origins.includes(origin) ? origin : undefined
+    const origin = http.req.header('origin')
+    return origin !== undefined && origins.includes(origin) ? origin : undefined
   }
   // The response depends on the origin also if the request names none.
   const vary: Readonly<Record<string, string>> = origins === 'any' || origins.length === 0 ? {} : { vary: 'origin' }

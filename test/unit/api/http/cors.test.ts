@@ -76,6 +76,17 @@ describe('CORS', () => {
     expect((await edge.get('/healthz')).headers.get('vary')).toBe('origin')
     expect((await edge.get('/docs')).headers.get('vary')).toBe('accept-encoding, origin')
   })
+
+  test('the response is the same with and without an origin where every origin is allowed', async () => {
+    const edge = edgeFor('any')
+    for (const path of ['/healthz', '/docs']) {
+      const [without, within] = [await edge.get(path), await edge.get(path, undefined, { origin: PAGE })]
+      const names = ['vary', 'access-control-allow-origin', 'access-control-expose-headers']
+      const headersOf = ({ headers }: Response) => names.map((name) => headers.get(name))
+      expect(headersOf(without)).toEqual(headersOf(within))
+      expect(without.headers.get('access-control-allow-origin')).toBe('*')
+    }
+  })
 })
 
 test('OPTIONS lists the methods of a resource without a token; an unknown path is 404', async () => {
