@@ -50,6 +50,7 @@ import {
 import { createStreamPlaces } from './http/stream-places.ts'
 import type { Operation } from './endpoint/operation.ts'
 import { TAGS } from './openapi/tags.ts'
+import { isServedBy } from './routes/service/console.ts'
 import { WEBHOOK_TEST_SLOTS } from './routes/webhooks/test-webhook.ts'
 
 type Authorize = (http: Context) => Promise<Result<Grant, Problem>>
@@ -67,7 +68,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   const measured = metrics === undefined ? undefined : { metrics, clock }
   const cors = createCors(settings.corsOrigins)
   const frame = createFrame({ random, log, errorBase, cors, measured })
-  for (const endpoint of TAGS.flatMap(({ endpoints }) => endpoints)) {
+  for (const endpoint of TAGS.flatMap(({ endpoints }) => endpoints).filter(isServedBy(settings))) {
     const { changes, method, path } = endpoint
     const served = { context, authorize, query: { path, query: queryNames(endpoint) } }
     const failed = changes === undefined ? undefined : withOutcome('unknown')
@@ -88,7 +89,7 @@ function contextOf(dependencies: EdgeDependencies, accessTokens: AccessTokens): 
   const { clock, log, pageTokenKey, random, reads, settings } = dependencies
   return {
     ...dependencies,
-    contents: interfaceContents(settings.errorBase),
+    contents: interfaceContents(settings),
     tokens: createPageTokens(pageTokenKey),
     newGroupId: createGroupIds(random, pageTokenKey),
     preferWait: createPreferWait(clock),

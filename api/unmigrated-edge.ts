@@ -14,7 +14,7 @@ import { unavailableProblem } from './endpoint/refusals.ts'
 import { queryOf } from './http/query.ts'
 import { isVersioned, requestPath } from './http/request-path.ts'
 import { type PublicContext, type PublicEndpoint, queryNames } from './endpoint/route.ts'
-import { getConsole, getConsoleAsset } from './routes/service/console.ts'
+import { getConsole, getConsoleAsset, isServedBy } from './routes/service/console.ts'
 import { getDocs, getDocsAsset, getGuide, getGuides, getPlainDocs } from './routes/service/docs.ts'
 import { getErrorList, getErrorPage } from './routes/service/error-page.ts'
 import { getHealth } from './routes/service/health.ts'
@@ -40,7 +40,7 @@ export interface UnmigratedEdgeDependencies {
   readonly random: Random
   readonly log: Log
   readonly readiness: PublicContext['readiness']
-  readonly settings: Pick<EdgeSettings, 'errorBase' | 'environment' | 'corsOrigins'>
+  readonly settings: Pick<EdgeSettings, 'errorBase' | 'environment' | 'corsOrigins' | 'pages'>
 }
 
 export function createUnmigratedEdge({ random, log, readiness, settings }: UnmigratedEdgeDependencies): Hono {
@@ -50,9 +50,9 @@ export function createUnmigratedEdge({ random, log, readiness, settings }: Unmig
   const context: PublicContext = {
     readiness,
     settings: { environment: settings.environment, ledgerId: null },
-    contents: interfaceContents(settings.errorBase),
+    contents: interfaceContents(settings),
   }
-  for (const endpoint of ENDPOINTS) {
+  for (const endpoint of ENDPOINTS.filter(isServedBy(settings))) {
     const { method, path } = endpoint
     const known = { path, query: queryNames(endpoint) }
     app.on(method, path, (http) =>

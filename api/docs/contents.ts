@@ -1,6 +1,7 @@
-/** The document and the pages, ready to be sent. They follow from where problems are explained, and from nothing else. */
+/** The document and the pages, ready to be sent. They follow from two settings, and from nothing else. */
 import { createHash } from 'node:crypto'
 import type { InterfaceContents } from '../endpoint/route.ts'
+import type { EdgeSettings } from '../http/dependencies.ts'
 import { createKnownContent, type KnownContent } from '../http/known-content.ts'
 import { createMadeOnce } from '../http/made-once.ts'
 import { pageHeaders } from '../http/page-headers.ts'
@@ -13,30 +14,36 @@ import { PAGE_STYLE } from './page-style.ts'
 import { createDocsAssets, createReferencePage } from './reference.ts'
 import { SITE_HEADERS } from './site.ts'
 
-let made: { readonly errorBase: string; readonly contents: InterfaceContents } | undefined
+type ContentSettings = Pick<EdgeSettings, 'errorBase' | 'pages'>
+
+let made: { readonly key: string; readonly contents: InterfaceContents } | undefined
 
 /** Made once a process, because it is made of much and every edge that is created wants it. */
-export function interfaceContents(errorBase: string): InterfaceContents {
-  if (made?.errorBase !== errorBase) made = { errorBase, contents: make(errorBase) }
+export function interfaceContents({ errorBase, pages }: ContentSettings): InterfaceContents {
+  const key = [errorBase, ...pages].join(' ')
+  if (made?.key !== key) made = { key, contents: make({ errorBase, pages }) }
   return made.contents
 }
 
 /** Pages are made at their first request. */
-function make(errorBase: string): InterfaceContents {
+function make({ errorBase, pages: served }: ContentSettings): InterfaceContents {
   const document = createOpenApiDocument(errorBase)
-  const assets = createDocsAssets()
+  const hasForm = served.includes('docs')
+  const assets = createDocsAssets(hasForm)
   const consoleAssets = createConsoleAssets()
   const pages = createMadeOnce<KnownContent>()
+  const plainPage = (): Promise<KnownContent> =>
+    pages('plain', async () => plainContent(createDocumentationPage(document)))
   const errorPage = async (make: (stylesheet: string) => string): Promise<KnownContent> =>
     htmlContent(make(await assets.urlOf('docs.css')), SITE_HEADERS)
   return {
-    startPage: '/console',
+    startPage: served.includes('console') ? '/console' : '/docs',
     document: createKnownContent('application/json', JSON.stringify(document)),
     assets,
     console: () => pages('console', () => createConsolePage(consoleAssets)),
     consoleAssets,
-    reference: () => pages('reference', () => createReferencePage(assets)),
-    plainPage: () => pages('plain', async () => plainContent(createDocumentationPage(document))),
+    reference: hasForm ? () => pages('reference', () => createReferencePage(assets)) : plainPage,
+    plainPage,
     guides: () => pages('guides', () => createGuideList(assets)),
     async guide(slug) {
       const guide = guideOf(slug)

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createKnownContent, type KnownContent } from '../http/known-content.ts'
 import { pageHeaders } from '../http/page-headers.ts'
-import { createStaticFiles, type StaticFiles } from '../http/static-files.ts'
+import { createStaticFiles, type FileSource, type StaticFiles } from '../http/static-files.ts'
 import { html } from './page-markup.ts'
 import { sitePage } from './site.ts'
 import { SITE_STYLE } from './site-style.ts'
@@ -39,15 +39,15 @@ const CONFIGURATION = {
 }
 const SCRIPT = `Scalar.createApiReference('#reference', ${JSON.stringify(CONFIGURATION)})\n`
 
-/** The files that the pages under `/docs` load. */
-export function createDocsAssets(): StaticFiles {
+/** The files that the pages under `/docs` load; without scripts unless the reference page has its form. */
+export function createDocsAssets(hasForm: boolean): StaticFiles {
+  const scripts: readonly (readonly [string, FileSource])[] = [
+    ['scalar.js', readScalar],
+    ['reference.js', () => Promise.resolve(Buffer.from(SCRIPT))],
+  ]
   return createStaticFiles(
     '/docs/assets',
-    new Map([
-      ['scalar.js', readScalar],
-      ['reference.js', () => Promise.resolve(Buffer.from(SCRIPT))],
-      ['docs.css', () => Promise.resolve(Buffer.from(SITE_STYLE))],
-    ]),
+    new Map([...(hasForm ? scripts : []), ['docs.css', () => Promise.resolve(Buffer.from(SITE_STYLE))]]),
   )
 }
 

@@ -76,11 +76,17 @@ export interface SecretVerifier {
   readonly verify: (record: ClientRecord | undefined, secret: string, address: string) => Promise<boolean>
 }
 
+/** Pages with scripts, which an operator may switch off: the console, and the form in `/docs` that sends requests. */
+export const SCRIPTED_PAGES = ['console', 'docs'] as const
+export type ScriptedPage = (typeof SCRIPTED_PAGES)[number]
+
 export interface EdgeSettings {
   /** Where the types of problems are explained, without a slash at the end. */
   readonly errorBase: string
   readonly environment: 'sandbox' | 'production'
   readonly corsOrigins: AllowedOrigins
+  /** The pages that are served. Without `docs`, `/docs` is the page without scripts. */
+  readonly pages: readonly ScriptedPage[]
   readonly ledgerId: string
   readonly accessTokenTtlMs: number
   readonly refreshTokenTtlMs: number

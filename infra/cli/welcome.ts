@@ -17,8 +17,7 @@ export function welcome({ addresses, ledgerId, startClients }: RunningLedger, co
   )
   return `
 The ledger is ready: ${addresses.join(', ')}
-  console: ${address}/console
-  ledger ${ledgerId}, ${configuration.environment}, data in ${configuration.dataDir}
+${configuration.pages.includes('console') ? `  console: ${address}/console\n` : ''}  ledger ${ledgerId}, ${configuration.environment}, data in ${configuration.dataDir}
 
 ${clientsTitle(startClients)}:
 ${lines.length === 0 ? '  none' : lines.join('\n')}

@@ -102,6 +102,8 @@ function configurationOf(variables: Variables, cwd: string) {
     metrics: metricsOf(variables),
     /** Origins whose pages may use the API from a browser. */
     corsOrigins,
+    /** Pages with scripts that edges serve. */
+    pages: variables.LEDGER_PAGES,
     /** Proxies whose X-Forwarded-For is trusted. */
     trustedProxies: variables.LEDGER_TRUSTED_PROXIES ?? [],
     /** Addresses that webhooks may be sent to in production, besides public ones. */

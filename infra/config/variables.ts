@@ -1,5 +1,6 @@
 /** The variables of the environment, with the allowed values of each. */
 import * as v from 'valibot'
+import { SCRIPTED_PAGES, type ScriptedPage } from '../../api/http/dependencies.ts'
 import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { addressRanges } from '../system/address-ranges.ts'
@@ -42,6 +43,15 @@ const origins = v.pipe(
   ),
   v.transform((text) => (text === '*' ? ('any' as const) : text.split(',').map((one) => one.trim()))),
 )
+
+const PAGES_RULE = `none, or some of ${SCRIPTED_PAGES.join(', ')} with commas between them`
+
+/** Each page once. */
+const pages = readBy((text): Result<readonly ScriptedPage[], string> => {
+  const names = text === 'none' ? [] : text.split(',').map((one) => one.trim())
+  const known = SCRIPTED_PAGES.filter((page) => names.includes(page))
+  return known.length === names.length ? ok(known) : refuse(PAGES_RULE)
+})
 
 const MASTER_KEY = '32 bytes in base64url (openssl rand -base64 32 makes some)'
 
@@ -86,6 +96,7 @@ export const variablesSchema = v.object({
   LEDGER_TRUSTED_PROXIES: v.optional(addressRanges),
   LEDGER_WEBHOOK_ALLOW: v.optional(addressRanges),
   LEDGER_CORS_ORIGINS: v.optional(origins),
+  LEDGER_PAGES: v.optional(pages, SCRIPTED_PAGES.join(',')),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
 })
 

@@ -140,12 +140,12 @@ interface EdgeSecrets extends LedgerSecrets {
 }
 
 function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
-  const { corsOrigins, environment, errorBase } = configuration
+  const { corsOrigins, environment, errorBase, pages } = configuration
   return createUnmigratedEdge({
     random,
     log,
     readiness: () => Promise.resolve({ ready: false, checks: { ledger: false } }),
-    settings: { corsOrigins, environment, errorBase },
+    settings: { corsOrigins, environment, errorBase, pages },
   })
 }
 
@@ -159,7 +159,7 @@ async function createApp(
   watching: Watching,
 ): Promise<{ readonly app: EdgeApp } & Pick<Webhooks, 'stopDeliveries'>> {
   const { configuration, url, log, service, clock, random } = context
-  const { corsOrigins, environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
+  const { corsOrigins, environment, errorBase, pages, accessTokenTtlMs, refreshTokenTtlMs } = configuration
   const { ledgerId, shardCount } = ledger
   const { shardOf, vault, derive } = secrets
   const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
@@ -215,7 +215,7 @@ async function createApp(
     ...READERS,
     pageTokenKey: derive('page-tokens'),
     refreshTokenKey: derive('refresh-tokens'),
-    settings: { corsOrigins, errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
+    settings: { corsOrigins, errorBase, environment, pages, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
     readiness,
   })
   return { app, stopDeliveries }

@@ -1,8 +1,15 @@
 /** GET /console: the console, and the files that it loads. */
 import { IF_NONE_MATCH } from '../../endpoint/parameters.ts'
+import type { Operation } from '../../endpoint/operation.ts'
 import { pathValue, type PublicEndpoint } from '../../endpoint/route.ts'
+import type { EdgeSettings } from '../../http/dependencies.ts'
 import { notFound } from '../../http/problem.ts'
 import { PAGE_ANSWERS } from './page-answers.ts'
+
+/** An edge without the console has no resource at its paths. */
+export function isServedBy({ pages }: Pick<EdgeSettings, 'pages'>): (endpoint: Pick<Operation, 'path'>) => boolean {
+  return ({ path }) => pages.includes('console') || (path !== getConsole.path && path !== getConsoleAsset.path)
+}
 
 export const getConsole: PublicEndpoint = {
   id: 'getConsole',

@@ -13,8 +13,8 @@ const clients: readonly BootstrapClient[] = (['admin', 'transactor'] as const).m
 }))
 const SECRETS = clients.map(({ clientSecret }) => clientSecret)
 
-function messageFor(file: string | undefined, made: boolean): string {
-  const configuration = { environment: 'sandbox', dataDir: '/srv/ledger' } as Configuration
+function messageFor(file: string | undefined, made: boolean, pages: Configuration['pages'] = ['console']): string {
+  const configuration = { environment: 'sandbox', dataDir: '/srv/ledger', pages } as Configuration
   const ledger = { addresses: ['http://127.0.0.1:8080'], ledgerId: 'one', startClients: { clients, file, made } }
   return welcome(ledger, configuration)
 }
@@ -38,4 +38,9 @@ test('secrets of the operator are never printed', () => {
   const text = messageFor(undefined, false)
   for (const secret of SECRETS) expect(text).not.toContain(secret)
   expect(text).toContain('Clients of LEDGER_BOOTSTRAP_CLIENTS:')
+})
+
+test('the console is named unless it is switched off', () => {
+  expect(messageFor(undefined, false)).toContain('\n  console: http://127.0.0.1:8080/console\n  ledger one,')
+  expect(messageFor(undefined, false, ['docs'])).toContain('http://127.0.0.1:8080\n  ledger one,')
 })

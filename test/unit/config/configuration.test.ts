@@ -57,6 +57,18 @@ test('addresses of webhooks are ranges, and anything else is refused', () => {
   ])
 })
 
+test('pages with scripts are a list, and all of them by default', () => {
+  expect(read({}).pages).toEqual(['console', 'docs'])
+  expect(read({ LEDGER_PAGES: 'docs, console' }).pages).toEqual(['console', 'docs'])
+  expect(read({ LEDGER_PAGES: 'console' }).pages).toEqual(['console'])
+  expect(read({ LEDGER_PAGES: 'none' }).pages).toEqual([])
+  for (const text of ['docs,none', 'swagger', 'console,console', ',']) {
+    expect(problems({ LEDGER_PAGES: text })).toEqual([
+      `LEDGER_PAGES is "${text}": it must be none, or some of console, docs with commas between them.`,
+    ])
+  }
+})
+
 test('metrics need a port, and use the loopback address by default', () => {
   expect(read({ LEDGER_METRICS_HOST: '10.0.0.1' }).metrics).toBeUndefined()
   expect(read({ LEDGER_METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 })

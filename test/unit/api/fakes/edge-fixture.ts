@@ -1,6 +1,7 @@
 /** An edge over in-memory fakes. Tests set the state of the fakes and read the calls that they received. */
 import { emptyHistory, type FakeHistory, fakeHistoryReads } from './fake-balance-history.ts'
 import { createFakeServiceKeys } from './fake-service-keys.ts'
+import { SANDBOX_SETTINGS } from './sandbox-settings.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { LegHold } from '../../../../actors/account/state.ts'
 import { expect } from 'vitest'
@@ -187,14 +188,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     (event: string, fields: LogFields = {}): void =>
       void log.push({ level, event, fields })
   let randomCalls = 0
-  const settings: EdgeSettings = {
-    errorBase: 'https://ledger.example/errors',
-    environment: 'sandbox',
-    corsOrigins: 'any',
-    ledgerId: LEDGER_ID,
-    accessTokenTtlMs: HOUR_MS,
-    refreshTokenTtlMs: 30 * 24 * HOUR_MS,
-  }
+  const settings: EdgeSettings = { ...SANDBOX_SETTINGS, ledgerId: LEDGER_ID }
   const dependencies: EdgeDependencies = {
     gateway,
     reads,

@@ -148,7 +148,12 @@ describe('before the ledger was created', () => {
     random: { hex: (size) => 'a'.repeat(2 * size), integer: () => 0 },
     log: { info: () => {}, warn: () => {}, error: () => {} },
     readiness: async () => ({ ready: false, checks: { migrated: false } }),
-    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox', corsOrigins: 'any' },
+    settings: {
+      errorBase: 'https://ledger.example/errors',
+      environment: 'sandbox',
+      corsOrigins: 'any',
+      pages: ['console', 'docs'],
+    },
   })
 
   test('D15: every request under /v1 is 503 ERR_NO_SHARDS, with or without a token', async () => {
