@@ -1,8 +1,9 @@
 /**
  * Access tokens of one client of the ledger.
  *   T1. A token is renewed shortly before it expires. Callers share one renewal.
- *   T2. A refresh token is sent once. If the ledger refuses it, the tokens that another process saved are used. Otherwise
- *       the credentials are used, also if the response was lost.
+ *   T2. A refresh token is sent once, and not if another process has saved newer tokens: they are used. They are also used
+ *       if the ledger refuses it. Otherwise the credentials are used, also if the response was lost.
+ *   T3. New tokens are used even if they cannot be saved.
  */
 import type { Tokens as TokenReply } from './generated/api-types.ts'
 import { isLedgerError, LedgerError } from './ledger-error.ts'
@@ -19,7 +20,7 @@ export interface Tokens {
   readonly renewAtMs: number
 }
 
-/** Keeps tokens between runs of a program. */
+/** Keeps tokens between runs of a program. A save that fails is ignored: the next run gets new tokens. */
 export interface TokenStore {
   readonly load: () => Tokens | undefined | Promise<Tokens | undefined>
   readonly save: (tokens: Tokens) => void | Promise<void>
@@ -76,20 +77,26 @@ export class AccessTokens {
   }
 
   private async renew(): Promise<Tokens> {
+    const isReplaced = await this.hasNewer()
     const { tokens } = this
+    if (isReplaced && tokens !== undefined && this.options.nowMs() < tokens.renewAtMs) return tokens
     if (tokens?.refreshToken === undefined) return this.keep(await this.withCredentials())
     try {
       return await this.keep(await this.issued({ grant_type: 'refresh_token', refresh_token: tokens.refreshToken }))
     } catch (error) {
       const isRefused = isLedgerError(error) && error.status === UNAUTHORIZED
-      const saved = isRefused ? await this.options.store?.load() : undefined
-      if (saved !== undefined && saved.accessToken !== tokens.accessToken) {
-        this.tokens = saved
-        return saved
-      }
+      if (isRefused && (await this.hasNewer()) && this.tokens !== undefined) return this.tokens
       if (this.options.credentials === undefined) throw error
       return this.keep(await this.withCredentials())
     }
+  }
+
+  /** Whether another process has saved newer tokens, which are then the present ones. */
+  private async hasNewer(): Promise<boolean> {
+    const saved = await this.options.store?.load()
+    if (saved === undefined || saved.renewAtMs <= (this.tokens?.renewAtMs ?? 0)) return false
+    this.tokens = saved
+    return true
   }
 
   private withCredentials(): Promise<Tokens> {
@@ -113,7 +120,11 @@ export class AccessTokens {
 
   private async keep(tokens: Tokens): Promise<Tokens> {
     this.tokens = tokens
-    await this.options.store?.save(tokens)
+    try {
+      await this.options.store?.save(tokens)
+    } catch {
+      // T3.
+    }
     return tokens
   }
 }

@@ -25,3 +25,14 @@ export const SYSTEM_CLOCK: Clock = {
     }),
   random: () => Math.random(),
 }
+
+/** The work, which goes on, or a rejection with the reason of the signal as soon as it aborts. */
+export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

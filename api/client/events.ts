@@ -1,10 +1,11 @@
 /**
  * Follows the event log over server-sent events.
  *   E1. After a lost connection, or the end of an access token, it continues behind the last event that it gave.
+ *       An outage of the ledger does not end it. It waits as long as `Retry-After` says, at most 60 s.
  *   E2. A connection on which nothing arrives is given up: the ledger sends a comment every 15 s.
  */
 import type { Event } from './generated/api-types.ts'
-import type { Http } from './http.ts'
+import { type Http, PASSING_REFUSALS } from './http.ts'
 import { isLedgerError, LedgerError } from './ledger-error.ts'
 
 export interface EventFilter {
@@ -35,6 +36,7 @@ const SERVER_ERROR = 500
 const SILENCE_MS = 45_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
+const LONGEST_RETRY_AFTER_MS = 60_000
 
 /** Ends only with the signal, whose reason it throws, or with the `return` of a loop. Throws LedgerError for a refusal. */
 export async function* followEvents(
@@ -56,6 +58,7 @@ export async function* followEvents(
       headers: { accept: 'text/event-stream' },
       signal: AbortSignal.any(signals),
     }
+    let leastMs = 0
     try {
       const response = await patiently(connection, http.stream(request))
       for await (const { id, data } of blocksOf(response, connection)) {
@@ -68,10 +71,11 @@ export async function* followEvents(
     } catch (error) {
       signal?.throwIfAborted()
       if (isLedgerError(error) && isFinal(error)) throw error
+      leastMs = isLedgerError(error) ? Math.min(error.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS) : 0
     } finally {
       connection.abort()
     }
-    await http.clock.sleep(pauseMs * (0.5 + http.clock.random() / 2), signal)
+    await http.clock.sleep(leastMs + pauseMs * (0.5 + http.clock.random() / 2), signal)
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
 }
@@ -91,7 +95,7 @@ async function endOfLog(http: Http, query: URLSearchParams, signal: AbortSignal 
 
 /** A refusal, or a response of something else. Anything else may pass. */
 function isFinal({ status }: LedgerError): boolean {
-  return status > 0 && status < SERVER_ERROR
+  return status > 0 && status < SERVER_ERROR && !PASSING_REFUSALS.has(status)
 }
 
 function eventOf(data: string): Event {

@@ -1,14 +1,16 @@
 /**
  * Sends requests to the ledger.
  *   H1. A request that failed without a verdict is sent again with the same bytes and the same key, if it takes effect at
- *       most once, with exponential back-off and jitter, and not before `Retry-After`.
+ *       most once, with exponential back-off and jitter, and not before `Retry-After`. So is one that the ledger did not
+ *       take for a reason that passes (408, 425, 429). A longer `Retry-After` than 60 s ends the attempts.
  *   H2. After a 401 a request is sent once more, with a new token.
  *   H3. Redirects are refused: no other address gets the token.
  *   H4. Once an attempt may have had an effect, the failure of the request has the outcome `unknown`: a later attempt says
  *       nothing about it.
+ *   H5. The failure has the idempotency key of the request.
  */
 import { AccessTokens, type Credentials, type TokenStore } from './access-tokens.ts'
-import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import { type Clock, SYSTEM_CLOCK, untilAborted } from './clock.ts'
 import type { Problem, Tokens as TokenReply } from './generated/api-types.ts'
 import { isLedgerError, LedgerError, type Outcome } from './ledger-error.ts'
 
@@ -18,6 +20,8 @@ export interface RetryPolicy {
   /** Bound of the first delay; it doubles with each attempt. Half of each delay is random. */
   readonly firstDelayMs: number
   readonly longestDelayMs: number
+  /** If the ledger says to wait longer, the request rejects at once, with `retryAfterMs`. 60 s by default. */
+  readonly longestRetryAfterMs: number
 }
 
 export interface HttpOptions {
@@ -56,11 +60,18 @@ export interface HttpReply<Body = unknown> {
   readonly body: Body
 }
 
-const DEFAULT_RETRY: RetryPolicy = { attempts: 6, firstDelayMs: 200, longestDelayMs: 10_000 }
+const DEFAULT_RETRY: RetryPolicy = {
+  attempts: 6,
+  firstDelayMs: 200,
+  longestDelayMs: 10_000,
+  longestRetryAfterMs: 60_000,
+}
 /** The ledger itself retries for 12 s at most. */
 const DEFAULT_TIMEOUT_MS = 20_000
 const UNAUTHORIZED = 401
 const SERVER_ERROR = 500
+/** Request Timeout, Too Early, Too Many Requests. */
+export const PASSING_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429])
 const NO_CONTENT = 204
 
 export class Http {
@@ -115,6 +126,18 @@ export class Http {
     request: HttpRequest,
     send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
   ): Promise<Result> {
+    try {
+      return await this.attempted(request, send)
+    } catch (error) {
+      const idempotencyKey = keyOf(request)
+      throw isLedgerError(error) && idempotencyKey !== undefined ? error.with({ idempotencyKey }) : error
+    }
+  }
+
+  private async attempted<Result>(
+    request: HttpRequest,
+    send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
+  ): Promise<Result> {
     let refused: string | undefined
     let isUncertain = false
     for (let attempt = 1; ; attempt += 1) {
@@ -130,21 +153,28 @@ export class Http {
           refused = token
           continue
         }
-        if (attempt >= this.retry.attempts || !mayRepeat(request, error)) {
-          throw isUncertain ? error.withOutcome('unknown') : error
+        const { retryAfterMs = 0 } = error
+        const isTooLong = retryAfterMs > this.retry.longestRetryAfterMs
+        if (attempt >= this.retry.attempts || isTooLong || !mayRepeat(request, error)) {
+          throw isUncertain ? error.with({ outcome: 'unknown' }) : error
         }
-        await this.clock.sleep(this.delayMs(attempt, error.retryAfterMs ?? 0), request.signal)
+        await this.clock.sleep(this.delayMs(attempt, retryAfterMs), request.signal)
       }
     }
   }
 
   /** Without a token the request is not sent. */
-  private async tokenFor({ method }: HttpRequest, refused: string | undefined, isUncertain: boolean): Promise<string> {
+  private async tokenFor(
+    { method, signal }: HttpRequest,
+    refused: string | undefined,
+    isUncertain: boolean,
+  ): Promise<string> {
     try {
-      return await this.tokens.token(refused)
+      // Other requests share the renewal: it goes on if this one is aborted.
+      return await untilAborted(this.tokens.token(refused), signal)
     } catch (error) {
       if (!isLedgerError(error)) throw error
-      throw error.withOutcome(isUncertain ? 'unknown' : method === 'GET' ? undefined : 'not_applied')
+      throw error.with({ outcome: isUncertain ? 'unknown' : method === 'GET' ? undefined : 'not_applied' })
     }
   }
 
@@ -177,8 +207,15 @@ export class Http {
 }
 
 function mayRepeat({ method, repeatable }: HttpRequest, { status, outcome }: LedgerError): boolean {
-  if (status !== 0 && status < SERVER_ERROR) return repeatable === true && outcome === 'unknown'
+  const isRefused = status !== 0 && status < SERVER_ERROR && !PASSING_REFUSALS.has(status)
+  if (isRefused) return repeatable === true && outcome === 'unknown'
   return method === 'GET' || repeatable === true || outcome === 'not_applied'
+}
+
+/** Of a registration in the header, of an order in the signed body. */
+export function keyOf({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): string | undefined {
+  const inBody = body !== undefined && 'idempotency_key' in body ? body.idempotency_key : undefined
+  return headers?.['idempotency-key'] ?? (typeof inBody === 'string' ? inBody : undefined)
 }
 
 function unreachable(base: string, { method }: HttpRequest, cause: unknown): LedgerError {

@@ -1,8 +1,6 @@
 /** The client of the ledger, for Node.js and browsers: published as `ledger/client`. */
 export { LedgerClient } from './ledger-client.ts'
 export type {
-  FinalGroup,
-  FinalTransaction,
   GroupOptions,
   LedgerClientOptions,
   RefundFields,
@@ -12,6 +10,7 @@ export type {
   WaitOptions,
 } from './ledger-client.ts'
 export type { Credentials, Tokens, TokenStore } from './access-tokens.ts'
+export type { FinalGroup, FinalTransaction } from './final-states.ts'
 export type { EventFilter, FollowedEvent } from './events.ts'
 export type { HttpReply, RetryPolicy } from './http.ts'
 export { exportJwk, exportPem, generateKey, importKey, thumbprint } from './signing/keys.ts'

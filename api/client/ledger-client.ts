@@ -1,3 +1,4 @@
+import { untilAborted } from './clock.ts'
 import { type EventFilter, followEvents, type FollowedEvent } from './events.ts'
 import type {
   Account,
@@ -23,13 +24,13 @@ import type {
   Submission,
   SubmissionReceipt,
   TokenRegistration,
-  Transaction,
   TransferRefund,
   TransferToAccount,
 } from './generated/api-types.ts'
-import { Http, type HttpOptions, type HttpReply } from './http.ts'
+import { type FinalGroup, type FinalTransaction, isFinal, isFinalGroup } from './final-states.ts'
+import { Http, type HttpOptions, type HttpReply, keyOf } from './http.ts'
 import { type AccountKey, signText } from './signing/keys.ts'
-import { LedgerError } from './ledger-error.ts'
+import { isLedgerError, LedgerError } from './ledger-error.ts'
 import {
   type AnyRequest,
   type Arguments,
@@ -68,18 +69,14 @@ export interface RegistrationOptions extends CallOptions {
 }
 
 export interface GroupOptions extends RegistrationOptions {
-  /** A UUID: random by default. */
+  /** A UUID: random by default. It is also the default of `idempotencyKey`, which a LedgerError has. */
   readonly groupId?: string
   /** 1 to 86,400: 900 by default. */
   readonly timeoutSeconds?: number
 }
 
-/** A transaction whose status no longer changes. */
-export type FinalTransaction = Transaction & { readonly status: 'completed' | 'failed' }
 /** A group with terms. Groups that only link transactions have none. */
 export type RegisteredGroup = SettlementGroup & AgreedGroup
-/** A group whose status no longer changes. */
-export type FinalGroup = SettlementGroup & { readonly status: 'settled' | 'reverted' | 'linked' }
 
 type WithoutType<Body> = Body extends unknown ? Omit<Body, 'type'> : never
 export type TransferFields = WithoutType<Unsigned<TransferToAccount | NftTransfer>>
@@ -113,13 +110,15 @@ export class LedgerClient {
    * Calls an operation of the OpenAPI document by its ID, and resolves with the body of the response. Rejects with
    * ERR_PAYLOAD_MISMATCH for the reply to another request with the same idempotency key: this request has no effect.
    */
-  async call<Id extends OperationId>(id: Id, ...args: Arguments<Id>): Promise<ReplyOf<Id>> {
-    const { status, headers, body } = await this.respond(id, ...args)
+  async call<Id extends OperationId>(id: Id, ...[request]: Arguments<Id>): Promise<ReplyOf<Id>> {
+    const sent = requestOf(id, request)
+    const { status, headers, body } = await this.http.request<ReplyOf<Id>>(sent)
     if (headers.get('idempotency-payload-mismatch') !== 'true') return body
     throw new LedgerError('The idempotency key was used for another request.', {
       codes: ['ERR_PAYLOAD_MISMATCH'],
       status,
       outcome: 'not_applied',
+      idempotencyKey: keyOf(sent),
     })
   }
 
@@ -161,7 +160,7 @@ export class LedgerClient {
 
   /** Replaces the key of an account. Both keys sign. */
   async rotateKey(accountId: string, key: SigningKey, newKey: AccountKey, options: CallOptions = {}): Promise<Account> {
-    const rotation = await this.named({ account_id: accountId, public_key: { ...newKey.publicKey } })
+    const rotation = await this.named({ account_id: accountId, public_key: { ...newKey.publicKey } }, options.signal)
     const signed = await signOrder<KeyRotation>(rotation, key)
     const proof = await signText(newKey, canonicalOrder(signed))
     return this.call('rotateKey', { ...options, path: { accountId }, body: { ...signed, proof } })
@@ -179,24 +178,25 @@ export class LedgerClient {
   }
 
   /** Signs an order for this ledger. To retry after a crash, store it and submit it again with `call`. */
-  async sign(order: Order, key: SigningKey): Promise<Submission> {
-    return signOrder(await this.named(order), key)
+  async sign(order: Order, key: SigningKey, { signal }: CallOptions = {}): Promise<Submission> {
+    return signOrder(await this.named(order, signal), key)
   }
 
   /** Signs and submits. Resolves once the order is durable, which does not mean completed. */
   async submit(order: Order, key: SigningKey, options: CallOptions = {}): Promise<SubmissionReceipt> {
-    const body = await this.sign(order, key)
+    const body = await this.sign(order, key, options)
     return (await this.call('submitTransaction', { ...options, body })) as SubmissionReceipt
   }
 
   /** Signs, submits and waits. Resolves also with a failed transaction: check `status`. */
   async submitAndWait(order: Order, key: SigningKey, options: WaitOptions = {}): Promise<FinalTransaction> {
-    const body = await this.sign(order, key)
+    const body = await this.sign(order, key, options)
     const { timeoutMs = DEFAULT_WAIT_MS, signal } = options
     const untilMs = this.http.clock.nowMs() + timeoutMs
     const reply = await this.call('submitTransaction', { body, signal, waitS: waitSeconds(timeoutMs) })
     if ('created_at' in reply && isFinal(reply)) return reply
-    return this.waitForTransaction(reply.txn_id, { signal, timeoutMs: untilMs - this.http.clock.nowMs() })
+    const rest = { signal, timeoutMs: untilMs - this.http.clock.nowMs() }
+    return this.waitForOrder(reply.txn_id, body.idempotency_key, rest)
   }
 
   /** Transfers value, or an NFT with `class_id`, `instance_id` and the amount `1`, and waits. */
@@ -211,7 +211,7 @@ export class LedgerClient {
 
   /** Rehearses an order: its outcome if it were submitted now. Nothing is written. */
   async dryRun(order: Order, key: SigningKey, options: CallOptions = {}): Promise<DryRunResult> {
-    return this.call('dryRunTransaction', { ...options, body: await this.sign(order, key) })
+    return this.call('dryRunTransaction', { ...options, body: await this.sign(order, key, options) })
   }
 
   /** Rejects with ERR_WAIT_TIMEOUT while the transaction is pending. */
@@ -232,7 +232,7 @@ export class LedgerClient {
   async registerGroup(legs: readonly GroupLegTerms[], options: GroupOptions = {}): Promise<RegisteredGroup> {
     const { groupId = crypto.randomUUID(), timeoutSeconds = DEFAULT_GROUP_TIMEOUT_S, ...rest } = options
     const body = { group_id: groupId, legs, timeout_seconds: timeoutSeconds }
-    const group = await this.call('createSettlementGroup', { ...rest, body })
+    const group = await this.call('createSettlementGroup', { idempotencyKey: groupId, ...rest, body })
     const terms_hash = await termsHash({ groupId, legs, timeoutSeconds })
     if (group.terms_hash === terms_hash) return { ...group, terms_hash }
     throw new LedgerError(`The ledger registered other terms for group ${groupId}.`, { codes: ['ERR_TERMS_CHANGED'] })
@@ -255,13 +255,15 @@ export class LedgerClient {
     key: SigningKey,
     options: CallOptions = {},
   ): Promise<DeclinedGroup> {
-    const body = await signMembers(await this.named({ account_id: accountId, group_id, terms_hash }), key)
+    const members = { account_id: accountId, group_id, terms_hash }
+    const body = await signMembers(await this.named(members, options.signal), key)
     return this.call('declineSettlementGroup', { ...options, path: { groupId: group_id }, body })
   }
 
   /** Reserves value of the payer, whose key signs. */
   async createHold(hold: Unsigned<HoldOrder>, key: SigningKey, options: CallOptions = {}): Promise<Hold> {
-    return this.call('createHold', { ...options, body: await signOrder<HoldOrder>(await this.named(hold), key) })
+    const body = await signOrder<HoldOrder>(await this.named(hold, options.signal), key)
+    return this.call('createHold', { ...options, body })
   }
 
   /** Captures value of a hold, and waits. The key of the beneficiary signs. */
@@ -270,9 +272,10 @@ export class LedgerClient {
     key: SigningKey,
     { timeoutMs, signal }: WaitOptions = {},
   ): Promise<FinalTransaction> {
-    const body = await signOrder<HoldCapture>(await this.named(capture), key)
+    const body = await signOrder<HoldCapture>(await this.named(capture, signal), key)
     const { txn_id: txnId } = await this.call('captureHold', { path: { holdId: capture.hold_id }, body, signal })
-    return this.waitForTransaction(txnId, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+    const rest = { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+    return this.waitForOrder(txnId, body.idempotency_key, rest)
   }
 
   /** Ends a hold. The key of the beneficiary signs. */
@@ -281,13 +284,13 @@ export class LedgerClient {
     key: SigningKey,
     options: CallOptions = {},
   ): Promise<Hold> {
-    const body = await signMembers(await this.named({ hold_id, account_id }), key)
+    const body = await signMembers(await this.named({ hold_id, account_id }, options.signal), key)
     return this.call('releaseHold', { ...options, path: { holdId: hold_id }, body })
   }
 
   /** Mints an instance of a class. The key of the issuer signs. */
   async mintNft(mint: Unsigned<NftMint>, key: SigningKey, options: CallOptions = {}): Promise<NftInstance> {
-    const body = await signOrder<NftMint>(await this.named(mint), key)
+    const body = await signOrder<NftMint>(await this.named(mint, options.signal), key)
     return this.call('mintNft', { ...options, path: { classId: mint.class_id }, body })
   }
 
@@ -342,14 +345,23 @@ export class LedgerClient {
   }
 
   /** With `ledger_id`, so that no other ledger accepts the signature. */
-  private async named<Members extends object>(members: Members): Promise<Members> {
+  private async named<Members extends object>(members: Members, signal: AbortSignal | undefined): Promise<Members> {
     if ('ledger_id' in members) return members
-    this.ledgerId ??= this.keySet().then(({ ledger_id: id }) => id)
+    this.ledgerId ??= this.keySet()
+      .then(({ ledger_id: id }) => id)
+      .catch((error: unknown) => {
+        this.ledgerId = undefined
+        throw error
+      })
+    return { ...members, ledger_id: await untilAborted(this.ledgerId, signal) }
+  }
+
+  /** A failure has the key of the order, which the caller may not know. */
+  private async waitForOrder(txnId: string, idempotencyKey: string, options: WaitOptions): Promise<FinalTransaction> {
     try {
-      return { ...members, ledger_id: await this.ledgerId }
+      return await this.waitForTransaction(txnId, options)
     } catch (error) {
-      this.ledgerId = undefined
-      throw error
+      throw isLedgerError(error) ? error.with({ idempotencyKey }) : error
     }
   }
 
@@ -375,14 +387,6 @@ export class LedgerClient {
 
 function waitSeconds(timeMs: number): number {
   return Math.min(Math.max(Math.ceil(timeMs / 1_000), 0), LONGEST_WAIT_S)
-}
-
-function isFinal(transaction: Transaction): transaction is FinalTransaction {
-  return transaction.status === 'completed' || transaction.status === 'failed'
-}
-
-function isFinalGroup(group: SettlementGroup): group is FinalGroup {
-  return group.status === 'settled' || group.status === 'reverted' || group.status === 'linked'
 }
 
 async function collected<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {

@@ -24,6 +24,7 @@ export interface LedgerErrorDetails {
   readonly requestId?: string | undefined
   readonly problem?: Problem
   readonly retryAfterMs?: number
+  readonly idempotencyKey?: string | undefined
   readonly cause?: unknown
 }
 
@@ -42,10 +43,12 @@ export class LedgerError extends Error {
   readonly problem: Problem | undefined
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined
+  /** Of the request, also if it was random. With it the same request takes effect at most once. */
+  readonly idempotencyKey: string | undefined
 
   constructor(
     message: string,
-    { codes, status = 0, outcome, requestId, problem, retryAfterMs, cause }: LedgerErrorDetails,
+    { codes, status = 0, outcome, requestId, problem, retryAfterMs, idempotencyKey, cause }: LedgerErrorDetails,
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = codes[0] ?? 'ERR_UNREADABLE_RESPONSE'
@@ -55,19 +58,22 @@ export class LedgerError extends Error {
     this.requestId = requestId
     this.problem = problem
     this.retryAfterMs = retryAfterMs
+    this.idempotencyKey = idempotencyKey
   }
 
-  /** The same failure of a request with another outcome. */
-  withOutcome(outcome: Outcome): LedgerError {
-    const { message, codes, status, requestId, problem, retryAfterMs } = this
+  /** The same failure of a request with another outcome or key. */
+  with(changes: Pick<LedgerErrorDetails, 'outcome' | 'idempotencyKey'>): LedgerError {
+    const { message, codes, status, outcome, requestId, problem, retryAfterMs, idempotencyKey } = this
     return new LedgerError(message, {
       codes,
       status,
       outcome,
       requestId,
+      idempotencyKey,
       cause: this.cause,
       ...(problem === undefined ? {} : { problem }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...changes,
     })
   }
 }

@@ -42,9 +42,13 @@ export function savedToken({ name, url, clientId }: Profile, io: CommandIo): Tok
       }
     },
     save: ({ accessToken, renewAtMs }: Tokens): void => {
-      makePrivateDirectory(dirname(path))
       const saved = { url, client_id: clientId, access_token: accessToken, renew_at_ms: renewAtMs }
-      replacePrivateFile(path, `${JSON.stringify(saved)}\n`)
+      try {
+        makePrivateDirectory(dirname(path))
+        replacePrivateFile(path, `${JSON.stringify(saved)}\n`)
+      } catch (error) {
+        io.err(`warning: the access token cannot be kept: ${error instanceof Error ? error.message : String(error)}\n`)
+      }
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Rules T1 and T2 of access tokens. */
+/** Rules T1 to T3 of access tokens. */
 import { describe, expect, test } from 'vitest'
 import { LedgerClient, type Tokens } from '../../../api/client/index.ts'
 import { type Answer, fakeLedger, json, problem, tokens } from './fake-ledger.ts'
@@ -85,5 +85,40 @@ describe('access tokens', () => {
     pass(LIFE_MS)
     await ledger.call('listShards')
     expect(bodies()).toMatchObject([LOGIN, { refresh_token: 'refresh-1' }, LOGIN])
+  })
+
+  test('T2: newer tokens of another process are used before a refresh token is sent', async () => {
+    let stored: Tokens = saved
+    const tokenStore = { load: () => stored, save: () => undefined }
+    const { ledger, pass, bodies, used } = opened([page(), page()], { tokenStore })
+    await ledger.call('listShards')
+    pass(60_000)
+    stored = { accessToken: 'access-other', refreshToken: 'refresh-other', renewAtMs: 120_000 }
+    await ledger.call('listShards')
+    expect([bodies(), used()]).toEqual([[], ['Bearer access-saved', 'Bearer access-other']])
+  })
+
+  test('T2: of newer tokens that expire, too, the refresh token is used', async () => {
+    let stored: Tokens = saved
+    const tokenStore = { load: () => stored, save: () => undefined }
+    const { ledger, pass, bodies } = opened([page(), tokens('2'), page()], { tokenStore })
+    await ledger.call('listShards')
+    stored = { accessToken: 'access-other', refreshToken: 'refresh-other', renewAtMs: 120_000 }
+    pass(120_000)
+    await ledger.call('listShards')
+    expect(bodies()).toEqual([{ grant_type: 'refresh_token', refresh_token: 'refresh-other' }])
+  })
+
+  test('T3: tokens that cannot be saved are used, and older saved ones do not replace them', async () => {
+    const tokenStore = {
+      load: () => ({ ...saved, renewAtMs: 0 }),
+      save: () => Promise.reject(new Error('the disk is full')),
+    }
+    const { ledger, pass, bodies, used } = opened([tokens('1'), page(), tokens('2'), page()], { tokenStore })
+    await ledger.call('listShards')
+    pass(LIFE_MS)
+    await ledger.call('listShards')
+    expect(used()).toEqual(['Bearer access-1', 'Bearer access-2'])
+    expect(bodies()).toMatchObject([{ refresh_token: 'refresh-saved' }, { refresh_token: 'refresh-1' }])
   })
 })

@@ -82,6 +82,14 @@ describe('events', () => {
     expect(await read(2)).toEqual(['c1 c1', 'c2 c2'])
   })
 
+  test('E1: a refusal that passes does not end them, nor does a Retry-After of an hour', async () => {
+    const busy = Array.from({ length: 6 }, () => problem(429, 'ERR_OVERLOADED'))
+    const long = problem(503, 'ERR_OVERLOADED', {}, { 'retry-after': '3600' })
+    const { read, slept } = opened([...busy, long, stream(message('c1'))])
+    expect(await read(1)).toEqual(['c1 c1'])
+    expect(slept.filter((pauseMs) => pauseMs >= 60_000)).toEqual([60_200])
+  })
+
   test('E1: `latest` is the end of the log before the first connection, also for the next ones', async () => {
     const { read, paths } = opened([json({ events: [], next_cursor: 'c9' }), stream(), stream(message('c10'))])
     expect(await read(1, { after: 'latest', account_id: 'alice' })).toEqual(['c10 c10'])

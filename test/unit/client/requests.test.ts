@@ -1,4 +1,4 @@
-/** Rules H1 to H3 of the client: repetition, one more attempt after a 401, no redirects. */
+/** Rules H1 to H5 of the client: repetition, one more attempt after a 401, no redirects. */
 import { describe, expect, test } from 'vitest'
 import { generateKey, LedgerClient, LedgerError } from '../../../api/client/index.ts'
 import { type Answer, type FakeLedger, fakeLedger, json, problem, silence, tokens } from './fake-ledger.ts'
@@ -52,6 +52,25 @@ describe('a request', () => {
     expect(slept).toEqual([50, 100, 200, 3_250, 250])
   })
 
+  test.for([408, 425, 429] as const)(
+    'H1: is sent again after a %d of the ledger, with the same bytes',
+    async (status) => {
+      const refused = problem(status, 'ERR_OVERLOADED', {}, { 'retry-after': '7' })
+      const { ledger, sent, slept } = opened([refused, json(RECEIPT, 202)])
+      expect(await ledger.submit(ORDER, await generateKey())).toEqual(RECEIPT)
+      expect([sent[2]?.body, slept]).toEqual([sent[1]?.body, [7_100]])
+    },
+  )
+
+  test('H1: ends at once if Retry-After is longer than a minute, and the failure says how long', async () => {
+    const { ledger, sent } = opened([unavailable('not_applied', { 'retry-after': '61' })])
+    expect(await errorOf(ledger.submit(ORDER, await generateKey()))).toMatchObject({
+      outcome: 'not_applied',
+      retryAfterMs: 61_000,
+    })
+    expect(sent).toHaveLength(2)
+  })
+
   test('H1: ends after the last attempt with the last failure', async () => {
     const { ledger, sent } = opened([lost(), unavailable('unknown')], { retry: { attempts: 2 } })
     const error = await errorOf(ledger.submit(ORDER, await generateKey()))
@@ -96,10 +115,40 @@ describe('a request', () => {
 
   test('the reply to another order with the same key is an error', async () => {
     const { ledger } = opened([json(RECEIPT, 202, { 'idempotency-payload-mismatch': 'true' })])
-    expect(await errorOf(ledger.submit(ORDER, await generateKey()))).toMatchObject({
+    const order = { ...ORDER, idempotency_key: 'used' }
+    expect(await errorOf(ledger.submit(order, await generateKey()))).toMatchObject({
       code: 'ERR_PAYLOAD_MISMATCH',
       outcome: 'not_applied',
+      idempotencyKey: 'used',
     })
+  })
+
+  test('H5: a failure has the random key of its order, registration or group', async () => {
+    const key = await generateKey()
+    const policy = { retry: { attempts: 1 } }
+    const failures = [
+      (ledger: LedgerClient) => ledger.submit(ORDER, key),
+      (ledger: LedgerClient) => ledger.createToken(REGISTRATION),
+      (ledger: LedgerClient) => ledger.registerGroup([], {}),
+    ]
+    for (const fail of failures) {
+      const { ledger, sent } = opened([lost()], policy)
+      const { idempotencyKey } = await errorOf(fail(ledger))
+      expect(idempotencyKey).toMatch(/^[0-9a-f-]{36}$/)
+      const { headers, body } = sent[1] ?? {}
+      expect([headers?.get('idempotency-key'), body]).toContainEqual(expect.stringContaining(idempotencyKey ?? ''))
+    }
+    const { ledger, sent } = opened([lost()], policy)
+    const groupId = (await errorOf(ledger.registerGroup([]))).idempotencyKey
+    expect(JSON.parse(sent[1]?.body ?? '')).toMatchObject({ group_id: groupId })
+  })
+
+  test('H5: so has one for which there was no token, and a read has none', async () => {
+    const fake = fakeLedger([lost(), lost()], { retry: { attempts: 1 } })
+    const ledger = new LedgerClient(fake.options)
+    const order = { ...ORDER, idempotency_key: 'mine' }
+    expect(await errorOf(ledger.submit(order, await generateKey()))).toMatchObject({ idempotencyKey: 'mine' })
+    expect(await errorOf(ledger.call('listShards'))).toMatchObject({ idempotencyKey: undefined })
   })
 
   test('H1: without a key, is repeated only if it was not applied', async () => {
@@ -176,6 +225,23 @@ describe('a request', () => {
     await expect(ledger.call('listShards', { signal: controller.signal })).rejects.toBe(reason)
     await expect(ledger.call('listShards', { signal: controller.signal })).rejects.toBe(reason)
     expect(sent).toHaveLength(2)
+  })
+
+  test('an aborted one rejects at once during a renewal of the token and while the ledger ID is read', async () => {
+    const signal = (): { readonly signal: AbortSignal; readonly abort: (reason: Error) => void } => {
+      const controller = new AbortController()
+      return { signal: controller.signal, abort: (reason) => controller.abort(reason) }
+    }
+    const [first, second, reason] = [signal(), signal(), new Error('enough')]
+    const never = (): Promise<Response> => new Promise(() => undefined)
+    const renewing = new LedgerClient(fakeLedger([never]).options)
+    const asked = renewing.call('listShards', { signal: first.signal })
+    first.abort(reason)
+    await expect(asked).rejects.toBe(reason)
+    const { ledgerId: _, ...options } = fakeLedger([never]).options
+    const signing = new LedgerClient(options).submit(ORDER, await generateKey(), { signal: second.signal })
+    second.abort(reason)
+    await expect(signing).rejects.toBe(reason)
   })
 
   test('escapes the parts of a path and the values of a query', async () => {

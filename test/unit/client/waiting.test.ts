@@ -1,6 +1,6 @@
 /** Waiting for outcomes, and lists page by page. */
 import { describe, expect, test } from 'vitest'
-import { generateKey, LedgerClient, termsHash } from '../../../api/client/index.ts'
+import { generateKey, LedgerClient, type LedgerError, termsHash } from '../../../api/client/index.ts'
 import { type Answer, fakeLedger, json, tokens } from './fake-ledger.ts'
 
 const APPLIED = { 'preference-applied': 'wait=30' }
@@ -44,6 +44,17 @@ describe('a submission that waits', () => {
     const waiting = ledger.waitForTransaction('txn_1', { timeoutMs: 400 })
     await expect(waiting).rejects.toMatchObject({ code: 'ERR_WAIT_TIMEOUT', message: expect.stringMatching(/txn_1/) })
     expect(slept).toEqual([250, 250])
+  })
+
+  test('rejects with the key of the order if it is pending for too long', async () => {
+    const { ledger, sent } = opened(json(RECEIPT, 202), detail('pending'))
+    const waiting = ledger.submitAndWait(ORDER, await generateKey(), { timeoutMs: 0 })
+    await expect(waiting).rejects.toMatchObject({
+      code: 'ERR_WAIT_TIMEOUT',
+      idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+    const { idempotencyKey } = (await waiting.catch((error: unknown) => error)) as LedgerError
+    expect(JSON.parse(sent[1]?.body ?? '')).toMatchObject({ idempotency_key: idempotencyKey })
   })
 
   test('a group is final when it is settled, reverted or linked', async () => {
