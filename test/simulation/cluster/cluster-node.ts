@@ -30,6 +30,7 @@ import { createSimRandom } from '../kernel/sim-random.ts'
 import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner, readSimPublicKey } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
+import type { SimAttestations } from './sim-attestations.ts'
 import type { SimWebhooks } from './sim-webhooks.ts'
 import { type Story, storyTransport } from '../story.ts'
 import type { ClusterWires } from './cluster-wires.ts'
@@ -47,6 +48,7 @@ export interface World {
   readonly rowReplay: RowReplay | undefined
   readonly ownership?: OwnershipWitness
   readonly clients: ClientChecker
+  readonly attestations: SimAttestations
   readonly webhooks: SimWebhooks
   /** Exports of other ledgers, and the import orders for them. */
   readonly imports: ImportBook

@@ -30,6 +30,7 @@ import { ImportBook } from '../reference/imports.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from '../store/database.ts'
 import { simReceiptPublicKey, simVerify } from './sim-signer.ts'
+import { SimAttestations } from './sim-attestations.ts'
 import { SimWebhooks } from './sim-webhooks.ts'
 import { createSimNetwork } from './sim-transport.ts'
 import type { Story } from '../story.ts'
@@ -94,10 +95,10 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   })
   if (!(await run(() => settled, LIVENESS_MS))) throw failing([`I11: ${cluster.whatIsMissing()}`])
   if (!(await run(cluster.atRest, LIVENESS_MS))) throw failing([`I11: ${checker.unfinished().join(', ')}`])
-  const { webhooks } = cluster.world
+  const { attestations, webhooks } = cluster.world
   // Events that a break has lost are never delivered: the checker names them.
-  await run(() => webhooks.isDone(), LIVENESS_MS)
-  await webhooks.atEnd()
+  await run(() => attestations.isDone() && webhooks.isDone(), LIVENESS_MS)
+  await webhooks.atEnd(attestations.acknowledged)
   checker.atEnd()
   cluster.rowReplay?.atEnd()
   cluster.world.clients.atEnd()
@@ -159,6 +160,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     leases,
     checker,
     clients,
+    attestations: new SimAttestations(database),
     webhooks: new SimWebhooks({ kernel, database, ledgerId: LEDGER_ID, breaks, demand }),
     imports,
     breaks,
@@ -275,6 +277,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
       kernel.record(`${kernel.now()} heals`)
       endRates(world)
       world.webhooks.heal()
+      world.attestations.heal()
       cutFromLeases.clear()
       deadForGood = dead
       healed = true

@@ -127,8 +127,9 @@ export class SimWebhooks {
     return !events.isWaiting() && this.checker.accepted.size >= wanted
   }
 
-  atEnd(): Promise<void> {
-    return this.checker.atEnd(this.selects)
+  /** `attested`: events of attestations that were replied to. */
+  atEnd(attested: ReadonlySet<string>): Promise<void> {
+    return this.checker.atEnd(this.selects, attested)
   }
 
   private readonly selects = ({ name }: LedgerEvent): boolean =>

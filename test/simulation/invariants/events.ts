@@ -1,7 +1,9 @@
 /**
  * Checks the event log and its readers.
- *   E1. Each transaction and each group that ended is one event. (The log fails for an event without a committed row.)
- *   E2. The events of an account are its whole chain, in order.
+ *   E1. Each transaction and each group that ended, each entry of an NFT's history, and each attestation and revocation is
+ *       one event. (The log fails for an event without a committed row.)
+ *   E2. The events of an account are its whole chain, in order; those of an NFT its history. A revocation follows its
+ *       attestation.
  *   E3. A reader that follows cursors reads each event once, in the order of the log.
  *   E4. The receiver of a webhook accepts each event at least once, for the first time in the order of the log.
  *   E5. A webhook's position is stored by the holder of the latest lease only, and never goes back.
@@ -14,6 +16,7 @@ import type { Demand } from './messages.ts'
 const PAUSE_MS = { from: 50, to: 2_000 }
 const LARGEST_PAGE = 12
 const ALL = 100_000
+const NFT_EVENTS = { mint: 'minted', transfer: 'transferred', burn: 'burned' } as const
 
 interface SavedPosition {
   /** The process, and the number of its lease. */
@@ -46,6 +49,9 @@ export class EventChecker {
   /** A reader received this page. */
   seen({ events }: EventPage): void {
     const { kernel, rows } = this.database
+    for (const { name, content } of events) {
+      if (content.kind === 'nft' || content.kind === 'attestation') kernel.count(`events:${name}`)
+    }
     if (events.length > 0) kernel.count(rows.events.isWaiting() ? 'events:page_beside_commit' : 'events:page')
   }
 
@@ -56,10 +62,12 @@ export class EventChecker {
     this.demand(isForward, `E5: ${by} moved a webhook from ${before} to ${after}`)
   }
 
-  /** `selects`: the events that the webhook asks for. */
-  async atEnd(selects: (event: LedgerEvent) => boolean): Promise<void> {
+  /** `selects`: the events that the webhook asks for. `attested`: those of attestations that were replied to. */
+  async atEnd(selects: (event: LedgerEvent) => boolean, attested: ReadonlySet<string>): Promise<void> {
     const { events: all } = await this.events.read(null, ALL)
     this.facts(all)
+    this.nfts(all)
+    this.attestations(all, attested)
     this.chains(all)
     for (let pages = 0; pages < ALL && !(await this.readPage());) pages += 1
     this.equal('E3: a reader of pages read', this.followed, all.map(placeOf))
@@ -91,6 +99,44 @@ export class EventChecker {
     this.equal('E1: the log has', readGroups.toSorted(), groups.toSorted())
     const repeated = all.length - new Set(all.map(({ id }) => id)).size
     this.demand(repeated === 0, `E1: ${repeated} events have the ID of another`)
+  }
+
+  /** E1 and E2 of the histories of NFTs. */
+  private nfts(all: readonly LedgerEvent[]): void {
+    const histories = new Map<string, number>()
+    const read = all.flatMap(({ name, subject, content }) => {
+      if (content.kind !== 'nft') return []
+      const { number } = content.event
+      const before = histories.get(subject) ?? 0
+      this.demand(number === before, `E2: entry ${number} of ${subject} is read after ${before} others`)
+      histories.set(subject, before + 1)
+      return [`${name} ${subject} ${number}`]
+    })
+    const written = this.database.rows.nftEvents
+      .all()
+      .map(({ nftId, event: { type, number } }) => `nft.${NFT_EVENTS[type]} ${nftId} ${number}`)
+    this.equal('E1: the log has', read.toSorted(), written.toSorted())
+  }
+
+  /** E1 and E2 of attestations. */
+  private attestations(all: readonly LedgerEvent[], attested: ReadonlySet<string>): void {
+    const stored = [...this.database.attestations.attestations.values()]
+    const read = all.flatMap(({ name, content }) =>
+      content.kind === 'attestation' ? [`${name} ${content.attestation.attestationId}`] : [],
+    )
+    const written = stored.flatMap(({ attestationId, revocation }) => [
+      `attestation.created ${attestationId}`,
+      ...(revocation === null ? [] : [`attestation.revoked ${attestationId}`]),
+    ])
+    this.equal('E1: the log has', read.toSorted(), written.toSorted())
+    const places = new Map(read.map((event, index) => [event, index]))
+    for (const event of attested) this.demand(places.has(event), `E1: the log lacks ${event}`)
+    for (const { attestationId } of stored) {
+      const [created = -1, revoked = Infinity] = ['created', 'revoked'].map((event) =>
+        places.get(`attestation.${event} ${attestationId}`),
+      )
+      this.demand(created < revoked, `E2: ${attestationId} is revoked before it is created`)
+    }
   }
 
   /** E2. */

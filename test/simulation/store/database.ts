@@ -17,6 +17,7 @@ import type {
   ShardStart,
   ShardToken,
 } from '../../../runtime/ports/ledger-store.ts'
+import type { MemoryAttestationState } from '../../support/memory/attestation-store-memory.ts'
 import type { MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { AppliedCommit } from './applied.ts'
@@ -110,6 +111,10 @@ export class SimDatabase {
   get acceptance(): string | null {
     const { accepted, timeline } = this.server
     return accepted ? `00000000-0000-4000-8000-${String(timeline).padStart(12, '0')}` : null
+  }
+
+  get attestations(): MemoryAttestationState {
+    return this.servers.stored.attestations
   }
 
   get webhooks(): MemoryWebhookState {

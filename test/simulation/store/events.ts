@@ -3,17 +3,24 @@
  *   E1. A commit takes its number when it starts, and its rows are visible once it takes effect. So commits overtake each
  *       other, and a page ends below the oldest running one.
  *   E2. Events of one commit are in the order of the query: those of chains first.
- * NFTs and attestations are left out.
  */
 import type { EventPlace, PlaceRow } from '../../../infra/postgres/reads/event-places.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import type { StoreRule } from './faults.ts'
 
-type Place = EventPlace & { readonly shard_id: number }
-
 interface EventRow {
   readonly commit: number
-  readonly place: Place
+  readonly place: EventPlace
+}
+
+/** Of the query. */
+const RANKS: Readonly<Record<EventPlace['kind'], number>> = {
+  transaction: 1,
+  entry: 1,
+  nft: 2,
+  group: 3,
+  attestation: 4,
+  revocation: 5,
 }
 
 const ENDS: ReadonlySet<string> = new Set(['settled', 'reverted'])
@@ -47,10 +54,18 @@ export class EventTable {
   }
 
   write(commit: number, shards: readonly ShardBatch[]): void {
-    const rows = shards
-      .flatMap((batch) => placesOf(commit, batch))
-      .toSorted(inOrder)
-      .map((place) => ({ commit, place }))
+    this.add(
+      commit,
+      shards.flatMap((batch) => placesOf(commit, batch)),
+    )
+  }
+
+  writeAttestation(commit: number, kind: 'attestation' | 'revocation', attestationId: string): void {
+    this.add(commit, [placeOf(commit, kind, null, attestationId, null)])
+  }
+
+  private add(commit: number, places: readonly EventPlace[]): void {
+    const rows = places.toSorted(inOrder).map((place) => ({ commit, place }))
     this.rows.splice(this.rows.findLastIndex((row) => row.commit < commit) + 1, 0, ...rows)
   }
 
@@ -83,8 +98,8 @@ export class EventTable {
   }
 }
 
-function placesOf(commit: number, batch: ShardBatch): readonly Place[] {
-  const { token, entries, transactions, transactionChanges, actors } = batch
+function placesOf(commit: number, batch: ShardBatch): readonly EventPlace[] {
+  const { token, entries, transactions, transactionChanges, actors, nftEvents } = batch
   const finished = transactionChanges.flatMap((change) => (change.finished === null ? [] : [change.finished]))
   const ended = [...transactions, ...finished].filter(({ transaction }) => transaction.status !== 'pending')
   // A final state is written once.
@@ -96,26 +111,29 @@ function placesOf(commit: number, batch: ShardBatch): readonly Place[] {
     ...entries
       .filter(({ txnId }) => txnId === null)
       .map(({ accountId, sequence }) => placeOf(commit, 'entry', token.shardId, accountId, sequence)),
+    ...nftEvents.map(({ nftId, event: { number, txnId } }) =>
+      placeOf(commit, 'nft', token.shardId, nftId, number, txnId),
+    ),
     ...groups.map(({ address }) => placeOf(commit, 'group', token.shardId, address.id, null)),
   ]
 }
 
 function placeOf(
   commit: number,
-  kind: Place['kind'],
-  shardId: number,
+  kind: EventPlace['kind'],
+  shardId: number | null,
   id: string,
   sequence: number | null,
   txnId: string | null = null,
-): Place {
+): EventPlace {
   const number = sequence === null ? null : String(sequence)
   return { kind, commit_xid: String(commit), shard_id: shardId, id, number, txn_id: txnId }
 }
 
-function inOrder(one: Place, other: Place): number {
+function inOrder(one: EventPlace, other: EventPlace): number {
   return (
-    Number(one.kind === 'group') - Number(other.kind === 'group') ||
-    one.shard_id - other.shard_id ||
+    RANKS[one.kind] - RANKS[other.kind] ||
+    (one.shard_id ?? 0) - (other.shard_id ?? 0) ||
     compared(one.id, other.id) ||
     Number(one.number ?? Number.MAX_VALUE) - Number(other.number ?? Number.MAX_VALUE) ||
     compared(one.txn_id ?? '', other.txn_id ?? '')

@@ -13,6 +13,12 @@ export class NftEventTable {
     return events.toSorted((left, right) => left.number - right.number).map(copyOf)
   }
 
+  all(): readonly NftEventWrite[] {
+    return [...this.rows].flatMap(([at, events]) =>
+      events.map((event) => ({ nftId: at.slice(at.indexOf(' ') + 1), event })),
+    )
+  }
+
   check({ token: { shardId }, nftEvents }: ShardBatch): RowRefusal | undefined {
     const added = new Set<string>()
     for (const { nftId, event } of nftEvents) {

@@ -4,6 +4,10 @@
  *   S1. A promoted standby starts a timeline of its own, and has only the changes that reached it.
  *   S2. The accepted timelines are a row like any other: each server has its own list.
  */
+import {
+  createMemoryAttestationState,
+  type MemoryAttestationState,
+} from '../../support/memory/attestation-store-memory.ts'
 import { createMemoryWebhookState, type MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Rows, ShardRow } from './rows.ts'
 
@@ -23,6 +27,7 @@ export interface Stored {
   readonly accepted: Set<number>
   readonly wentBack: Set<number>
   readonly webhooks: MemoryWebhookState
+  readonly attestations: MemoryAttestationState
 }
 
 /** As in production: more than takeovers ever raise an epoch. */
@@ -38,7 +43,14 @@ export class SimServers {
 
   constructor(rows: Rows, shardRows: Map<number, ShardRow>) {
     const accepted = new Set([FIRST_TIMELINE])
-    this.stored = { rows, shardRows, accepted, wentBack: new Set(), webhooks: createMemoryWebhookState() }
+    this.stored = {
+      rows,
+      shardRows,
+      accepted,
+      wentBack: new Set(),
+      webhooks: createMemoryWebhookState(),
+      attestations: createMemoryAttestationState(),
+    }
   }
 
   get server(): SimServer {
@@ -52,7 +64,7 @@ export class SimServers {
 
   /** The state of a standby that receives no more changes from now on. */
   copy(): Stored {
-    const { rows, shardRows, accepted, wentBack, webhooks } = this.stored
+    const { rows, shardRows, accepted, wentBack, webhooks, attestations } = this.stored
     const copied = new Map([...shardRows].map(([shardId, row]) => [shardId, { ...row }]))
     return {
       rows: rows.copy([...shardRows.keys()]),
@@ -60,6 +72,7 @@ export class SimServers {
       accepted: new Set(accepted),
       wentBack: new Set(wentBack),
       webhooks: structuredClone(webhooks),
+      attestations: structuredClone(attestations),
     }
   }
 

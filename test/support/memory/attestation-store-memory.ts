@@ -38,16 +38,15 @@ export function createMemoryAttestationStore(): {
   readonly other: AttestationStore
   readonly state: MemoryAttestationState
 } {
-  const state: MemoryAttestationState = {
-    attestations: new Map(),
-    submissions: new Map(),
-    classes: new Map(),
-    instances: new Map(),
-  }
-  return { store: storeOn(state), other: storeOn(state), state }
+  const state = createMemoryAttestationState()
+  return { store: attestationStoreOn(state), other: attestationStoreOn(state), state }
 }
 
-function storeOn(state: MemoryAttestationState): AttestationStore {
+export function createMemoryAttestationState(): MemoryAttestationState {
+  return { attestations: new Map(), submissions: new Map(), classes: new Map(), instances: new Map() }
+}
+
+export function attestationStoreOn(state: MemoryAttestationState): AttestationStore {
   const { attestations, submissions } = state
   return {
     submitted: async (clientId, idempotencyKey) => submittedIn(state, clientId, idempotencyKey),
