@@ -16,13 +16,23 @@ def key_of(private_key):
     return client.ec.derive_private_key(int(private_key, 16), client.ec.SECP256R1())
 
 
+def refused_order(url):
+    """Status and idempotency key of the error of an order with the key "mine"."""
+    ledger = client.Ledger(url, "me", "secret")
+    try:
+        return ledger.call("POST", "/v1/transactions", {"idempotency_key": "mine"})
+    except client.LedgerError as error:
+        return [error.status, error.idempotency_key]
+
+
 CALLS = {
     "canonical": lambda text: client.canonical(json.loads(text)),
     "public_jwk": lambda private_key: client.public_jwk(key_of(private_key)),
     "sign": lambda private_key, payload: client.sign(key_of(private_key), payload),
     "verify": client.verify,
     "chain_problem": client.chain_problem,
-    "receipt_problem": client.receipt_problem,
+    "receipt_problem": lambda receipt, jwks, chain, expected={}: client.receipt_problem(receipt, jwks, chain, **expected),
+    "refused_order": refused_order,
 }
 
 calls = json.loads(sys.stdin.buffer.read())

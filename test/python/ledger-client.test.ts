@@ -11,6 +11,7 @@ import { EXAMPLES } from '../../api/openapi/examples.ts'
 import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import { callClient, hasCryptography } from '../support/processes/python.ts'
+import { serving } from '../unit/cli/cli-fixture.ts'
 import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
 
 type Fields = Record<string, Json>
@@ -134,5 +135,56 @@ describe.runIf(hasCryptography)('a client in Python', () => {
     const found = await problemsOf(changed)
     const named = TAMPERINGS.map(([what], index) => [what, found[2 * index], found[2 * index + 1]])
     expect(named).toEqual(TAMPERINGS.map(([what, chain, receipt]) => [what, chain, receipt]))
+  })
+
+  test('a chain without entries, with another tip, or with malformed members is not good', async () => {
+    const { chain } = savedWith('completed')
+    const [first, second] = chain.entries
+    const erased = { ...chain, entries: [first, { ...second, payload: null }] }
+    const malformed = { ...chain, entries: [first, { ...second, payload: null, audit_hash: 'sha256:0' }] }
+    const found = await callClient(
+      ['chain_problem', { ...chain, entries: [] }],
+      ['chain_problem', chain, second['audit_hash']],
+      ['chain_problem', chain, first['audit_hash']],
+      ['chain_problem', erased],
+      ['chain_problem', malformed],
+      ['chain_problem', { ...chain, entries: [{ ...first, payload: '{' }] }],
+    )
+    expect(found).toEqual(['no entries', null, 'tip', null, 'entry 1: audit_hash', 'entry 0: audit_hash'])
+  })
+
+  test('a receipt of another or a failed transaction is not good if the caller says what is expected', async () => {
+    const [good, failed] = [savedWith('completed'), savedWith('failed')]
+    const of = ({ receipt, jwks, chain }: Saved, expected: Fields): readonly unknown[] => [
+      'receipt_problem',
+      receipt,
+      jwks,
+      chain,
+      expected,
+    ]
+    const found = await callClient(
+      of(good, { txn_id: good.receipt.receipt['txn_id'] ?? null, status: 'completed' }),
+      of(good, { txn_id: 'txn_other' }),
+      of(failed, { status: 'completed' }),
+    )
+    expect(found).toEqual([null, 'txn_id', 'status'])
+  })
+
+  test('a reply that is cut off is requested again, and a refusal has the idempotency key', async () => {
+    let requests = 0
+    const { url } = await serving((request, response) => {
+      requests += 1
+      if (requests === 1) {
+        response.writeHead(200, { 'content-length': '100' })
+        response.write('{"ledger_id":', () => response.destroy())
+        return
+      }
+      const refusal = { detail: 'It is wrong.', error_codes: ['ERR_INVALID_AMOUNT'] }
+      const reply = { ledger_id: 'l', access_token: 't', expires_in: 60 }
+      const isOrder = request.url === '/v1/transactions'
+      response.writeHead(isOrder ? 400 : 200).end(JSON.stringify(isOrder ? refusal : reply))
+    })
+    expect(await callClient(['refused_order', url])).toEqual([[400, 'mine']])
+    expect(requests).toBe(4)
   })
 })

@@ -9,10 +9,12 @@ LedgerError. Failed transactions are no errors: check `status`.
 """
 import base64
 import hashlib
+import http.client
 import json
 import math
 import os
 import random
+import re
 import sys
 import time
 import urllib.error
@@ -32,16 +34,25 @@ WAIT, TIMEOUT = 30, 45
 ATTEMPTS = 6
 # A node may sign for so many seconds with a key that it has read before.
 SLACK = 300
+# A longer Retry-After, in seconds, ends the attempts.
+LONGEST_RETRY_AFTER = 60
+# Refusals that pass: Request Timeout, Too Early, Too Many Requests.
+PASSING = (408, 425, 429)
+HASH = re.compile("sha256:[0-9a-f]{64}")
 # Members with the same value in a receipt and its entry of the chain.
 SHARED = ("account_id", "amount", "created_at", "origin", "processed_at", "shard_id", "token_id", "type")
 
 
 class LedgerError(Exception):
-    """A refusal, or no verdict after all attempts. `status`: HTTP status, 0 without a response; `codes`: error codes."""
+    """
+    A refusal, or no verdict after all attempts. `status`: HTTP status, 0 without a response; `codes`: error codes;
+    `idempotency_key`: of the request, with which the same request takes effect at most once.
+    """
 
-    def __init__(self, status, problem):
+    def __init__(self, status, problem, idempotency_key=None):
         super().__init__(problem.get("detail", "no response"))
         self.status, self.problem, self.codes = status, problem, problem.get("error_codes", [])
+        self.idempotency_key = idempotency_key
 
 
 class Ledger:
@@ -112,6 +123,7 @@ class Ledger:
         """Sends a request again, with the same bytes and keys, until it gets a verdict."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())} if data else {}
+        key = (body or {}).get("idempotency_key", headers.get("Idempotency-Key"))
         if wait is not None:
             headers["Prefer"] = f"wait={wait}"
         renewed = False
@@ -122,11 +134,11 @@ class Ledger:
                 return reply
             if status == 401 and not open_path and not renewed:
                 self.token, renewed = None, True
-            elif 0 < status < 500 or attempt == ATTEMPTS:
-                raise LedgerError(status, reply)
+            elif attempt == ATTEMPTS or retry_after > LONGEST_RETRY_AFTER or 0 < status < 500 and status not in PASSING:
+                raise LedgerError(status, reply, key)
             else:
                 time.sleep(retry_after + random.uniform(0.5, 1) * 0.2 * 2 ** (attempt - 1))
-        raise LedgerError(status, reply)
+        raise LedgerError(status, reply, key)
 
     def send(self, method, path, data, headers):
         """(status, body, seconds of Retry-After); the status is 0 without a response."""
@@ -137,11 +149,13 @@ class Ledger:
         except urllib.error.HTTPError as refused:
             with refused:
                 retry_after = refused.headers.get("Retry-After", "0")
+                seconds = int(retry_after) if retry_after.isdecimal() else 0
                 try:
-                    return refused.code, json.loads(refused.read()), int(retry_after) if retry_after.isdigit() else 0
-                except ValueError:
-                    return refused.code, {}, 0
-        except (OSError, ValueError):
+                    problem = json.loads(refused.read())
+                except (OSError, ValueError, http.client.HTTPException):
+                    problem = None
+                return refused.code, problem if isinstance(problem, dict) else {}, seconds
+        except (OSError, ValueError, http.client.HTTPException):
             return 0, {}, 0
 
     def access_token(self):
@@ -230,25 +244,46 @@ def verify(jwk, text, signature):
         return False
 
 
-def chain_problem(chain):
-    """The first thing that is wrong with an account's whole chain; None if it is good."""
-    previous = bytes(32)
+def chain_problem(chain, tip=None):
+    """
+    The first thing that is wrong with an account's whole chain; None if it is good. `tip`: the known `audit_hash` of the
+    account. Without it entries may be missing at the end. The ledger signs receipts, not chains.
+    """
+    if not chain["entries"]:
+        return "no entries"
+    previous = "sha256:" + bytes(32).hex()
     for position, entry in enumerate(chain["entries"]):
-        link = hashlib.sha256(previous + hashlib.sha256(entry["payload"].encode()).digest()).digest()
-        expected = {"previous_hash": "sha256:" + previous.hex(), "audit_hash": "sha256:" + link.hex()}
-        problem = difference({"sequence": position, **expected}, entry)
-        fields = json.loads(entry["payload"])
-        named = {"sequence": position, "txn_id": entry["txn_id"], "account_id": chain["account_id"]}
-        if problem is None and (canonical(fields) != entry["payload"] or difference(named, fields)):
-            problem = "payload"
+        problem = entry_problem(entry, position, previous, chain["account_id"])
         if problem is not None:
             return f"entry {position}: {problem}"
-        previous = link
-    return None
+        previous = entry["audit_hash"]
+    return None if tip in (None, previous) else "tip"
 
 
-def receipt_problem(signed, key_set, chain):
-    """The first thing that is wrong with a receipt, given the JWKS and its account's chain; None if it is good."""
+def entry_problem(entry, position, previous, account_id):
+    problem = difference({"sequence": position, "previous_hash": previous}, entry)
+    if problem is not None or not HASH.fullmatch(str(entry["audit_hash"])):
+        return problem or "audit_hash"
+    payload = entry["payload"]
+    # The payload of an erased account is gone: only the links are left.
+    if payload is None:
+        return None
+    link = hashlib.sha256(bytes.fromhex(previous[7:]) + hashlib.sha256(payload.encode()).digest())
+    if entry["audit_hash"] != "sha256:" + link.hexdigest():
+        return "audit_hash"
+    try:
+        fields = json.loads(payload)
+        named = {"sequence": position, "txn_id": entry["txn_id"], "account_id": account_id}
+        return "payload" if canonical(fields) != payload or difference(named, fields) else None
+    except (AttributeError, TypeError, ValueError):
+        return "payload"
+
+
+def receipt_problem(signed, key_set, chain, **expected):
+    """
+    The first thing that is wrong with a receipt, given the JWKS and its account's chain; None if it is good. A receipt of a
+    failed or another transaction can be good, too: `expected` has members that it must have, such as status="completed".
+    """
     receipt = signed["receipt"]
     key = next((key for key in key_set["keys"] if key["kid"] == receipt["key_id"]), None)
     if key is None or key["purpose"] != "receipt" or "revoked" in key or thumbprint(key) != key["kid"]:
@@ -260,17 +295,23 @@ def receipt_problem(signed, key_set, chain):
         return "ledger_id"
     if not verify(key, canonical(receipt), signed["signature"]):
         return "signature"
+    problem = difference(expected, receipt)
+    if problem is not None:
+        return problem
     entry = next((entry for entry in chain["entries"] if entry["txn_id"] == receipt["txn_id"]), None)
     if entry is None or receipt["status"] == "failed":
         return None if entry is None and receipt["status"] == "failed" else "status"
+    place = {name: entry[name] for name in ("sequence", "previous_hash", "audit_hash")}
+    place["account_id"] = chain["account_id"]
+    if entry["payload"] is None:
+        return difference(place, receipt)
     fields = json.loads(entry["payload"])
     shared = {name: fields[name] for name in SHARED}
-    shared.update({name: entry[name] for name in ("sequence", "previous_hash", "audit_hash")})
-    return difference({**shared, "submission_hash": "sha256:" + fields["submission_hash"]}, receipt)
+    return difference({**shared, **place, "submission_hash": "sha256:" + fields["submission_hash"]}, receipt)
 
 
 def difference(expected, members):
-    return next((name for name in expected if members[name] != expected[name]), None)
+    return next((name for name in expected if members.get(name) != expected[name]), None)
 
 
 def main():
@@ -293,7 +334,8 @@ def main():
     print("chain:", chain_problem(chain) or "verified")
     for transaction in (transfer, capture):
         chain = ledger.audit_chain(transaction["account_id"])
-        problem = receipt_problem(ledger.receipt(transaction["txn_id"]), key_set, chain)
+        expected = {"txn_id": transaction["txn_id"], "status": "completed"}
+        problem = receipt_problem(ledger.receipt(transaction["txn_id"]), key_set, chain, **expected)
         print(f"receipt of the {transaction['type']}:", problem or "verified")
 
 
