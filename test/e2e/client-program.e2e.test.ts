@@ -39,9 +39,12 @@ async function served(html: string): Promise<string> {
 }
 
 function expectProof(output: string, name: string): void {
+  const outcome = `transfer of 25 GOLD-${name} from alice-${name} to bob-${name}`
   expect(output.trim().split('\n')).toEqual([
     expect.stringMatching(/^completed\s*$/),
-    expect.stringMatching(new RegExp(`^Ledger \\S+ signed that txn_\\w+ of alice-${name} is completed\\.$`)),
+    expect.stringMatching(
+      new RegExp(`^Ledger \\S+ signed that txn_\\w+ of alice-${name} is completed: ${outcome}\\.$`),
+    ),
     'It is entry 2 of the audit chain.',
   ])
 }
