@@ -7,16 +7,8 @@
  *       the connection.
  *   S6. No proxy is used, whatever the environment says.
  */
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as httpRequest,
-  type RequestOptions,
-} from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { urlToHttpOptions } from 'node:url'
+import { Client, type Dispatcher } from 'undici'
 import type { WebhookMessage, WebhookSender, WebhookTarget } from '../../runtime/ports/webhook-sender.ts'
 import type { AttemptError, AttemptResult } from '../../runtime/ports/webhook-store.ts'
 import type { AddressRule } from './address-rules.ts'
@@ -43,15 +35,23 @@ const LEAST_SUCCESS = 200
 const LEAST_REDIRECT = 300
 const MS_PER_SECOND = 1_000
 const REFUSED_CODE = 'ERR_ADDRESS_REFUSED'
+/** Of a connection that ended without a response. */
+const CLOSED_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+/** How long a connection without messages is kept, if the receiver sets no shorter time. */
+const KEPT_MS = 60_000
 
 type Outcome = Omit<AttemptResult, 'latencyMs'>
 
-/** A connection, and the options that its requests share. */
+const FAILED: Outcome = { httpStatus: null, error: 'connection_failed' }
+
+/** A connection, which is kept between messages and carries one at a time. */
 interface Channel {
   readonly url: string
-  readonly agent: HttpAgent | HttpsAgent
+  readonly client: Client
+  readonly path: string
   readonly isRefused: boolean
-  readonly begin: (headers: Headers) => ClientRequest
+  /** Whether a response has come over the connection that is open. */
+  wasUsed: boolean
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -69,7 +69,7 @@ export function createWebhookSender(options: WebhookSenderOptions): HttpWebhookS
   function channelOf({ connection, url }: WebhookTarget): Channel {
     const known = channels.get(connection)
     if (known?.url === url) return known
-    known?.agent.destroy()
+    if (known !== undefined) close(known)
     const channel = openChannel(url, lookup, mayConnectTo)
     channels.set(connection, channel)
     return channel
@@ -86,55 +86,60 @@ export function createWebhookSender(options: WebhookSenderOptions): HttpWebhookS
       })
       if (channel.isRefused) return result({ httpStatus: null, error: 'address_refused' })
       const headers = headersOf(target, message, now())
-      const deadline = new Deadline(timeoutMs)
-      const post = { channel, headers, body: message.body, deadline, onWritten }
-      let last: Awaited<ReturnType<typeof attempt>>
+      const post = { channel, headers, body: message.body, onWritten }
+      const deadline = setTimeout(() => close(channel, new DeadlineOver()), timeoutMs)
       try {
-        last = await attempt(post)
+        const outcome = await attempt(post)
         // The receiver closed a kept connection as the message was sent: that is no failure of the receiver.
-        if (last === 'connection_was_closed') last = await attempt(post)
+        if (outcome !== 'connection_was_closed') return result(outcome)
+        const again = await attempt(post)
+        return result(again === 'connection_was_closed' ? FAILED : again)
       } finally {
-        deadline.stop()
+        clearTimeout(deadline)
+        if (channel.client.destroyed && channels.get(target.connection) === channel) channels.delete(target.connection)
       }
-      return result(last === 'connection_was_closed' ? { httpStatus: null, error: 'connection_failed' } : last)
     },
     forget(connection) {
-      channels.get(connection)?.agent.destroy()
+      const channel = channels.get(connection)
+      if (channel !== undefined) close(channel)
       channels.delete(connection)
     },
     close() {
-      for (const { agent } of channels.values()) agent.destroy()
+      for (const channel of channels.values()) close(channel)
       channels.clear()
     },
   }
 }
 
 function openChannel(text: string, lookup: LookupFunction, mayConnectTo: (hostname: string) => boolean): Channel {
-  const url = new URL(text)
-  const settings = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1 }
-  const isPlain = url.protocol === 'http:'
-  const agent = isPlain ? new HttpAgent(settings) : new HttpsAgent(settings)
-  const request = isPlain ? httpRequest : httpsRequest
-  const common: RequestOptions = {
-    ...urlToHttpOptions(url),
-    method: 'POST',
-    agent,
-    lookup,
+  const { origin, hostname, pathname, search } = new URL(text)
+  const client = new Client(origin, {
+    connect: { lookup, timeout: 0 },
+    // The deadline ends what takes too long.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEPT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-  }
-  return {
+  })
+  const channel: Channel = {
     url: text,
-    agent,
-    isRefused: !mayConnectTo(url.hostname),
-    begin: (headers) => request({ ...common, headers }),
+    client,
+    path: `${pathname}${search}`,
+    isRefused: !mayConnectTo(hostname),
+    wasUsed: false,
   }
+  client.on('connect', () => (channel.wasUsed = false))
+  return channel
+}
+
+function close({ client }: Channel, error: Error | null = null): void {
+  void client.destroy(error)
 }
 
 function headersOf({ secrets }: WebhookTarget, message: WebhookMessage, nowMs: number): Headers {
   const timestampS = Math.floor(nowMs / MS_PER_SECOND)
   return {
     'content-type': 'application/cloudevents+json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(message.body)),
     'user-agent': 'ledger-webhooks',
     'webhook-id': message.id,
     'webhook-timestamp': String(timestampS),
@@ -142,58 +147,43 @@ function headersOf({ secrets }: WebhookTarget, message: WebhookMessage, nowMs: n
   }
 }
 
-/** Ends the running request when its time is over. An abort signal with its listeners would cost several times as much. */
-class Deadline {
-  isOver = false
-  private request: ClientRequest | undefined
-  private readonly timer: NodeJS.Timeout
-
-  constructor(timeoutMs: number) {
-    this.timer = setTimeout(() => {
-      this.isOver = true
-      this.request?.destroy()
-    }, timeoutMs)
-  }
-
-  watch(request: ClientRequest): void {
-    this.request = request
-    if (this.isOver) request.destroy()
-  }
-
-  stop(): void {
-    clearTimeout(this.timer)
-  }
-}
-
 interface Post {
   readonly channel: Channel
   readonly headers: Headers
   readonly body: string
-  readonly deadline: Deadline
   readonly onWritten: (() => void) | undefined
 }
 
 /** Resolves once the response has been read as far as it is read. Never rejects. */
-function attempt({ channel, headers, body, deadline, onWritten }: Post): Promise<Outcome | 'connection_was_closed'> {
+function attempt({ channel, headers, body, onWritten }: Post): Promise<Outcome | 'connection_was_closed'> {
+  const { client, path } = channel
   return new Promise((resolve) => {
-    const sent = channel.begin(headers)
     let outcome: Outcome | undefined
-    sent.on('response', (response) => {
-      const received = outcomeOf(response.statusCode ?? 0)
-      outcome = received
-      readBody(response, () => resolve(received))
-    })
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      if (outcome !== undefined) return resolve(outcome)
-      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE'
-      const wasClosed = sent.reusedSocket && isClosed && !deadline.isOver
-      resolve(wasClosed ? 'connection_was_closed' : { httpStatus: null, error: errorOf(error, deadline) })
-    })
-    // A change of protocol (101) is neither a response nor an error.
-    sent.on('close', () => resolve(outcome ?? { httpStatus: null, error: 'connection_failed' }))
-    deadline.watch(sent)
-    if (onWritten === undefined) sent.end(body)
-    else sent.end(body, onWritten)
+    let wasUsed = false
+    let bytes = 0
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart() {
+        ;({ wasUsed } = channel)
+        // The message is written after this call and before the next microtask.
+        if (onWritten !== undefined) queueMicrotask(onWritten)
+      },
+      onResponseStart(_, statusCode) {
+        if (statusCode >= LEAST_SUCCESS) outcome = outcomeOf(statusCode)
+        channel.wasUsed = true
+      },
+      /** S5. */
+      onResponseData(controller, chunk) {
+        bytes += chunk.length
+        if (bytes > MAX_BODY_BYTES) controller.abort(new ResponseTooLong())
+      },
+      onResponseEnd: () => resolve(outcome ?? FAILED),
+      /** The status of a response counts although the rest was lost. */
+      onResponseError(_, error) {
+        const wasClosed = wasUsed && CLOSED_CODES.has(codeOf(error))
+        resolve(outcome ?? (wasClosed ? 'connection_was_closed' : { httpStatus: null, error: errorOf(error) }))
+      },
+    }
+    client.dispatch({ path, method: 'POST', headers, body }, handler)
   })
 }
 
@@ -202,29 +192,26 @@ function outcomeOf(httpStatus: number): Outcome {
   return { httpStatus, error: accepted ? null : 'status' }
 }
 
-/** S5. Calls back once, also if the connection is lost: the status has arrived by then. */
-function readBody(response: IncomingMessage, done: () => void): void {
-  let bytes = 0
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) response.destroy()
-  })
-  response.on('error', () => undefined)
-  response.on('close', done)
-}
-
-function errorOf(error: NodeJS.ErrnoException, deadline: Deadline): AttemptError {
-  if (deadline.isOver) return 'timeout'
-  const { code = '' } = error
+function errorOf(error: Error): AttemptError {
+  if (error instanceof DeadlineOver) return 'timeout'
+  const code = codeOf(error)
   if (code === REFUSED_CODE) return 'address_refused'
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'name_not_resolved'
   return isTlsCode(code) ? 'tls_failed' : 'connection_failed'
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** OpenSSL's codes of refused certificates have no common form. */
 function isTlsCode(code: string): boolean {
   return /^ERR_(TLS|SSL)|^EPROTO$|CERT|SIGNATURE|ISSUER|CRL|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)/.test(code)
 }
+
+class DeadlineOver extends Error {}
+
+class ResponseTooLong extends Error {}
 
 class AddressRefused extends Error {
   readonly code = REFUSED_CODE

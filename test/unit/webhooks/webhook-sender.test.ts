@@ -131,6 +131,14 @@ describe('webhook sender', () => {
     },
   )
 
+  test('S2: an informational response is not the result', async () => {
+    const { url } = await receiver((_, response) => {
+      response.writeEarlyHints({ link: '</a>; rel=preload' })
+      response.writeHead(204).end()
+    })
+    expect(await senderOf().send(targetOf(url), MESSAGE)).toMatchObject({ httpStatus: 204, error: null })
+  })
+
   test.each([200, 201, 202, 299])('S2: %i is accepted', async (status) => {
     const { url } = await receiver((_, response) => response.writeHead(status).end('yes'))
     expect(await senderOf().send(targetOf(url), MESSAGE)).toMatchObject({ httpStatus: status, error: null })
@@ -186,12 +194,13 @@ describe('webhook sender', () => {
     const upgrades = createTcpServer((socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
     )
-    for (const server of [hangsUp, babbles, upgrades]) {
+    const hints = createTcpServer((socket) => socket.end('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'))
+    for (const server of [hangsUp, babbles, upgrades, hints]) {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       closing.push(() => server.close())
     }
     const urlOf = (server: typeof hangsUp) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    for (const url of [closed.url, urlOf(hangsUp), urlOf(babbles), urlOf(upgrades)]) {
+    for (const url of [closed.url, ...[hangsUp, babbles, upgrades, hints].map(urlOf)]) {
       const sender = senderOf()
       expect(await sender.send(targetOf(url), MESSAGE)).toMatchObject({ httpStatus: null, error: 'connection_failed' })
     }
