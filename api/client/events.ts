@@ -15,6 +15,8 @@ export interface EventFilter {
   readonly types?: readonly string[]
   readonly account_id?: string
   readonly token_id?: string
+  /** Called after each connection that was lost or refused for a reason that passes; another one is opened. */
+  readonly onLost?: (error: unknown) => void
   readonly signal?: AbortSignal
 }
 
@@ -41,7 +43,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000
 /** Ends only with the signal, whose reason it throws, or with the `return` of a loop. Throws LedgerError for a refusal. */
 export async function* followEvents(
   http: Http,
-  { after, types, signal, ...filter }: EventFilter,
+  { after, types, onLost, signal, ...filter }: EventFilter,
 ): AsyncGenerator<FollowedEvent> {
   const query = new URLSearchParams({ ...filter, ...(types === undefined ? {} : { types: types.join(',') }) })
   // Connections that end before the first event must not begin at a later end of the log.
@@ -71,6 +73,7 @@ export async function* followEvents(
     } catch (error) {
       signal?.throwIfAborted()
       if (isLedgerError(error) && isFinal(error)) throw error
+      onLost?.(error)
       leastMs = isLedgerError(error) ? Math.min(error.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS) : 0
     } finally {
       connection.abort()

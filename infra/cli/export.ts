@@ -5,15 +5,12 @@
  */
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { Http } from '../../api/client/http.ts'
+import { isLedgerError } from '../../api/client/ledger-error.ts'
 import { CommandFailed, UsageError, type CommandIo, type CommandSetup } from './common/command.ts'
 import { readGivenText } from './common/given-file.ts'
-import { type HttpClient, LedgerUnreachable, problemText, readReply } from './common/http-client.ts'
-import {
-  addClientOptions,
-  addFormerClientOption,
-  type ClientOptions,
-  openHttpClient,
-} from './profile/client-options.ts'
+import { failureText } from './common/problem-text.ts'
+import { addClientOptions, addFormerClientOption, type ClientOptions, ledgerAccess } from './profile/client-options.ts'
 import { FileUnwritable, type NewFile, withNewFile } from './common/new-file.ts'
 import { shownText } from './common/shown-text.ts'
 import { readRecipient } from './recipient.ts'
@@ -22,8 +19,8 @@ import { checkExportFile, summaryText } from './verify/verify-export.ts'
 import type { ReceiptKeys } from './verify/jwks.ts'
 
 const MAX_ACCOUNTS = 1_000
-const OK = 200
 const INTERNAL_ERROR = 500
+const TIMEOUT_MS = 60_000
 const PROGRESS_BYTES = 16 * 1024 * 1024
 
 interface ExportOptions extends ClientOptions {
@@ -63,7 +60,8 @@ file appears when it is complete and its proof verifies under the keys of this l
       if (move && all) throw new UsageError('--move needs named accounts, not --all')
       const mode = move ? 'move' : 'copy'
       const body = { requester, ...(all ? { all } : { account_ids: accountIds }), mode, ...recipient }
-      const client = await openHttpClient(options, io)
+      // The user repeats the command: an error says where the accounts are.
+      const client = new Http({ ...(await ledgerAccess(options, io)), retry: { attempts: 1 }, timeoutMs: TIMEOUT_MS })
       await exportTo(out, new Export(client, { body, accountIds, mode }, io), io)
     })
 }
@@ -89,12 +87,12 @@ interface ExportRequest {
 type Progress = 'not sent' | 'unknown' | 'refused' | 'exported'
 
 class Export {
-  private readonly client: HttpClient
+  private readonly client: Http
   private readonly request: ExportRequest
   private readonly io: CommandIo
   private progress: Progress = 'not sent'
 
-  constructor(client: HttpClient, request: ExportRequest, io: CommandIo) {
+  constructor(client: Http, request: ExportRequest, io: CommandIo) {
     this.client = client
     this.request = request
     this.io = io
@@ -104,19 +102,27 @@ class Export {
   async writeTo(file: NewFile, name: string): Promise<void> {
     const keys = await this.readKeys()
     this.progress = 'unknown'
-    const response = await this.client.send('POST', '/v1/exports', { body: this.request.body })
-    if (response.status !== OK || response.body === null) {
-      if (response.status < INTERNAL_ERROR) this.progress = 'refused'
-      const reply = await readReply(response)
-      if (reply.body['outcome'] === 'not_applied') this.progress = 'refused'
-      throw new CommandFailed(this.withAccountIds(problemText(reply)))
-    }
+    const body = await this.start()
     this.progress = 'exported'
-    await this.receive(response.body, file)
+    await this.receive(body, file)
     const checked = await checkExportFile(file.unfinished, name, keys)
     if (!checked.ok) throw new CommandFailed(`the export of the ledger does not verify: ${checked.problem}`)
     await file.finish()
     this.io.out(`ok: ${shownText(summaryText(checked.summary))}\n`)
+  }
+
+  /** Throws CommandFailed for a refusal. */
+  private async start(): Promise<ReadableStream> {
+    try {
+      const { body } = await this.client.stream({ method: 'POST', path: '/v1/exports', body: this.request.body })
+      if (body !== null) return body
+      throw new CommandFailed('the ledger sent no export')
+    } catch (error) {
+      if (!isLedgerError(error)) throw error
+      const isRefused = error.status > 0 && error.status < INTERNAL_ERROR
+      if (isRefused || error.outcome === 'not_applied') this.progress = 'refused'
+      throw new CommandFailed(this.withAccountIds(failureText(error)), { cause: error })
+    }
   }
 
   /** The state of the accounts, and the next step, to print after the error; undefined: none. */
@@ -143,14 +149,18 @@ class Export {
       }
     } catch (cause) {
       if (cause instanceof FileUnwritable) throw cause
-      throw new LedgerUnreachable('the export was cut off: request it again', { cause })
+      throw new CommandFailed('the export was cut off: request it again', { cause })
     }
   }
 
   private async readKeys(): Promise<ReceiptKeys> {
-    const reply = await this.client.request('GET', '/.well-known/jwks.json')
-    if (reply.status !== OK) throw new CommandFailed(`the ledger does not publish its keys: ${problemText(reply)}`)
-    return readJwks(JSON.stringify(reply.body), 'its /.well-known/jwks.json')
+    try {
+      const { body } = await this.client.request<object>({ method: 'GET', path: '/.well-known/jwks.json', open: true })
+      return readJwks(JSON.stringify(body), 'its /.well-known/jwks.json')
+    } catch (error) {
+      if (!isLedgerError(error)) throw error
+      throw new CommandFailed(`the ledger does not publish its keys: ${failureText(error)}`, { cause: error })
+    }
   }
 
   /** The API names accounts by their places in the request. */

@@ -2,20 +2,23 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { uuidOf } from '../../actors/identifiers.ts'
+import { Http } from '../../api/client/http.ts'
+import { isLedgerError } from '../../api/client/ledger-error.ts'
 import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { LinesBroken, linesOf } from '../portability/export-file.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { unreadable } from './common/given-file.ts'
-import { type HttpClient, type HttpReply, problemText } from './common/http-client.ts'
+import { failureText, problemText } from './common/problem-text.ts'
 import {
   addClientOptions,
   addFormerClientOption,
   type ClientOptions,
-  openHttpClient,
+  ledgerAccess,
+  refuseSilence,
 } from './profile/client-options.ts'
+import { watchedFetch } from './profile/watched-fetch.ts'
 import { shownJson } from './common/shown-text.ts'
 import { withLineNumbers } from './common/line-numbers.ts'
-import { createPatientClient } from './common/patient-client.ts'
 
 export const importCommand: CommandSetup = (command, io) => {
   addFormerClientOption(command)
@@ -34,8 +37,11 @@ line of the refused record. Lines are counted from 0, as in their field "line".`
       )
       .argument('<file>', 'a file that ledger export wrote'),
   ).action(async (name: string, options: ClientOptions) => {
-    const client = createPatientClient(await openHttpClient(options, io), io)
+    const access = await ledgerAccess(options, io)
     const file = await readProof(resolve(io.cwd, name))
+    await refuseSilence(access)
+    const { fetch } = watchedFetch(access.url, io)
+    const client = new Http({ ...access, retry: PATIENCE, timeoutMs: TIMEOUT_MS, fetch })
     const { importId, summary } = await importFile({ client, file, io })
     io.out(`${shownJson({ import_id: importId ?? null, ...(summary as JsonObject) })}\n`)
   })
@@ -49,7 +55,7 @@ interface ExportFile {
 }
 
 interface Import {
-  readonly client: HttpClient
+  readonly client: Http
   readonly file: ExportFile
   readonly io: CommandIo
 }
@@ -58,8 +64,11 @@ interface Import {
 type ImportResult = Readonly<Record<'importId' | 'summary', JsonObject[string] | undefined>>
 
 const OK = 200
-const ACCEPTED = 202
 const NOT_FOUND = 404
+const CONFLICT = 409
+const TIMEOUT_MS = 60_000
+/** About five minutes: an outage must not end the import of a large file. */
+const PATIENCE = { attempts: 120, firstDelayMs: 3_000, longestDelayMs: 3_000 }
 
 /** A body may have 1 MiB, including the members around the records. */
 const MAX_PART_BYTES = 880_000
@@ -135,12 +144,10 @@ function marksIn(text: string): number {
 }
 
 async function importFile(importing: Import): Promise<ImportResult> {
-  const { client, file, io } = importing
-  const found = await client.request('GET', `/v1/imports/${file.importId}`)
-  const { status, next_part: nextPart, lines: sent } = found.body
-  if (found.status !== OK && found.status !== NOT_FOUND) throw failed(found)
+  const { file, io } = importing
+  const { status, next_part: nextPart, lines: sent } = await stateOf(importing)
   // The cause of an earlier refusal may be gone.
-  if (found.status === NOT_FOUND || status === 'refused') return sendParts(importing, 0, 0)
+  if (status === undefined || status === 'refused') return sendParts(importing, 0, 0)
   if (status === 'staging' && typeof nextPart === 'number' && typeof sent === 'number' && sent < file.lines) {
     io.err(`continuing after ${sent} of ${file.lines} lines\n`)
     return sendParts(importing, nextPart, sent)
@@ -153,8 +160,11 @@ async function sendParts(importing: Import, firstPart: number, firstLine: number
   const { client, file, io } = importing
   let part = firstPart
   for await (const { firstLine: from, records, last } of partsOf(file, firstLine)) {
-    const reply = await client.request('POST', '/v1/imports', { import_id: file.importId, part, records, last })
-    if (reply.status !== OK && reply.status !== ACCEPTED) throw failed(reply, from)
+    const body = { import_id: file.importId, part, records, last }
+    const request = { method: 'POST', path: '/v1/imports', body, repeatable: true }
+    const reply = await client.request<JsonObject>(request).catch((error: unknown) => {
+      throw failed(error, from)
+    })
     io.err(`${from + records.length} of ${file.lines} lines sent\n`)
     if (reply.status === OK) return resultOf(reply.body)
     part += 1
@@ -163,15 +173,16 @@ async function sendParts(importing: Import, firstPart: number, firstLine: number
 }
 
 /** Polls: the ledger applies the parts by itself. */
-async function waitUntilDone({ client, file, io }: Import): Promise<ImportResult> {
+async function waitUntilDone(importing: Import): Promise<ImportResult> {
+  const { io } = importing
   let printed = ''
   for (;;) {
-    const reply = await client.request('GET', `/v1/imports/${file.importId}`)
-    if (reply.status !== OK) throw failed(reply)
-    const { status, done, total, refusal } = reply.body
-    if (status === 'done') return resultOf(reply.body)
+    const state = await stateOf(importing)
+    const { status, done, total, refusal } = state
+    if (status === 'done') return resultOf(state)
+    if (status === undefined) throw new CommandFailed('the ledger no longer knows the import: run the command again')
     if (status === 'refused') {
-      const problem = problemText({ status: 409, body: (refusal ?? {}) as JsonObject, retryAfterS: null })
+      const problem = problemText(CONFLICT, (refusal ?? {}) as JsonObject)
       throw new CommandFailed(`refused, nothing was imported: ${withLineNumbers(problem)}`)
     }
     const progress = `${shownJson(status)}: ${shownJson(done)} of ${shownJson(total)} steps\n`
@@ -185,7 +196,18 @@ function resultOf({ import_id: importId, summary }: JsonObject): ImportResult {
   return { importId, summary }
 }
 
+/** The import at the ledger; without members if there is none. Throws CommandFailed. */
+async function stateOf({ client, file }: Import): Promise<JsonObject> {
+  try {
+    return (await client.request<JsonObject>({ method: 'GET', path: `/v1/imports/${file.importId}` })).body
+  } catch (error) {
+    if (isLedgerError(error) && error.status === NOT_FOUND) return {}
+    throw failed(error)
+  }
+}
+
 /** `firstLine`: of the part that was sent. */
-function failed(reply: HttpReply, firstLine = 0): CommandFailed {
-  return new CommandFailed(withLineNumbers(problemText(reply), firstLine))
+function failed(error: unknown, firstLine = 0): Error {
+  if (!isLedgerError(error)) return error instanceof Error ? error : new Error(String(error))
+  return new CommandFailed(withLineNumbers(failureText(error), firstLine), { cause: error })
 }

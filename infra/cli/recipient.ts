@@ -2,7 +2,7 @@
 import type { Json } from '../../actors/canonical-json.ts'
 import { CommandFailed, UsageError, type CommandIo } from './common/command.ts'
 import { jsonObjectOf, readGivenText } from './common/given-file.ts'
-import { problemText } from './common/http-client.ts'
+import { problemText } from './common/problem-text.ts'
 
 export interface Recipient {
   readonly audience: string
@@ -19,8 +19,7 @@ export async function readRecipient(name: string, audience: string | undefined, 
   const body = jsonObjectOf(text) ?? {}
   const { ledger_id: ledgerId, public_key: publicKey, kty, status, title } = body
   if (typeof status === 'number' && typeof title === 'string') {
-    const problem = problemText({ status, body, retryAfterS: null })
-    throw new CommandFailed(`${name} is not a ${REPLY}, but an error: ${problem}`)
+    throw new CommandFailed(`${name} is not a ${REPLY}, but an error: ${problemText(status, body)}`)
   }
   if (publicKey === undefined && kty === undefined) {
     throw new CommandFailed(`${name} must be a ${REPLY}, a JWK or a PEM key`)

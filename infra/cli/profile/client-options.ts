@@ -1,9 +1,13 @@
 /** The client of the commands that name one by options; by default that of the profile. */
 import { type Command, Option } from 'commander'
-import { type CommandIo, UsageError } from '../common/command.ts'
-import { createHttpClient, type HttpClient } from '../common/http-client.ts'
+import type { Credentials } from '../../../api/client/access-tokens.ts'
+import { Http, type HttpOptions } from '../../../api/client/http.ts'
+import { isLedgerError } from '../../../api/client/ledger-error.ts'
+import { CommandFailed, type CommandIo, UsageError } from '../common/command.ts'
 import { clientSecret, ledgerAddress } from './client-secret.ts'
 import { addProfileOption, type ProfileOptions, readProfile } from './profiles.ts'
+
+export type LedgerAccess = Pick<HttpOptions, 'url'> & { readonly credentials: Credentials }
 
 export interface ClientOptions extends ProfileOptions {
   readonly url?: string
@@ -26,17 +30,29 @@ export function addFormerClientOption(command: Command): Command {
   return command.addOption(new Option('--client <id>').hideHelp())
 }
 
-/** Throws UsageError and CommandFailed. Sends no request yet. */
-export async function openHttpClient(options: ClientOptions, io: CommandIo): Promise<HttpClient> {
+/** Throws UsageError and CommandFailed. Sends no request. */
+export async function ledgerAccess(options: ClientOptions, io: CommandIo): Promise<LedgerAccess> {
   const { url, client: former, clientId = former, secretFile, profile } = options
   if (url === undefined && clientId === undefined && secretFile === undefined) {
     const stored = readProfile(options, io)
-    return createHttpClient(stored.url, stored.clientId, stored.clientSecret)
+    return { url: stored.url, credentials: { clientId: stored.clientId, clientSecret: stored.clientSecret } }
   }
-  if (profile !== undefined)
+  if (profile !== undefined) {
     throw new UsageError('--profile has its own address and client: leave out --url, --client-id and --secret-file')
+  }
   if (url === undefined || clientId === undefined || secretFile === undefined) {
     throw new UsageError('--url, --client-id and --secret-file belong together; without them the profile is used')
   }
-  return createHttpClient(ledgerAddress(url, io), clientId, await clientSecret(secretFile, clientId, io))
+  const credentials = { clientId, clientSecret: await clientSecret(secretFile, clientId, io) }
+  return { url: ledgerAddress(url, io), credentials }
+}
+
+/** For commands that try for long: throws CommandFailed if nothing responds at the address, which may be wrong. */
+export async function refuseSilence(access: LedgerAccess): Promise<void> {
+  try {
+    const http = new Http({ ...access, retry: { attempts: 1 } })
+    await http.request({ method: 'GET', path: '/.well-known/jwks.json', open: true })
+  } catch (error) {
+    if (isLedgerError(error) && error.status === 0) throw new CommandFailed(error.message, { cause: error })
+  }
 }

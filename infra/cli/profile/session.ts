@@ -13,6 +13,7 @@ import { shownText } from '../common/shown-text.ts'
 import { createKeyFiles, type KeyFile, type KeyFiles } from './key-files.ts'
 import { addProfileOption, type Profile, type ProfileOptions, readProfile } from './profiles.ts'
 import { savedToken } from './saved-token.ts'
+import { watchedFetch } from './watched-fetch.ts'
 
 export interface SessionOptions extends ProfileOptions, OutputOptions {}
 
@@ -63,50 +64,6 @@ export async function withSession<T>(
 /** The key in the form in which the client signs with it. */
 export function signingKey({ key }: KeyFile): Promise<AccountKey> {
   return importKey(key.export({ format: 'pem', type: 'pkcs8' }).toString())
-}
-
-/** Codes of errors of a connection that never came about. */
-const NOT_SENT: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-])
-
-/** Notes which requests may have arrived (S2), and prints once why a request is sent again. */
-function watchedFetch(url: string, io: CommandIo) {
-  let mayHaveArrived = false
-  let isPrinted = false
-  const watched: typeof fetch = async (input, init) => {
-    const isToken = typeof input === 'string' && input.endsWith('/v1/auth/token')
-    const isChange = (init?.method ?? 'GET') !== 'GET' && !isToken
-    try {
-      const response = await fetch(input, init)
-      mayHaveArrived ||= isChange
-      return response
-    } catch (cause) {
-      const code = codeIn(cause)
-      mayHaveArrived ||= isChange && !NOT_SENT.has(code)
-      if (!isPrinted && init?.signal?.aborted !== true) {
-        io.err(`the ledger at ${url} does not respond${reasonOf(code)}; trying again (Ctrl-C ends it)\n`)
-        isPrinted = true
-      }
-      throw cause
-    }
-  }
-  return { fetch: watched, mayHaveArrived: () => mayHaveArrived }
-}
-
-/** `fetch` keeps the reason in the cause of its error. */
-function codeIn(error: unknown): unknown {
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined
-}
-
-function reasonOf(code: unknown): string {
-  if (code === 'ECONNREFUSED') return ' (the connection was refused)'
-  return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? ' (the host name is unknown)' : ''
 }
 
 interface Circumstances {

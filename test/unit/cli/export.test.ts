@@ -177,6 +177,7 @@ describe('ledger export', () => {
     const problem = {
       title: 'Not Found',
       detail: 'There is no such account.',
+      error_codes: ['ERR_NOT_FOUND'],
       errors: [{ field: 'account_ids[0]', message: 'There is no such account.' }],
     }
     const { url } = await exportingLedger((response) => void response.writeHead(404).end(JSON.stringify(problem)))

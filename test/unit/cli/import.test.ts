@@ -93,8 +93,17 @@ test('it retries while the ledger is unavailable, and prints that', async () => 
   }
   const { code, out, err } = await importing(small.records)
   expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 2 }])
-  expect(err).toMatch(/^the ledger is not ready \(503\); trying again until \d\d:\d\d \(Ctrl-C ends it\)\n11 of 11/)
+  expect(err).toMatch(/^the ledger at \S+ is not ready \(503\); trying again \(Ctrl-C ends it\)\n11 of 11/)
   expect(failures).toBeLessThan(0)
+})
+
+test('it does not wait for an address at which nothing responds', async () => {
+  line.write('export.ndjson', small.records.map((record) => `${canonicalJson(record)}\n`).join(''))
+  const { url: closed, stop } = await serving(() => undefined)
+  await stop()
+  const options = ['--url', closed, '--client-id', 'operations', '--secret-file', 'secret']
+  const { code, err } = await line.run(['import', 'export.ndjson', ...options])
+  expect([code, err]).toEqual([1, `ledger import: The ledger at ${closed} does not respond.\n`])
 })
 
 test('a file with other bytes than the hashed ones is refused, and nothing is imported', async () => {

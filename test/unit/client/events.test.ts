@@ -90,6 +90,14 @@ describe('events', () => {
     expect(slept.filter((pauseMs) => pauseMs >= 60_000)).toEqual([60_200])
   })
 
+  test('E1: a lost connection is told, the end of a stream is not', async () => {
+    const broken = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error('cut off')) })
+    const { read } = opened([stream(message('c1')), new Response(broken), stream(message('c2'))])
+    const lost: unknown[] = []
+    expect(await read(2, { onLost: (error) => void lost.push(error) })).toEqual(['c1 c1', 'c2 c2'])
+    expect(lost).toEqual([new Error('cut off')])
+  })
+
   test('E1: `latest` is the end of the log before the first connection, also for the next ones', async () => {
     const { read, paths } = opened([json({ events: [], next_cursor: 'c9' }), stream(), stream(message('c10'))])
     expect(await read(1, { after: 'latest', account_id: 'alice' })).toEqual(['c10 c10'])
