@@ -38,6 +38,11 @@ export function durationText(durationMs: number): string {
   return durationMs < 1_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`
 }
 
+/** A code of the interface in words: `hold_created` becomes `hold created`. */
+export function codeText(code: string): string {
+  return code.replaceAll('_', ' ')
+}
+
 /** One of `1 entry`, `3 entries`. */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`

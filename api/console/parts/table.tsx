@@ -67,8 +67,7 @@ export function PagedTable<Row>({ name, paged, ...table }: PagedTableProps<Row>)
           {(rows.length > 0 || more !== undefined) && (
             <div class="table-foot">
               <span class="quiet">
-                {rows.length.toLocaleString('en-US')}
-                {total === undefined ? '' : ` of ${total}`}
+                {rows.length.toLocaleString('en-US')} {total === undefined ? 'shown' : `of ${total}`}
               </span>
               {more !== undefined && (
                 <button type="button" disabled={isLoadingMore} onClick={more}>

@@ -1,12 +1,19 @@
 import { useState } from 'preact/hooks'
-import { groupedDigits, shownTime } from './figures.ts'
+import { codeText, groupedDigits, shownTime } from './figures.ts'
 import { shownText } from './shown-text.ts'
 
 const LIMIT = 400
 const WHOLE = 100_000
 
+interface TextProps {
+  readonly value: string
+  readonly limit?: number
+  /** Within a link there is no button for the rest. */
+  readonly isInLink?: boolean
+}
+
 /** Text that somewhere a client chose. It cannot change the text around it. */
-export function Text({ value, limit = LIMIT }: { readonly value: string; readonly limit?: number }) {
+export function Text({ value, limit = LIMIT, isInLink = false }: TextProps) {
   const [isWhole, setWhole] = useState(false)
   const { parts, left } = shownText(value, isWhole ? WHOLE : limit)
   return (
@@ -18,8 +25,8 @@ export function Text({ value, limit = LIMIT }: { readonly value: string; readonl
       ))}
       {left > 0 && (
         <>
-          {'… '}
-          {isWhole ? (
+          {isInLink ? '…' : '… '}
+          {isInLink ? null : isWhole ? (
             `${left.toLocaleString('en-US')} more characters`
           ) : (
             <button type="button" class="link" onClick={() => setWhole(true)}>
@@ -97,5 +104,5 @@ const BAD = new Set([
 /** A status in its color, and in words. */
 export function Status({ value }: { readonly value: string }) {
   const kind = GOOD.has(value) ? 'good' : BAD.has(value) ? 'bad' : 'waiting'
-  return <span class={`status ${kind}`}>{value.replaceAll('_', ' ')}</span>
+  return <span class={`status ${kind}`}>{codeText(value)}</span>
 }

@@ -4,13 +4,23 @@ export interface GivenClient {
   readonly role: string
 }
 
-/** The clients in the text of a `clients.json`; none in any other text. The administrator comes first. */
+/** As the first start prints them: `admin (admin): SECRET`. */
+const PRINTED = /(\S+) \((viewer|transactor|admin)\): (\S+)/g
+
+/** The clients in the text of a `clients.json`, or in printed lines; none in any other text. The administrator comes first. */
 export function readClients(text: string): readonly GivenClient[] {
-  if (!text.trimStart().startsWith('[')) return []
+  const found = text.trimStart().startsWith('[') ? listedClients(text) : printedClients(text)
+  return found.toSorted((one, other) => Number(other.role === 'admin') - Number(one.role === 'admin'))
+}
+
+function printedClients(text: string): readonly GivenClient[] {
+  return [...text.matchAll(PRINTED)].map(([, clientId = '', role = '', secret = '']) => ({ clientId, secret, role }))
+}
+
+function listedClients(text: string): readonly GivenClient[] {
   try {
     const listed: unknown = JSON.parse(text)
-    const found = (Array.isArray(listed) ? listed : []).flatMap(clientOf)
-    return found.toSorted((one, other) => Number(other.role === 'admin') - Number(one.role === 'admin'))
+    return (Array.isArray(listed) ? listed : []).flatMap(clientOf)
   } catch {
     return []
   }

@@ -17,7 +17,10 @@ export function SignIn({ onSession }: { readonly onSession: (session: Session) =
   }
   const take = (text: string): boolean => {
     const found = readClients(text)
-    if (found.length > 0) setClients(found)
+    if (found.length > 0) {
+      setClients(found)
+      setProgress({ state: 'waiting' })
+    }
     return found.length > 0
   }
   return (
@@ -69,7 +72,12 @@ function SignInForm({ progress, take, enter }: SignInFormProps) {
       <button type="submit" class="primary" disabled={isBusy}>
         {isBusy ? 'Signing in …' : 'Sign in'}
       </button>
-      {progress.state === 'failed' && <Failure error={progress.error} action="The sign-in" />}
+      {progress.state === 'failed' && (
+        <>
+          <Failure error={progress.error} action="The sign-in" />
+          <p>Each client ID has a secret of its own.</p>
+        </>
+      )}
       <p class="quiet">The secret and the tokens stay in the memory of this page. A reload signs you out.</p>
     </form>
   )
@@ -105,7 +113,7 @@ function FirstStart({ clients, isBusy, take, enter }: FirstStartProps) {
         <code>.ledger/clients.json</code>, in the directory of the ledger. Show them with
       </p>
       <pre>cat .ledger/clients.json</pre>
-      <p>Paste one secret above, or the whole file. Or choose the file:</p>
+      <p>Paste a printed line, or the whole file, as the client secret. Or choose the file:</p>
       <input
         ref={file}
         type="file"

@@ -8,9 +8,15 @@ import type { GetScene } from './console-scene.ts'
 import { goTo, signIn, visitConsole } from './console-visit.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const [WIDE, NARROW] = [
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+]
 const VIEWS = [
-  { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+  { colorScheme: 'light', viewport: WIDE },
+  { colorScheme: 'dark', viewport: WIDE },
+  { colorScheme: 'light', viewport: NARROW },
+  { colorScheme: 'dark', viewport: NARROW },
 ] as const
 /** The deadline of the page is that of its loads. */
 const LOADED = "document.querySelector('h1') !== null && document.querySelectorAll('.loading').length === 0"
@@ -68,7 +74,7 @@ export function describePages(getScene: GetScene): void {
       data = await makeConsoleData(getScene().ledger)
     })
 
-    test.for(VIEWS)('opens without an error, and is accessible: $colorScheme', async (view) => {
+    test.for(VIEWS)('opens without an error, and is accessible: $colorScheme, $viewport.width wide', async (view) => {
       const { browser, ledger } = getScene()
       const { page, faults, close } = await visitConsole(browser, ledger.address, view)
       expect(await accessibilityFaults(page)).toEqual([])
@@ -80,6 +86,8 @@ export function describePages(getScene: GetScene): void {
           await page.getByRole('button', { name }).click()
           await expect.poll(() => page.locator('button:disabled').count()).toBe(0)
         }
+        // A click on a button in a link also follows the link.
+        expect(await page.locator('a button').count()).toBe(0)
         const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
         expect({ place, isWide, faults, inaccessible: await accessibilityFaults(page) }).toEqual({
           place,

@@ -24,6 +24,17 @@ test('a pasted clients.json gives its clients, the administrator first; any othe
   for (const text of ['lsk_secret', '[', '[1,null,{"client_id":"a"}]', '{}']) expect(readClients(text)).toEqual([])
 })
 
+test('pasted lines of the first start give their clients, also after a field has removed the ends of lines', () => {
+  const lines = ['  viewer (viewer): lsk_one', '  the-admin (admin): lsk_two']
+  const clients = [
+    { clientId: 'the-admin', secret: 'lsk_two', role: 'admin' },
+    { clientId: 'viewer', secret: 'lsk_one', role: 'viewer' },
+  ]
+  expect(readClients(lines.join('\n'))).toEqual(clients)
+  expect(readClients(lines.join(''))).toEqual(clients)
+  expect(readClients('owner (owner): lsk_three')).toEqual([])
+})
+
 describe('the feed of events', () => {
   /** A stream whose events the test gives one by one. */
   function scripted() {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Account, AuditEntry } from '../../../client/index.ts'
-import { countText } from '../../parts/figures.ts'
+import { codeText, countText } from '../../parts/figures.ts'
 import { Fields, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/table.tsx'
 import { Id, Text, Time } from '../../parts/text.tsx'
@@ -15,7 +15,7 @@ const PAGE_SIZE = 25
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { title: 'Entry', isNumber: true, cell: ({ sequence }) => sequence },
-  { title: 'Kind', cell: ({ payload }) => <Text value={entryFields(payload).kind} /> },
+  { title: 'Kind', cell: ({ payload }) => <Text value={codeText(entryFields(payload).kind)} /> },
   { title: 'Time', cell: ({ payload }) => <Time value={entryFields(payload).time} /> },
   {
     title: 'Transaction',

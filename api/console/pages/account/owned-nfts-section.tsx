@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<OwnedNft>[] = [
     title: 'Class',
     cell: ({ class_id: classId, class_name: name }) => (
       <a href={hrefOf(['nfts', classId])}>
-        <Text value={name} limit={60} />
+        <Text value={name} limit={60} isInLink />
       </a>
     ),
   },

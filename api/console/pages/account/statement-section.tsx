@@ -143,17 +143,12 @@ function StatementView({ accountId, statement }: { readonly accountId: string; r
   return (
     <>
       <StepChart points={pointsOf(first, movements)} endMs={Date.parse(last.to)} label={chartLabel(statement, token)} />
-      <p>
-        From <Amount value={first.opening} unit={token} /> to <Amount value={last.closing} unit={token} />, in{' '}
-        {countText(movements.length, 'movement')}
-        {isWhole ? '' : ' and more: choose a shorter time'}.
-      </p>
-      <div class="actions">
-        <VerifyButton
-          label="Verify the statement"
-          subject={statement}
-          verify={() => statementFinding(pages, keySet, isWhole, { accountId, ...period })}
-        />
+      <div class="table-foot">
+        <p>
+          From <Amount value={first.opening} unit={token} /> to <Amount value={last.closing} unit={token} />, in{' '}
+          {countText(movements.length, 'movement')}
+          {isWhole ? '' : ' and more: choose a shorter time'}.
+        </p>
         <button
           type="button"
           onClick={() => download(`${accountId}-${token}.csv`, 'text/csv', statementCsv(movements))}
@@ -161,6 +156,11 @@ function StatementView({ accountId, statement }: { readonly accountId: string; r
           Download as CSV
         </button>
       </div>
+      <VerifyButton
+        label="Verify the statement"
+        subject={statement}
+        verify={() => statementFinding(pages, keySet, isWhole, { accountId, ...period })}
+      />
       <Table
         caption={`Movements of ${token} of ${accountId}`}
         columns={COLUMNS}

@@ -68,7 +68,7 @@ function Arrow({
   return (
     <g class={`arrow ${leg.leg_status}`}>
       <path d={`M${startX},${fromY}Q${midX},${midY + bend},${endX - 2},${endY}`} marker-end="url(#arrow-end)" />
-      <text x={midX} y={midY - 6}>
+      <text x={midX} y={midY - 10}>
         {groupedDigits(leg.amount)} {plain(leg.token_id ?? leg.instance_id ?? '', 14)}
       </text>
     </g>

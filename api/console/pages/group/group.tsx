@@ -1,4 +1,5 @@
 import type { GroupLeg, SettlementGroup } from '../../../client/index.ts'
+import { codeText } from '../../parts/figures.ts'
 import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Page, Section } from '../../parts/page.tsx'
 import { type Column, PagedTable, Table } from '../../parts/table.tsx'
@@ -72,14 +73,14 @@ function GroupView({ group }: { readonly group: SettlementGroup }) {
         {failure !== undefined && (
           <p class="notice bad">
             <span>
-              <strong>{failure.code}</strong> <Text value={failure.detail} />
+              <strong>Failed: {codeText(failure.code)}.</strong> <Text value={failure.detail} />
             </span>
           </p>
         )}
         {partial.map(({ txn_id: id, code, detail }) => (
           <p key={id} class="notice bad">
             <span>
-              <Id value={id} href={hrefOf(['transactions', id])} /> {code}: <Text value={detail} />
+              <Id value={id} href={hrefOf(['transactions', id])} /> {codeText(code)}: <Text value={detail} />
             </span>
           </p>
         ))}

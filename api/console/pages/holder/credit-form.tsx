@@ -7,10 +7,11 @@ import { useOrder } from './use-order.ts'
 
 interface OrderFormProps {
   readonly accounts: readonly HeldAccount[]
+  readonly isNext: boolean
   readonly onDone: () => void
 }
 
-export function CreditForm({ accounts, onDone }: OrderFormProps) {
+export function CreditForm({ accounts, isNext, onDone }: OrderFormProps) {
   const [accountId, setAccountId] = useState(accounts[0]?.accountId ?? '')
   const [amount, setAmount] = useState('100')
   const order = useOrder(onDone)
@@ -35,7 +36,7 @@ export function CreditForm({ accounts, onDone }: OrderFormProps) {
           choices={accounts.map((one) => [one.accountId, one.accountId])}
         />
         <Field label="Credited amount (BASE)" value={amount} onValue={setAmount} isDecimal />
-        <button type="submit" disabled={order.isBusy}>
+        <button type="submit" class={isNext ? 'primary' : ''} disabled={order.isBusy}>
           {order.isBusy ? 'Crediting …' : 'Sign and credit'}
         </button>
       </form>

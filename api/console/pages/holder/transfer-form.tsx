@@ -8,10 +8,11 @@ import { useOrder } from './use-order.ts'
 
 interface TransferFormProps {
   readonly accounts: readonly HeldAccount[]
+  readonly isNext: boolean
   readonly onDone: () => void
 }
 
-export function TransferForm({ accounts, onDone }: TransferFormProps) {
+export function TransferForm({ accounts, isNext, onDone }: TransferFormProps) {
   const [fromId, setFromId] = useState(accounts[0]?.accountId ?? '')
   const [typedTo, setTo] = useState<string>()
   const [tokenId, setTokenId] = useState('BASE')
@@ -48,7 +49,7 @@ export function TransferForm({ accounts, onDone }: TransferFormProps) {
         <Field label="To account" value={to} onValue={setTo} choices={others} maxLength={128} />
         <Field label="Token" value={tokenId} onValue={setTokenId} maxLength={64} />
         <Field label="Amount" value={amount} onValue={setAmount} isDecimal />
-        <button type="submit" class={accounts.length < 2 ? '' : 'primary'} disabled={order.isBusy}>
+        <button type="submit" class={isNext ? 'primary' : ''} disabled={order.isBusy}>
           {order.isBusy ? 'Transferring …' : 'Sign and transfer'}
         </button>
       </form>

@@ -10,7 +10,7 @@ const COLUMNS: readonly Column<NftClassSummary>[] = [
     title: 'Class',
     cell: ({ class_id: id, name }) => (
       <a href={hrefOf(['nfts', id])}>
-        <Text value={name} limit={80} />
+        <Text value={name} limit={80} isInLink />
       </a>
     ),
   },

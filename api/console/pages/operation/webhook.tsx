@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Webhook, WebhookDelivery, WebhookTest } from '../../../client/index.ts'
 import { eventTypeText } from '../../parts/event-transaction.ts'
-import { durationText } from '../../parts/figures.ts'
+import { codeText, durationText } from '../../parts/figures.ts'
 import { Failure, LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Page, Section } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'Event', cell: ({ event_type: type }) => eventTypeText(type) },
   { title: 'Event ID', cell: ({ event_id: id }) => <Id value={id} /> },
   { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-  { title: 'Response', cell: ({ http_status: status, error }) => status ?? error?.replaceAll('_', ' ') ?? 'none' },
+  { title: 'Response', cell: ({ http_status: status, error }) => status ?? codeText(error ?? 'none') },
   { title: 'Duration', isNumber: true, cell: ({ latency_ms: latency }) => durationText(latency) },
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
 ]
@@ -74,9 +74,9 @@ function Summary({ webhook }: { readonly webhook: Webhook }) {
       <Fields
         rows={[
           ['Status', <Status key="status" value={webhook.status} />],
-          ['Why it is disabled', reason?.replaceAll('_', ' ')],
+          ['Why it is disabled', reason && codeText(reason)],
           ['URL', <Text key="url" value={webhook.url} />],
-          ['Events', types.length === 0 ? 'all' : types.join(', ')],
+          ['Events', types.length === 0 ? 'all' : <Text key="types" value={types.join(', ')} />],
           ['Account', accountId && <Id key="account" value={accountId} href={hrefOf(['accounts', accountId])} />],
           ['Description', description && <Text key="description" value={description} />],
           ['Registered by', <Text key="owner" value={webhook.owner} />],
@@ -157,7 +157,7 @@ function Actions({ webhook, onChange }: { readonly webhook: Webhook; readonly on
 
 function TestResult({ test }: { readonly test: WebhookTest }) {
   const { accepted, http_status: httpStatus, error, latency_ms: latency } = test
-  const result = httpStatus === undefined ? (error?.replaceAll('_', ' ') ?? 'no response') : `HTTP status ${httpStatus}`
+  const result = httpStatus === undefined ? codeText(error ?? 'no response') : `HTTP status ${httpStatus}`
   return (
     <p class={`notice ${accepted ? 'good' : 'bad'}`}>
       <span>

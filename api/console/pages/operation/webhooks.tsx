@@ -14,7 +14,7 @@ import { typesIn } from './webhook-types.ts'
 const COLUMNS: readonly Column<Webhook>[] = [
   { title: 'Webhook', cell: ({ webhook_id: id }) => <Id value={id} href={hrefOf(['webhooks', id])} /> },
   { title: 'URL', cell: ({ url }) => <Text value={url} limit={120} /> },
-  { title: 'Events', cell: ({ types }) => (types.length === 0 ? 'all' : types.join(', ')) },
+  { title: 'Events', cell: ({ types }) => <Text value={types.length === 0 ? 'all' : types.join(', ')} /> },
   { title: 'Delivered', isNumber: true, cell: ({ delivered_count: count }) => count.toLocaleString('en-US') },
   { title: 'Failures', isNumber: true, cell: ({ failure_count: count }) => count },
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },

@@ -1,6 +1,6 @@
 import type { ComplianceAssertion } from '../../../client/index.ts'
 import { verifyAssertion } from '../../../client/index.ts'
-import { agoText } from '../../parts/figures.ts'
+import { agoText, codeText } from '../../parts/figures.ts'
 import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Section } from '../../parts/page.tsx'
 import { Status, Time } from '../../parts/text.tsx'
@@ -64,7 +64,7 @@ function Findings({ assertion }: { readonly assertion: ComplianceAssertion }) {
       <ul class="checks">
         {controls.map(({ name, passed, checked, failed }) => (
           <li key={name}>
-            {name.replaceAll('_', ' ')} <Status value={passed ? 'passed' : 'failed'} />{' '}
+            {codeText(name)} <Status value={passed ? 'passed' : 'failed'} />{' '}
             <span class="quiet">
               {checked.toLocaleString('en-US')} checked{failed === 0 ? '' : `, ${failed.toLocaleString('en-US')} wrong`}
             </span>

@@ -28,7 +28,7 @@ export function AssetAmount({
   if (classId === undefined || instance === undefined) return <Amount value={amount} unit={token} />
   return (
     <a href={hrefOf(['nfts', classId, instance])}>
-      NFT <Text value={instance} limit={40} />
+      NFT <Text value={instance} limit={40} isInLink />
     </a>
   )
 }

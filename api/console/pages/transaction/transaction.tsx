@@ -1,4 +1,5 @@
 import type { Receipt, Transaction } from '../../../client/index.ts'
+import { codeText } from '../../parts/figures.ts'
 import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Page, Section } from '../../parts/page.tsx'
 import { Amount, Id, Status, Text, Time } from '../../parts/text.tsx'
@@ -78,7 +79,7 @@ function Summary({ transaction }: { readonly transaction: Transaction }) {
       {failure !== undefined && (
         <p class="notice bad">
           <span>
-            <strong>{failure.code}</strong> <Text value={failure.detail} />
+            <strong>Failed: {codeText(failure.code)}.</strong> <Text value={failure.detail} />
           </span>
         </p>
       )}
