@@ -25,8 +25,12 @@ function HolderForms({ accounts, onChange }: HolderFormsProps) {
     <>
       {accounts.length > 0 && <HeldAccounts accounts={accounts} onChange={onChange} />}
       <RegisterForm accounts={accounts} onRegistered={onChange} />
-      {accounts.length > 0 && <CreditForm accounts={accounts} isNext={hasTwo && hasValue === false} onDone={onChange} />}
-      {accounts.length > 0 && <TransferForm accounts={accounts} isNext={hasTwo && hasValue === true} onDone={onChange} />}
+      {accounts.length > 0 && (
+        <CreditForm accounts={accounts} isNext={hasTwo && hasValue === false} onDone={onChange} />
+      )}
+      {accounts.length > 0 && (
+        <TransferForm accounts={accounts} isNext={hasTwo && hasValue === true} onDone={onChange} />
+      )}
     </>
   )
 }
