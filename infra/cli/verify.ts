@@ -44,21 +44,27 @@ export const verifyCommand: CommandSetup = (command, io) => {
 the API, exports and checkpoints, without a request to the ledger.
 
 With --account and --txn the responses are fetched with the profile. That shows that they agree with
-each other and with the ledger's keys. --jwks names keys that you kept: then it also shows that
-the ledger has not replaced its keys.
+each other and with the ledger's keys, and are about the requested account or transaction. --jwks names
+keys that you kept: then it also shows that the ledger has not replaced its keys.
+
+"ok" means that the ledger signed this, not that value has moved: the line of a receipt ends with its
+outcome, such as FAILED, and that of an assertion with its result, such as NOT COMPLIANT.
 
 Each file contains pages of GET /v1/accounts/{id}/audit-chain, receipts of
 GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs of
 GET /v1/accounts/{id}/liability-proof, or pages of GET /v1/accounts/{id}/statements: one value, a list,
-or one value a line. Give all pages of an account's chain and of a statement, in any order. Or each file is an export: then the first changed line is named, and
-the content is summarized. Lines of an export are counted from 0, as in their field "line".
+or one value a line. Give all pages of an account's chain and of a statement, in any order. Or each file
+is an export: then the first changed line is named, and the content is summarized. Lines of an export
+are counted from 0, as in their field "line".
 
 Every hash is recomputed from entry 0. For each receipt the signature, the key and the place in the
 chain are verified. So are the signatures of assertions, and the path from an account's shares to the
-signed total. The movements of a statement are added up. A proof of liabilities shows the amount of each token that the ledger owed the account.
+signed total. The movements of a statement are added up. A proof of liabilities shows the amount of
+each token that the ledger owed the account.
 
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
-for NOT CHECKED: the JWKS is of another ledger or lacks the named key; for UNREADABLE: a checkpoint
+for UNEXPECTED: a valid reply is about another account, transaction or ledger than requested; for NOT
+CHECKED: the JWKS is of another ledger or lacks the named key; for UNREADABLE: a checkpoint
 is empty or cut off.`,
     )
     .argument('[file...]', 'saved responses or exports; - for standard input')
@@ -66,7 +72,7 @@ is empty or cut off.`,
     .option('--txn <id...>', 'fetch and verify the receipts of these transactions')
     .option('--save <directory>', 'with --account or --txn: save the responses there, to verify them again later')
     .option('--jwks <file>', 'the document of /.well-known/jwks.json; needed for everything but chains')
-    .option('--tip <hash>', 'the known audit_hash of the account: proves that no entry at the end is missing', tipOf)
+    .option('--tip <hash>', 'a known audit_hash of the account: proves that no entry up to it is missing', tipOf)
     .option(
       '--checkpoint <file>',
       'a file of ledger checkpoint: names each account whose chain is behind it or differs, and verifies the checkpoints in the database; needs the database and the master key',

@@ -90,8 +90,11 @@ const endCommands: CommandSetup = (command, io) => {
     withSession(options, io, async ({ client, keyFiles, output, adviseIfUnknown }) => {
       adviseIfUnknown('Run the same command again: declining twice is harmless.')
       const key = await signingKey(keyFiles.read(account, options.key))
-      const group = await client.call('getSettlementGroup', { path: { groupId } })
-      output.record(await client.declineGroup(registered(group), account, key))
+      const group = registered(await client.call('getSettlementGroup', { path: { groupId } }))
+      if (group.group_id !== groupId.toLowerCase()) {
+        throw new CommandFailed(`the ledger sent group ${group.group_id} in place of ${groupId}: nothing was signed`)
+      }
+      output.record(await client.declineGroup(group, account, key))
     }),
   )
   addExamples(decline, [`ledger group decline ${GROUP_ID} bob`])

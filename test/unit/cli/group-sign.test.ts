@@ -1,4 +1,4 @@
-/** `ledger group sign` signs nothing unless the terms hash is that of the legs that the ledger shows. */
+/** `ledger group` signs only for the named group, and a leg only under the hash of the legs that the ledger shows. */
 import { expect, test } from 'vitest'
 import { termsHash } from '../../../api/client/index.ts'
 import { type LedgerUser, ledgerUser } from './replying-ledger.ts'
@@ -66,4 +66,11 @@ test.for([
     const { code, err } = await given.run('group', 'sign', GROUP_ID, 'alice', ...agreed)
     expect([code, err, signedLegs(given)]).toEqual([1, expect.stringContaining('nothing was signed'), []])
   }
+})
+
+test('another group than the one that is declined is refused', async () => {
+  const given = await user({ group_id: '00000000-2b1e-4c3d-8e9f-1a2b3c4d5e6f' })
+  const { code, err } = await given.run('group', 'decline', GROUP_ID, 'alice')
+  expect([code, err]).toEqual([1, expect.stringContaining('in place of')])
+  expect(given.requests.filter(([request]) => request.startsWith('POST'))).toEqual([])
 })
