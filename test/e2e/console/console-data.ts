@@ -22,6 +22,9 @@ export const HOSTILE = {
   long: 'M'.repeat(200),
 }
 
+/** As many digits as an amount may have. */
+const LARGE_AMOUNT = '123456789012345678.123456789012345678'
+
 interface Holder {
   readonly accountId: string
   readonly key: AccountKey
@@ -46,7 +49,7 @@ export async function makeConsoleData(ledger: LedgerUp, place = 'console'): Prom
     {
       type: 'credit',
       account_id: bob.accountId,
-      amount: '1234567.89',
+      amount: LARGE_AMOUNT,
       metadata: { ...HOSTILE, '<b>name</b>': 'bold' },
     },
     bob.key,
