@@ -21,9 +21,12 @@ async function expectEndOf(page: Page, name: string): Promise<void> {
   await button.click()
   await expect.poll(() => held.length).toBeGreaterThan(0)
   await goTo(page, '#/nowhere')
-  const goingOn = (): readonly string[] =>
-    held.map((route) => route.request()).flatMap((request) => (ended.has(request) ? [] : `${name}: ${request.url()}`))
-  await expect.poll(goingOn).toEqual([])
+  await page.getByRole('heading', { level: 1, name: 'No such page' }).waitFor()
+  // The browser reports ended requests before the response to a later one.
+  await page.evaluate("fetch('/healthz').then((response) => response.text())")
+  const requests = held.map((route) => route.request())
+  const goingOn = requests.flatMap((request) => (ended.has(request) ? [] : `${name}: ${request.url()}`))
+  expect(goingOn).toEqual([])
   await page.unroute(REQUESTS)
 }
 
