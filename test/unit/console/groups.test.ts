@@ -120,11 +120,16 @@ describe('the groups that ended', () => {
   })
 
   test('are read on from where a long log was left', async () => {
-    const long = logOf(...Array.from({ length: 15 }, (_, index) => page(String(index + 1), `e${index}`)))
+    const long = logOf(...Array.from({ length: 8 }, (_, index) => page(String(index + 1), `e${index}`)))
     const first = await readLog(undefined, long)
-    expect(first.rows).toHaveLength(10)
+    expect(first.rows).toHaveLength(5)
     const rest = await readLog(first.next, long)
-    expect({ count: rest.rows.length, next: rest.next }).toEqual({ count: 5, next: '' })
+    expect({ ids: rest.rows.map(({ id }) => id), next: rest.next }).toEqual({ ids: ['e5', 'e6', 'e7'], next: '' })
+  })
+
+  test('are read until there are enough of them', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => `e${index}`)
+    expect(await readLog(undefined, logOf(page('1', ...many), page('2', 'later')))).toMatchObject({ next: '1' })
   })
 
   test('are shown newest first, each once', () => {

@@ -12,7 +12,7 @@ import { useSession } from '../../session/session.ts'
 import { goTo } from '../../session/use-place.ts'
 import { readLog, withNewest } from './ended-groups.ts'
 
-const PAGE_SIZE = 1_000
+const PAGE_SIZE = 100
 
 const COLUMNS: readonly Column<Event>[] = [
   { title: 'Time', cell: ({ time }) => <Time value={time} /> },
