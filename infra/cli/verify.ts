@@ -13,6 +13,7 @@ import {
   checkReceipt,
   checkStatement,
   type ExpectedReceipt,
+  incompleteProofs,
   mixedLedgers,
   statementsOf,
 } from './verify/findings.ts'
@@ -177,6 +178,7 @@ async function verifyFound(
   findings.push(...mixedLedgers(receipts))
   for (const given of assertions) findings.push(await checkAssertion(given, keys))
   for (const given of proofs) findings.push(...(await checkProof(given, keys)))
+  findings.push(...incompleteProofs(proofs))
   for (const given of statementsOf(statements)) findings.push(...(await checkStatement(given, keys)))
   for (const line of findings) io.verdict(line)
   return findings.every(({ verdict }) => verdict === 'ok')

@@ -2,7 +2,8 @@
  * Verifies an account's proof of liabilities.
  *   L1. The assertion, which signs the total and the root, is valid.
  *   L2. The totals of the tokens equal the signed ones, hash to the root and add up to the total.
- *   L3. Every share of the account is its own leaf. Its siblings lead to the root and the total of its token.
+ *   L3. Each token has a share. Every share of the account is its own leaf. Its siblings lead to the root and the total of its token.
+ *   L4. No page is missing at the end.
  *
  * Hashed bytes, lengths in parentheses; sums count units of 10^-18, the most significant byte first:
  *   leaf         0x00 | nonce (16) | length of token (1) | token | length of account (1) | account | amount (16)
@@ -58,6 +59,9 @@ export async function verifyLiabilityProof(
     }
     const other = unexpected(expected, proof)
     if (other !== undefined) return other
+    if (proof.next_page_token !== '') {
+      return { ok: false, reason: 'incomplete', problem: 'it has further pages, and each shows other tokens' }
+    }
     const { ledger_id, total_liabilities, as_of } = assertion.result
     return {
       ok: true,
@@ -103,6 +107,8 @@ async function problemOfToken(
 ): Promise<string | undefined> {
   const expected = totals.find((total) => total.token_id === token_id)
   if (expected === undefined) return 'its token is not among the totals'
+  // Without a leaf, any account could be shown with an amount of 0.
+  if (shares.length === 0) return 'it has no share'
   if (new Set(shares.map(({ index }) => index)).size !== shares.length) return 'a leaf is shown twice'
   let sum = 0n
   for (const share of shares) {

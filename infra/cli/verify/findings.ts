@@ -84,9 +84,10 @@ export async function checkAssertion(given: Assertion, keys: ReceiptKeys): Promi
   return { verdict: 'ok', detail: `${name}: ${statedBy(result)}`, facts }
 }
 
+/** Verifies one page: `incompleteProofs` names the proofs whose last page is missing. */
 export async function checkProof(given: LiabilityProof, keys: ReceiptKeys): Promise<readonly VerdictLine[]> {
   const { account_id: accountId, assertion, proofs } = given
-  const verify = (): Promise<Verdict> => verifyLiabilityProof(given, keys.document)
+  const verify = (): Promise<Verdict> => verifyLiabilityProof({ ...given, next_page_token: '' }, keys.document)
   const problem = await problemOf(`liability proof of ${accountId}`, assertion.result, keys, verify)
   if (problem !== undefined) return [problem]
   const of = `in the liabilities of ${quoted(assertion.result.as_of)}`
@@ -95,6 +96,15 @@ export async function checkProof(given: LiabilityProof, keys: ReceiptKeys): Prom
       ? [`the proof of ${accountId} has no token ${of}, so it proves nothing`]
       : proofs.map(({ amount, token_id: tokenId }) => `${accountId} is owed ${amount} ${tokenId} ${of}`)
   return shown.map((detail) => ({ verdict: 'ok', detail }))
+}
+
+/** Pages of one proof have the same account and root. */
+export function incompleteProofs(given: readonly LiabilityProof[]): readonly VerdictLine[] {
+  const nameOf = ({ account_id: accountId, merkle_root: root }: LiabilityProof): string => `${accountId}, ${root}`
+  const ended = new Set(given.filter(({ next_page_token: next }) => next === '').map(nameOf))
+  return [...new Set(given.map(nameOf))]
+    .filter((name) => !ended.has(name))
+    .map((name) => ({ verdict: 'INCOMPLETE', detail: `liability proof of ${name}: its last page is missing` }))
 }
 
 export function statementsOf(given: readonly Statement[]): readonly GivenStatement[] {

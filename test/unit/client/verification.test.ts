@@ -284,6 +284,18 @@ describe('a proof of liabilities', () => {
       problem: 'it has two proofs of one token',
     })
   })
+
+  test('that shows a token without a leaf, or not its last page, is not accepted', async () => {
+    const [first] = proof.proofs
+    const bare = { ...proof, proofs: [{ token_id: first?.token_id ?? '', amount: '0', shares: [] }] }
+    expect(await verifyLiabilityProof(bare, keySet)).toMatchObject({
+      reason: 'tampered',
+      problem: `${first?.token_id}: it has no share`,
+    })
+    expect(await verifyLiabilityProof({ ...proof, next_page_token: 'more' }, keySet)).toMatchObject({
+      reason: 'incomplete',
+    })
+  })
 })
 
 describe('a DER signature', () => {

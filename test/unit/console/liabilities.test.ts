@@ -1,4 +1,4 @@
-/** The proof of liabilities on an account's page: a changed one, one of another account, and one without a token. */
+/** The proof of liabilities on an account's page: a changed one, one of another account or amount, and one without a token. */
 import { describe, expect, test } from 'vitest'
 import type { KeySet, LiabilityProof } from '../../../api/client/index.ts'
 import { liabilityFinding } from '../../../api/console/proofs/liability-finding.ts'
@@ -36,11 +36,27 @@ describe('the liabilities of an account', () => {
     })
   })
 
-  test('are tampered with if the proof lacks a token of the account', async () => {
-    const gold = { token_id: 'MISSING', balance: '7' }
-    expect(await liabilityFinding(proof, keySet, { accountId, balances: [...balances, gold] })).toMatchObject({
+  test('are not proved if an amount is not the balance of the account', async () => {
+    const [first, ...rest] = balances
+    const token = first?.token_id ?? ''
+    for (const [given, problem] of [
+      [[...balances, { token_id: 'MISSING', balance: '7' }], 'a balance of 7 MISSING, but its liabilities count 0.'],
+      [[{ token_id: token, balance: '7' }, ...rest], `a balance of 7 ${token}, but`],
+      [rest, `a balance of 0 ${token}, but`],
+    ] as const) {
+      expect(await liabilityFinding(proof, keySet, { accountId, balances: given })).toMatchObject({
+        outcome: 'unproved',
+        problem: expect.stringContaining(problem),
+        proved: [],
+      })
+    }
+  })
+
+  test('are tampered with if a token has no leaf', async () => {
+    const bare = proofs.map((one) => ({ ...one, amount: '0', shares: [] }))
+    expect(await liabilityFinding({ ...proof, proofs: bare }, keySet, subject)).toMatchObject({
       outcome: 'tampered',
-      problem: 'The ledger owes the account 7 MISSING, but the proof has none of it.',
+      problem: expect.stringContaining('it has no share'),
     })
     expect(await liabilityFinding({ ...proof, totals: [] }, keySet, subject)).toMatchObject({ outcome: 'tampered' })
   })

@@ -157,6 +157,11 @@ describe('a proof of liabilities', () => {
 
   const TAMPERINGS: readonly (readonly [string, (copy: Proof) => void, RegExp])[] = [
     ['L3: another amount', (copy) => void (at(copy.proofs, 1).amount = '12.6'), /GOLD: its shares do not add up/],
+    [
+      'L3: a token without a leaf',
+      (copy) => void Object.assign(at(copy.proofs, 0), { amount: '0', shares: [] }),
+      /BASE: it has no share/,
+    ],
     ['L3: a token twice', (copy) => void copy.proofs.push(at(copy.proofs, 0)), /two proofs of one token/],
     ['L2: another root', (copy) => void (copy.merkle_root = showHash('ab'.repeat(32))), /is not the signed one/],
     ['L2: another total of a token', (copy) => void (at(copy.totals, 0).total = '5'), /do not hash to/],
@@ -203,6 +208,15 @@ describe('a proof of liabilities', () => {
     expect(out.match(/^NOT CHECKED: /gm)).toHaveLength(2)
     expect(out).toMatch(why)
     expect(out).not.toContain('TAMPERED')
+  })
+
+  test('in pages needs the last of them', async () => {
+    const [base, gold] = proof.proofs
+    const page = { ...proof, proofs: [base], next_page_token: 'more' }
+    const { code, out } = await verify(page)
+    expect(code).toBe(1)
+    expect(out).toMatch(/^INCOMPLETE: liability proof of alice, sha256:\w+: its last page is missing$/m)
+    expect(await verify([page, { ...proof, proofs: [gold] }])).toMatchObject({ code: 0, err: '' })
   })
 
   test('needs the JWKS, and must be well-formed', async () => {
