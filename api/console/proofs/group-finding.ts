@@ -3,8 +3,8 @@ import {
   type KeySet,
   type Receipt,
   type SettlementGroup,
-  termsHash,
   verifyReceipt,
+  verifyTerms,
 } from '../../client/index.ts'
 import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
@@ -18,7 +18,9 @@ const FIELDS = ['account_id', 'type', 'amount', 'token_id', 'class_id', 'instanc
 /** The status of the receipt of a leg. A compensated leg completed before another transaction undid it. */
 const RECEIPT_STATUS = { completed: 'completed', compensated: 'completed', failed: 'failed' } as const
 
-/** Whether a receipt proves each leg that is final. `receiptOf`: by transaction. */
+/**
+ * Whether a receipt proves each leg that is final, and the legs have the hash of the terms. `receiptOf`: by transaction.
+ */
 export async function groupFinding(
   group: SettlementGroup,
   keySet: KeySet,
@@ -33,6 +35,9 @@ export async function groupFinding(
       continue
     }
     const place = `Leg ${index + 1} (${leg.txn_id})`
+    if (legs.slice(0, index).some(({ txn_id: txnId }) => txnId === leg.txn_id)) {
+      return tampered(`${place}: another leg shows the same transaction.`)
+    }
     const given = await receiptOf(leg.txn_id)
     const verdict = await verifyReceipt(given, keySet)
     if (!verdict.ok) return findingOf(verdict, `The receipt of ${place}`, [])
@@ -47,16 +52,19 @@ export async function groupFinding(
   if (proved.length === 0) {
     return { outcome: 'unproved', problem: 'No leg is final yet, so there is no receipt.', proved, unproved: [] }
   }
-  const terms = await termsFound(group)
+  const terms = await verifyTerms(group)
+  const isLinked = group.terms_hash === null
   return {
-    outcome: 'verified',
+    ...(terms.ok || isLinked
+      ? { outcome: 'verified' }
+      : { outcome: 'unproved', problem: `The terms of the group: ${terms.problem}.` }),
     proved: [
       `Receipts prove ${proved.length} of ${Math.max(expected, legs.length)} legs.`,
       ...proved,
-      ...(terms.isProved ? [terms.sentence] : []),
+      ...(terms.ok ? terms.proved : []),
     ],
     unproved: [
-      ...(terms.isProved ? [] : [terms.sentence]),
+      ...(isLinked ? ['That the parties agreed on terms: the group has none.'] : []),
       ...open,
       ...(expected > legs.length ? [`${expected - legs.length} more legs: the page does not show them.`] : []),
       ...(legs.some(({ leg_status: status }) => status === 'compensated')
@@ -72,28 +80,4 @@ function mismatch(leg: GroupLeg, { receipt }: Receipt, groupId: string): string 
   if (receipt.group_id !== groupId) return 'group'
   if (leg.leg_status === 'expected' || receipt.status !== RECEIPT_STATUS[leg.leg_status]) return 'status'
   return FIELDS.find((name) => leg[name] !== receipt[name])
-}
-
-/** The hash is of the legs as they were registered, which may leave out the token BASE, or spell amounts otherwise. */
-async function termsFound(group: SettlementGroup): Promise<{ readonly isProved: boolean; readonly sentence: string }> {
-  const { group_id: groupId, terms_hash: hash, created_at: created, due_at: due } = group
-  if (hash === null || created === null || due === null) {
-    return { isProved: false, sentence: 'That the parties agreed on terms: the group has none.' }
-  }
-  const legs = group.legs.map((leg) => {
-    const { leg_status: _status, txn_id: _txnId, ...terms } = leg
-    return terms
-  })
-  const unnamed = legs.map(({ token_id: token, ...terms }) =>
-    token === undefined || token === 'BASE' ? terms : { ...terms, token_id: token },
-  )
-  const timeoutSeconds = (Date.parse(due) - Date.parse(created)) / 1_000
-  const hashes = await Promise.all([legs, unnamed].map((one) => termsHash({ groupId, legs: one, timeoutSeconds })))
-  return hashes.includes(hash)
-    ? { isProved: true, sentence: `These legs have the hash of the terms, ${hash}.` }
-    : {
-        isProved: false,
-        sentence:
-          'That these legs have the hash of the terms: they may have been written otherwise when they were agreed.',
-      }
 }

@@ -222,12 +222,34 @@ describe('the terms of a group', () => {
   })
 
   test.for([
+    ['a false boundary', { boundary: false }],
+    ['an unknown member', { memo: 'rent' }],
+    ['BASE in one of them', { token_id: 'BASE' }],
+  ] as const)('that were registered with %s are not called tampered with', async ([, members]) => {
+    const legs = [
+      { account_id: 'alice', type: 'debit', amount: '5' },
+      { account_id: 'bob', type: 'credit', amount: '5' },
+    ] as const
+    const hash = await termsHash({
+      groupId: group_id,
+      legs: [{ ...legs[0], ...members }, legs[1]],
+      timeoutSeconds: 600,
+    })
+    const shown = legs.map((leg) => ({ ...leg, token_id: 'BASE', leg_status: 'expected' }) as const)
+    expect(await verifyTerms({ ...group, terms_hash: hash, legs: shown })).toMatchObject({
+      ok: false,
+      reason: 'incomplete',
+      problem: expect.stringContaining('cannot be recomputed'),
+    })
+  })
+
+  test.for([
     ['legs.0.amount', '6'],
     ['legs.1.account_id', 'mallory'],
     ['due_at', '2026-11-30T06:55:47.134Z'],
     ['terms_hash', `sha256:${'0'.repeat(64)}`],
   ] as const)('are not accepted after a change of %s', async ([path, by]) => {
-    expect(await verifyTerms(changed(group, path, by))).toMatchObject({ ok: false, reason: 'tampered' })
+    expect(await verifyTerms(changed(group, path, by))).toMatchObject({ ok: false, reason: 'incomplete' })
   })
 
   test('of another group, with another hash, or of a linked group are not accepted', async () => {

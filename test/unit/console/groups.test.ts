@@ -64,11 +64,21 @@ describe('the legs of a group', () => {
     const signed = signedReceipt({ ...signedLeg.receipt, token_id: shown } as object as JsonObject)
     expect(await groupFinding(agreed, ownKeys, receiptsOf(signed))).toMatchObject({
       outcome: 'verified',
-      proved: expect.arrayContaining([`These legs have the hash of the terms, ${hash}.`]),
+      proved: expect.arrayContaining([`${hash} is the hash of the 1 legs, due within 900 s.`]),
     })
     const later = { ...agreed, due_at: '2026-11-29T12:16:00.000Z' }
     expect(await groupFinding(later, ownKeys, receiptsOf(signed))).toMatchObject({
-      unproved: expect.arrayContaining([expect.stringContaining('have the hash of the terms')]),
+      outcome: 'unproved',
+      problem: expect.stringContaining('The terms of the group: its terms_hash cannot be recomputed'),
+      proved: expect.arrayContaining(['Receipts prove 1 of 1 legs.']),
+    })
+  })
+
+  test('are tampered with if two of them show one transaction', async () => {
+    const twice = { ...group, expected_legs: 2, legs: [leg, leg] }
+    expect(await groupFinding(twice, ownKeys, receiptsOf(signedLeg))).toMatchObject({
+      outcome: 'tampered',
+      problem: 'Leg 2 (t1): another leg shows the same transaction.',
     })
   })
 
