@@ -3,6 +3,7 @@ import { CommandFailed, type CommandIo, type CommandSetup, ReportedFailure } fro
 import { addExamples } from '../common/examples.ts'
 import { withProgress } from '../common/progress.ts'
 import { addSessionOptions, type Session, type SessionOptions, signingKey, withSession } from '../profile/session.ts'
+import { refuseOtherTermsThan } from './agreed-terms.ts'
 import { assetText } from './asset.ts'
 import { collected } from './collected.ts'
 import { createCommand } from './group-create.ts'
@@ -14,6 +15,7 @@ const GROUP_ID = 'ded877de-3d43-8ae1-a19c-7d7026c332cf'
 interface SignOptions extends SessionOptions {
   readonly key?: string
   readonly termsHash?: string
+  readonly terms?: string
 }
 
 export const groupCommand: CommandSetup = (command, io) => {
@@ -66,16 +68,23 @@ const signCommand: CommandSetup = (command, io) => {
 them. The hash of the terms is computed here from the legs that the ledger shows. Nothing is signed if it
 is not the hash that the ledger names, or not that of --terms-hash.
 
+Another program may have registered legs in a form that the ledger does not show, with members of its own.
+Then --terms takes the registered terms: they must have the hash, and the shown legs must mean the same.
+
 The command may be repeated: a leg takes effect at most once.`,
       )
       .argument('<group-id>', 'group')
       .argument('<account>', 'account, whose key signs')
       .option('--key <file>', "private key that signs (PEM); by default the account's key of ledger account create")
-      .option('--terms-hash <hash>', 'terms_hash that the parties agreed on, as ledger group create printed it'),
+      .option('--terms-hash <hash>', 'terms_hash that the parties agreed on, as ledger group create printed it')
+      .option('--terms <file>', 'legs and timeout_seconds as they were registered (JSON; - is standard input)'),
   ).action((groupId: string, account: string, options: SignOptions) =>
-    withSession(options, io, (session) => signLegs(groupId, account, options, session)),
+    withSession(options, io, (session) => signLegs(groupId, account, { ...options, io }, session)),
   )
-  addExamples(command, [`ledger group sign ${GROUP_ID} alice`])
+  addExamples(command, [
+    `ledger group sign ${GROUP_ID} alice`,
+    `ledger group sign ${GROUP_ID} alice --terms agreed.json`,
+  ])
 }
 
 const endCommands: CommandSetup = (command, io) => {
@@ -145,12 +154,12 @@ async function showGroup(
 async function signLegs(
   groupId: string,
   account: string,
-  { key: file, termsHash }: SignOptions,
+  { key: file, io, ...agreed }: SignOptions & { readonly io: CommandIo },
   { client, keyFiles, output, adviseIfUnknown }: Session,
 ): Promise<void> {
   const path = { groupId }
   const group = registered(await client.call('getSettlementGroup', { path }))
-  await refuseOtherTerms(group, groupId, termsHash)
+  await refuseOtherTerms(group, groupId, agreed, io)
   const legs = [...group.legs.entries()].filter(([, leg]) => leg.account_id === account)
   if (legs.length === 0) throw new CommandFailed(`the group has no leg of ${account}`)
   const key = await signingKey(keyFiles.read(account, file))
@@ -174,10 +183,19 @@ async function signLegs(
 }
 
 /** Throws CommandFailed unless the terms hash is the agreed one, and that of the legs that are signed. */
-async function refuseOtherTerms(group: SettlementGroup, groupId: string, agreed: string | undefined): Promise<void> {
-  const expected = { group_id: groupId.toLowerCase(), ...(agreed === undefined ? {} : { terms_hash: agreed }) }
+async function refuseOtherTerms(
+  group: SettlementGroup,
+  groupId: string,
+  { termsHash, terms }: Pick<SignOptions, 'termsHash' | 'terms'>,
+  io: CommandIo,
+): Promise<void> {
+  const expected = { group_id: groupId.toLowerCase(), ...(termsHash === undefined ? {} : { terms_hash: termsHash }) }
   const verdict = await verifyTerms(group, { expected })
-  if (!verdict.ok) throw new CommandFailed(`the group has other terms: ${verdict.problem}: nothing was signed`)
+  if (!verdict.ok && (terms === undefined || verdict.reason !== 'incomplete')) {
+    const advice = verdict.reason === 'incomplete' ? ': give the registered terms with --terms' : ''
+    throw new CommandFailed(`the group has other terms: ${verdict.problem}: nothing was signed${advice}`)
+  }
+  if (terms !== undefined) await refuseOtherTermsThan(terms, group, io)
 }
 
 /** Throws CommandFailed: legs of a linked group were not agreed on. */

@@ -1,4 +1,6 @@
 /** `ledger group` signs only for the named group, and a leg only under the hash of the legs that the ledger shows. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { termsHash } from '../../../api/client/index.ts'
 import { type LedgerUser, ledgerUser } from './replying-ledger.ts'
@@ -66,6 +68,57 @@ test.for([
     const { code, err } = await given.run('group', 'sign', GROUP_ID, 'alice', ...agreed)
     expect([code, err, signedLegs(given)]).toEqual([1, expect.stringContaining('nothing was signed'), []])
   }
+})
+
+/** Registered by another program: the ledger shows neither the false boundary nor the memo, and BASE in both legs. */
+const WRITTEN = [
+  { account_id: 'alice', type: 'debit', amount: '5', boundary: false, memo: 'rent' },
+  { account_id: 'bob', type: 'credit', amount: '5', token_id: 'BASE' },
+] as const
+const SHOWN = [
+  { account_id: 'alice', type: 'debit', amount: '5', token_id: 'BASE', leg_status: 'expected' },
+  { account_id: 'bob', type: 'credit', amount: '5', token_id: 'BASE', leg_status: 'expected' },
+] as const
+
+async function userOfWritten(legs: readonly object[] = SHOWN): Promise<LedgerUser & { readonly hash: string }> {
+  const hash = await termsHash({ groupId: GROUP_ID, legs: WRITTEN, timeoutSeconds: 900 })
+  return { ...(await user({ terms_hash: hash, legs })), hash }
+}
+
+function fileOf({ directory }: LedgerUser, value: unknown): string {
+  const path = join(directory, 'terms.json')
+  writeFileSync(path, JSON.stringify(value))
+  return path
+}
+
+test('terms in a form that the ledger does not show are signed if --terms has them', async () => {
+  const given = await userOfWritten()
+  const refused = await given.run('group', 'sign', GROUP_ID, 'alice', '--terms-hash', given.hash)
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('give the registered terms with --terms')])
+  const file = fileOf(given, { legs: WRITTEN })
+  const { code, err } = await given.run('group', 'sign', GROUP_ID, 'alice', '--terms', file)
+  expect([code, err]).toEqual([0, ''])
+  const { leg_status: _, ...leg } = SHOWN[0]
+  expect(signedLegs(given)).toMatchObject([{ ...leg, group_id: GROUP_ID, terms_hash: given.hash }])
+})
+
+test.for([
+  [
+    'another leg than the file has',
+    { legs: WRITTEN },
+    [
+      { ...SHOWN[0], amount: '500' },
+      { ...SHOWN[1], amount: '500' },
+    ],
+  ],
+  ['the hash of other legs', { legs: LEGS }, SHOWN],
+  ['the hash of another time', { legs: WRITTEN, timeout_seconds: 60 }, SHOWN],
+  ['no terms in the file', { legs: [] }, SHOWN],
+] as const)('%s is refused with --terms', async ([, terms, shown]) => {
+  const given = await userOfWritten(shown)
+  const { code, err } = await given.run('group', 'sign', GROUP_ID, 'alice', '--terms', fileOf(given, terms))
+  expect([code, signedLegs(given)]).toEqual([1, []])
+  expect(err).toMatch(/other legs|other terms|no valid terms/)
 })
 
 test('another group than the one that is declined is refused', async () => {
