@@ -16,13 +16,24 @@ def key_of(private_key):
     return client.ec.derive_private_key(int(private_key, 16), client.ec.SECP256R1())
 
 
-def refused_order(url):
-    """Status and idempotency key of the error of an order with the key "mine"."""
-    ledger = client.Ledger(url, "me", "secret")
+def error_of(call):
+    """What the error of a call says to its program."""
     try:
-        return ledger.call("POST", "/v1/transactions", {"idempotency_key": "mine"})
+        return call()
     except client.LedgerError as error:
-        return [error.status, error.idempotency_key]
+        return [error.status, error.codes, error.idempotency_key, error.outcome, error.txn_id]
+
+
+def refused_order(url):
+    """Sends an order with the key "mine", without waiting for its outcome."""
+    ledger = client.Ledger(url, "me", "secret")
+    return error_of(lambda: ledger.call("POST", "/v1/transactions", {"idempotency_key": "mine"}))
+
+
+def refused_wait(url):
+    """Submits an order with the key "mine", and waits for its outcome."""
+    ledger = client.Ledger(url, "me", "secret")
+    return error_of(lambda: ledger.submit(client.generate_key(), idempotency_key="mine"))
 
 
 CALLS = {
@@ -33,6 +44,7 @@ CALLS = {
     "chain_problem": client.chain_problem,
     "receipt_problem": lambda receipt, jwks, chain, expected={}: client.receipt_problem(receipt, jwks, chain, **expected),
     "refused_order": refused_order,
+    "refused_wait": refused_wait,
 }
 
 calls = json.loads(sys.stdin.buffer.read())

@@ -6,10 +6,12 @@ import fc from 'fast-check'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { GENESIS, showHash } from '../../actors/audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { EXAMPLES } from '../../api/openapi/examples.ts'
-import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
+import { publicJwkOf, readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
+import { chainEntry } from '../support/chain.ts'
 import { callClient, hasCryptography } from '../support/processes/python.ts'
 import { serving } from '../unit/cli/cli-fixture.ts'
 import { createFakeServiceKeys } from '../unit/api/fakes/fake-service-keys.ts'
@@ -184,7 +186,106 @@ describe.runIf(hasCryptography)('a client in Python', () => {
       const isOrder = request.url === '/v1/transactions'
       response.writeHead(isOrder ? 400 : 200).end(JSON.stringify(isOrder ? refusal : reply))
     })
-    expect(await callClient(['refused_order', url])).toEqual([[400, 'mine']])
+    expect(await callClient(['refused_order', url])).toEqual([
+      [400, ['ERR_INVALID_AMOUNT'], 'mine', 'not_applied', null],
+    ])
     expect(requests).toBe(4)
+  })
+
+  test('a receipt of an NFT is good, and the chain must have its figures', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const jwk = publicJwkOf(privateKey)
+    const kid = thumbprintOf(jwk)
+    const fields = {
+      account_id: 'alice',
+      type: 'transfer',
+      amount: '1',
+      class_id: 'c',
+      instance_id: 'i',
+      origin: 'client',
+    }
+    const stated = { ...fields, balance_after: '7', processed_at: '2030-01-01T00:00:00.000Z' }
+    const entry = chainEntry(GENESIS, 0, 'txn_1', '0'.repeat(32), { ...stated, submission_hash: '00' })
+    const place = { sequence: 0, previous_hash: showHash(entry.previousHash), audit_hash: showHash(entry.auditHash) }
+    const chain = { account_id: 'alice', entries: [{ ...place, txn_id: 'txn_1', payload: entry.payload }] }
+    const jwks = { ledger_id: 'l', keys: [{ ...jwk, kid, purpose: 'receipt', nbf: 0 }] }
+    const receiptWith = (changes: Fields): readonly unknown[] => {
+      const named = { ledger_id: 'l', key_id: kid, txn_id: 'txn_1', status: 'completed', submission_hash: 'sha256:00' }
+      const receipt: JsonObject = { ...stated, ...place, ...named, ...changes }
+      const signature = sign('sha256', Buffer.from(canonicalJson(receipt)), privateKey).toString('base64')
+      return ['receipt_problem', { receipt, signature }, jwks, chain]
+    }
+    const found = await callClient(
+      receiptWith({}),
+      receiptWith({ balance_after: '8' }),
+      receiptWith({ available_after: '8' }),
+      receiptWith({ receive: { amount: '1', token_id: 'GOLD' } }),
+    )
+    expect(found).toEqual([null, 'balance_after', 'available_after', 'receive'])
+  })
+})
+
+type Handled = { readonly status: number; readonly body: object; readonly headers?: Record<string, string> } | 'cut off'
+
+/** A ledger that gives these replies in their order for each path; then the last one again. */
+async function replying(replies: Readonly<Record<string, readonly Handled[]>>): Promise<string> {
+  const counts = new Map<string, number>()
+  const { url } = await serving((request, response) => {
+    const path = request.url ?? ''
+    const count = counts.get(path) ?? 0
+    counts.set(path, count + 1)
+    const given = replies[path] ?? [{ status: 200, body: { ledger_id: 'l' } }]
+    const reply = given[count] ?? given.at(-1) ?? 'cut off'
+    if (reply === 'cut off') response.destroy()
+    else response.writeHead(reply.status, reply.headers).end(JSON.stringify(reply.body))
+  })
+  return url
+}
+
+describe.runIf(hasCryptography)('an error of the client in Python', () => {
+  const token = { status: 200, body: { access_token: 't', expires_in: 0 } }
+  const refusedToken = { status: 401, body: { detail: 'It is revoked.', error_codes: ['ERR_UNAUTHORIZED'] } }
+
+  test('has the key of the order, also if its token was refused, and says whether the order may have had an effect', async () => {
+    const [lost, unsent] = await Promise.all([
+      replying({ '/v1/auth/token': [token, refusedToken], '/v1/transactions': ['cut off'] }),
+      replying({ '/v1/auth/token': [refusedToken] }),
+    ])
+    expect(await callClient(['refused_order', lost], ['refused_order', unsent])).toEqual([
+      [401, ['ERR_UNAUTHORIZED'], 'mine', 'unknown', null],
+      [401, ['ERR_UNAUTHORIZED'], 'mine', 'not_applied', null],
+    ])
+  })
+
+  test('says that the outcome is unknown if a proxy refused, or a refusal came after a lost reply', async () => {
+    const refusal = { status: 400, body: { detail: 'It is wrong.', error_codes: ['ERR_INVALID_AMOUNT'] } }
+    const [proxy, later] = await Promise.all([
+      replying({ '/v1/auth/token': [token], '/v1/transactions': [{ status: 403, body: {} }] }),
+      replying({ '/v1/auth/token': [token], '/v1/transactions': ['cut off', refusal] }),
+    ])
+    expect(await callClient(['refused_order', proxy], ['refused_order', later])).toEqual([
+      [403, [], 'mine', 'unknown', null],
+      [400, ['ERR_INVALID_AMOUNT'], 'mine', 'unknown', null],
+    ])
+  })
+
+  test('comes instead of the reply to another request with the same key', async () => {
+    const reply = { status: 200, body: { txn_id: 'txn_1', status: 'completed' } }
+    const headers = { 'Idempotency-Replayed': 'true', 'Idempotency-Payload-Mismatch': 'true' }
+    const url = await replying({ '/v1/auth/token': [token], '/v1/transactions': [{ ...reply, headers }] })
+    expect(await callClient(['refused_order', url])).toEqual([
+      [200, ['ERR_PAYLOAD_MISMATCH'], 'mine', 'not_applied', null],
+    ])
+  })
+
+  test('names the accepted order that it waited for', async () => {
+    const accepted = { status: 202, body: { txn_id: 'txn_1', status: 'pending' } }
+    const missing = { status: 404, body: { detail: 'There is none.', error_codes: ['ERR_NOT_FOUND'] } }
+    const url = await replying({
+      '/v1/auth/token': [token],
+      '/v1/transactions': [accepted],
+      '/v1/transactions/txn_1': [missing],
+    })
+    expect(await callClient(['refused_wait', url])).toEqual([[404, ['ERR_NOT_FOUND'], 'mine', 'unknown', 'txn_1']])
   })
 })

@@ -38,21 +38,31 @@ SLACK = 300
 LONGEST_RETRY_AFTER = 60
 # Refusals that pass: Request Timeout, Too Early, Too Many Requests.
 PASSING = (408, 425, 429)
+# The reply is that of another request with the same key.
+PAYLOAD_MISMATCH = {
+    "detail": "The idempotency key belongs to an earlier request with another payload.",
+    "error_codes": ["ERR_PAYLOAD_MISMATCH"],
+}
 HASH = re.compile("sha256:[0-9a-f]{64}")
 # Members with the same value in a receipt and its entry of the chain.
-SHARED = ("account_id", "amount", "created_at", "origin", "processed_at", "shard_id", "token_id", "type")
+SHARED = (
+    "account_id", "amount", "available_after", "balance_after", "created_at", "origin", "processed_at", "receive",
+    "shard_id", "token_id", "type",
+)
 
 
 class LedgerError(Exception):
     """
     A refusal, or no verdict after all attempts. `status`: HTTP status, 0 without a response; `codes`: error codes;
-    `idempotency_key`: of the request, with which the same request takes effect at most once.
+    `idempotency_key`: of the request, with which the same request takes effect at most once. `outcome`: "not_applied"
+    if the request had no effect, "unknown" if it may have had one, None if it could have none. `txn_id`: of an order
+    that the ledger accepted before the error.
     """
 
-    def __init__(self, status, problem, idempotency_key=None):
+    def __init__(self, status, problem, idempotency_key=None, outcome=None):
         super().__init__(problem.get("detail", "no response"))
         self.status, self.problem, self.codes = status, problem, problem.get("error_codes", [])
-        self.idempotency_key = idempotency_key
+        self.idempotency_key, self.outcome, self.txn_id = idempotency_key, outcome, None
 
 
 class Ledger:
@@ -73,8 +83,7 @@ class Ledger:
 
     def submit(self, key, **order):
         """Signs and submits an order, and waits. Returns failed transactions, too."""
-        reply = self.call("POST", "/v1/transactions", self.signed(key, order), wait=WAIT)
-        return reply if reply["status"] != "pending" else self.wait_for(reply["txn_id"])
+        return self.final("/v1/transactions", self.signed(key, order), wait=WAIT)
 
     def create_hold(self, key, **hold):
         """Reserves value of the payer, whose key signs. `expires_at`: RFC 3339."""
@@ -83,12 +92,26 @@ class Ledger:
     def capture_hold(self, key, **capture):
         """Captures value of a hold, and waits. The key of the beneficiary signs."""
         path = f"/v1/holds/{quoted(capture['hold_id'])}/captures"
-        return self.wait_for(self.call("POST", path, self.signed(key, capture))["txn_id"])
+        return self.final(path, self.signed(key, capture))
 
     def release_hold(self, key, hold_id, account_id):
         """Ends a hold. The key of the beneficiary signs."""
         body = sign(key, {"hold_id": hold_id, "account_id": account_id, "ledger_id": self.ledger_id})
         return self.call("POST", f"/v1/holds/{quoted(hold_id)}/release", body)
+
+    def final(self, path, order, wait=None):
+        """
+        Sends a signed order, and waits. An error of the wait, also TimeoutError, has `txn_id`, `idempotency_key`, and
+        "unknown" as `outcome`: the order may take effect.
+        """
+        reply = self.call("POST", path, order, wait=wait)
+        if reply["status"] != "pending":
+            return reply
+        try:
+            return self.wait_for(reply["txn_id"])
+        except (LedgerError, TimeoutError) as error:
+            error.txn_id, error.idempotency_key, error.outcome = reply["txn_id"], order["idempotency_key"], "unknown"
+            raise
 
     def wait_for(self, txn_id, seconds=60):
         """The transaction once it is final. Raises TimeoutError."""
@@ -126,37 +149,47 @@ class Ledger:
         key = (body or {}).get("idempotency_key", headers.get("Idempotency-Key"))
         if wait is not None:
             headers["Prefer"] = f"wait={wait}"
-        renewed = False
+        renewed = is_uncertain = False
         for attempt in range(1, ATTEMPTS + 1):
-            authorization = {} if open_path else {"Authorization": f"Bearer {self.access_token()}"}
-            status, reply, retry_after = self.send(method, path, data, {**headers, **authorization})
+            try:
+                authorization = {} if open_path else {"Authorization": f"Bearer {self.access_token()}"}
+            except LedgerError as error:
+                # The error of the token's request becomes that of this one, which this attempt did not send.
+                unsent = None if method == "GET" else "not_applied"
+                error.idempotency_key, error.outcome = key, "unknown" if is_uncertain else unsent
+                raise
+            status, reply, reply_headers = self.send(method, path, data, {**headers, **authorization})
             if 200 <= status < 300:
+                if reply_headers.get("Idempotency-Payload-Mismatch") == "true":
+                    raise LedgerError(status, PAYLOAD_MISMATCH, key, "not_applied")
                 return reply
+            outcome = outcome_of(method, status, reply)
+            is_uncertain = is_uncertain or outcome == "unknown"
+            text = reply_headers.get("Retry-After", "0")
+            retry_after = int(text) if text.isdecimal() else 0
             if status == 401 and not open_path and not renewed:
                 self.token, renewed = None, True
             elif attempt == ATTEMPTS or retry_after > LONGEST_RETRY_AFTER or 0 < status < 500 and status not in PASSING:
-                raise LedgerError(status, reply, key)
+                break
             else:
                 time.sleep(retry_after + random.uniform(0.5, 1) * 0.2 * 2 ** (attempt - 1))
-        raise LedgerError(status, reply, key)
+        raise LedgerError(status, reply, key, "unknown" if is_uncertain else outcome)
 
     def send(self, method, path, data, headers):
-        """(status, body, seconds of Retry-After); the status is 0 without a response."""
+        """(status, body, headers); the status is 0 without a response."""
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
             with self.opener.open(request, timeout=TIMEOUT) as response:
-                return response.status, json.loads(response.read()), 0
+                return response.status, json.loads(response.read()), response.headers
         except urllib.error.HTTPError as refused:
             with refused:
-                retry_after = refused.headers.get("Retry-After", "0")
-                seconds = int(retry_after) if retry_after.isdecimal() else 0
                 try:
                     problem = json.loads(refused.read())
                 except (OSError, ValueError, http.client.HTTPException):
                     problem = None
-                return refused.code, problem if isinstance(problem, dict) else {}, seconds
+                return refused.code, problem if isinstance(problem, dict) else {}, refused.headers
         except (OSError, ValueError, http.client.HTTPException):
-            return 0, {}, 0
+            return 0, {}, {}
 
     def access_token(self):
         if self.token is None or time.monotonic() >= self.renew_at:
@@ -164,6 +197,15 @@ class Ledger:
             reply = self.call("POST", "/v1/auth/token", self.credentials, open_path=True)
             self.token, self.renew_at = reply["access_token"], sent + 0.8 * reply["expires_in"]
         return self.token
+
+
+def outcome_of(method, status, problem):
+    """The outcome of a refused attempt. A refusal of the ledger has no effect; a proxy says nothing about the ledger."""
+    if method == "GET":
+        return None
+    if 0 < status < 500 and "error_codes" in problem:
+        return "not_applied"
+    return problem.get("outcome", "unknown")
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -306,7 +348,7 @@ def receipt_problem(signed, key_set, chain, **expected):
     if entry["payload"] is None:
         return difference(place, receipt)
     fields = json.loads(entry["payload"])
-    shared = {name: fields[name] for name in SHARED}
+    shared = {name: fields.get(name) for name in SHARED}
     return difference({**shared, **place, "submission_hash": "sha256:" + fields["submission_hash"]}, receipt)
 
 
