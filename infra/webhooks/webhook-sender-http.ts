@@ -3,12 +3,12 @@
  *   S4. Addresses are checked in the look-up of the connection itself: a name cannot have another address when it is
  *       connected to than when it was checked. If one of the addresses of a name is refused, the name is. A host that is
  *       an address needs no look-up, and is checked before.
- *   S5. At most MAX_BODY_BYTES of a response are read, and nothing of it is kept. A response that is longer or slower ends
- *       the connection.
+ *   S5. At most MAX_BODY_BYTES of a response, and MAX_INFORMATIONAL responses before it, are read, and nothing of them is
+ *       kept. A response that is longer or slower ends the connection.
  *   S6. No proxy is used, whatever the environment says.
  */
-import { isIP, type LookupFunction } from 'node:net'
-import { Client, type Dispatcher } from 'undici'
+import { isIP, type LookupFunction, Socket } from 'node:net'
+import { buildConnector, Client, type Dispatcher } from 'undici'
 import type { WebhookMessage, WebhookSender, WebhookTarget } from '../../runtime/ports/webhook-sender.ts'
 import type { AttemptError, AttemptResult } from '../../runtime/ports/webhook-store.ts'
 import type { AddressRule } from './address-rules.ts'
@@ -31,6 +31,8 @@ export interface WebhookSenderOptions {
 const TIMEOUT_MS = 10_000
 const MAX_BODY_BYTES = 4_096
 const MAX_HEADER_BYTES = 16_384
+/** Responses before the final one, such as 103. */
+const MAX_INFORMATIONAL = 8
 const LEAST_SUCCESS = 200
 const LEAST_REDIRECT = 300
 const MS_PER_SECOND = 1_000
@@ -52,6 +54,8 @@ interface Channel {
   readonly isRefused: boolean
   /** Whether a response has come over the connection that is open. */
   wasUsed: boolean
+  /** The connection whose handshake is under way, or failed. */
+  connecting: Socket | undefined
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -113,12 +117,17 @@ export function createWebhookSender(options: WebhookSenderOptions): HttpWebhookS
 
 function openChannel(text: string, lookup: LookupFunction, mayConnectTo: (hostname: string) => boolean): Channel {
   const { origin, hostname, pathname, search } = new URL(text)
+  const connect = buildConnector({ lookup, timeout: 0 })
   const client = new Client(origin, {
-    connect: { lookup, timeout: 0 },
+    connect: (options, done) => {
+      const socket: unknown = connect(options, done)
+      channel.connecting = socket instanceof Socket ? socket : undefined
+    },
     // The deadline ends what takes too long.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEPT_MS,
+    keepAliveMaxTimeout: KEPT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
   })
   const channel: Channel = {
@@ -127,13 +136,19 @@ function openChannel(text: string, lookup: LookupFunction, mayConnectTo: (hostna
     path: `${pathname}${search}`,
     isRefused: !mayConnectTo(hostname),
     wasUsed: false,
+    connecting: undefined,
   }
-  client.on('connect', () => (channel.wasUsed = false))
+  client.on('connect', () => {
+    channel.wasUsed = false
+    channel.connecting = undefined
+  })
   return channel
 }
 
-function close({ client }: Channel, error: Error | null = null): void {
+function close({ client, connecting }: Channel, error: Error | null = null): void {
   void client.destroy(error)
+  // The client knows a connection only once its handshake has ended.
+  connecting?.destroy(error ?? undefined)
 }
 
 function headersOf({ secrets }: WebhookTarget, message: WebhookMessage, nowMs: number): Headers {
@@ -161,15 +176,17 @@ function attempt({ channel, headers, body, onWritten }: Post): Promise<Outcome |
     let outcome: Outcome | undefined
     let wasUsed = false
     let bytes = 0
+    let informational = 0
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart() {
         ;({ wasUsed } = channel)
         // The message is written after this call and before the next microtask.
         if (onWritten !== undefined) queueMicrotask(onWritten)
       },
-      onResponseStart(_, statusCode) {
-        if (statusCode >= LEAST_SUCCESS) outcome = outcomeOf(statusCode)
+      onResponseStart(controller, statusCode) {
         channel.wasUsed = true
+        if (statusCode >= LEAST_SUCCESS) outcome = outcomeOf(statusCode)
+        else if ((informational += 1) > MAX_INFORMATIONAL) controller.abort(new ResponseTooLong())
       },
       /** S5. */
       onResponseData(controller, chunk) {

@@ -218,7 +218,13 @@ export class WebhookDelivery {
   }
 
   private prepare(event: LedgerEvent | undefined): void {
-    if (event !== undefined && this.filter(event)) this.prepared = { event, shown: this.dependencies.show(event) }
+    if (event === undefined || !this.filter(event)) return
+    try {
+      this.prepared = { event, shown: this.dependencies.show(event) }
+    } catch {
+      // It is shown again, and its failure reported, once it is due.
+      this.prepared = undefined
+    }
   }
 
   private shown(event: LedgerEvent): ShownEvent {

@@ -144,6 +144,21 @@ describe('webhook sender', () => {
     expect(await senderOf().send(targetOf(url), MESSAGE)).toMatchObject({ httpStatus: status, error: null })
   })
 
+  test('S5: informational responses without end are cut off', async () => {
+    let written = 0
+    const { url } = await receiver((_, response) => {
+      const write = (): void => {
+        if (response.destroyed) return
+        written += 1
+        response.writeEarlyHints({ link: '</a>; rel=preload' }, () => setImmediate(write))
+      }
+      write()
+    })
+    const result = await senderOf({ timeoutMs: 60_000 }).send(targetOf(url), MESSAGE)
+    expect(result).toMatchObject({ httpStatus: null, error: 'connection_failed' })
+    expect(written).toBeGreaterThan(8)
+  })
+
   test('S5: an endless response is cut off soon after 4 KiB, and counts by its status', async () => {
     let written = 0
     const { url } = await receiver((_, response) => {
@@ -170,6 +185,24 @@ describe('webhook sender', () => {
       httpStatus: 200,
       error: null,
     })
+  })
+
+  test('S3: a receiver that never ends its handshake leaves no connection behind', async () => {
+    const open = new Set<unknown>()
+    const server = createTcpServer((socket) => {
+      open.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => open.delete(socket)).resume()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const sender = senderOf({ timeoutMs: 200 })
+    for (const name of ['one', 'two', 'three']) {
+      const target = { ...targetOf(`https://127.0.0.1:${port}/hook`), connection: name }
+      expect(await sender.send(target, MESSAGE)).toMatchObject({ httpStatus: null, error: 'timeout' })
+    }
+    await expect.poll(() => open.size).toBe(0)
   })
 
   test('S3: a message that got no response on a kept connection in time is not sent again', async () => {

@@ -44,6 +44,17 @@ describe('busy webhook delivery', () => {
     expect(sent.map(({ message }) => message.id)).toEqual(['evt_0'])
   })
 
+  test('an event that cannot be shown in time is shown again once it is due', async () => {
+    const { clock, edge, shown, unshowable, idsTo, webhookId } = await createScene(2, 50)
+    unshowable.add('evt_1')
+    edge('a').start()
+    await clock.pass(1_030)
+    expect([shown, idsTo(webhookId)]).toEqual([['evt_0'], ['evt_0']])
+    unshowable.clear()
+    await clock.pass(1_000)
+    expect(idsTo(webhookId)).toEqual(['evt_0', 'evt_1'])
+  })
+
   test('the next page is read while the events of this one are sent', async () => {
     const { clock, edge, idsTo, webhookId, sent, reads } = await createScene(40, 5)
     Object.assign(reads, { limit: 10, takesMs: 20 })

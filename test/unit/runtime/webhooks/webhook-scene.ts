@@ -56,6 +56,8 @@ export function createWebhookScene() {
   const sent: SentMessage[] = []
   /** IDs of events in the order in which their messages were made. */
   const shown: string[] = []
+  /** Events of which no message can be made. */
+  const unshowable = new Set<string>()
   const forgotten: string[] = []
   const lines: { readonly event: string; readonly fields: LogFields }[] = []
   const state = createMemoryWebhookState()
@@ -99,12 +101,14 @@ export function createWebhookScene() {
         async send(target, message, onWritten) {
           const index = sent.length
           sent.push({ atMs: clock.now(), edge: name, target, message })
-          onWritten?.()
+          // As of a connection: nobody catches its errors.
+          if (onWritten !== undefined) queueMicrotask(onWritten)
           return (receivers.get(target.url) ?? (() => ACCEPTED))(message, index)
         },
         forget: (connection) => void forgotten.push(connection),
       },
       show: (event) => {
+        if (unshowable.has(event.id)) throw new TypeError('the event cannot be shown')
         shown.push(event.id)
         return { type: `ledger.${event.name}.v1`, body: JSON.stringify({ id: event.id }) }
       },
@@ -139,6 +143,7 @@ export function createWebhookScene() {
     receivers,
     sent,
     shown,
+    unshowable,
     forgotten,
     lines,
     state,
