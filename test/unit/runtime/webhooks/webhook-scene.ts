@@ -101,7 +101,7 @@ export function createWebhookScene() {
         async send(target, message, onWritten) {
           const index = sent.length
           sent.push({ atMs: clock.now(), edge: name, target, message })
-          // Nobody catches the errors of a callback.
+          // An error of a callback has no catcher.
           if (onWritten !== undefined) queueMicrotask(onWritten)
           return (receivers.get(target.url) ?? (() => ACCEPTED))(message, index)
         },
