@@ -30,7 +30,9 @@ export async function statementFinding(
   }
   const problem = pages.map((page) => otherSubject(page, subject)).find((one) => one !== undefined)
   if (problem !== undefined) return tampered(`The statement: ${problem}.`)
-  return findingOf(await verifyStatement(pages, keySet), 'The statement', UNPROVED)
+  const openEnd = `That no movement came after ${pages[0]?.to ?? 'its end'}: the ledger chose this end.`
+  const unproved = subject.to === '' ? [openEnd, ...UNPROVED] : UNPROVED
+  return findingOf(await verifyStatement(pages, keySet), 'The statement', unproved)
 }
 
 function otherSubject(page: Statement, { accountId, tokenId, from, to }: StatementSubject): string | undefined {

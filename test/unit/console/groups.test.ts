@@ -8,8 +8,9 @@ import {
   type SettlementGroup,
   termsHash,
 } from '../../../api/client/index.ts'
-import { readLog, withNewest } from '../../../api/console/pages/group/ended-groups.ts'
+import { MOST_ARRIVED, readLog, withArrived, withNewest } from '../../../api/console/pages/group/ended-groups.ts'
 import { groupFinding } from '../../../api/console/proofs/group-finding.ts'
+import type { ArrivedEvent } from '../../../api/console/session/event-feed.ts'
 import { ownKeys, receiptsOf, signedReceipt } from './signed-receipts.ts'
 
 describe('the legs of a group', () => {
@@ -140,6 +141,19 @@ describe('the groups that ended', () => {
   test('are read until there are enough of them', async () => {
     const many = Array.from({ length: 100 }, (_, index) => `e${index}`)
     expect(await readLog(undefined, logOf(page('1', ...many), page('2', 'later')))).toMatchObject({ next: '1' })
+  })
+
+  test('are kept as they arrive, newest first, up to a limit', () => {
+    const arrived = (id: string, type: string): ArrivedEvent =>
+      ({ event: { id, type }, arrivedAtMs: 0 }) as object as ArrivedEvent
+    const settled = (id: string): ArrivedEvent => arrived(id, 'ledger.group.settled.v1')
+    const two = withArrived([event('a')], [settled('b'), arrived('t', 'ledger.transaction.completed.v1'), settled('c')])
+    expect(two.map(({ id }) => id)).toEqual(['c', 'b', 'a'])
+    const many = withArrived(
+      two,
+      Array.from({ length: MOST_ARRIVED }, (_, index) => settled(`e${index}`)),
+    )
+    expect([many.length, many[0]?.id, many.at(-1)?.id]).toEqual([MOST_ARRIVED, `e${MOST_ARRIVED - 1}`, 'e0'])
   })
 
   test('are shown newest first, each once', () => {

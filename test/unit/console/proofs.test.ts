@@ -1,6 +1,7 @@
 /** Findings of the console: true figures verify, and a change of any is found and named. */
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { AuditEntry, KeySet, Receipt, Statement, TokenBalance, Transaction } from '../../../api/client/index.ts'
 import { balanceFinding } from '../../../api/console/proofs/balance-finding.ts'
 import { chainFinding } from '../../../api/console/proofs/chain-finding.ts'
@@ -137,6 +138,22 @@ describe('a statement', () => {
     expect(await statementFinding([statement], keySet, false, asked)).toMatchObject({ outcome: 'unproved' })
     const changed = { ...statement, closing: '1' }
     expect(await statementFinding([changed], keySet, true, asked)).toMatchObject({ outcome: 'tampered' })
+  })
+
+  test('does not prove its end if the reader named none', async () => {
+    const end = expect.stringContaining(`after ${statement.to}`) as string
+    const open = await statementFinding([statement], keySet, true, asked)
+    expect(open.unproved).toContainEqual(end)
+    const to = statement.to.slice(0, 10)
+    const whole = { ...statement, to: `${to}T00:00:00.000Z` }
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const keys = { ...keySet, keys: keySet.keys.map((key) => ({ ...key, ...publicKey.export({ format: 'jwk' }) })) }
+    const { signature: _, next_page_token: __, ...signed } = whole
+    const signature = sign('sha256', Buffer.from(canonicalJson(signed as object as JsonObject)), privateKey)
+    const page = { ...whole, signature: signature.toString('base64') }
+    const found = await statementFinding([page], keys as KeySet, true, { ...asked, to })
+    expect(found).toMatchObject({ outcome: 'verified' })
+    expect(found.unproved).not.toContainEqual(end)
   })
 
   test.for([

@@ -1,9 +1,12 @@
 import type { Event, EventList } from '../../../client/index.ts'
 import type { ListPage, PagedRows } from '../../parts/loaded.ts'
+import type { ArrivedEvent } from '../../session/event-feed.ts'
 
 /** One request examines 5,000 events of the log, of which few are about groups, and takes up to a second. */
 const MOST_REQUESTS = 5
 const ENOUGH_EVENTS = 100
+/** Arrived groups that an open page keeps. */
+export const MOST_ARRIVED = 1_000
 
 /**
  * Reads the log on from a cursor: up to its end, for a number of requests, or until there are enough events. A page without
@@ -19,6 +22,12 @@ export async function readLog(after = '', read: (cursor: string) => Promise<Even
     cursor = next
   }
   return { rows, next: cursor }
+}
+
+/** The newest ended groups among these events, before those that arrived earlier; at most `MOST_ARRIVED` of them. */
+export function withArrived(before: readonly Event[], events: readonly ArrivedEvent[]): readonly Event[] {
+  const ended = events.map(({ event }) => event).filter(({ type }) => type.startsWith('ledger.group.'))
+  return [...ended.toReversed(), ...before].slice(0, MOST_ARRIVED)
 }
 
 /** The rows that were read, newest first, behind those that arrived since. */

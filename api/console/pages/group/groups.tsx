@@ -10,7 +10,7 @@ import { usePages } from '../../parts/use-pages.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
 import { goTo } from '../../session/use-place.ts'
-import { readLog, withNewest } from './ended-groups.ts'
+import { MOST_ARRIVED, readLog, withArrived, withNewest } from './ended-groups.ts'
 
 const PAGE_SIZE = 100
 
@@ -24,10 +24,7 @@ const COLUMNS: readonly Column<Event>[] = [
 export function GroupsPage() {
   const { client } = useSession()
   const [arrived, setArrived] = useState<readonly Event[]>([])
-  useFeed(true, (events) => {
-    const ended = events.map(({ event }) => event).filter(({ type }) => type.startsWith('ledger.group.'))
-    setArrived((before) => [...ended.toReversed(), ...before])
-  })
+  useFeed(true, (events) => setArrived((before) => withArrived(before, events)))
   const paged = usePages(
     (after, signal) =>
       readLog(after, (cursor) => {
@@ -53,6 +50,9 @@ export function GroupsPage() {
           keyOf={({ id }) => id}
           empty="No settlement group has ended yet."
         />
+        {arrived.length === MOST_ARRIVED && (
+          <p class="quiet">Only the last {MOST_ARRIVED} groups that ended since are shown: load the page again.</p>
+        )}
         {paged.more !== undefined && <p class="quiet">The log goes on. Show more to read of later groups.</p>}
       </Section>
     </Page>
