@@ -54,6 +54,23 @@ export function describeChecks(getScene: GetScene): void {
       await close()
     })
 
+    test('of the liabilities does not start again while the ledger counts them', async () => {
+      const { browser, ledger } = getScene()
+      const { page, faults, close } = await visitConsole(browser, ledger.address)
+      await signIn(page, ledger.dataDir, 'admin')
+      await goTo(page, '#/tokens')
+      const button = page.getByRole('button', { name: 'Count the liabilities' })
+      const held: Route[] = []
+      await page.route('**/v1/assertions/**', (route) => void held.push(route))
+      await button.click()
+      await expect.poll(() => held.length).toBe(1)
+      expect(await button.isDisabled()).toBe(true)
+      await held[0]?.continue()
+      await page.getByRole('button', { name: 'Verify the liabilities' }).waitFor()
+      expect([await button.isDisabled(), held.length, faults]).toEqual([false, 1, []])
+      await close()
+    })
+
     test('has no result for rows that were loaded after it', async () => {
       const { browser, ledger } = getScene()
       const client = new LedgerClient({ url: ledger.address, credentials: ledger.credentials('admin') })

@@ -1,4 +1,4 @@
-import type { FungibleToken } from '../../../client/index.ts'
+import type { FungibleToken, LiabilitiesAssertion } from '../../../client/index.ts'
 import { verifyAssertion } from '../../../client/index.ts'
 import { useState } from 'preact/hooks'
 import { LoadedView } from '../../parts/loaded-view.tsx'
@@ -47,54 +47,60 @@ const UNPROVED = [
 
 /** On demand: it reads every balance of the ledger. */
 function LiabilitiesSection() {
+  const { client, clientId } = useSession()
   const [count, setCount] = useState(0)
+  const { loaded } = useLoad(
+    async (signal) =>
+      count === 0 ? undefined : client.call('proveLiabilities', { body: { requester: clientId }, signal }),
+    [client, count],
+  )
   return (
     <Section
       title="Liabilities"
       intro="The sum of all balances, counted now and signed by the ledger."
       actions={
-        <button type="button" onClick={() => setCount(count + 1)}>
+        <button
+          type="button"
+          disabled={count > 0 && loaded.state === 'loading'}
+          onClick={() => setCount((before) => before + 1)}
+        >
           Count the liabilities
         </button>
       }
     >
-      {count > 0 && <Liabilities key={count} />}
+      {count > 0 && (
+        <LoadedView of={loaded} name="the liabilities">
+          {(assertion) => assertion !== undefined && <Liabilities assertion={assertion} />}
+        </LoadedView>
+      )}
     </Section>
   )
 }
 
-function Liabilities() {
-  const { client, clientId, keySet } = useSession()
-  const { loaded } = useLoad(
-    (signal) => client.call('proveLiabilities', { body: { requester: clientId }, signal }),
-    [client],
-  )
+function Liabilities({ assertion }: { readonly assertion: LiabilitiesAssertion }) {
+  const { keySet } = useSession()
   return (
-    <LoadedView of={loaded} name="the liabilities">
-      {(assertion) => (
-        <>
-          <Fields
-            rows={[
-              ['As of', <Time key="as-of" value={assertion.result.as_of} />],
-              ['Root of the tree', <Id key="root" value={assertion.result.merkle_root} />],
-            ]}
-          />
-          <VerifyButton
-            label="Verify the liabilities"
-            subject={assertion}
-            verify={async () => findingOf(await verifyAssertion(assertion, keySet), 'The assertion', UNPROVED)}
-          />
-          <Table
-            caption="Liabilities by token"
-            columns={[
-              { title: 'Token', cell: ({ token_id: id }) => <Text value={id} /> },
-              { title: 'Owed in total', isNumber: true, cell: ({ total }) => <Amount value={total} /> },
-            ]}
-            rows={assertion.result.by_token}
-            keyOf={({ token_id: id }) => id}
-          />
-        </>
-      )}
-    </LoadedView>
+    <>
+      <Fields
+        rows={[
+          ['As of', <Time key="as-of" value={assertion.result.as_of} />],
+          ['Root of the tree', <Id key="root" value={assertion.result.merkle_root} />],
+        ]}
+      />
+      <VerifyButton
+        label="Verify the liabilities"
+        subject={assertion}
+        verify={async () => findingOf(await verifyAssertion(assertion, keySet), 'The assertion', UNPROVED)}
+      />
+      <Table
+        caption="Liabilities by token"
+        columns={[
+          { title: 'Token', cell: ({ token_id: id }) => <Text value={id} /> },
+          { title: 'Owed in total', isNumber: true, cell: ({ total }) => <Amount value={total} /> },
+        ]}
+        rows={assertion.result.by_token}
+        keyOf={({ token_id: id }) => id}
+      />
+    </>
   )
 }
