@@ -1,9 +1,9 @@
+import { collected } from '../../../api/client/collected.ts'
 import type { Balance } from '../../../api/client/index.ts'
 import type { CommandSetup } from '../common/command.ts'
 import { addExamples } from '../common/examples.ts'
 import type { Column } from '../common/output.ts'
 import { addSessionOptions, type SessionOptions, withSession } from '../profile/session.ts'
-import { collected } from './collected.ts'
 
 interface BalanceOptions extends SessionOptions {
   readonly asOf?: string

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { collected } from '../../../api/client/collected.ts'
 import { type HoldCapture, type HoldOrder, signOrder } from '../../../api/client/index.ts'
 import { type CommandIo, type CommandSetup, UsageError } from '../common/command.ts'
 import { addExamples } from '../common/examples.ts'
 import type { Column } from '../common/output.ts'
 import { addSessionOptions, type SessionOptions, signingKey, withSession } from '../profile/session.ts'
-import { collected } from './collected.ts'
 import { addMetadata, addSigningOptions, addWaitOptions, idempotencyKey, type SigningOptions } from './order-options.ts'
 import { noteReplay, printOutcome } from './submit-order.ts'
 

@@ -1,3 +1,4 @@
+import { collected } from '../../../api/client/collected.ts'
 import { type NftMint, type Order, signOrder } from '../../../api/client/index.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, UsageError } from '../common/command.ts'
@@ -5,7 +6,6 @@ import { addExamples } from '../common/examples.ts'
 import { jsonObjectOf, readGivenText } from '../common/given-file.ts'
 import type { Column } from '../common/output.ts'
 import { addSessionOptions, type SessionOptions, signingKey, withSession } from '../profile/session.ts'
-import { collected } from './collected.ts'
 import { classCommand } from './nft-class.ts'
 import {
   addOrderOptions,

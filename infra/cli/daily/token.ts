@@ -1,9 +1,9 @@
+import { collected } from '../../../api/client/collected.ts'
 import { signMembers } from '../../../api/client/signing/sign-order.ts'
 import { type CommandIo, type CommandSetup, integerBetween } from '../common/command.ts'
 import { addExamples } from '../common/examples.ts'
 import type { Column } from '../common/output.ts'
 import { addSessionOptions, type SessionOptions, signingKey, withSession } from '../profile/session.ts'
-import { collected } from './collected.ts'
 import { addSigningOptions, idempotencyKey, type SigningOptions } from './order-options.ts'
 import { noteReplay } from './submit-order.ts'
 

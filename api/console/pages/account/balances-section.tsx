@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { TokenBalance } from '../../../client/index.ts'
-import { allOf } from '../../parts/all-of.ts'
+import { collected } from '../../../client/collected.ts'
 import { Field } from '../../parts/field.tsx'
 import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -32,7 +32,11 @@ export function BalancesSection({ accountId }: { readonly accountId: string }) {
       // Before the balances: each of them is that of this entry, or of a later one.
       const { audit_hash: tip } = await client.call('getAccountState', { path, signal })
       const query = { page_size: 1_000, ...(asOf === '' ? {} : { as_of: `${asOf}Z` }) }
-      return { tip, isPast: asOf !== '', balances: await allOf(client.list('listBalances', { path, query, signal })) }
+      return {
+        tip,
+        isPast: asOf !== '',
+        balances: await collected(client.list('listBalances', { path, query, signal })),
+      }
     },
     [client, accountId, asOf],
   )

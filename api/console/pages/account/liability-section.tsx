@@ -1,4 +1,4 @@
-import { allOf } from '../../parts/all-of.ts'
+import { collected } from '../../../client/collected.ts'
 import { Section } from '../../parts/page.tsx'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { liabilityFinding } from '../../proofs/liability-finding.ts'
@@ -18,7 +18,7 @@ export function LiabilitySection({ accountId }: { readonly accountId: string }) 
           const { result } = await client.call('proveLiabilities', { body: { requester: clientId }, signal })
           const proof = await client.liabilityProof(accountId, { merkleRoot: result.merkle_root, signal })
           const query = { page_size: 1_000, as_of: result.as_of }
-          const balances = await allOf(client.list('listBalances', { path: { accountId }, query, signal }))
+          const balances = await collected(client.list('listBalances', { path: { accountId }, query, signal }))
           return liabilityFinding(proof, keySet, { accountId, balances })
         }}
       />

@@ -1,5 +1,5 @@
 import type { NftInstance, ProvenanceEntry } from '../../../client/index.ts'
-import { allOf } from '../../parts/all-of.ts'
+import { collected } from '../../../client/collected.ts'
 import { LoadedView } from '../../parts/loaded-view.tsx'
 import { Fields, Page, Section } from '../../parts/page.tsx'
 import { Id, Status, Text, Time } from '../../parts/text.tsx'
@@ -76,11 +76,11 @@ function ProvenanceSection({ classId, instanceId, nft }: NftProps & { readonly n
   const { owner, status } = nft
   const path = { classId, instanceId }
   const { loaded } = useLoad(
-    (signal) => allOf(client.list('listNftProvenance', { path, query: { max_depth: 1_000 }, signal })),
+    (signal) => collected(client.list('listNftProvenance', { path, query: { max_depth: 1_000 }, signal })),
     [client, classId, instanceId],
   )
   const verify = async (signal: AbortSignal) => {
-    const history = await allOf(client.list('listNftHistory', { path, signal }))
+    const history = await collected(client.list('listNftHistory', { path, signal }))
     if (nft.class_id !== classId || nft.instance_id !== instanceId) {
       return tampered(
         `The ledger gave NFT ${nft.instance_id} of class ${nft.class_id}, but this page is of ${instanceId}.`,

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Shard } from '../../../client/index.ts'
-import { allOf } from '../../parts/all-of.ts'
+import { collected } from '../../../client/collected.ts'
 import { Choice } from '../../parts/field.tsx'
 import { Failure, LoadedView } from '../../parts/loaded-view.tsx'
 import { Page, Section } from '../../parts/page.tsx'
@@ -20,7 +20,7 @@ const NODE_COLUMNS: readonly Column<NodeSummary>[] = [
 export function ShardsPage() {
   const { client } = useSession()
   const { loaded, reload } = useLoad(
-    (signal) => allOf(client.list('listShards', { query: { page_size: 1_000 }, signal })),
+    (signal) => collected(client.list('listShards', { query: { page_size: 1_000 }, signal })),
     [client],
   )
   return (

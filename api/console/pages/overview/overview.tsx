@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { allOf } from '../../parts/all-of.ts'
+import { collected } from '../../../client/collected.ts'
 import { Bars } from '../../parts/bars.tsx'
 import { durationText, rateText } from '../../parts/figures.ts'
 import { LoadedView } from '../../parts/loaded-view.tsx'
@@ -31,7 +31,8 @@ export function OverviewPage() {
     setEvents((before) => [...arrived.toReversed(), ...before].slice(0, SHOWN_EVENTS))
   })
   const shards = useLoad(
-    async (signal) => summarizeShards(await allOf(client.list('listShards', { query: { page_size: 1_000 }, signal }))),
+    async (signal) =>
+      summarizeShards(await collected(client.list('listShards', { query: { page_size: 1_000 }, signal }))),
     [client],
   )
   return (

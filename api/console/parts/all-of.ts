@@ -1,6 +1,0 @@
-/** Every item of a list that is known to be short. */
-export async function allOf<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
