@@ -7,7 +7,6 @@ export type {
   RegisteredGroup,
   RegistrationOptions,
   TransferFields,
-  WaitOptions,
 } from './ledger-client.ts'
 export type { Credentials, Tokens, TokenStore } from './access-tokens.ts'
 export type { FinalGroup, FinalTransaction } from './final-states.ts'
@@ -36,4 +35,5 @@ export { verifyTerms } from './verify/verify-terms.ts'
 export type { TermsExpectation } from './verify/verify-terms.ts'
 export type { TrustedKey, TrustedKeys } from './verify/service-signature.ts'
 export type { Invalid, Valid, Verdict } from './verify/verdict.ts'
+export type { WaitOptions } from './waiting.ts'
 export type * from './generated/api-types.ts'

@@ -52,15 +52,11 @@ import {
   signOrder,
   type Unsigned,
 } from './signing/sign-order.ts'
+import { DEFAULT_WAIT_MS, waitFor, type WaitOptions, waitSeconds } from './waiting.ts'
 
 export interface LedgerClientOptions extends HttpOptions {
   /** Signed orders name it. By default it is read once from the ledger. */
   readonly ledgerId?: string
-}
-
-export interface WaitOptions extends CallOptions {
-  /** Longest time until the outcome is final, in milliseconds: 60,000 by default. */
-  readonly timeoutMs?: number
 }
 
 export interface RegistrationOptions extends CallOptions {
@@ -82,9 +78,6 @@ type WithoutType<Body> = Body extends unknown ? Omit<Body, 'type'> : never
 export type TransferFields = WithoutType<Unsigned<TransferToAccount | NftTransfer>>
 export type RefundFields = WithoutType<Unsigned<TransferRefund>>
 
-const DEFAULT_WAIT_MS = 60_000
-const LONGEST_WAIT_S = 30
-const POLL_MS = 500
 const DEFAULT_GROUP_TIMEOUT_S = 900
 
 /**
@@ -214,28 +207,30 @@ export class LedgerClient {
     return this.call('dryRunTransaction', { ...options, body: await this.sign(order, key, options) })
   }
 
-  /** Rejects with ERR_WAIT_TIMEOUT while the transaction is pending. */
+  /** Rejects with ERR_WAIT_TIMEOUT while the transaction is pending. Every failure has `txnId`, and the outcome `unknown`. */
   waitForTransaction(txnId: string, options: WaitOptions = {}): Promise<FinalTransaction> {
-    return this.waitFor(`transaction ${txnId}`, isFinal, options, (wait) =>
-      this.respond('getTransaction', { path: { txnId }, ...wait }),
-    )
+    const read = (wait: CallOptions) => this.respond('getTransaction', { path: { txnId }, ...wait })
+    const wait = { what: `transaction ${txnId}`, subject: { txnId }, isFinal, read }
+    return waitFor(wait, options, this.http.clock)
   }
 
-  /** Rejects with ERR_WAIT_TIMEOUT while the group is open or reverting. */
+  /** Rejects with ERR_WAIT_TIMEOUT while the group is open or reverting. Every failure has `groupId`, and the outcome `unknown`. */
   waitForGroup(groupId: string, options: WaitOptions = {}): Promise<FinalGroup> {
-    return this.waitFor(`settlement group ${groupId}`, isFinalGroup, options, (wait) =>
-      this.respond('getSettlementGroup', { path: { groupId }, ...wait }),
-    )
+    const read = (wait: CallOptions) => this.respond('getSettlementGroup', { path: { groupId }, ...wait })
+    const wait = { what: `settlement group ${groupId}`, subject: { groupId }, isFinal: isFinalGroup, read }
+    return waitFor(wait, options, this.http.clock)
   }
 
-  /** Registers a settlement group. Rejects with ERR_TERMS_CHANGED if the ledger registered other terms. */
+  /** Registers a settlement group. Rejects with ERR_TERMS_CHANGED, and `groupId`, if the ledger registered other terms. */
   async registerGroup(legs: readonly GroupLegTerms[], options: GroupOptions = {}): Promise<RegisteredGroup> {
     const { groupId = crypto.randomUUID(), timeoutSeconds = DEFAULT_GROUP_TIMEOUT_S, ...rest } = options
     const body = { group_id: groupId, legs, timeout_seconds: timeoutSeconds }
-    const group = await this.call('createSettlementGroup', { idempotencyKey: groupId, ...rest, body })
+    const { idempotencyKey = groupId } = rest
+    const group = await this.call('createSettlementGroup', { ...rest, idempotencyKey, body })
     const terms_hash = await termsHash({ groupId, legs, timeoutSeconds })
     if (group.terms_hash === terms_hash) return { ...group, terms_hash }
-    throw new LedgerError(`The ledger registered other terms for group ${groupId}.`, { codes: ['ERR_TERMS_CHANGED'] })
+    const details = { codes: ['ERR_TERMS_CHANGED'], outcome: 'unknown', idempotencyKey, groupId } as const
+    throw new LedgerError(`The ledger registered other terms for group ${groupId}.`, details)
   }
 
   /** Signs and submits a leg. `group`: as its parties agreed on it; `termsHash` computes `terms_hash`. */
@@ -356,7 +351,7 @@ export class LedgerClient {
     return { ...members, ledger_id: await untilAborted(this.ledgerId, signal) }
   }
 
-  /** A failure has the key of the order, which the caller may not know. */
+  /** A failure has the key of the order, which the caller may not know: the ledger has accepted it. */
   private async waitForOrder(txnId: string, idempotencyKey: string, options: WaitOptions): Promise<FinalTransaction> {
     try {
       return await this.waitForTransaction(txnId, options)
@@ -364,29 +359,6 @@ export class LedgerClient {
       throw isLedgerError(error) ? error.with({ idempotencyKey }) : error
     }
   }
-
-  private async waitFor<State, Final extends State>(
-    what: string,
-    isDone: (state: State) => state is Final,
-    { timeoutMs = DEFAULT_WAIT_MS, signal }: WaitOptions,
-    read: (wait: CallOptions & { readonly waitS: number }) => Promise<HttpReply<State>>,
-  ): Promise<Final> {
-    const { clock } = this.http
-    const untilMs = clock.nowMs() + timeoutMs
-    for (;;) {
-      const { body, headers } = await read({ waitS: waitSeconds(untilMs - clock.nowMs()), signal })
-      if (isDone(body)) return body
-      if (clock.nowMs() >= untilMs) {
-        throw new LedgerError(`Not final within ${timeoutMs} ms: ${what}.`, { codes: ['ERR_WAIT_TIMEOUT'] })
-      }
-      // The ledger lets a limited number of requests wait.
-      if (!headers.has('preference-applied')) await clock.sleep(POLL_MS * (0.5 + clock.random() / 2), signal)
-    }
-  }
-}
-
-function waitSeconds(timeMs: number): number {
-  return Math.min(Math.max(Math.ceil(timeMs / 1_000), 0), LONGEST_WAIT_S)
 }
 
 async function collected<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {

@@ -13,7 +13,10 @@ export type LedgerErrorCode =
   | 'ERR_TERMS_CHANGED'
   | 'ERR_PAYLOAD_MISMATCH'
 
-/** `not_applied`: the request had no effect. `unknown`: it may have had one. Undefined: it could have none. */
+/**
+ * `not_applied`: the request had no effect. `unknown`: it may have had one, or the client was waiting for the outcome.
+ * Undefined: it could have none.
+ */
 export type Outcome = 'not_applied' | 'unknown' | undefined
 
 export interface LedgerErrorDetails {
@@ -25,6 +28,8 @@ export interface LedgerErrorDetails {
   readonly problem?: Problem
   readonly retryAfterMs?: number
   readonly idempotencyKey?: string | undefined
+  readonly txnId?: string | undefined
+  readonly groupId?: string | undefined
   readonly cause?: unknown
 }
 
@@ -46,35 +51,30 @@ export class LedgerError extends Error {
   /** Of the request, also if it was random. With it the same request takes effect at most once. */
   readonly idempotencyKey: string | undefined
 
-  constructor(
-    message: string,
-    { codes, status = 0, outcome, requestId, problem, retryAfterMs, idempotencyKey, cause }: LedgerErrorDetails,
-  ) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.code = codes[0] ?? 'ERR_UNREADABLE_RESPONSE'
-    this.codes = codes
-    this.status = status
-    this.outcome = outcome
-    this.requestId = requestId
-    this.problem = problem
-    this.retryAfterMs = retryAfterMs
-    this.idempotencyKey = idempotencyKey
+  /** Of the transaction that the ledger has accepted, and whose outcome the client could not read. */
+  readonly txnId: string | undefined
+  /** Of the group that the ledger has registered on other terms, or that the client was waiting for. */
+  readonly groupId: string | undefined
+  private readonly details: LedgerErrorDetails
+
+  constructor(message: string, details: LedgerErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.details = details
+    this.code = details.codes[0] ?? 'ERR_UNREADABLE_RESPONSE'
+    this.codes = details.codes
+    this.status = details.status ?? 0
+    this.outcome = details.outcome
+    this.requestId = details.requestId
+    this.problem = details.problem
+    this.retryAfterMs = details.retryAfterMs
+    this.idempotencyKey = details.idempotencyKey
+    this.txnId = details.txnId
+    this.groupId = details.groupId
   }
 
-  /** The same failure of a request with another outcome or key. */
-  with(changes: Pick<LedgerErrorDetails, 'outcome' | 'idempotencyKey'>): LedgerError {
-    const { message, codes, status, outcome, requestId, problem, retryAfterMs, idempotencyKey } = this
-    return new LedgerError(message, {
-      codes,
-      status,
-      outcome,
-      requestId,
-      idempotencyKey,
-      cause: this.cause,
-      ...(problem === undefined ? {} : { problem }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...changes,
-    })
+  /** The same failure with these changes. */
+  with(changes: Pick<LedgerErrorDetails, 'outcome' | 'idempotencyKey' | 'txnId' | 'groupId'>): LedgerError {
+    return new LedgerError(this.message, { ...this.details, ...changes })
   }
 }
 

@@ -36,10 +36,13 @@ interface Awaited {
   readonly orderKey?: string
 }
 
-/** Waits until the transaction is final, and prints it. Throws ReportedFailure if it failed. */
+/**
+ * Waits until the transaction is final, and prints it. Throws ReportedFailure if it failed, and a LedgerError with an
+ * `unknown` outcome if the wait ends without one.
+ */
 export async function printOutcome(
   { client, output, adviseIfUnknown }: Session,
-  reply: Transaction | SubmissionReceipt,
+  reply: Transaction | Pick<SubmissionReceipt, 'txn_id'>,
   { untilMs, orderKey }: Awaited,
   io: CommandIo,
 ): Promise<void> {

@@ -60,15 +60,15 @@ export const txCommand: CommandSetup = (command, io) => {
     addSessionOptions(
       wait
         .description(
-          `Waits until a transaction is final, and prints it. Exit code 1: it failed. 3: it is still pending at the
-end of the wait.`,
+          `Waits until a transaction is final, and prints it. Exit code 1: it failed, or the ledger refuses to show
+it. 3: it is still pending at the end of the wait, or the ledger does not respond.`,
         )
         .argument('<txn-id>', 'transaction'),
     ),
   ).action((txnId: string, { timeout, ...options }: SessionOptions & { readonly timeout: number }) =>
     withSession(options, io, async (session) => {
       const untilMs = performance.now() + timeout * 1_000
-      await printOutcome(session, await session.client.call('getTransaction', { path: { txnId } }), { untilMs }, io)
+      await printOutcome(session, { txn_id: txnId }, { untilMs }, io)
     }),
   )
   addExamples(wait, ['ledger tx wait txn_01M8GJ6PMX00000HDX6TDQ7NRE --timeout 300'])

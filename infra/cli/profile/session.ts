@@ -1,10 +1,13 @@
 /**
  * A command's access to a ledger: the profile, its client, the keys of accounts and the output.
  *   S1. A failed request becomes one message: the fields that are wrong, and the next step where one is known.
- *   S2. OutcomeUnknown is thrown only if a request that may change the ledger could have arrived there.
+ *   S2. OutcomeUnknown is thrown if a request that may change the ledger could have arrived there, and its outcome is not
+ *       known: also if the ledger accepted an order and then failed while the command waited. It is also thrown for a wait
+ *       alone, unless the ledger refused to show what the command waits for.
  */
 import type { Command } from 'commander'
 import { importKey, type AccountKey } from '../../../api/client/signing/keys.ts'
+import { PASSING_REFUSALS } from '../../../api/client/http.ts'
 import { LedgerClient } from '../../../api/client/ledger-client.ts'
 import { isLedgerError, type LedgerError } from '../../../api/client/ledger-error.ts'
 import { CommandFailed, type CommandIo, OutcomeUnknown } from '../common/command.ts'
@@ -14,6 +17,8 @@ import { createKeyFiles, type KeyFile, type KeyFiles } from './key-files.ts'
 import { addProfileOption, type Profile, type ProfileOptions, readProfile } from './profiles.ts'
 import { savedToken } from './saved-token.ts'
 import { watchedFetch } from './watched-fetch.ts'
+
+const SERVER_ERROR = 500
 
 export interface SessionOptions extends ProfileOptions, OutputOptions {}
 
@@ -74,18 +79,31 @@ interface Circumstances {
 
 function failureOf(error: LedgerError, profile: Profile, { mayHaveArrived, advice }: Circumstances): CommandFailed {
   const fields = error.problem?.errors?.map(({ field, message }) => shownText(`  ${field}: ${message}`)) ?? []
-  const isUnknown = (error.outcome === 'unknown' && mayHaveArrived) || error.code === 'ERR_WAIT_TIMEOUT'
-  const hint = isUnknown ? advice : hintOf(error, profile)
-  const text = [shownText(error.message), ...fields, ...(hint === undefined ? [] : [hint])].join('\n')
+  const isUnknown = error.outcome === 'unknown' && (mayHaveArrived || isOpenWait(error))
+  const isRegistered = error.code === 'ERR_TERMS_CHANGED'
+  const hints = [hintOf(error, profile), isUnknown && !isRegistered ? advice : undefined]
+  const text = [shownText(error.message), ...fields, ...hints.filter((hint) => hint !== undefined)].join('\n')
   return isUnknown ? new OutcomeUnknown(text, { cause: error }) : new CommandFailed(text, { cause: error })
 }
 
-function hintOf({ code }: LedgerError, { name, clientId }: Profile): string | undefined {
+/** A wait that ended without a verdict on the transaction or group. */
+function isOpenWait({ txnId, groupId, status, problem }: LedgerError): boolean {
+  const isRefused = problem !== undefined && status < SERVER_ERROR && !PASSING_REFUSALS.has(status)
+  return (txnId !== undefined || groupId !== undefined) && !isRefused
+}
+
+function hintOf({ code, groupId }: LedgerError, { name, clientId }: Profile): string | undefined {
   const login = name === 'default' ? 'ledger login' : `ledger login --profile ${name}`
-  if (code === 'ERR_UNAUTHORIZED') return `Run ${login} again.`
-  if (code === 'ERR_WRONG_LEDGER')
-    return `Another ledger runs at the address of profile ${name} now: run ${login} again.`
-  return code === 'ERR_FORBIDDEN'
-    ? `Profile ${name} is the client ${clientId}: choose another with --profile.`
-    : undefined
+  switch (code) {
+    case 'ERR_UNAUTHORIZED':
+      return `Run ${login} again.`
+    case 'ERR_WRONG_LEDGER':
+      return `Another ledger runs at the address of profile ${name} now: run ${login} again.`
+    case 'ERR_FORBIDDEN':
+      return `Profile ${name} is the client ${clientId}: choose another with --profile.`
+    case 'ERR_TERMS_CHANGED':
+      return `Sign none of its legs, and end it: ledger group revert ${groupId} --reason 'other terms'`
+    default:
+      return undefined
+  }
 }

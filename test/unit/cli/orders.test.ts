@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { termsHash } from '../../../api/client/index.ts'
 import { commandLine, serving } from './cli-fixture.ts'
 import { createKeyFiles } from '../../../infra/cli/profile/key-files.ts'
 import { storeProfile } from '../../../infra/cli/profile/profiles.ts'
@@ -10,6 +11,8 @@ import { silentIo } from './silent-io.ts'
 const LEDGER_ID = '0e0f6a3c-3f0c-4a3e-9f39-2b1f9a7a4d11'
 const TXN_ID = 'txn_01M8GJ6PMX00000HDX6TDQ7NRE'
 const PENDING = { txn_id: TXN_ID, account_id: 'alice', status: 'pending', created_at: '2030-01-01T00:00:00.000Z' }
+const { created_at: _, ...ACCEPTED } = { ...PENDING, enqueued_at: PENDING.created_at }
+const GROUP_ID = '5f0c8a44-2b1e-4c3d-8e9f-1a2b3c4d5e6f'
 
 type Body = Readonly<Record<string, unknown>>
 interface Answer {
@@ -45,6 +48,10 @@ async function user(answer: (method: string, path: string) => Answer | 'lost') {
   storeProfile({ name: 'default', url, clientId: 'c', clientSecret: 's', ledgerId: LEDGER_ID }, io)
   createKeyFiles(LEDGER_ID, io).make('alice')
   return { orders, stop, run: (...args: readonly string[]) => line.run(args, '', env) }
+}
+
+function problemOf(code: string): object {
+  return { title: 'Refused', detail: 'Why.', error_codes: [code] }
 }
 
 test('an order is signed for the ledger, with all its members and the given key', async () => {
@@ -90,6 +97,53 @@ test('an order that is pending after the timeout exits with 3, and names the com
   const { run } = await user(() => ({ status: 200, body: PENDING }))
   const { code, err } = await run('credit', 'alice', '1', '--timeout', '1')
   expect([code, err]).toEqual([3, expect.stringContaining(`Run ledger tx wait ${TXN_ID} for its outcome.`)])
+})
+
+const OUTAGE = { status: 503, headers: { 'retry-after': '120' }, body: problemOf('ERR_SHARD_UNAVAILABLE') }
+
+test.for([
+  ['an outage', OUTAGE],
+  ['a refused token', { status: 401, body: problemOf('ERR_UNAUTHORIZED') }],
+  ['a refusal', { status: 404, body: problemOf('ERR_NOT_FOUND') }],
+  ['a page of a proxy', { status: 502, headers: { 'retry-after': '120' }, body: {} }],
+] as const)('an accepted order exits with 3 after %s, and names the command that waits', async ([, failure]) => {
+  const { run } = await user((method) => (method === 'POST' ? { status: 202, body: ACCEPTED } : failure))
+  const { code, out, err } = await run('transfer', 'alice', 'bob', '1')
+  expect([code, out, err]).toEqual([3, '', expect.stringContaining(`Run ledger tx wait ${TXN_ID} for its outcome.`)])
+})
+
+test('so does a captured hold, and the signature of a leg', async () => {
+  const hold = { hold_id: 'hld_1', to_account_id: 'alice' }
+  const legs = [{ account_id: 'alice', type: 'credit', amount: '1', token_id: 'GOLD' }] as const
+  const hash = await termsHash({ groupId: GROUP_ID, legs, timeoutSeconds: 900 })
+  const due = { created_at: '2030-01-01T00:00:00.000Z', due_at: '2030-01-01T00:15:00.000Z' }
+  const shown = legs.map((leg) => ({ ...leg, leg_status: 'expected' }))
+  const group = { group_id: GROUP_ID, status: 'open', terms_hash: hash, legs: shown, ...due }
+  const { run } = await user((method, path) => {
+    if (method === 'POST') return { status: 202, body: ACCEPTED }
+    if (path === '/v1/holds/hld_1') return { status: 200, body: hold }
+    return path.startsWith('/v1/settlement-groups/') ? { status: 200, body: group } : OUTAGE
+  })
+  const captured = await run('hold', 'capture', 'hld_1', '1')
+  expect([captured.code, captured.err]).toEqual([3, expect.stringContaining(`Run ledger tx wait ${TXN_ID}`)])
+  const signed = await run('group', 'sign', GROUP_ID, 'alice')
+  expect([signed.code, signed.err]).toEqual([3, expect.stringContaining('a leg takes effect at most once')])
+})
+
+test.for([
+  ['an outage', OUTAGE, 3, `Run ledger tx wait ${TXN_ID} for its outcome.`],
+  ['an unknown transaction', { status: 404, body: problemOf('ERR_NOT_FOUND') }, 1, 'Refused: Why.'],
+] as const)('a wait tells %s apart from a failed transaction', async ([, failure, expected, message]) => {
+  const { run } = await user(() => failure)
+  const { code, err } = await run('tx', 'wait', TXN_ID)
+  expect([code, err]).toEqual([expected, expect.stringContaining(message)])
+})
+
+test('a group that was registered on other terms exits with 3, and the next step ends it', async () => {
+  const { run } = await user(() => ({ status: 201, body: { group_id: GROUP_ID, terms_hash: 'sha256:other' } }))
+  const legs = ['--leg', 'debit alice 5 GOLD', '--leg', 'credit bob 5 GOLD']
+  const { code, err } = await run('group', 'create', ...legs, '--group-id', GROUP_ID)
+  expect([code, err]).toEqual([3, expect.stringContaining(`ledger group revert ${GROUP_ID} --reason`)])
 })
 
 test('a failed transaction is printed, and exits with 1', async () => {

@@ -1,7 +1,7 @@
 /** Waiting for outcomes, and lists page by page. */
 import { describe, expect, test } from 'vitest'
 import { generateKey, LedgerClient, type LedgerError, termsHash } from '../../../api/client/index.ts'
-import { type Answer, fakeLedger, json, tokens } from './fake-ledger.ts'
+import { type Answer, fakeLedger, json, problem, tokens } from './fake-ledger.ts'
 
 const APPLIED = { 'preference-applied': 'wait=30' }
 const ORDER = { type: 'credit', account_id: 'alice', amount: '1' } as const
@@ -19,6 +19,12 @@ function detail(status: string, headers = {}): Response {
 function opened(...answers: readonly Answer[]) {
   const fake = fakeLedger([tokens('1'), ...answers])
   return { ...fake, ledger: new LedgerClient(fake.options) }
+}
+
+/** A client that sends each request once. */
+function openedOnce(...answers: readonly Answer[]): LedgerClient {
+  const { options } = fakeLedger([tokens('1'), ...answers], { retry: { attempts: 1 } })
+  return new LedgerClient(options)
 }
 
 describe('a submission that waits', () => {
@@ -51,10 +57,34 @@ describe('a submission that waits', () => {
     const waiting = ledger.submitAndWait(ORDER, await generateKey(), { timeoutMs: 0 })
     await expect(waiting).rejects.toMatchObject({
       code: 'ERR_WAIT_TIMEOUT',
+      outcome: 'unknown',
+      txnId: 'txn_1',
       idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
     const { idempotencyKey } = (await waiting.catch((error: unknown) => error)) as LedgerError
     expect(JSON.parse(sent[1]?.body ?? '')).toMatchObject({ idempotency_key: idempotencyKey })
+  })
+
+  test.for([
+    ['an outage', () => problem(503, 'ERR_SHARD_UNAVAILABLE')],
+    ['a lost connection', () => new TypeError('fetch failed')],
+    ['a refusal', () => problem(403, 'ERR_FORBIDDEN')],
+  ] as const)(
+    'rejects with an unknown outcome after %s, once the ledger has accepted the order',
+    async ([, failure]) => {
+      const key = await generateKey()
+      const failing = () => openedOnce(json(RECEIPT, 202), failure())
+      const submitted = failing().submitAndWait({ ...ORDER, idempotency_key: 'mine' }, key)
+      await expect(submitted).rejects.toMatchObject({ outcome: 'unknown', txnId: 'txn_1', idempotencyKey: 'mine' })
+      const capture = { hold_id: 'hld_1', account_id: 'alice', amount: '1', idempotency_key: 'mine' }
+      const captured = failing().captureHold(capture, key)
+      await expect(captured).rejects.toMatchObject({ outcome: 'unknown', txnId: 'txn_1', idempotencyKey: 'mine' })
+    },
+  )
+
+  test('the failure of a wait for a group names it', async () => {
+    const waiting = openedOnce(problem(503, 'ERR_SHARD_UNAVAILABLE')).waitForGroup(GROUP_ID)
+    await expect(waiting).rejects.toMatchObject({ outcome: 'unknown', groupId: GROUP_ID })
   })
 
   test('a group is final when it is settled, reverted or linked', async () => {
@@ -72,7 +102,12 @@ describe('a settlement group', () => {
     const { ledger, sent } = opened(json({ terms_hash: registered }, 201), json({ terms_hash: 'sha256:other' }, 201))
     expect(await ledger.registerGroup(LEGS, { groupId: GROUP_ID })).toMatchObject({ terms_hash: registered })
     expect(JSON.parse(sent[1]?.body ?? '')).toEqual({ group_id: GROUP_ID, legs: LEGS, timeout_seconds: 900 })
-    await expect(ledger.registerGroup(LEGS, { groupId: GROUP_ID })).rejects.toMatchObject({ code: 'ERR_TERMS_CHANGED' })
+    await expect(ledger.registerGroup(LEGS, { groupId: GROUP_ID })).rejects.toMatchObject({
+      code: 'ERR_TERMS_CHANGED',
+      outcome: 'unknown',
+      groupId: GROUP_ID,
+      idempotencyKey: GROUP_ID,
+    })
   })
 })
 
