@@ -2,7 +2,8 @@
  * Sends requests to the ledger.
  *   H1. A request that failed without a verdict is sent again with the same bytes and the same key, if it takes effect at
  *       most once, with exponential back-off and jitter, and not before `Retry-After`. So is one that the ledger did not
- *       take for a reason that passes (408, 425, 429). A longer `Retry-After` than 60 s ends the attempts.
+ *       take for a reason that passes (408, 425, 429). A longer `Retry-After` than 60 s ends the attempts. Credentials are
+ *       not sent again after a 4xx that is not the ledger's: the address may be wrong.
  *   H2. After a 401 a request is sent once more, with a new token.
  *   H3. Redirects are refused: no other address gets the token.
  *   H4. Once an attempt may have had an effect, the failure of the request has the outcome `unknown`: a later attempt says
@@ -206,9 +207,9 @@ export class Http {
   }
 }
 
-function mayRepeat({ method, repeatable }: HttpRequest, { status, outcome }: LedgerError): boolean {
+function mayRepeat({ method, repeatable, open }: HttpRequest, { status, outcome }: LedgerError): boolean {
   const isRefused = status !== 0 && status < SERVER_ERROR && !PASSING_REFUSALS.has(status)
-  if (isRefused) return repeatable === true && outcome === 'unknown'
+  if (isRefused) return repeatable === true && open !== true && outcome === 'unknown'
   return method === 'GET' || repeatable === true || outcome === 'not_applied'
 }
 

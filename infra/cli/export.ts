@@ -19,7 +19,6 @@ import { checkExportFile, summaryText } from './verify/verify-export.ts'
 import type { ReceiptKeys } from './verify/jwks.ts'
 
 const MAX_ACCOUNTS = 1_000
-const INTERNAL_ERROR = 500
 const TIMEOUT_MS = 60_000
 const PROGRESS_BYTES = 16 * 1024 * 1024
 
@@ -119,8 +118,7 @@ class Export {
       throw new CommandFailed('the ledger sent no export')
     } catch (error) {
       if (!isLedgerError(error)) throw error
-      const isRefused = error.status > 0 && error.status < INTERNAL_ERROR
-      if (isRefused || error.outcome === 'not_applied') this.progress = 'refused'
+      if (error.outcome === 'not_applied') this.progress = 'refused'
       throw new CommandFailed(this.withAccountIds(failureText(error)), { cause: error })
     }
   }

@@ -14,7 +14,7 @@ import {
   addFormerClientOption,
   type ClientOptions,
   ledgerAccess,
-  refuseSilence,
+  refuseOthers,
 } from './profile/client-options.ts'
 import { watchedFetch } from './profile/watched-fetch.ts'
 import { shownJson } from './common/shown-text.ts'
@@ -39,7 +39,7 @@ line of the refused record. Lines are counted from 0, as in their field "line".`
   ).action(async (name: string, options: ClientOptions) => {
     const access = await ledgerAccess(options, io)
     const file = await readProof(resolve(io.cwd, name))
-    await refuseSilence(access)
+    await refuseOthers(access)
     const { fetch } = watchedFetch(access.url, io)
     const client = new Http({ ...access, retry: PATIENCE, timeoutMs: TIMEOUT_MS, fetch })
     const { importId, summary } = await importFile({ client, file, io })

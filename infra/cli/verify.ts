@@ -73,7 +73,11 @@ is empty or cut off.`,
     .option('--txn <id...>', 'fetch and verify the receipts of these transactions')
     .option('--save <directory>', 'with --account or --txn: save the responses there, to verify them again later')
     .option('--jwks <file>', 'the document of /.well-known/jwks.json; needed for everything but chains')
-    .option('--tip <hash>', 'a known audit_hash of the account: proves that no entry up to it is missing', tipOf)
+    .option(
+      '--tip <hash>',
+      'a known audit_hash of the account, such as that of an old receipt: proves that no entry up to it is missing',
+      tipOf,
+    )
     .option(
       '--checkpoint <file>',
       'a file of ledger checkpoint: names each account whose chain is behind it or differs, and verifies the checkpoints in the database; needs the database and the master key',
@@ -124,7 +128,7 @@ async function verifyFetched(
     const ofAccount = accountId === undefined ? {} : { account_id: accountId }
     return { txn_id: txnId, ledger_id: ledgerId, ...ofAccount }
   })
-  return verifyFound(found, { keys, chain: { tip: fetched.tip, accountId: account }, receipts }, io)
+  return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts }, io)
 }
 
 function tipOf(text: string): string {

@@ -1,7 +1,7 @@
 /**
  * Verifies an audit chain by SHA-256 alone, which anybody can compute: the ledger has signed none of it. It proves that the
  * entries are those that its last hash stands for, without a change, a gap or an insertion. It proves nothing about entries
- * behind the last one. Compare the last hash with one that is known or signed: the `tip`, or a receipt of the last entry.
+ * behind the last one. Compare a hash with one that is known or signed: the `tip`, or a receipt of the last entry.
  * audit_hash = SHA-256(previous hash || SHA-256(payload)), both as 32 bytes.
  *   V1. Sequences are integers that run from 0 without a gap or a duplicate. Hashes have their exact form.
  *   V2. Every audit_hash is the hash of the entry's previous_hash and payload.
@@ -29,7 +29,7 @@ export interface VerifiedChain extends Valid {
   readonly entries: ReadonlyMap<number, VerifiedEntry>
   /** Number of entries with an erased payload. */
   readonly erased: number
-  /** The last entry's hash: `audit_hash` of the account. */
+  /** The last entry's hash: `audit_hash` of the account when the entry was the last one. */
   readonly tip: string
 }
 
@@ -40,7 +40,7 @@ export interface BrokenChain extends Invalid {
 }
 
 export interface ChainExpectation {
-  /** A known `audit_hash` of the account: proves that no entry up to it is missing. */
+  /** A known `audit_hash` of the account, of any entry: proves that no entry up to it is changed or missing. */
   readonly tip?: string | undefined
   /** The account that the chain must be of. Not proved by a chain whose payloads are all erased. */
   readonly accountId?: string | undefined
@@ -95,24 +95,28 @@ export function judgeChain(
     previous = found
   }
   const last = previous?.audit_hash ?? GENESIS
-  if (tip !== undefined && tip !== last) return tampered(`the chain ends with ${last}, not with ${tip}`)
   if (expectedId !== undefined && accountId === undefined) {
     return { ok: false, reason: 'incomplete', problem: 'its payloads are erased, so that nothing names its account' }
   }
   const other = expectedId === undefined ? undefined : unexpected({ account_id: expectedId }, { account_id: accountId })
-  return other ?? verified(accountId ?? '', checked, last, tip !== undefined)
+  if (other !== undefined) return other
+  const known = [...checked.values()].find(({ audit_hash: hash }) => hash === tip)
+  if (tip !== undefined && known === undefined) return tampered(`the chain ends with ${last}, and ${tip} is not in it`)
+  return verified(accountId ?? '', checked, last, known)
 }
 
 function verified(
   accountId: string,
   entries: ReadonlyMap<number, VerifiedEntry>,
   tip: string,
-  isWhole: boolean,
+  known: VerifiedEntry | undefined,
 ): VerifiedChain {
   const erased = [...entries.values()].filter(({ payload }) => payload === null).length
   const proved = [
     `The ${entries.size} entries of ${accountId === '' ? 'the account' : accountId} form one chain that ends with ${tip}.`,
-    ...(isWhole ? ['No entry up to the expected hash is missing.'] : []),
+    ...(known === undefined
+      ? []
+      : [`The expected hash is that of entry ${known.sequence}: no entry up to it is missing.`]),
     ...(erased === 0 ? [] : [`Of ${erased} entries the payload is erased: only their links are proved.`]),
   ]
   return { ok: true, proved, accountId, entries, erased, tip }

@@ -9,7 +9,7 @@ import { CommandFailed, type CommandIo, type CommandSetup } from '../common/comm
 import { BEGIN, LATEST, printEvents } from '../common/followed-events.ts'
 import { failureText } from '../common/problem-text.ts'
 import { shownJson, shownText } from '../common/shown-text.ts'
-import { addClientOptions, type ClientOptions, ledgerAccess, refuseSilence } from '../profile/client-options.ts'
+import { addClientOptions, type ClientOptions, ledgerAccess, refuseOthers } from '../profile/client-options.ts'
 
 interface TailOptions extends ClientOptions {
   readonly after: string
@@ -34,7 +34,7 @@ opened again, and no event is omitted or repeated.`,
 
 async function tail({ after, types, account, ...options }: TailOptions, io: CommandIo): Promise<void> {
   const access = await ledgerAccess(options, io)
-  await refuseSilence(access)
+  await refuseOthers(access)
   let isLossPrinted = false
   const onLost = (error: unknown): void => {
     const why = isLedgerError(error) && error.status > 0 ? failureText(error) : 'the connection was lost'

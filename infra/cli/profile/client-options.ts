@@ -7,6 +7,8 @@ import { CommandFailed, type CommandIo, UsageError } from '../common/command.ts'
 import { clientSecret, ledgerAddress } from './client-secret.ts'
 import { addProfileOption, type ProfileOptions, readProfile } from './profiles.ts'
 
+const SERVER_ERROR = 500
+
 export type LedgerAccess = Pick<HttpOptions, 'url'> & { readonly credentials: Credentials }
 
 export interface ClientOptions extends ProfileOptions {
@@ -47,12 +49,18 @@ export async function ledgerAccess(options: ClientOptions, io: CommandIo): Promi
   return { url: ledgerAddress(url, io), credentials }
 }
 
-/** For commands that try for long: throws CommandFailed if nothing responds at the address, which may be wrong. */
-export async function refuseSilence(access: LedgerAccess): Promise<void> {
+/**
+ * For commands that try for long: throws CommandFailed if nothing responds at the address, or something else than a ledger
+ * does. The address may be wrong, and the commands would send it the secret. A 5xx may be of a proxy before the ledger.
+ */
+export async function refuseOthers(access: LedgerAccess): Promise<void> {
   try {
     const http = new Http({ ...access, retry: { attempts: 1 } })
     await http.request({ method: 'GET', path: '/.well-known/jwks.json', open: true })
   } catch (error) {
-    if (isLedgerError(error) && error.status === 0) throw new CommandFailed(error.message, { cause: error })
+    if (!isLedgerError(error)) throw error
+    const isOther = error.code === 'ERR_UNREADABLE_RESPONSE' && error.status < SERVER_ERROR
+    if (isOther) throw new CommandFailed(`nothing at ${access.url} is a ledger: ${error.message}`, { cause: error })
+    if (error.status === 0) throw new CommandFailed(error.message, { cause: error })
   }
 }

@@ -7,8 +7,10 @@ import type { ExportedPage } from './export-file.ts'
 import type { VerdictLine } from './verdicts.ts'
 
 export interface ExpectedChain {
-  /** `audit_hash` of the only account. */
+  /** A known `audit_hash` of the only account, of any entry. */
   readonly tip?: string | undefined
+  /** `audit_hash` of the last entry. */
+  readonly last?: string | undefined
   /** The account that was requested. */
   readonly accountId?: string | undefined
 }
@@ -28,7 +30,7 @@ export function checkChains(pages: readonly ExportedPage[], expected: ExpectedCh
       chains: undefined,
     }
   }
-  if (expected.tip !== undefined && given.length !== 1 && expected.accountId === undefined) {
+  if (expected.tip !== undefined && given.length !== 1) {
     throw new UsageError('--tip needs the chain of exactly one account')
   }
   const lines: VerdictLine[] = []
@@ -43,11 +45,12 @@ export function checkChains(pages: readonly ExportedPage[], expected: ExpectedCh
 }
 
 function checkChain({ accountId, entries, total }: GivenChain, expected: ExpectedChain): VerifiedChain | VerdictLine {
-  const result = judgeChain(entries, hashOf)
+  const result = judgeChain(entries, hashOf, { tip: expected.tip })
   if (!result.ok) {
     const { sequence, txnId, problem } = result
     const transaction = (txnId ?? null) === null ? '' : ` (${txnId})`
-    return { verdict: 'TAMPERED', detail: `entry ${sequence}${transaction}: ${problem}` }
+    const entry = sequence === undefined ? '' : `entry ${sequence}${transaction}: `
+    return { verdict: 'TAMPERED', detail: `${entry}${problem}` }
   }
   // A chain without payloads names no account.
   const named = result.accountId === '' ? accountId : result.accountId
@@ -55,8 +58,8 @@ function checkChain({ accountId, entries, total }: GivenChain, expected: Expecte
   if (other !== undefined) {
     return { verdict: 'UNEXPECTED', detail: `the chain is of account ${other}, not of ${expected.accountId}` }
   }
-  if (expected.tip !== undefined && result.tip !== expected.tip) {
-    return { verdict: 'TAMPERED', detail: `the chain ends with ${result.tip}, not with ${expected.tip}` }
+  if (expected.last !== undefined && result.tip !== expected.last) {
+    return { verdict: 'TAMPERED', detail: `the chain ends with ${result.tip}, not with ${expected.last}` }
   }
   if (result.entries.size < total) {
     const detail = `the files have ${result.entries.size} of ${total} entries: give all pages`

@@ -212,7 +212,12 @@ describe('ledger export', () => {
       500,
       'the accounts may have left this ledger: run the same command again to finish the move and write the file',
     ],
-    ['a move that is refused', ['--move'], 409, undefined],
+    [
+      'a move that a proxy refuses',
+      ['--move'],
+      408,
+      'the accounts may have left this ledger: run the same command again to finish the move and write the file',
+    ],
     ['a copy that is cut off', [], 200, undefined],
   ] as const)('X2: prints where the accounts are after %s', async ([, args, status, message]) => {
     const { url } = await exportingLedger((response, file) => {
@@ -222,6 +227,15 @@ describe('ledger export', () => {
     const ran = await exporting(url).run('alice', ...args)
     expect(ran.code).toBe(1)
     expect(/; ([^;]*the accounts (?:have|may have) left [^;]*)\n$/.exec(ran.err)?.[1]).toBe(message)
+  })
+
+  test('X2: prints only the refusal of the ledger after a move that is refused', async () => {
+    const { url } = await exportingLedger((response) => {
+      const refusal = { title: 'Conflict', detail: 'The account is not frozen.', error_codes: ['ERR_CONFLICT'] }
+      response.writeHead(409).end(JSON.stringify(refusal))
+    })
+    const ran = await exporting(url).run('alice', '--move')
+    expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/The account is not frozen\.[^;]*\n$/)])
   })
 
   test('X2: a file that another program created meanwhile stays, and a repeated move writes another file', async () => {

@@ -27,6 +27,7 @@ const large = await fileOf(
 )
 
 let url: string
+let proxied: ReturnType<typeof getRequestListener>
 let taken: ImportPart[]
 let before: (part: ImportPart) => void
 let homes: ReturnType<typeof createFakeHomes>
@@ -52,8 +53,8 @@ beforeEach(async () => {
   }
   const edge = createEdgeFixture({ imports })
   edge.access.clients.set('operations', clientOf('operations', 'admin'))
-  const listener = getRequestListener((request) => edge.app.fetch(request))
-  ;({ url } = await serving((incoming, outgoing) => void listener(incoming, outgoing)))
+  proxied = getRequestListener((request) => edge.app.fetch(request))
+  ;({ url } = await serving((incoming, outgoing) => void proxied(incoming, outgoing)))
   line.write('secret', SECRET)
 })
 
@@ -104,6 +105,54 @@ test('it does not wait for an address at which nothing responds', async () => {
   const options = ['--url', closed, '--client-id', 'operations', '--secret-file', 'secret']
   const { code, err } = await line.run(['import', 'export.ndjson', ...options])
   expect([code, err]).toEqual([1, `ledger import: The ledger at ${closed} does not respond.\n`])
+})
+
+test.for([200, 404] as const)(
+  'it sends no secret to an address at which a page (%i) is in place of a ledger',
+  async (status) => {
+    line.write('export.ndjson', small.records.map((record) => `${canonicalJson(record)}\n`).join(''))
+    const paths: (string | undefined)[] = []
+    const { url: other } = await serving((request, response) => {
+      paths.push(request.url)
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<html>')
+    })
+    const { code, err } = await line.run([
+      'import',
+      'export.ndjson',
+      '--url',
+      other,
+      '--client-id',
+      'operations',
+      '--secret-file',
+      'secret',
+    ])
+    expect([code, err, paths]).toEqual([
+      1,
+      expect.stringContaining(`nothing at ${other} is a ledger`),
+      ['/.well-known/jwks.json'],
+    ])
+  },
+)
+
+test('it waits for a ledger behind a proxy that says that it is away', async () => {
+  line.write('export.ndjson', small.records.map((record) => `${canonicalJson(record)}\n`).join(''))
+  let isAway = true
+  const { url: proxy } = await serving((incoming, outgoing) => {
+    if (isAway) outgoing.writeHead(502).end('<html>')
+    else void proxied(incoming, outgoing)
+    isAway = false
+  })
+  const { code } = await line.run([
+    'import',
+    'export.ndjson',
+    '--url',
+    proxy,
+    '--client-id',
+    'operations',
+    '--secret-file',
+    'secret',
+  ])
+  expect(code).toBe(0)
 })
 
 test('a file with other bytes than the hashed ones is refused, and nothing is imported', async () => {

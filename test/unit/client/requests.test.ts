@@ -113,6 +113,12 @@ describe('a request', () => {
     })
   })
 
+  test('H1: credentials are sent once to an address that is no ledger', async () => {
+    const fake = fakeLedger([new Response('<html>', { status: 404 })])
+    const error = await errorOf(new LedgerClient(fake.options).call('listShards'))
+    expect([error.code, fake.sent.map(({ path }) => path)]).toEqual(['ERR_UNREADABLE_RESPONSE', ['/v1/auth/token']])
+  })
+
   test('the reply to another order with the same key is an error', async () => {
     const { ledger } = opened([json(RECEIPT, 202, { 'idempotency-payload-mismatch': 'true' })])
     const order = { ...ORDER, idempotency_key: 'used' }

@@ -48,6 +48,26 @@ describe('a chain', () => {
     expect(chain).toMatchObject({ ok: true, accountId: receipt.receipt.account_id, tip, erased: 0 })
   })
 
+  test('is accepted with the hash of an earlier entry as its tip, and proves which', async () => {
+    const tip = entries[0]?.audit_hash
+    expect(await verifyChain(entries, { tip })).toMatchObject({
+      ok: true,
+      tip: entries.at(-1)?.audit_hash,
+      proved: expect.arrayContaining([
+        'The expected hash is that of entry 0: no entry up to it is missing.',
+      ]) as string[],
+    })
+    expect(await verifyChain(entries, { tip: `sha256:${'0'.repeat(64)}` })).toMatchObject({
+      reason: 'tampered',
+      problem: expect.stringMatching(/is not in it$/),
+    })
+  })
+
+  test('of another account is unexpected, not tampered, with a tip of the expected one', async () => {
+    const expected = { tip: `sha256:${'0'.repeat(64)}`, accountId: 'another' }
+    expect(await verifyChain(entries, expected)).toMatchObject({ reason: 'unexpected' })
+  })
+
   test('of which payloads are erased is accepted, and says so', async () => {
     const erased = entries.map((entry) => ({ ...entry, payload: null }))
     expect(await verifyChain(erased)).toMatchObject({ ok: true, accountId: '', erased: entries.length })

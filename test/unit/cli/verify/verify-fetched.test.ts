@@ -97,6 +97,12 @@ describe('ledger verify', () => {
     expect([code, err]).toEqual([1, expect.stringContaining(problem)])
   })
 
+  test('refuses a chain that does not end with the audit_hash of the account', async () => {
+    const early = { account_id: 'alice', sequence: 2, audit_hash: showHash(CHAIN[1]?.auditHash ?? '') }
+    const { code, out } = await run(['verify', '--account', 'alice'], { '/v1/accounts/alice': early })
+    expect([code, out]).toEqual([1, expect.stringMatching(/^TAMPERED: the chain ends with /)])
+  })
+
   test('refuses an empty chain', async () => {
     const empty = { account_id: 'alice', entries: [], next_page_token: '' }
     const { code, out } = await run(['verify', '--account', 'alice'], { '/v1/accounts/alice/audit-chain': empty })

@@ -104,6 +104,11 @@ describe('a chain', () => {
     expect([both.code, both.out]).toEqual([0, expect.stringMatching(/2 of them with an erased payload/)])
   })
 
+  test('is accepted with the hash of any entry as its tip', async () => {
+    const tip = showHash(CHAIN[1]?.auditHash ?? '')
+    expect(await verifyChain(() => undefined, ['--tip', tip])).toMatchObject({ code: 0, err: '' })
+  })
+
   test('without its end is found by the tip, and by total_count', async () => {
     const tip = showHash(CHAIN.at(-1)?.auditHash ?? '')
     const cut = await verifyChain((entries) => entries.pop(), ['--tip', tip])
