@@ -1,4 +1,5 @@
 import { untilAborted } from './clock.ts'
+import { collected } from './collected.ts'
 import { type EventFilter, followEvents, type FollowedEvent } from './events.ts'
 import type {
   Account,
@@ -359,10 +360,4 @@ export class LedgerClient {
       throw isLedgerError(error) ? error.with({ idempotencyKey }) : error
     }
   }
-}
-
-async function collected<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
 }
