@@ -64,7 +64,7 @@ export async function checkReceipt(
   const { status, type, amount, token_id, class_id, instance_id, from_account_id, to_account_id, failure } = receipt
   const parties = { account_id: accountId, from_account_id, to_account_id }
   const facts = { txn_id: txnId, status, type, amount, token_id, class_id, instance_id, ...parties, failure }
-  const missing = chain === undefined ? ' (its chain is not in the files)' : ''
+  const missing = chain === undefined ? ' (not compared with its chain)' : ''
   const detail = `${name}: ${status === 'failed' ? 'FAILED' : status}: ${outcomeText(receipt)}${missing}`
   return { verdict: 'ok', detail, facts }
 }

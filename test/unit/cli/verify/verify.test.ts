@@ -139,7 +139,7 @@ describe('a receipt', () => {
     ],
     [
       { account_id: 'bob', type: 'transfer', to_account_id: 'carol', token_id: 'GOLD\n\u001b[2J' },
-      'ok: receipt of txn_3: completed: transfer of 5 GOLD\\u{a}\\u{1b}[2J from bob to carol (its chain is not in the files)\n',
+      'ok: receipt of txn_3: completed: transfer of 5 GOLD\\u{a}\\u{1b}[2J from bob to carol (not compared with its chain)\n',
     ],
   ] as const)('that is valid says which outcome it is of: %j', async ([changes, line]) => {
     const { code, out } = await verifyReceipt(receiptOf(ENTRY, changes))
