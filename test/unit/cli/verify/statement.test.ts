@@ -40,6 +40,23 @@ describe('ledger statement', () => {
     expect(out).not.toContain('verified')
   })
 
+  test('accepts one up to now only if it ends now and was signed now', async () => {
+    const nowMs = Date.now()
+    const at = (durationMs: number): string => new Date(nowMs + durationMs).toISOString()
+    const current = { from: null, to: at(0), generated_at: at(0) }
+    expect(await statement(current)).toMatchObject({ code: 0, err: '' })
+    for (const [changes, member] of [
+      [{ to: at(-600_000) }, 'to'],
+      [{ to: at(600_000) }, 'to'],
+      [{ generated_at: at(-600_000) }, 'generated_at'],
+    ] as const) {
+      const { code, out, err } = await statement({ ...current, ...changes })
+      const message = `UNEXPECTED: this is not the requested statement: its ${member} is ${changes[member as keyof typeof changes]}`
+      expect([code, err]).toEqual([1, expect.stringContaining(message)])
+      expect(out).not.toContain('verified')
+    }
+  })
+
   test('escapes text of the pages', async () => {
     const { out, err } = await statement({ account_id: 'a\nverified: signed\u009b2J' }, ...JANUARY)
     expect(`${out}${err}`).not.toMatch(/^verified|\u009b/m)
