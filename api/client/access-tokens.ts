@@ -1,8 +1,10 @@
 /**
  * Access tokens of one client of the ledger.
  *   T1. A token is renewed shortly before it expires. Callers share one renewal.
- *   T2. A refresh token is sent once, and not if another process has saved newer tokens: they are used. They are also used
- *       if the ledger refuses it. Otherwise the credentials are used, also if the response was lost.
+ *   T2. A refresh token is sent once, and not if another process has saved other tokens since they were last read or saved
+ *       here: those are used, also if they end earlier. They are also used if the ledger refuses the refresh token.
+ *       Otherwise the credentials are used, also if the response was lost. Without credentials the refresh token is sent
+ *       again after a lost response: within 10 s the ledger accepts it again, and later it asks for a login.
  *   T3. New tokens are used even if they cannot be saved.
  */
 import type { Tokens as TokenReply } from './generated/api-types.ts'
@@ -45,6 +47,8 @@ export class AccessTokens {
   private readonly options: AccessTokensOptions
   private tokens: Tokens | undefined
   private isLoaded = false
+  /** The access token in the store when it was last read or saved here. */
+  private stored: string | undefined
   private renewal: Promise<Tokens> | undefined
 
   constructor(options: AccessTokensOptions) {
@@ -55,13 +59,14 @@ export class AccessTokens {
   async token(refused?: string): Promise<string> {
     if (!this.isLoaded) {
       this.tokens = await this.options.store?.load()
+      this.stored = this.tokens?.accessToken
       this.isLoaded = true
     }
     const { tokens } = this
     if (tokens !== undefined && tokens.accessToken !== refused && this.options.nowMs() < tokens.renewAtMs) {
       return tokens.accessToken
     }
-    return (await this.renewed()).accessToken
+    return (await this.renewed(refused)).accessToken
   }
 
   /** New tokens for the credentials. */
@@ -69,34 +74,38 @@ export class AccessTokens {
     await this.keep(await this.withCredentials())
   }
 
-  private renewed(): Promise<Tokens> {
-    this.renewal ??= this.renew().finally(() => {
+  private renewed(refused: string | undefined): Promise<Tokens> {
+    this.renewal ??= this.renew(refused).finally(() => {
       this.renewal = undefined
     })
     return this.renewal
   }
 
-  private async renew(): Promise<Tokens> {
-    const isReplaced = await this.hasNewer()
+  private async renew(refused: string | undefined): Promise<Tokens> {
+    const others = await this.savedByOthers()
+    const isUsable = others !== undefined && others.accessToken !== refused
+    if (isUsable && this.options.nowMs() < others.renewAtMs) return others
     const { tokens } = this
-    if (isReplaced && tokens !== undefined && this.options.nowMs() < tokens.renewAtMs) return tokens
     if (tokens?.refreshToken === undefined) return this.keep(await this.withCredentials())
     try {
       return await this.keep(await this.issued({ grant_type: 'refresh_token', refresh_token: tokens.refreshToken }))
     } catch (error) {
       const isRefused = isLedgerError(error) && error.status === UNAUTHORIZED
-      if (isRefused && (await this.hasNewer()) && this.tokens !== undefined) return this.tokens
+      const newer = isRefused ? await this.savedByOthers() : undefined
+      if (newer !== undefined) return newer
       if (this.options.credentials === undefined) throw error
+      this.tokens = { ...tokens, refreshToken: undefined }
       return this.keep(await this.withCredentials())
     }
   }
 
-  /** Whether another process has saved newer tokens, which are then the present ones. */
-  private async hasNewer(): Promise<boolean> {
+  /** The tokens that another process has saved meanwhile, which are then the present ones. */
+  private async savedByOthers(): Promise<Tokens | undefined> {
     const saved = await this.options.store?.load()
-    if (saved === undefined || saved.renewAtMs <= (this.tokens?.renewAtMs ?? 0)) return false
+    if (saved === undefined || saved.accessToken === this.stored) return undefined
+    this.stored = saved.accessToken
     this.tokens = saved
-    return true
+    return saved
   }
 
   private withCredentials(): Promise<Tokens> {
@@ -122,6 +131,7 @@ export class AccessTokens {
     this.tokens = tokens
     try {
       await this.options.store?.save(tokens)
+      this.stored = tokens.accessToken
     } catch {
       // T3.
     }

@@ -87,6 +87,47 @@ describe('access tokens', () => {
     expect(bodies()).toMatchObject([LOGIN, { refresh_token: 'refresh-1' }, LOGIN])
   })
 
+  test('T2: nor is it after the credentials did not arrive either', async () => {
+    const lost = new TypeError('fetch failed')
+    const answers = [tokens('1'), page(), lost, lost, tokens('2'), page()]
+    const { ledger, pass, bodies } = opened(answers, { retry: { attempts: 1 } })
+    await ledger.call('listShards')
+    pass(LIFE_MS)
+    await expect(ledger.call('listShards')).rejects.toMatchObject({ code: 'ERR_UNREACHABLE' })
+    await ledger.call('listShards')
+    expect(bodies()).toMatchObject([LOGIN, { refresh_token: 'refresh-1' }, LOGIN, LOGIN])
+  })
+
+  test('T2: without credentials it is, because the ledger accepts it for some seconds', async () => {
+    const tokenStore = { load: () => ({ ...saved, renewAtMs: 0 }), save: () => undefined }
+    const answers = [new TypeError('fetch failed'), tokens('2'), page()]
+    const { ledger, bodies } = opened(answers, { tokenStore, credentials: undefined })
+    await expect(ledger.call('listShards')).rejects.toMatchObject({ code: 'ERR_UNREACHABLE' })
+    await ledger.call('listShards')
+    expect(bodies()).toMatchObject([{ refresh_token: 'refresh-saved' }, { refresh_token: 'refresh-saved' }])
+  })
+
+  test('T2: after a refused token those of another process are used, also if they end earlier', async () => {
+    let stored: Tokens = saved
+    const tokenStore = { load: () => stored, save: () => undefined }
+    const refuse = (): Promise<Response> => {
+      stored = { accessToken: 'access-other', refreshToken: 'refresh-other', renewAtMs: 30_000 }
+      return Promise.resolve(refused())
+    }
+    const { ledger, bodies, used } = opened([refuse, page()], { tokenStore })
+    await ledger.call('listShards')
+    expect([bodies(), used()]).toEqual([[], ['Bearer access-saved', 'Bearer access-other']])
+  })
+
+  test('T3: after a refused token that could not be saved, the older saved one is not used', async () => {
+    const save = () => Promise.reject(new Error('the disk is full'))
+    const answers = [refused(), tokens('1'), page(), refused(), tokens('2'), page()]
+    const { ledger, used } = opened(answers, { tokenStore: { load: () => saved, save } })
+    await ledger.call('listShards')
+    await ledger.call('listShards')
+    expect(used()).toEqual(['Bearer access-saved', 'Bearer access-1', 'Bearer access-1', 'Bearer access-2'])
+  })
+
   test('T2: newer tokens of another process are used before a refresh token is sent', async () => {
     let stored: Tokens = saved
     const tokenStore = { load: () => stored, save: () => undefined }
