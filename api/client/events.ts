@@ -1,7 +1,8 @@
 /**
  * Follows the event log over server-sent events.
  *   E1. After a lost connection, or the end of an access token, it continues behind the last event that it gave.
- *       An outage of the ledger does not end it. It waits as long as `Retry-After` says, at most 60 s.
+ *       An outage of the ledger does not end it, also not before the first event. It waits as long as `Retry-After` says,
+ *       at most 60 s. `onLost` gets the failure of each attempt.
  *   E2. A connection on which nothing arrives is given up: the ledger sends a comment every 15 s.
  */
 import type { Event } from './generated/api-types.ts'
@@ -46,23 +47,25 @@ export async function* followEvents(
   { after, types, onLost, signal, ...filter }: EventFilter,
 ): AsyncGenerator<FollowedEvent> {
   const query = new URLSearchParams({ ...filter, ...(types === undefined ? {} : { types: types.join(',') }) })
-  // Connections that end before the first event must not begin at a later end of the log.
-  let cursor = after === LATEST ? await endOfLog(http, query, signal) : after
+  let cursor = after
   let pauseMs = FIRST_PAUSE_MS
   for (;;) {
     signal?.throwIfAborted()
     const connection = new AbortController()
     const signals = signal === undefined ? [connection.signal] : [connection.signal, signal]
-    if (cursor !== undefined) query.set('after', cursor)
-    const request = {
-      method: 'GET',
-      path: `/v1/events?${query.toString()}`,
-      headers: { accept: 'text/event-stream' },
-      signal: AbortSignal.any(signals),
-    }
     let leastMs = 0
     try {
-      const response = await patiently(connection, http.stream(request))
+      // Connections that end before the first event must not begin at a later end of the log.
+      if (cursor === LATEST) cursor = await endOfLog(http, query, signal)
+      if (cursor !== undefined) query.set('after', cursor)
+      const request = {
+        method: 'GET',
+        path: `/v1/events?${query.toString()}`,
+        headers: { accept: 'text/event-stream' },
+        signal: AbortSignal.any(signals),
+        attempts: 1,
+      }
+      const response = await http.stream(request, (work) => patiently(connection, work))
       for await (const { id, data } of blocksOf(response, connection)) {
         const event = data === '' ? undefined : eventOf(data)
         if (id !== '') cursor = id
@@ -85,14 +88,15 @@ export async function* followEvents(
 
 /** Ends the connection if the work takes too long (E2). */
 function patiently<Result>(connection: AbortController, work: Promise<Result>): Promise<Result> {
-  const timer = setTimeout(() => connection.abort(), SILENCE_MS)
+  const silence = `The ledger sent nothing for ${SILENCE_MS / 1_000} s.`
+  const timer = setTimeout(() => connection.abort(new LedgerError(silence, { codes: ['ERR_UNREACHABLE'] })), SILENCE_MS)
   return work.finally(() => clearTimeout(timer))
 }
 
 /** The cursor behind the last event. */
 async function endOfLog(http: Http, query: URLSearchParams, signal: AbortSignal | undefined): Promise<string> {
   const path = `/v1/events?${new URLSearchParams({ ...Object.fromEntries(query), after: LATEST }).toString()}`
-  const { body } = await http.request<{ readonly next_cursor: string }>({ method: 'GET', path, signal })
+  const { body } = await http.request<{ readonly next_cursor: string }>({ method: 'GET', path, signal, attempts: 1 })
   return body.next_cursor
 }
 

@@ -52,6 +52,8 @@ export interface HttpRequest {
   readonly repeatable?: boolean
   /** Seconds for which it waits at the ledger. */
   readonly waitS?: number
+  /** In place of those of the RetryPolicy. */
+  readonly attempts?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -118,9 +120,12 @@ export class Http {
     })
   }
 
-  /** The response, for its body to be read as it arrives; the signal ends it. */
-  stream(request: HttpRequest): Promise<Response> {
-    return this.repeated(request, (headers) => this.answered(request, headers, request.signal))
+  /** The response, for its body to be read as it arrives; the signal ends it. `within`: bounds the time of an attempt. */
+  stream(
+    request: HttpRequest,
+    within: (work: Promise<Response>) => Promise<Response> = (work) => work,
+  ): Promise<Response> {
+    return this.repeated(request, (headers) => within(this.answered(request, headers, request.signal)))
   }
 
   private async repeated<Result>(
@@ -156,7 +161,7 @@ export class Http {
         }
         const { retryAfterMs = 0 } = error
         const isTooLong = retryAfterMs > this.retry.longestRetryAfterMs
-        if (attempt >= this.retry.attempts || isTooLong || !mayRepeat(request, error)) {
+        if (attempt >= (request.attempts ?? this.retry.attempts) || isTooLong || !mayRepeat(request, error)) {
           throw isUncertain ? error.with({ outcome: 'unknown' }) : error
         }
         await this.clock.sleep(this.delayMs(attempt, retryAfterMs), request.signal)

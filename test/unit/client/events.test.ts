@@ -87,7 +87,25 @@ describe('events', () => {
     const long = problem(503, 'ERR_OVERLOADED', {}, { 'retry-after': '3600' })
     const { read, slept } = opened([...busy, long, stream(message('c1'))])
     expect(await read(1)).toEqual(['c1 c1'])
-    expect(slept.filter((pauseMs) => pauseMs >= 60_000)).toEqual([60_200])
+    expect(slept).toEqual([100, 200, 400, 800, 1_600, 2_500, 62_500])
+  })
+
+  test('E1: a Retry-After of 50 s is kept, and every refused attempt is told', async () => {
+    const away = problem(503, 'ERR_OVERLOADED', {}, { 'retry-after': '50' })
+    const { read, slept } = opened([away, new TypeError('fetch failed'), stream(message('c1'))])
+    const lost: unknown[] = []
+    expect(await read(1, { onLost: (error) => void lost.push(error) })).toEqual(['c1 c1'])
+    expect(slept).toEqual([50_100, 200])
+    expect(lost).toMatchObject([{ status: 503, retryAfterMs: 50_000 }, { code: 'ERR_UNREACHABLE' }])
+  })
+
+  test('E1: an outage before the end of the log is known does not end them', async () => {
+    const outage = Array.from({ length: 13 }, () => problem(503, 'ERR_SHARD_UNAVAILABLE'))
+    const { read, paths } = opened([...outage, json({ events: [], next_cursor: 'c9' }), stream(message('c10'))])
+    expect(await read(1, { after: 'latest' })).toEqual(['c10 c10'])
+    expect(paths().slice(-2)).toEqual(['/v1/events?after=latest', '/v1/events?after=c9'])
+    const refused = opened([problem(403, 'ERR_FORBIDDEN')]).read(1, { after: 'latest' })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_FORBIDDEN' })
   })
 
   test('E1: a lost connection is told, the end of a stream is not', async () => {
