@@ -4,7 +4,7 @@ import { parseTimestamp } from '../../../actors/timestamp.ts'
 /**
  * The result of a verification. `tampered`: the ledger did not sign it. `wrong_keys`: the key set is of another ledger,
  * or older than the key, and proves neither. `incomplete`: parts are missing. `unexpected`: it is valid, but of another
- * account, transaction, token or time than the caller expects.
+ * account, order, transaction, token or time than the caller expects.
  */
 export type Verdict = Valid | Invalid
 

@@ -9,7 +9,7 @@ import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.t
 import type { Receipt, ReceiptPayload } from '../generated/api-types.ts'
 import { definedMembers, orderHash } from '../signing/sign-order.ts'
 import { signatureProblem, type TrustedKeys } from './service-signature.ts'
-import { judged, tampered, unexpected, type Verdict } from './verdict.ts'
+import { type Invalid, judged, tampered, unexpected, type Verdict } from './verdict.ts'
 import type { BrokenChain, VerifiedChain, VerifiedEntry } from './verify-chain.ts'
 
 export interface ReceiptExpectation {
@@ -59,11 +59,15 @@ export async function verifyReceipt(
     const other = unexpected(expected, signed)
     if (other !== undefined) return other
     if (order !== undefined && receipt.submission_hash !== (await orderHash(order))) {
-      return tampered('its submission_hash is not the hash of the order')
+      return {
+        ok: false,
+        reason: 'unexpected',
+        problem: 'it is of another order: its submission_hash is not that of the order',
+      }
     }
     if (chain?.ok === false) return { ok: false, reason: chain.reason, problem: `its chain: ${chain.problem}` }
     const misplaced = chain === undefined ? undefined : problemOfPlace(signed, chain)
-    if (misplaced !== undefined) return tampered(misplaced)
+    if (misplaced !== undefined) return misplaced
     return {
       ok: true,
       proved: [
@@ -94,15 +98,25 @@ function placeText(sequence: number | null): string {
   return sequence === null ? 'The audit chain does not have it.' : `It is entry ${sequence} of the audit chain.`
 }
 
-function problemOfPlace(receipt: JsonObject, chain: VerifiedChain): string | undefined {
-  if (chain.accountId !== '' && receipt['account_id'] !== chain.accountId) return 'the chain is of another account'
+function problemOfPlace(receipt: JsonObject, chain: VerifiedChain): Invalid | undefined {
+  if (chain.accountId !== '' && receipt['account_id'] !== chain.accountId) {
+    return { ok: false, reason: 'unexpected', problem: 'the chain is of another account' }
+  }
   const { sequence, txn_id: txnId } = receipt
   if (sequence === null && receipt['status'] === 'failed') {
     const entry = [...chain.entries.values()].find((candidate) => candidate.txn_id === txnId)
-    return entry && `its status is failed, but entry ${entry.sequence} of the chain has this transaction`
+    return entry && tampered(`its status is failed, but entry ${entry.sequence} of the chain has this transaction`)
   }
   const entry = typeof sequence === 'number' ? chain.entries.get(sequence) : undefined
-  return entry === undefined ? 'the chain has no entry with its sequence' : problemOfEntry(receipt, entry)
+  if (entry === undefined) {
+    return {
+      ok: false,
+      reason: 'incomplete',
+      problem: `the chain has no entry with its sequence ${JSON.stringify(sequence)}`,
+    }
+  }
+  const different = problemOfEntry(receipt, entry)
+  return different === undefined ? undefined : tampered(different)
 }
 
 function problemOfEntry(receipt: JsonObject, entry: VerifiedEntry): string | undefined {

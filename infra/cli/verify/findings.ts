@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import {
   type Assertion,
   type ComplianceResult,
+  type Invalid,
   type LiabilityProof,
   type ProvenanceResult,
   type Receipt,
@@ -17,13 +18,21 @@ import { statedBy } from '../../../api/client/verify/verify-assertion.ts'
 import { outcomeText } from '../../../api/client/verify/verify-receipt.ts'
 import { gapIn, inOrder, verifyPage } from '../../../api/client/verify/verify-statement.ts'
 import { type ReceiptKeys, unsuitableJwks } from './jwks.ts'
-import type { VerdictLine } from './verdicts.ts'
+import type { VerdictLine, VerdictWord } from './verdicts.ts'
 
 /** Pages of one account, token and range. */
 export interface GivenStatement {
   readonly name: string
   /** In the order of their movements. */
   readonly pages: readonly Statement[]
+}
+
+const WORDS: Readonly<Record<Invalid['reason'], VerdictWord>> = {
+  tampered: 'TAMPERED',
+  // Other keys are NOT CHECKED before: here the document names no key.
+  wrong_keys: 'TAMPERED',
+  incomplete: 'INCOMPLETE',
+  unexpected: 'UNEXPECTED',
 }
 
 /** Members that a receipt must have. */
@@ -40,8 +49,7 @@ async function problemOf(
   if (unsuitable !== undefined) return { verdict: 'NOT CHECKED', detail: `${name}: ${unsuitable}` }
   const verdict = await verify()
   if (verdict.ok) return undefined
-  const word = verdict.reason === 'unexpected' ? 'UNEXPECTED' : 'TAMPERED'
-  return { verdict: word, detail: `${name}: ${verdict.problem}` }
+  return { verdict: WORDS[verdict.reason], detail: `${name}: ${verdict.problem}` }
 }
 
 interface ReceiptContext {

@@ -51,7 +51,7 @@ describe('ledger statement', () => {
       [{ generated_at: at(-600_000) }, 'generated_at'],
     ] as const) {
       const { code, out, err } = await statement({ ...current, ...changes })
-      const message = `UNEXPECTED: this is not the requested statement: its ${member} is ${changes[member as keyof typeof changes]}`
+      const message = `UNEXPECTED: this is not the requested statement: its ${member} is ${Object.values(changes)[0]}`
       expect([code, err]).toEqual([1, expect.stringContaining(message)])
       expect(out).not.toContain('verified')
     }
