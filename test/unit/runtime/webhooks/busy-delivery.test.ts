@@ -45,12 +45,12 @@ describe('busy webhook delivery', () => {
   })
 
   test('an event that cannot be shown in time is shown again once it is due', async () => {
-    const { clock, edge, shown, unshowable, idsTo, webhookId } = await createScene(2, 50)
-    unshowable.add('evt_1')
+    const { clock, edge, shown, failing, idsTo, webhookId } = await createScene(2, 50)
+    failing.add('evt_1')
     edge('a').start()
     await clock.pass(1_030)
     expect([shown, idsTo(webhookId)]).toEqual([['evt_0'], ['evt_0']])
-    unshowable.clear()
+    failing.clear()
     await clock.pass(1_000)
     expect(idsTo(webhookId)).toEqual(['evt_0', 'evt_1'])
   })

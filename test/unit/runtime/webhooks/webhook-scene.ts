@@ -57,7 +57,7 @@ export function createWebhookScene() {
   /** IDs of events in the order in which their messages were made. */
   const shown: string[] = []
   /** Events of which no message can be made. */
-  const unshowable = new Set<string>()
+  const failing = new Set<string>()
   const forgotten: string[] = []
   const lines: { readonly event: string; readonly fields: LogFields }[] = []
   const state = createMemoryWebhookState()
@@ -108,7 +108,7 @@ export function createWebhookScene() {
         forget: (connection) => void forgotten.push(connection),
       },
       show: (event) => {
-        if (unshowable.has(event.id)) throw new TypeError('the event cannot be shown')
+        if (failing.has(event.id)) throw new TypeError('the event cannot be shown')
         shown.push(event.id)
         return { type: `ledger.${event.name}.v1`, body: JSON.stringify({ id: event.id }) }
       },
@@ -143,7 +143,7 @@ export function createWebhookScene() {
     receivers,
     sent,
     shown,
-    unshowable,
+    failing,
     forgotten,
     lines,
     state,
