@@ -220,8 +220,9 @@ describe.runIf(hasCryptography)('a client in Python', () => {
       receiptWith({ balance_after: '8' }),
       receiptWith({ available_after: '8' }),
       receiptWith({ receive: { amount: '1', token_id: 'GOLD' } }),
+      receiptWith({ instance_id: 'another' }),
     )
-    expect(found).toEqual([null, 'balance_after', 'available_after', 'receive'])
+    expect(found).toEqual([null, 'balance_after', 'available_after', 'receive', 'instance_id'])
   })
 })
 

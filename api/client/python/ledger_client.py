@@ -46,8 +46,8 @@ PAYLOAD_MISMATCH = {
 HASH = re.compile("sha256:[0-9a-f]{64}")
 # Members with the same value in a receipt and its entry of the chain.
 SHARED = (
-    "account_id", "amount", "available_after", "balance_after", "created_at", "origin", "processed_at", "receive",
-    "shard_id", "token_id", "type",
+    "account_id", "amount", "available_after", "balance_after", "class_id", "created_at", "instance_id", "origin",
+    "processed_at", "receive", "shard_id", "token_id", "type",
 )
 
 

@@ -27,13 +27,17 @@ export interface ReceiptExpectation {
 /** A node may sign for so long with keys that it has read before. */
 const SLACK_MS = 300_000
 
-/** Fields with the same value in a receipt and its entry of the chain. */
+/** Fields of the same name that say something else in an entry: the account's key, and a hash in another form. */
+const OTHER_FIELDS: ReadonlySet<string> = new Set(['key_id', 'submission_hash'])
+/** Fields with the same value in a receipt and its entry of the chain, if one of them has it. */
 const SHARED_FIELDS = [
   'account_id',
   'shard_id',
   'type',
   'amount',
   'token_id',
+  'class_id',
+  'instance_id',
   'receive',
   'balance_after',
   'available_after',
@@ -121,7 +125,9 @@ function problemOfPlace(receipt: JsonObject, chain: VerifiedChain): Invalid | un
 
 function problemOfEntry(receipt: JsonObject, entry: VerifiedEntry): string | undefined {
   const { fields, txn_id, audit_hash, previous_hash, sequence } = entry
-  const shared = fields === null ? [] : SHARED_FIELDS.map((name) => [name, fields[name] ?? null] as const)
+  const inBoth = Object.keys(fields ?? {}).filter((name) => Object.hasOwn(receipt, name) && !OTHER_FIELDS.has(name))
+  const names = fields === null ? [] : [...new Set([...SHARED_FIELDS, ...inBoth])]
+  const shared = names.map((name) => [name, fields?.[name] ?? null] as const)
   const expected = [...Object.entries({ txn_id, audit_hash, previous_hash }), ...shared]
   const different = expected.find(([name, value]) => canonicalJson(receipt[name] ?? null) !== canonicalJson(value))
   return different && `its ${different[0]} is not that of entry ${sequence} of the chain`

@@ -181,12 +181,14 @@ describe('a receipt', () => {
       reason: 'incomplete',
       problem: expect.stringMatching(/no entry with its sequence/),
     })
-    const other = new Map(
-      [...chain.entries].map(([at, one]) => [at, { ...one, fields: { ...one.fields, amount: '2' } }]),
-    )
-    expect(await verifyReceipt(receipt, keySet, { chain: { ...chain, entries: other } })).toMatchObject({
-      problem: `its amount is not that of entry ${entry?.sequence} of the chain`,
-    })
+    for (const [name, value] of Object.entries({ amount: '2', instance_id: 'another', format: 9 })) {
+      const other = new Map(
+        [...chain.entries].map(([at, one]) => [at, { ...one, fields: { ...one.fields, [name]: value } }]),
+      )
+      expect(await verifyReceipt(receipt, keySet, { chain: { ...chain, entries: other } })).toMatchObject({
+        problem: `its ${name} is not that of entry ${entry?.sequence} of the chain`,
+      })
+    }
     expect(await verifyReceipt(receipt, keySet, { chain: { ...chain, accountId: 'another' } })).toMatchObject({
       reason: 'unexpected',
     })
