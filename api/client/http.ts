@@ -128,6 +128,11 @@ export class Http {
     return this.repeated(request, (headers) => within(this.answered(request, headers, request.signal)))
   }
 
+  /** The body as text, of any length; the signal ends it. A body that is cut off is a lost connection (H1). */
+  text(request: HttpRequest): Promise<string> {
+    return this.repeated(request, async (headers) => (await this.answered(request, headers, request.signal)).text())
+  }
+
   private async repeated<Result>(
     request: HttpRequest,
     send: (headers: Readonly<Record<string, string>>) => Promise<Result>,

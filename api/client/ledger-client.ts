@@ -323,6 +323,16 @@ export class LedgerClient {
     return collected(this.pages('getStatement', { ...options, path: { accountId }, query }))
   }
 
+  /** All movements of a statement as CSV with a header row (RFC 4180), unsigned. Rejects if the list was cut off. */
+  statementCsv(
+    accountId: string,
+    query: RequestOf<'getStatement'>['query'],
+    { signal }: CallOptions = {},
+  ): Promise<string> {
+    const request = requestOf('getStatement', { path: { accountId }, query, signal })
+    return this.http.text({ ...request, headers: { ...request.headers, accept: 'text/csv' } })
+  }
+
   /** The proof of all balances of an account. `merkleRoot`: of a proof of liabilities, the latest by default. */
   async liabilityProof(
     accountId: string,

@@ -5,9 +5,9 @@ import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 export interface StatementSubject {
   readonly accountId: string
   readonly tokenId: string
-  /** The first day, as YYYY-MM-DD in UTC; empty: from the beginning. */
+  /** RFC 3339; empty: from the beginning. */
   readonly from: string
-  /** The first day after it; empty: until now. */
+  /** RFC 3339, the first time after it; empty: until now. */
   readonly to: string
 }
 
@@ -38,11 +38,10 @@ export async function statementFinding(
 function otherSubject(page: Statement, { accountId, tokenId, from, to }: StatementSubject): string | undefined {
   if (page.account_id !== accountId) return `it is of account ${page.account_id}, not of ${accountId}`
   if (page.token_id !== tokenId) return `it is of token ${page.token_id}, not of ${tokenId}`
-  if (from === '' ? page.from !== null : !beginsWith(page.from, from))
-    return `it begins at ${page.from ?? 'the beginning'}`
-  return to === '' || beginsWith(page.to, to) ? undefined : `it ends at ${page.to}`
+  if (from === '' ? page.from !== null : !isTime(page.from, from)) return `it begins at ${page.from ?? 'the beginning'}`
+  return to === '' || isTime(page.to, to) ? undefined : `it ends at ${page.to}`
 }
 
-function beginsWith(time: string | null, day: string): boolean {
-  return time !== null && Date.parse(time) === Date.parse(`${day}T00:00:00Z`)
+function isTime(time: string | null, expected: string): boolean {
+  return time !== null && Date.parse(time) === Date.parse(expected)
 }

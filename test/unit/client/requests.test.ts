@@ -37,6 +37,14 @@ describe('a request', () => {
     expect(sent[2]?.body).toBe(sent[1]?.body)
   })
 
+  test('H1: reads all of a CSV, again if it was cut off', async () => {
+    const cut = new ReadableStream({ start: (controller) => controller.error(lost()) })
+    const { ledger, sent } = opened([new Response(cut), new Response('sequence\r\n1\r\n')])
+    expect(await ledger.statementCsv('alice', { token_id: 'GOLD' })).toBe('sequence\r\n1\r\n')
+    expect(sent[2]).toMatchObject({ path: '/v1/accounts/alice/statements?token_id=GOLD' })
+    expect(sent[2]?.headers.get('accept')).toBe('text/csv')
+  })
+
   test('H1: repeats a registration under the same header Idempotency-Key', async () => {
     const { ledger, sent } = opened([lost(), json({}, 201)])
     await ledger.createToken(REGISTRATION)

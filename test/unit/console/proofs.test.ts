@@ -144,8 +144,8 @@ describe('a statement', () => {
     const end = expect.stringContaining(`after ${statement.to}`) as string
     const open = await statementFinding([statement], keySet, true, asked)
     expect(open.unproved).toContainEqual(end)
-    const to = statement.to.slice(0, 10)
-    const whole = { ...statement, to: `${to}T00:00:00.000Z` }
+    const to = '2026-11-29T09:18:00.000Z'
+    const whole = { ...statement, to }
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const keys = { ...keySet, keys: keySet.keys.map((key) => ({ ...key, ...publicKey.export({ format: 'jwk' }) })) }
     const { signature: _, next_page_token: __, ...signed } = whole
@@ -159,8 +159,8 @@ describe('a statement', () => {
   test.for([
     ['account', { accountId: 'other' }],
     ['token', { tokenId: 'OTHER' }],
-    ['beginning', { from: '2020-01-01' }],
-    ['end', { to: '2020-01-01' }],
+    ['beginning', { from: '2020-01-01T00:00:00Z' }],
+    ['end', { to: '2020-01-01T00:00:00Z' }],
   ] as const)('does not verify with another %s', async ([, other]) => {
     const found = await statementFinding([statement], keySet, true, { ...asked, ...other })
     expect(found).toMatchObject({ outcome: 'tampered' })

@@ -12,7 +12,6 @@ import {
 } from '../../../api/console/parts/figures.ts'
 import { shownText } from '../../../api/console/parts/shown-text.ts'
 import { entryFields } from '../../../api/console/pages/account/entry-fields.ts'
-import { statementCsv } from '../../../api/console/pages/account/statement-csv.ts'
 
 describe('the text of a client', () => {
   const partsOf = (text: string): readonly string[] =>
@@ -89,16 +88,4 @@ test('an entry of a chain is named by its type or its kind, also if its payload 
   expect(entryFields('{"kind":"registration","created_at":"t"}')).toEqual({ kind: 'registration', time: 't' })
   expect(entryFields(null)).toEqual({ kind: 'erased', time: undefined })
   expect(entryFields('{')).toEqual({ kind: 'unreadable', time: undefined })
-})
-
-test('a statement becomes the file that the ledger itself would send', () => {
-  const movement = {
-    sequence: 1,
-    txn_id: null,
-    type: 'import',
-    amount: '+5',
-    balance_after: '5',
-    timestamp: 't',
-  } as const
-  expect(statementCsv([movement])).toBe('sequence,txn_id,type,amount,balance_after,timestamp\n1,,import,+5,5,t\n')
 })

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Movement, Statement } from '../../../client/index.ts'
-import { download } from '../../parts/download.ts'
+import { DownloadButton } from '../../parts/download-button.tsx'
 import { countText } from '../../parts/figures.ts'
 import { Field } from '../../parts/field.tsx'
 import { LoadedView } from '../../parts/loaded-view.tsx'
@@ -13,9 +13,10 @@ import { VerifyButton } from '../../parts/verify-button.tsx'
 import { statementFinding } from '../../proofs/statement-finding.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
-import { statementCsv } from './statement-csv.ts'
+import { statementEnd } from './statement-end.ts'
+import { periodQuery, type StatementPeriod } from './statement-period.ts'
 
-const MOST_PAGES = 5
+const MOST_PAGES = 20
 const SHOWN_MOVEMENTS = 200
 
 const COLUMNS: readonly Column<Movement>[] = [
@@ -30,18 +31,10 @@ const COLUMNS: readonly Column<Movement>[] = [
   { title: 'Balance after', isNumber: true, cell: ({ balance_after: balance }) => <Amount value={balance} /> },
 ]
 
-interface Period {
-  readonly tokenId: string
-  /** Days in UTC; empty: from the beginning, until now. */
-  readonly from: string
-  readonly to: string
-}
-
 interface LoadedStatement {
   readonly pages: readonly Statement[]
-  readonly isWhole: boolean
   /** The one that was asked for. */
-  readonly period: Period
+  readonly period: StatementPeriod
 }
 
 /** The movements of one balance: as a chart, as a table, and as a file. */
@@ -66,15 +59,16 @@ interface TokenStatementProps {
 
 function TokenStatement({ accountId, tokens }: TokenStatementProps) {
   const { client } = useSession()
-  const [period, setPeriod] = useState<Period>({ tokenId: tokens[0] ?? 'BASE', from: '', to: '' })
+  const [period, setPeriod] = useState<StatementPeriod>({ tokenId: tokens[0] ?? 'BASE', from: '', to: '' })
   const { loaded } = useLoad(
     async (signal): Promise<LoadedStatement> => {
       const pages: Statement[] = []
-      for await (const page of client.pages('getStatement', { path: { accountId }, query: queryOf(period), signal })) {
+      const query = { ...periodQuery(period), page_size: 1_000 }
+      for await (const page of client.pages('getStatement', { path: { accountId }, query, signal })) {
         pages.push(page)
         if (pages.length === MOST_PAGES) break
       }
-      return { pages, isWhole: pages.at(-1)?.last_page === true, period }
+      return { pages, period }
     },
     [client, accountId, period],
   )
@@ -88,19 +82,10 @@ function TokenStatement({ accountId, tokens }: TokenStatementProps) {
   )
 }
 
-function queryOf({ tokenId, from, to }: Period) {
-  return {
-    token_id: tokenId,
-    page_size: 1_000,
-    ...(from === '' ? {} : { from: `${from}T00:00:00Z` }),
-    ...(to === '' ? {} : { to: `${to}T00:00:00Z` }),
-  }
-}
-
 interface PeriodFormProps {
-  readonly period: Period
+  readonly period: StatementPeriod
   readonly tokens: readonly string[]
-  readonly onPeriod: (period: Period) => void
+  readonly onPeriod: (period: StatementPeriod) => void
 }
 
 function PeriodForm({ period, tokens, onPeriod }: PeriodFormProps) {
@@ -120,46 +105,78 @@ function PeriodForm({ period, tokens, onPeriod }: PeriodFormProps) {
         choices={tokens}
       />
       <Field
-        label="From day"
-        type="date"
+        label="From (UTC)"
+        type="datetime-local"
         value={draft.from}
         onValue={(from) => setDraft({ ...draft, from })}
         isOptional
       />
-      <Field label="Before day" type="date" value={draft.to} onValue={(to) => setDraft({ ...draft, to })} isOptional />
+      <Field
+        label="Before (UTC)"
+        type="datetime-local"
+        value={draft.to}
+        onValue={(to) => setDraft({ ...draft, to })}
+        isOptional
+      />
       <button type="submit">Show</button>
     </form>
   )
 }
 
 function StatementView({ accountId, statement }: { readonly accountId: string; readonly statement: LoadedStatement }) {
-  const { keySet } = useSession()
-  const { pages, isWhole, period } = statement
+  const { client, keySet } = useSession()
+  const { pages, period } = statement
   const movements = pages.flatMap((page) => page.movements)
   const [first] = pages
-  const last = pages.at(-1)
-  if (first === undefined || last === undefined) return null
+  const end = statementEnd(pages)
+  if (first === undefined || end === undefined) return null
   const token = first.token_id
+  const query = periodQuery(period)
   return (
     <>
-      <StepChart points={pointsOf(first, movements)} endMs={Date.parse(last.to)} label={chartLabel(statement, token)} />
+      <StepChart
+        points={pointsOf(first, movements)}
+        endMs={Date.parse(end.time)}
+        label={`Balance of ${token} over time, from ${first.opening} to ${end.closing}`}
+      />
+      {!end.isWhole && (
+        <p class="notice warn">
+          This is only the beginning: the first {countText(movements.length, 'movement')}, until{' '}
+          <Time value={end.time} />. Later movements are not loaded, and the balance is another by now. To see them,
+          show the statement from this time on. The CSV file has all movements.
+        </p>
+      )}
       <div class="table-foot">
         <p>
-          From <Amount value={first.opening} unit={token} /> to <Amount value={last.closing} unit={token} />, in{' '}
-          {countText(movements.length, 'movement')}
-          {isWhole ? '' : ' and more: choose a shorter time'}.
+          From <Amount value={first.opening} unit={token} /> to <Amount value={end.closing} unit={token} />
+          {end.isWhole ? (
+            ''
+          ) : (
+            <>
+              {' '}
+              at <Time value={end.time} />
+            </>
+          )}
+          , in {countText(movements.length, 'movement')}.
         </p>
-        <button
-          type="button"
-          onClick={() => download(`${accountId}-${token}.csv`, 'text/csv', statementCsv(movements))}
-        >
-          Download as CSV
-        </button>
+        <DownloadButton
+          label="Download as CSV"
+          fileName={`${accountId}-${token}.csv`}
+          type="text/csv"
+          read={(signal) => client.statementCsv(accountId, query, { signal })}
+        />
       </div>
       <VerifyButton
         label="Verify the statement"
         subject={statement}
-        verify={() => statementFinding(pages, keySet, isWhole, { accountId, ...period })}
+        verify={() =>
+          statementFinding(pages, keySet, end.isWhole, {
+            accountId,
+            tokenId: period.tokenId,
+            from: query.from ?? '',
+            to: query.to ?? '',
+          })
+        }
       />
       <Table
         caption={`Movements of ${token} of ${accountId}`}
@@ -169,7 +186,9 @@ function StatementView({ accountId, statement }: { readonly accountId: string; r
         empty="The balance did not move in this time."
       />
       {movements.length > SHOWN_MOVEMENTS && (
-        <p class="quiet">The table has the last {SHOWN_MOVEMENTS} movements, the file has all that are loaded.</p>
+        <p class="quiet">
+          The table has the last {SHOWN_MOVEMENTS} of these movements, the CSV file has all of the period.
+        </p>
       )}
     </>
   )
@@ -181,8 +200,4 @@ function pointsOf({ from, opening }: Statement, movements: readonly Movement[]) 
     value: Number(movement.balance_after),
   }))
   return from === null ? moved : [{ atMs: Date.parse(from), value: Number(opening) }, ...moved]
-}
-
-function chartLabel({ pages }: LoadedStatement, token: string): string {
-  return `Balance of ${token} over time, from ${pages[0]?.opening ?? '0'} to ${pages.at(-1)?.closing ?? '0'}`
 }
