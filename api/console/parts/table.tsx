@@ -63,7 +63,7 @@ export function PagedTable<Row>({ name, paged, ...table }: PagedTableProps<Row>)
     <LoadedView of={loaded} name={name}>
       {({ rows, total }) => (
         <>
-          <Table {...table} rows={rows} />
+          <Table {...table} rows={rows} empty={more === undefined ? table.empty : 'No row so far matches.'} />
           {(rows.length > 0 || more !== undefined) && (
             <div class="table-foot">
               <span class="quiet">
@@ -71,7 +71,7 @@ export function PagedTable<Row>({ name, paged, ...table }: PagedTableProps<Row>)
               </span>
               {more !== undefined && (
                 <button type="button" disabled={isLoadingMore} onClick={more}>
-                  {isLoadingMore ? 'Loading …' : 'Show more'}
+                  {isLoadingMore ? 'Loading …' : rows.length === 0 ? 'Search on' : 'Show more'}
                 </button>
               )}
             </div>

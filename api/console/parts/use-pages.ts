@@ -3,6 +3,7 @@ import type { ItemOf, ListId } from '../../client/index.ts'
 import { type AnyRequest, type Arguments, itemsOf } from '../../client/operations-call.ts'
 import { useSession } from '../session/session.ts'
 import type { ListPage, Loaded, PagedRows } from './loaded.ts'
+import { firstRows } from './search-pages.ts'
 import { useLoad } from './use-load.ts'
 
 /** A list of the interface. `request`: without the page. */
@@ -27,17 +28,18 @@ export function usePages<Row>(
   read: (pageToken: string | undefined, signal: AbortSignal) => Promise<ListPage<Row>>,
   dependencies: readonly unknown[],
 ): PagedRows<Row> {
+  const search = (from: string | undefined, signal: AbortSignal) => firstRows((token) => read(token, signal), from)
   const [further, setFurther] = useState<readonly ListPage<Row>[]>([])
   const [wanted, setWanted] = useState<string>()
   const first = useLoad((signal) => {
     setFurther([])
     setWanted(undefined)
-    return read(undefined, signal)
+    return search(undefined, signal)
   }, dependencies)
   const next = useLoad(
     async (signal) => {
       if (wanted === undefined) return
-      const page = await read(wanted, signal)
+      const page = await search(wanted, signal)
       setFurther((before) => [...before, page])
       setWanted(undefined)
     },
