@@ -4,7 +4,22 @@ import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { CommandFailed, type CommandIo } from '../cli/common/command.ts'
 
+/** Of a command whose outcome the caller does not know, as in ledger.ts. */
+const EXIT_UNKNOWN = 3
+
+/**
+ * A failed output never changes an exit code other than 0. A reader that ends early does not change 0 either: the command
+ * had its effect. Output that is lost for another reason, such as a full disk, makes it 3.
+ */
 export function processIo(): CommandIo {
+  let failure: Error | undefined
+  process.stdout.on('error', (error) => (failure ??= error))
+  process.stderr.on('error', () => undefined)
+  process.once('exit', (code) => {
+    if (code !== 0 || failure === undefined || isReaderGone(failure)) return
+    process.stderr.write(`ledger: the command is done, but its output could not be written: ${failure.message}\n`)
+    process.exitCode = EXIT_UNKNOWN
+  })
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -19,6 +34,10 @@ export function processIo(): CommandIo {
     err: (text) => void process.stderr.write(text),
     stopSignal,
   }
+}
+
+function isReaderGone(error: Error): boolean {
+  return 'code' in error && error.code === 'EPIPE'
 }
 
 /** readline puts the terminal into raw mode, so that only its output, which is discarded here, would show the input. */
