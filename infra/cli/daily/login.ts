@@ -12,7 +12,7 @@ import { addExamples } from '../common/examples.ts'
 import { createOutput, type OutputOptions } from '../common/output.ts'
 import { clientSecret, ledgerAddress } from '../profile/client-secret.ts'
 import { type LocalLedger, localLedger } from '../profile/local-ledger.ts'
-import { profileName, type ProfileOptions, storeProfile } from '../profile/profiles.ts'
+import { type Profile, profileName, type ProfileOptions, readProfile, storeProfile } from '../profile/profiles.ts'
 
 interface LoginOptions extends ProfileOptions, OutputOptions {
   readonly url?: string
@@ -58,9 +58,23 @@ async function login(options: LoginOptions, io: CommandIo): Promise<void> {
   const credentials = await credentialsOf(options, io)
   const { ledgerId, role } = await accepted(credentials)
   const { url, clientId, secret: clientSecret } = credentials
+  const earlier = storedProfile(name, io)
   const path = storeProfile({ name, url, clientId, clientSecret, ledgerId }, io)
   const output = createOutput(options, io)
   output.record({ profile: name, url, client_id: clientId, role, ledger_id: ledgerId, file: path })
+  if (earlier !== undefined && (earlier.ledgerId !== ledgerId || earlier.url !== url)) {
+    output.note(`replaced profile ${name}, which was of ledger ${earlier.ledgerId} at ${earlier.url}`)
+  }
+}
+
+/** Undefined also for a file that no command can use: `ledger login` is the remedy. */
+function storedProfile(name: string, io: CommandIo): Profile | undefined {
+  try {
+    return readProfile({ profile: name }, io)
+  } catch (error) {
+    if (error instanceof CommandFailed) return undefined
+    throw error
+  }
 }
 
 /** Throws UsageError and CommandFailed. */

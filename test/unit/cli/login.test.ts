@@ -62,6 +62,19 @@ test('a secret comes from standard input with --secret-file -', async () => {
   expect(stored('nightly')).toMatchObject({ url })
 })
 
+test('a profile of another address or ledger is replaced with a note', async () => {
+  const [first, second] = [await ledger(), await ledger()]
+  const { run, env, write, stored } = user()
+  const file = write('secret', 'the right secret')
+  const login = async (url: string) =>
+    (await run(['login', '--url', url, '--client-id', 'books', '--secret-file', file], '', env)).err
+  expect([await login(first.url), await login(first.url)]).toEqual(['', ''])
+  expect(await login(second.url)).toBe(`replaced profile default, which was of ledger ${LEDGER_ID} at ${first.url}\n`)
+  write('config/ledger/profiles/default.json', '{}')
+  expect(await login(second.url)).toBe('')
+  expect(stored('default')).toMatchObject({ url: second.url })
+})
+
 test('credentials that the ledger refuses are not stored', async () => {
   const { url } = await ledger()
   const { run, env, stored } = user()
