@@ -1,5 +1,5 @@
 /** `ledger verify`. Does not load the PostgreSQL driver unless it verifies a checkpoint against the database. */
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { addExamples } from './common/examples.ts'
 import { readGivenText } from './common/given-file.ts'
@@ -22,8 +22,12 @@ import { type VerdictIo, verdictIo, type VerdictLine } from './verify/verdicts.t
 import { isExport, verifyExport } from './verify/verify-export.ts'
 
 const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [], document: { keys: [] } }
+const STATUS_NEEDS_RECEIPTS = '--status is for receipts'
 const TIP = /^sha256:[0-9a-f]{64}$/
+const STATUSES = ['completed', 'failed'] as const
 const JWKS_MISSING = '--jwks is missing: it is needed to verify signatures'
+
+type Status = (typeof STATUSES)[number]
 
 interface VerifyOptions extends SessionOptions {
   readonly jwks?: string
@@ -33,12 +37,13 @@ interface VerifyOptions extends SessionOptions {
   readonly account?: string
   readonly txn?: readonly string[]
   readonly save?: string
+  readonly status?: Status
 }
 
 export const verifyCommand: CommandSetup = (command, io) => {
   command
     .usage(
-      '--account <id>\n       ledger verify [--jwks <file>] [--tip <hash>] <file...>\n       ledger verify --checkpoint <file> [--jwks <file>] [--offline]',
+      '--account <id>\n       ledger verify --txn <id...> [--status completed]\n       ledger verify [--jwks <file>] [--tip <hash>] <file...>\n       ledger verify --checkpoint <file> [--jwks <file>] [--offline]',
     )
     .description(
       `Verifies an account's chain and receipts here, with the public keys of the ledger; or saved responses of
@@ -49,7 +54,8 @@ each other and with the ledger's keys, and are about the requested account or tr
 keys that you kept: then it also shows that the ledger has not replaced its keys.
 
 "ok" means that the ledger signed this, not that value has moved: the line of a receipt ends with its
-outcome, such as FAILED, and that of an assertion with its result, such as NOT COMPLIANT.
+outcome, such as FAILED, and that of an assertion with its result, such as NOT COMPLIANT. With
+--status completed a receipt of a failed transaction is UNEXPECTED.
 
 Each file contains pages of GET /v1/accounts/{id}/audit-chain, receipts of
 GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs of
@@ -64,13 +70,14 @@ signed total. The movements of a statement are added up. A proof of liabilities 
 each token that the ledger owed the account.
 
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
-for UNEXPECTED: a valid reply is about another account, transaction or ledger than requested; for NOT
+for UNEXPECTED: a valid reply is about another account, transaction, ledger or status than requested; for NOT
 CHECKED: the JWKS is of another ledger or lacks the named key; for UNREADABLE: a checkpoint
 is empty or cut off.`,
     )
     .argument('[file...]', 'saved responses or exports; - for standard input')
     .option('--account <id>', 'fetch and verify the chain of this account, and the receipts of all its transactions')
     .option('--txn <id...>', 'fetch and verify the receipts of these transactions')
+    .addOption(new Option('--status <status>', 'status that every receipt must have').choices(STATUSES))
     .option('--save <directory>', 'with --account or --txn: save the responses there, to verify them again later')
     .option('--jwks <file>', 'the document of /.well-known/jwks.json; needed for everything but chains')
     .option(
@@ -88,6 +95,7 @@ is empty or cut off.`,
       const shown = verdictIo(io, options.json === true)
       if (account !== undefined || txn !== undefined) return exitUnless(await verifyFetched(names, options, shown))
       if (options.save !== undefined) throw new UsageError('--save needs --account or --txn')
+      if (checkpoint !== undefined && options.status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
       exitUnless(
         checkpoint === undefined && !offline
           ? await verifyFiles(names, options, shown)
@@ -97,13 +105,14 @@ is empty or cut off.`,
   addSessionOptions(command)
   addExamples(command, [
     'ledger verify --account alice --save alice-2030',
+    'ledger verify --txn txn_01M8GJ6PMX00000HDX6TDQ7NRE --status completed',
     'ledger verify --jwks alice-2030/jwks.json alice-2030/chain.ndjson alice-2030/receipts.ndjson',
   ])
 }
 
 async function verifyFetched(
   names: readonly string[],
-  { account, txn = [], save, jwks, tip, checkpoint, ...options }: VerifyOptions,
+  { account, txn = [], save, jwks, tip, checkpoint, status, ...options }: VerifyOptions,
   io: VerdictIo,
 ): Promise<boolean> {
   if (names.length > 0 || checkpoint !== undefined || tip !== undefined) {
@@ -128,7 +137,7 @@ async function verifyFetched(
     const ofAccount = accountId === undefined ? {} : { account_id: accountId }
     return { txn_id: txnId, ledger_id: ledgerId, ...ofAccount }
   })
-  return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts }, io)
+  return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts, status }, io)
 }
 
 function tipOf(text: string): string {
@@ -136,11 +145,16 @@ function tipOf(text: string): string {
   throw new InvalidArgumentError('It must be an audit_hash: sha256: and 64 digits of 0-9 and a-f.')
 }
 
-async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOptions, io: VerdictIo): Promise<boolean> {
+async function verifyFiles(
+  names: readonly string[],
+  { jwks, tip, status }: VerifyOptions,
+  io: VerdictIo,
+): Promise<boolean> {
   if (names.length === 0) throw new UsageError('a file is missing')
   const exports = names.filter((name) => isExport(name, io))
   if (exports.length > 0) {
     if (exports.length < names.length || tip !== undefined) throw new UsageError('verify exports separately')
+    if (status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
     return verifyExports(exports, await readKeys(jwks, io), io)
   }
@@ -153,7 +167,7 @@ async function verifyFiles(names: readonly string[], { jwks, tip }: VerifyOption
   }
   if (signed > 0 && jwks === undefined) throw new UsageError(JWKS_MISSING)
   const keys = jwks === undefined ? NO_KEYS : await readKeys(jwks, io)
-  return verifyFound(found, { keys, chain: { tip }, receipts: [] }, io)
+  return verifyFound(found, { keys, chain: { tip }, receipts: [], status }, io)
 }
 
 function noneFound(): Exported {
@@ -165,19 +179,25 @@ interface Expectations {
   readonly chain: ExpectedChain
   /** In the order of the receipts; empty: any. */
   readonly receipts: readonly ExpectedReceipt[]
+  /** Of every receipt; undefined: any. */
+  readonly status: Status | undefined
 }
 
 async function verifyFound(
   { pages, receipts, assertions, proofs, statements }: Exported,
-  { keys, chain, receipts: expected }: Expectations,
+  { keys, chain, receipts: expected, status }: Expectations,
   io: VerdictIo,
 ): Promise<boolean> {
+  if (status !== undefined && receipts.length === 0) {
+    throw new CommandFailed(`there is no receipt, so none is ${status}`)
+  }
   const { lines, chains } = checkChains(pages, chain)
   for (const line of lines) io.verdict(line)
   if (chains === undefined) return false
+  const ofStatus = status === undefined ? {} : { status }
   const findings: VerdictLine[] = []
   for (const [index, given] of receipts.entries()) {
-    findings.push(await checkReceipt(given, keys, { chains, expected: expected[index] }))
+    findings.push(await checkReceipt(given, keys, { chains, expected: { ...expected[index], ...ofStatus } }))
   }
   findings.push(...mixedLedgers(receipts))
   for (const given of assertions) findings.push(await checkAssertion(given, keys))

@@ -103,6 +103,23 @@ describe('ledger verify', () => {
     expect([code, out]).toEqual([1, expect.stringMatching(/^TAMPERED: the chain ends with /)])
   })
 
+  test('demands the status of --status of each receipt', async () => {
+    const failed = { '/v1/transactions/txn_2/receipt': receiptFor('txn_2', { status: 'failed' }) }
+    const completed = ['verify', '--status', 'completed']
+    expect(await run([...completed, '--account', 'alice', '--txn', 'txn_1'])).toMatchObject({ code: 0, err: '' })
+    for (const args of [
+      ['--txn', 'txn_1', 'txn_2'],
+      ['--account', 'alice'],
+    ]) {
+      const { code, out } = await run([...completed, ...args], failed)
+      expect([code, out]).toEqual([
+        1,
+        expect.stringContaining('UNEXPECTED: receipt of txn_2: its status is "failed", not "completed"\n'),
+      ])
+    }
+    expect((await run(['verify', '--txn', 'txn_1', '--status', 'failed'])).code).toBe(1)
+  })
+
   test('refuses an empty chain', async () => {
     const empty = { account_id: 'alice', entries: [], next_page_token: '' }
     const { code, out } = await run(['verify', '--account', 'alice'], { '/v1/accounts/alice/audit-chain': empty })

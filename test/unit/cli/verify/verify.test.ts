@@ -159,6 +159,24 @@ describe('a receipt', () => {
     })
   })
 
+  test('has the status of --status, or is unexpected', async () => {
+    const files = [shell.write('chain.json', CHAIN.map(shown)), shell.write('completed.json', receiptOf(ENTRY))]
+    const args = ['verify', '--jwks', shell.write('jwks.json', JWKS), '--status', 'completed']
+    expect(await shell.run([...args, ...files])).toMatchObject({ code: 0, err: '' })
+    const failed = shell.write('failed.json', receiptOf(undefined, { status: 'failed' }))
+    const { code, out } = await shell.run([...args, ...files, failed])
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('UNEXPECTED: receipt of txn_none: its status is "failed", not "completed"\n'),
+    ])
+    expect(out).toContain('ok: receipt of txn_3: completed')
+    expect(await shell.run([...args, 'chain.json'])).toMatchObject({
+      code: 1,
+      err: 'ledger verify: there is no receipt, so none is completed\n',
+    })
+    expect((await shell.run([...args, '--checkpoint', 'saved'])).err).toContain('--status is for receipts')
+  })
+
   test.each<[string, unknown, string]>([
     [
       'W1: changed after it was signed',
