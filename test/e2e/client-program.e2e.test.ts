@@ -27,7 +27,7 @@ function programFor(name: string, source = program): string {
   return source
     .replace('http://127.0.0.1:8080', ledger.address)
     .replace('the secret', clientSecret)
-    .replaceAll(/'(alice|bob|GOLD)'/g, `'$1-${name}'`)
+    .replaceAll(/'(iris|jack|COPPER)'/g, `'$1-${name}'`)
 }
 
 /** The address of a page. Its origin is another than that of the ledger, which permits all in the sandbox. */
@@ -39,12 +39,10 @@ async function served(html: string): Promise<string> {
 }
 
 function expectProof(output: string, name: string): void {
-  const outcome = `transfer of 25 GOLD-${name} from alice-${name} to bob-${name}`
+  const outcome = `transfer of 25 COPPER-${name} from iris-${name} to jack-${name}`
   expect(output.trim().split('\n')).toEqual([
     expect.stringMatching(/^completed\s*$/),
-    expect.stringMatching(
-      new RegExp(`^Ledger \\S+ signed that txn_\\w+ of alice-${name} is completed: ${outcome}\\.$`),
-    ),
+    expect.stringMatching(new RegExp(`^Ledger \\S+ signed that txn_\\w+ of iris-${name} is completed: ${outcome}\\.$`)),
     'It is entry 2 of the audit chain.',
   ])
 }

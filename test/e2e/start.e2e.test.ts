@@ -77,29 +77,37 @@ describe('ledger up', () => {
       .join('\n')
     const blockOf = (title: string): string =>
       new RegExp(`## ${title}[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(documents)?.[1] ?? ''
-    const here = ['The first transaction with curl', 'Value between accounts', 'The interface in short']
+    const here = [
+      'The first transaction with curl',
+      'Value between accounts',
+      'Reserve, capture, release',
+      'All of a list',
+    ]
       .map(blockOf)
       .join('')
       .replaceAll('http://127.0.0.1:8080', ledger.address)
       .replaceAll('.ledger/', `${dataDir}/`)
-      .replaceAll('alice', 'reader')
       .replaceAll('npx ledger', `'${process.execPath}' '${PROGRAM}'`)
-    expect(here).toContain('sign --key reader.pem')
+    expect(here).toContain('sign --key grace.pem')
     const { code, out, err } = await paste(here, await freshDirectory())
     const [account, receipt, balances, chain, proof, ...moves] = out.trim().split('\n')
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(JSON.parse(account ?? '')).toMatchObject({ account_id: 'reader', status: 'active' })
-    expect(JSON.parse(receipt ?? '')).toMatchObject({ account_id: 'reader', status: 'pending' })
+    expect(JSON.parse(account ?? '')).toMatchObject({ account_id: 'grace', status: 'active' })
+    expect(JSON.parse(receipt ?? '')).toMatchObject({ account_id: 'grace', status: 'pending' })
     expect(JSON.parse(balances ?? '')).toMatchObject({ balances: [{ token_id: 'BASE', balance: '100.5' }] })
-    expect(chain).toContain('reader')
+    expect(chain).toContain('grace')
     expect(proof).toContain('txn_')
-    const [bob, token, transfer, debit, credit, group, held, end] = moves.map((line) => JSON.parse(line) as object)
-    expect(bob).toMatchObject({ account_id: 'bob', status: 'active' })
-    expect(token).toMatchObject({ token_id: 'GOLD', issuer: 'reader', total_supply: '1000' })
-    expect(transfer).toMatchObject({ type: 'transfer', status: 'completed', to_account_id: 'bob' })
-    expect([debit, credit]).toMatchObject([{ account_id: 'reader' }, { account_id: 'bob' }])
+    const [henry, token, transfer, debit, credit, group, held, captured, released, end] = moves.map(
+      (line) => JSON.parse(line) as object,
+    )
+    expect(henry).toMatchObject({ account_id: 'henry', status: 'active' })
+    expect(token).toMatchObject({ token_id: 'SILVER', issuer: 'grace', total_supply: '1000' })
+    expect(transfer).toMatchObject({ type: 'transfer', status: 'completed', to_account_id: 'henry' })
+    expect([debit, credit]).toMatchObject([{ account_id: 'grace' }, { account_id: 'henry' }])
     expect(group).toMatchObject({ status: 'settled', legs: [{ leg_status: 'completed' }, { leg_status: 'completed' }] })
-    expect(held).toMatchObject({ balances: [{ token_id: 'GOLD', balance: '30', available: '30', incoming: '0' }] })
+    expect(held).toMatchObject({ balances: [{ token_id: 'SILVER', balance: '30', available: '30', incoming: '0' }] })
+    expect(captured).toMatchObject({ account_id: 'henry', status: 'completed', amount: '20' })
+    expect(released).toMatchObject({ status: 'released', captured: '20', remaining: '0' })
     expect(end).toMatchObject({ end: true })
   })
 

@@ -1504,6 +1504,8 @@ export interface RefreshRequest {
 
 /** Starting points of the API. */
 export interface Root {
+  /** The console, if the ledger serves it. */
+  readonly console?: string
   /** The API documentation as one page. */
   readonly documentation: string
   /** The API as an OpenAPI 3.1 document. */
@@ -1512,6 +1514,8 @@ export interface Root {
   readonly ready: string
   /** The public keys of the service. */
   readonly keys: string
+  /** The types of problems. */
+  readonly errors: string
 }
 
 /** The new secret of a webhook. */

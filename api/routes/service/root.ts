@@ -23,8 +23,15 @@ export const getRoot: PublicEndpoint = {
   handle: ({ contents }, { http }) =>
     prefers(http.req.header('accept'), 'text/html', 'application/json')
       ? textReply(303, 'text/plain; charset=utf-8', '', { ...VARY, location: contents.startPage })
-      : jsonReply(200, PLACES, VARY),
+      : jsonReply(200, contents.startPage === CONSOLE ? { console: CONSOLE, ...PLACES } : PLACES, VARY),
 }
 
-const PLACES = { documentation: '/docs', openapi: '/openapi.json', ready: '/readyz', keys: '/.well-known/jwks.json' }
+const CONSOLE = '/console'
+const PLACES = {
+  documentation: '/docs',
+  openapi: '/openapi.json',
+  ready: '/readyz',
+  keys: '/.well-known/jwks.json',
+  errors: '/errors',
+}
 const VARY = { vary: 'accept' }

@@ -52,8 +52,10 @@ export const keySetResponse = define('KeySet', 'The public keys of the service.'
 })
 
 export const rootResponse = define('Root', 'Starting points of the API.', {
+  console: [v.exactOptional(text), 'The console, if the ledger serves it.'],
   documentation: [text, 'The API documentation as one page.'],
   openapi: [text, 'The API as an OpenAPI 3.1 document.'],
   ready: [text, 'Readiness: whether the process can serve requests.'],
   keys: [text, 'The public keys of the service.'],
+  errors: [text, 'The types of problems.'],
 })

@@ -140,7 +140,10 @@ test('the root leads a browser to the page where people begin, and a program to 
   const browser = await app.request('/', { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
   expect([browser.status, browser.headers.get('location')]).toEqual([303, '/console'])
   const program = await app.request('/', { headers: { accept: '*/*' } })
-  expect([program.status, await program.json()]).toMatchObject([200, { documentation: '/docs' }])
+  expect([program.status, await program.json()]).toMatchObject([
+    200,
+    { console: '/console', documentation: '/docs', errors: '/errors' },
+  ])
 })
 
 test('an unknown guide is 404', async () => {
