@@ -6,11 +6,16 @@ import { shownText } from './shown-text.ts'
 
 /** Status, title and detail of problem details, and the fields that they name, one a line. */
 export function problemText(status: number, body: JsonObject): string {
-  const { title, detail, errors } = body
-  const fields = Array.isArray(errors) ? errors.flatMap((error: Json) => fieldText(error)) : []
+  const { title, detail } = body
   const head = [String(status), ...(typeof title === 'string' ? [title] : [])].join(' ')
   const first = typeof detail === 'string' ? `${head}: ${detail}` : head
-  return [first, ...fields.map((field) => `  ${field}`)].map(shownText).join('\n')
+  return [shownText(first), ...fieldLines(body)].join('\n')
+}
+
+/** A line for each wrong field that `detail` does not state. The detail of a problem with one wrong field states it. */
+export function fieldLines({ detail, errors }: JsonObject): readonly string[] {
+  const fields = Array.isArray(errors) ? errors.flatMap((error: Json) => fieldText(error)) : []
+  return fields.filter((field) => field !== detail).map((field) => shownText(`  ${field}`))
 }
 
 /** The same of the problem of a response; the message of the error without one. */

@@ -12,6 +12,7 @@ import { LedgerClient } from '../../../api/client/ledger-client.ts'
 import { isLedgerError, type LedgerError } from '../../../api/client/ledger-error.ts'
 import { CommandFailed, type CommandIo, OutcomeUnknown } from '../common/command.ts'
 import { addOutputOptions, createOutput, type Output, type OutputOptions } from '../common/output.ts'
+import { fieldLines } from '../common/problem-text.ts'
 import { shownText } from '../common/shown-text.ts'
 import { createKeyFiles, type KeyFile, type KeyFiles } from './key-files.ts'
 import { addProfileOption, type Profile, type ProfileOptions, readProfile } from './profiles.ts'
@@ -78,7 +79,7 @@ interface Circumstances {
 }
 
 function failureOf(error: LedgerError, profile: Profile, { mayHaveArrived, advice }: Circumstances): CommandFailed {
-  const fields = error.problem?.errors?.map(({ field, message }) => shownText(`  ${field}: ${message}`)) ?? []
+  const fields = error.problem === undefined ? [] : fieldLines({ ...error.problem })
   const isUnknown = error.outcome === 'unknown' && (mayHaveArrived || isOpenWait(error))
   const isRegistered = error.code === 'ERR_TERMS_CHANGED'
   const hints = [hintOf(error, profile), isUnknown && !isRegistered ? advice : undefined]

@@ -176,6 +176,18 @@ test('a refusal has the wrong fields, and no control characters', async () => {
   ])
 })
 
+test('a wrong field that the detail states is printed once', async () => {
+  const problem = {
+    title: 'Validation Error',
+    detail: 'amount: It is too long.',
+    error_codes: ['ERR_INVALID_AMOUNT'],
+    errors: [{ field: 'amount', message: 'It is too long.' }],
+  }
+  const { run } = await user(() => ({ status: 400, body: problem }))
+  const { code, err } = await run('debit', 'alice', '1', '--idempotency-key', 'k')
+  expect([code, err]).toEqual([1, 'ledger debit: Validation Error: amount: It is too long.\n'])
+})
+
 test.each([
   [['transfer', 'alice', 'bob'], "missing required argument 'amount'"],
   [['credit', 'alice', '1', '--idempotency-key', 'é'], 'It must be 1 to 255 printable ASCII characters.'],
