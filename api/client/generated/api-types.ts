@@ -1990,7 +1990,7 @@ export interface WebhookList {
 
 /** Where events are to be sent. */
 export interface WebhookRegistration {
-  /** The receiver: https. In the sandbox also http. Must be an absolute https URL of at most 2,048 characters, without credentials and fragment. */
+  /** The receiver. Must be an absolute https URL (in the sandbox also http) of at most 2,048 characters, without credentials and fragment. */
   readonly url: string
   /** Only events of these types. Left out: all types. */
   readonly types?:

@@ -357,6 +357,8 @@ def difference(expected, members):
 
 
 def main():
+    if len(sys.argv) != 3 or "LEDGER_CLIENT_SECRET" not in os.environ:
+        sys.exit("usage: LEDGER_CLIENT_SECRET=SECRET python3 ledger_client.py URL CLIENT_ID")
     ledger = Ledger(sys.argv[1], sys.argv[2], os.environ["LEDGER_CLIENT_SECRET"])
     run = uuid.uuid4().hex[:8]
     payer, shop, token = f"payer-{run}", f"shop-{run}", f"PY-{run}"

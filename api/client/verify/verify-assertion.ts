@@ -6,6 +6,8 @@ import { type Invalid, judged, tampered, unexpected, type Verdict } from './verd
 export type Assertion = LiabilitiesAssertion | ProvenanceAssertion | ComplianceAssertion
 type AssertionResult = Assertion['result']
 
+const MOST_NAMED_TOKENS = 5
+
 export interface AssertionExpectation {
   /** Members that the result must have, such as `{ requester, compliant: true }`. */
   readonly expected?:
@@ -37,7 +39,7 @@ export async function verifyAssertion(
 export function statedBy(result: AssertionResult): string {
   switch (result.assertion_type) {
     case 'proof-of-liabilities':
-      return `liabilities of ${result.total_liabilities} in total`
+      return liabilitiesText(result)
     case 'proof-of-provenance':
       return `the histories of ${result.assets_verified} NFTs are ${result.provenance_valid ? 'valid' : 'NOT VALID'}`
     case 'proof-of-compliance': {
@@ -45,6 +47,13 @@ export function statedBy(result: AssertionResult): string {
       return `${result.compliant ? 'compliant' : 'NOT COMPLIANT'}, ${failed.length === 0 ? 'no control failed' : `failed controls: ${failed.join(', ')}`}`
     }
   }
+}
+
+/** The total of each token, or the number of tokens if they are many. `total_liabilities` adds units of different tokens. */
+export function liabilitiesText({ by_token: totals }: Pick<LiabilitiesAssertion['result'], 'by_token'>): string {
+  if (totals.length > MOST_NAMED_TOKENS) return `liabilities in ${totals.length} tokens`
+  const texts = totals.map(({ token_id: tokenId, total }) => `${total} ${tokenId}`)
+  return texts.length === 0 ? 'no liabilities' : `liabilities of ${texts.join(', ')}`
 }
 
 /** Undefined for a valid assertion. */

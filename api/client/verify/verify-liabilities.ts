@@ -17,7 +17,7 @@ import type { InclusionShare, LiabilityProof, TokenInclusion } from '../generate
 import { definedMembers } from '../signing/sign-order.ts'
 import type { TrustedKeys } from './service-signature.ts'
 import { judged, tampered, unexpected, type Verdict } from './verdict.ts'
-import { assertionProblem } from './verify-assertion.ts'
+import { assertionProblem, liabilitiesText } from './verify-assertion.ts'
 
 interface Node {
   readonly hash: Bytes
@@ -62,11 +62,11 @@ export async function verifyLiabilityProof(
     if (proof.next_page_token !== '') {
       return { ok: false, reason: 'incomplete', problem: 'it has further pages, and each shows other tokens' }
     }
-    const { ledger_id, total_liabilities, as_of } = assertion.result
+    const { ledger_id, as_of } = assertion.result
     return {
       ok: true,
       proved: [
-        `Ledger ${ledger_id} signed liabilities of ${total_liabilities} in total as of ${as_of}.`,
+        `Ledger ${ledger_id} signed ${liabilitiesText(assertion.result)} as of ${as_of}.`,
         ...proofs.map(({ token_id, amount }) => `They contain ${amount} ${token_id} owed to ${accountId}.`),
         ...(proofs.length === 0 ? [`The proof has no token of ${accountId}, so it proves nothing about it.`] : []),
       ],

@@ -6,6 +6,7 @@ import {
   verifyReceipt,
   verifyTerms,
 } from '../../client/index.ts'
+import { outcomeText } from '../../client/verify/verify-receipt.ts'
 import { type Finding, findingOf, KEYS_UNPROVED, tampered } from './finding.ts'
 
 const UNPROVED = [
@@ -45,9 +46,7 @@ export async function groupFinding(
     if (problem !== undefined) {
       return tampered(`${place}: its ${problem} is not that of its receipt.`)
     }
-    proved.push(
-      `The ledger signed that ${given.receipt.type} of ${given.receipt.amount} by ${leg.account_id} is ${given.receipt.status}.`,
-    )
+    proved.push(`The ledger signed that leg ${index + 1} is ${given.receipt.status}: ${outcomeText(given.receipt)}.`)
   }
   if (proved.length === 0) {
     return { outcome: 'unproved', problem: 'No leg is final yet, so there is no receipt.', proved, unproved: [] }

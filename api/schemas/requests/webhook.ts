@@ -10,7 +10,8 @@ import { readBody } from '../read-body.ts'
 import { EVENT_TYPE_PATTERNS, MAX_EVENT_TYPES } from '../event-types.ts'
 
 const MAX_URL_LENGTH = 2_048
-const URL_RULE = 'must be an absolute https URL of at most 2,048 characters, without credentials and fragment'
+const URL_RULE =
+  'must be an absolute https URL (in the sandbox also http) of at most 2,048 characters, without credentials and fragment'
 const URL_START = /^https?:\/\/[^/?#]/i
 /** Characters that URL parsers repair, each parser in its own way. */
 const NOT_IN_A_URL = /[\s\\]/
@@ -27,10 +28,7 @@ const typesField = v.pipe(
 )
 
 export const webhookSchema = define('WebhookRegistration', 'Where events are to be sent.', {
-  url: [
-    checkedField(URL_RULE, isWebhookUrl, { maxLength: MAX_URL_LENGTH }),
-    'The receiver: https. In the sandbox also http.',
-  ],
+  url: [checkedField(URL_RULE, isWebhookUrl, { maxLength: MAX_URL_LENGTH }), 'The receiver.'],
   types: [unsignedOptional(typesField), 'Only events of these types. Left out: all types.'],
   account_id: [unsignedOptional(accountIdField), 'Only events that concern this account.'],
   description: [unsignedOptional(textField(1, 256)), 'For people.'],

@@ -20,6 +20,7 @@ import { fromBase64 } from '../../../api/client/signing/bytes.ts'
 import { rootOfTotals } from '../../../runtime/liabilities/inclusion.ts'
 import { canonical } from '../../support/client/client-keys.ts'
 import { rawSignature } from '../../../api/client/verify/service-signature.ts'
+import { liabilitiesText } from '../../../api/client/verify/verify-assertion.ts'
 import { changed, exampleOf } from './interface-examples.ts'
 
 const keySet = exampleOf<KeySet>('getKeySet', 'keys')
@@ -231,7 +232,7 @@ describe('an assertion', () => {
       ok: true,
       proved: [
         expect.stringMatching(/signed proof-of-liabilities/),
-        expect.stringMatching(/liabilities of .* in total/),
+        expect.stringMatching(/: liabilities of \d\S* [A-Z]+\S*(?:, \d\S* \S+)*\.$/),
       ],
     })
     expect(await verifyAssertion(changed(assertion, 'result.total_liabilities', '1'), keySet)).toMatchObject({
@@ -241,6 +242,15 @@ describe('an assertion', () => {
       problem: 'its type is not the signed one',
     })
   })
+})
+
+test('liabilities are a total of each token, and of many tokens their number', () => {
+  const totalsOf = (count: number) => ({
+    by_token: Array.from({ length: count }, (_, index) => ({ token_id: `T${index}`, total: '3' })),
+  })
+  expect(liabilitiesText(totalsOf(0))).toBe('no liabilities')
+  expect(liabilitiesText(totalsOf(2))).toBe('liabilities of 3 T0, 3 T1')
+  expect(liabilitiesText(totalsOf(6))).toBe('liabilities in 6 tokens')
 })
 
 describe('a proof of liabilities', () => {

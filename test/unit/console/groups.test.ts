@@ -33,7 +33,10 @@ describe('the legs of a group', () => {
   const signedLeg = signedReceipt({ txn_id: 't1', type: 'debit', amount: '5', token_id: 'GOLD', group_id: 'g' })
 
   test('verify by their receipts', async () => {
-    expect(await groupFinding(group, ownKeys, receiptsOf(signedLeg))).toMatchObject({ outcome: 'verified' })
+    expect(await groupFinding(group, ownKeys, receiptsOf(signedLeg))).toMatchObject({
+      outcome: 'verified',
+      proved: ['Receipts prove 1 of 1 legs.', 'The ledger signed that leg 1 is completed: debit of 5 GOLD of alice.'],
+    })
   })
 
   test('are tampered with if one differs from its receipt', async () => {

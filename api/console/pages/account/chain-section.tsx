@@ -34,7 +34,7 @@ export function ChainSection({ account }: { readonly account: Account }) {
   return (
     <Section
       title="Audit chain"
-      intro={`${countText(sequence + 1, 'entry', 'entries')}. Each hash covers the entry and the hash before it, so a change of any entry shows.`}
+      intro={`${countText(sequence + 1, 'entry', 'entries')}, oldest first. Each hash covers the entry and the hash before it, so a change of any entry shows.`}
     >
       <Fields rows={[['Last hash', <Id key="tip" value={tip} />]]} />
       {shown !== undefined && (

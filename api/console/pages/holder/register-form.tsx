@@ -42,7 +42,7 @@ export function RegisterForm({ accounts, onRegistered }: RegisterFormProps) {
   return (
     <Section
       title={accounts.length === 0 ? 'Make your first account' : 'Make another account'}
-      intro={accounts.length === 1 ? 'A transfer needs two accounts: make a second one.' : undefined}
+      intro={accounts.length === 1 ? 'For a transfer between your own accounts, make a second one.' : undefined}
     >
       <form
         class="row"
