@@ -35,7 +35,8 @@ interface ListOptions extends SessionOptions {
   readonly to?: string
   readonly idempotencyKey?: string
   readonly oldestFirst?: boolean
-  readonly limit: number
+  /** Undefined: DEFAULT_LIMIT. */
+  readonly limit?: number
 }
 
 export const txCommand: CommandSetup = (command, io) => {
@@ -86,7 +87,7 @@ const listCommand: CommandSetup = (command, io) => {
       .option('--to <time>', 'created before this time (RFC 3339)')
       .option('--idempotency-key <key>', 'with this key: finds what became of an order')
       .option('--oldest-first', 'in the order of creation')
-      .option('--limit <n>', 'number of transactions', integerBetween(1, MAX_LIMIT), DEFAULT_LIMIT),
+      .option('--limit <n>', `number of transactions (default: ${DEFAULT_LIMIT})`, integerBetween(1, MAX_LIMIT)),
   ).action((options: ListOptions) => list(options, io))
   addExamples(command, [
     'ledger tx list --account alice',
@@ -95,7 +96,8 @@ const listCommand: CommandSetup = (command, io) => {
 }
 
 async function list(options: ListOptions, io: CommandIo): Promise<void> {
-  const { account, status, type, token, from, to, idempotencyKey, oldestFirst = false, limit } = options
+  const { account, status, type, token, from, to, idempotencyKey, oldestFirst = false } = options
+  const { limit = DEFAULT_LIMIT } = options
   const given = {
     account_id: account,
     status,
@@ -112,13 +114,18 @@ async function list(options: ListOptions, io: CommandIo): Promise<void> {
   await withSession(options, io, async ({ client, output }) => {
     const found: Transaction[] = []
     let place: string | undefined
+    let mayBeMore = false
     for await (const { transactions, next_page_token: next } of client.pages('listTransactions', { query })) {
       found.push(...(transactions as readonly Transaction[]))
       // Oldest first is a feed without end. A client with a limited set of accounts also gets empty pages before its end.
       const isAtEnd = oldestFirst && transactions.length === 0 && next === place
-      if (found.length >= limit || isAtEnd) break
+      mayBeMore = found.length > limit || (found.length === limit && next !== '')
+      if (mayBeMore || isAtEnd) break
       place = next
     }
     output.table(found.slice(0, limit), COLUMNS, 'there are no such transactions')
+    if (mayBeMore && options.limit === undefined) {
+      output.note(`only ${limit} transactions are listed, and there may be more: choose a larger --limit`)
+    }
   })
 }

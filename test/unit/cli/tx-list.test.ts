@@ -1,4 +1,7 @@
-/** `ledger tx list --oldest-first` reads the feed to its end, behind pages without a visible transaction. */
+/**
+ * `ledger tx list --oldest-first` reads the feed to its end, behind pages without a visible transaction. A list that the
+ * default limit ends says so.
+ */
 import { expect, test } from 'vitest'
 import { ledgerUser } from './replying-ledger.ts'
 
@@ -31,4 +34,16 @@ test('all transactions are listed, and the command ends', async () => {
 
 test('--limit ends it earlier', async () => {
   expect(await listed('--limit', '2')).toEqual({ code: 0, ids: ['txn_1', 'txn_2'], requests: 4 })
+})
+
+test('a list that the default limit ends says so, below the list', async () => {
+  const rows = Array.from({ length: 20 }, (_, index) => rowOf(`txn_${index}`))
+  let next = 'more'
+  const { run } = await ledgerUser({ '/v1/transactions': () => ({ transactions: rows, next_page_token: next }) })
+  const note = 'only 20 transactions are listed, and there may be more: choose a larger --limit\n'
+  expect(await run('tx', 'list')).toMatchObject({ code: 0, err: note })
+  expect((await run('tx', 'list', '--json')).err).toBe(note)
+  expect((await run('tx', 'list', '--limit', '20')).err).toBe('')
+  next = ''
+  expect((await run('tx', 'list')).err).toBe('')
 })
