@@ -113,7 +113,7 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
   try {
     // Without its name first, no command is loaded.
     if (args[0] === '--') throw new UsageError('The first argument must be a command.')
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' })
     return EXIT_OK
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE
@@ -142,6 +142,21 @@ async function createProgram(args: readonly string[], io: CommandIo): Promise<Co
   }
   configure(program, io)
   return program
+}
+
+/** Without what follows an unknown command: with --help, commander would print the help of its parent. */
+function upToUnknownCommand(program: Command, args: readonly string[]): readonly string[] {
+  let command = program
+  const path: string[] = []
+  for (const name of args) {
+    if (name === 'help') continue
+    if (name.startsWith('-') || command.commands.length === 0) return args
+    path.push(name)
+    const child = command.commands.find((candidate) => candidate.name() === name)
+    if (child === undefined) return path
+    command = child
+  }
+  return args
 }
 
 /** Applies the conventions for output and errors to the command and its subcommands. */

@@ -30,6 +30,9 @@ describe('wrong usage', () => {
     [['verify', '--offline'], 'ledger verify: --offline needs --checkpoint'],
     [['--', 'migrate'], 'ledger: The first argument must be a command.'],
     [['keygen', '--out', ''], 'ledger keygen: --out must not be empty.'],
+    [['refund', '--help'], "ledger: unknown command 'refund'"],
+    [['help', 'refund'], "ledger: unknown command 'refund'"],
+    [['keys', 'rotat', '--help'], "ledger keys: unknown command 'rotat'\n(Did you mean rotate?)"],
     [['verfy'], "ledger: unknown command 'verfy'\n(Did you mean verify?)"],
   ])('exits with 2 and names the fault of ledger %j', async (args, message) => {
     const { code, out, err } = await run(args)
