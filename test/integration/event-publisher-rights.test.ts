@@ -6,7 +6,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { AckPolicy } from 'nats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPageTokens } from '../../api/http/page-token.ts'
 import { findNatsServer } from '../../infra/embedded/nats-server.ts'
@@ -70,17 +69,17 @@ async function linkOf(user: string): Promise<NatsLink> {
   return link
 }
 
-/** The guide's code, with the address and the files of this test. */
+/** The guide's code, with the files of this test. */
 function startReader() {
   const guide = readFileSync(join(projectRoot(), 'api', 'README.md'), 'utf8')
   const [, code = ''] = /### JetStream[\s\S]*?```javascript\n([\s\S]*?)```/.exec(guide) ?? []
   expect(code).toContain('compactDecrypt')
   const path = join(directory, 'reader.mjs')
-  writeFileSync(path, code.replace('nats://127.0.0.1:4222', `nats://127.0.0.1:${port}`))
+  writeFileSync(path, code)
   writeFileSync(join(directory, 'reader.pem'), privateKey.export({ format: 'pem', type: 'pkcs8' }))
   return spawn(process.execPath, [path], {
     cwd: directory,
-    env: { ...process.env, NATS_PASSWORD: 'p' },
+    env: { ...process.env, NATS_SERVER: `127.0.0.1:${port}`, NATS_USER: 'books', NATS_PASSWORD: 'p' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }
@@ -113,7 +112,6 @@ test('a publisher with the rights of the guide publishes, and the reader of the 
   const manager = await (await linkOf('books')).connection.jetstreamManager()
   await expect.poll(async () => (await manager.streams.info(PREFIX).catch(() => undefined))?.state.last_seq).toBe(3)
   await publisher.stop()
-  await manager.consumers.add(PREFIX, { durable_name: 'books', ack_policy: AckPolicy.Explicit })
   const reader = startReader()
   const read = await linesOf(reader.stdout, 3)
   const closed = once(reader, 'close')

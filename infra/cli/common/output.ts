@@ -121,14 +121,22 @@ export function createOutput({ json = false }: OutputOptions, io: CommandIo): Ou
   }
 }
 
-/** Flat objects as `name=value`, other objects as JSON; nothing for null. */
+/** Flat objects as `name=value`, arrays of them separated by commas, other objects as JSON; nothing for null. */
 function textOfValue(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') return shownText(value)
-  if (typeof value !== 'object' || Array.isArray(value)) return shownJson(value)
+  if (typeof value !== 'object') return shownJson(value)
+  if (!Array.isArray(value)) return flatText(value) ?? shownJson(value)
+  const items: readonly unknown[] = value
+  const flat = items.map((item) => (typeof item === 'object' && item !== null ? flatText(item) : undefined))
+  return flat.length > 0 && flat.every((text) => text !== undefined) ? flat.join(', ') : shownJson(value)
+}
+
+/** Undefined unless every member is a string. */
+function flatText(value: object): string | undefined {
   const members: readonly [string, unknown][] = Object.entries(value)
   const flat = members.flatMap(([name, member]) => (typeof member === 'string' ? [shownText(`${name}=${member}`)] : []))
-  return flat.length > 0 && flat.length === members.length ? flat.join(' ') : shownJson(value)
+  return flat.length > 0 && flat.length === members.length ? flat.join(' ') : undefined
 }
 
 /** Columns of a terminal, near enough: a wide character counts as one. */

@@ -65,6 +65,16 @@ test('a record has a line for each member that is set', () => {
   expect(printed(({ record }) => record(value), { json: true }).out).toBe(`${JSON.stringify(value)}\n`)
 })
 
+test('objects of strings are no JSON in a record, also in an array', () => {
+  const deciders = [
+    { kind: 'account', id: 'bob' },
+    { kind: 'token', id: 'GOLD' },
+  ]
+  expect(printed(({ record }) => record({ decided_by: deciders, metadata: { note: 'a' }, none: [] })).out).toBe(
+    ['decided_by  kind=account id=bob, kind=token id=GOLD', 'metadata    note=a', 'none        []', ''].join('\n'),
+  )
+})
+
 describe('colors', () => {
   const status = ({ record }: Output): void => record({ status: 'failed' })
 
