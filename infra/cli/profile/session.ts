@@ -82,7 +82,7 @@ function failureOf(error: LedgerError, profile: Profile, { mayHaveArrived, advic
   const fields = error.problem === undefined ? [] : fieldLines({ ...error.problem })
   const isUnknown = error.outcome === 'unknown' && (mayHaveArrived || isOpenWait(error))
   const isRegistered = error.code === 'ERR_TERMS_CHANGED'
-  const hints = [hintOf(error, profile), isUnknown && !isRegistered ? advice : undefined]
+  const hints = [hintOf(error, profile, isUnknown), isUnknown && !isRegistered ? advice : undefined]
   const text = [shownText(error.message), ...fields, ...hints.filter((hint) => hint !== undefined)].join('\n')
   return isUnknown ? new OutcomeUnknown(text, { cause: error }) : new CommandFailed(text, { cause: error })
 }
@@ -93,13 +93,15 @@ function isOpenWait({ txnId, groupId, status, problem }: LedgerError): boolean {
   return (txnId !== undefined || groupId !== undefined) && !isRefused
 }
 
-function hintOf({ code, groupId }: LedgerError, { name, clientId }: Profile): string | undefined {
+function hintOf({ code, groupId }: LedgerError, { name, clientId }: Profile, isUnknown: boolean): string | undefined {
   const login = name === 'default' ? 'ledger login' : `ledger login --profile ${name}`
   switch (code) {
     case 'ERR_UNAUTHORIZED':
       return `Run ${login} again.`
     case 'ERR_WRONG_LEDGER':
       return `Another ledger runs at the address of profile ${name} now: run ${login} again.`
+    case 'ERR_UNREACHABLE':
+      return isUnknown ? undefined : `If the ledger of profile ${name} has another address now, run ${login} again.`
     case 'ERR_FORBIDDEN':
       return `Profile ${name} is the client ${clientId}: choose another with --profile.`
     case 'ERR_TERMS_CHANGED':

@@ -84,6 +84,7 @@ test('after lost replies the exit code is 3, each attempt had the printed key, a
   expect(orders.length).toBeGreaterThan(1)
   expect(new Set(orders.map((order) => order['idempotency_key']))).toEqual(new Set([key]))
   expect(err).toContain(`Run the same command with --idempotency-key ${key}: the order takes effect at most once.`)
+  expect(err).not.toContain('another address')
 })
 
 test('without a ledger at the address the exit code is 1: no order was sent', async () => {
@@ -91,6 +92,7 @@ test('without a ledger at the address the exit code is 1: no order was sent', as
   await stop()
   const { code, err } = await run('credit', 'alice', '1')
   expect([code, err]).toEqual([1, expect.stringContaining('does not respond (the connection was refused); trying')])
+  expect(err).toMatch(/\nIf the ledger of profile default has another address now, run ledger login again\.\n$/)
 })
 
 test('an order that is pending after the timeout exits with 3, and names the command that waits', async () => {
