@@ -67,7 +67,7 @@ export function parseJson(
   try {
     value = JSON.parse(text) as Json
   } catch {
-    return faulty('The body is not well-formed JSON.')
+    return faulty('The JSON is not well-formed.')
   }
   // Raw text is well-formed Unicode without NUL inside strings: only an escape can bring either in.
   const walk = { members: 0, escapes: text.includes('\\u'), broken: false }

@@ -271,6 +271,12 @@ test('a line that is not JSON is named by its number', async () => {
   expect([code, err]).toEqual([1, expect.stringContaining('lines.ndjson, line 3: ')])
 })
 
+test('a file that is cut off is not called a body', async () => {
+  const file = shell.write('cut.json', JSON.stringify(receiptOf(ENTRY)).slice(0, -20))
+  const { code, err } = await shell.run(['verify', file])
+  expect([code, err]).toEqual([1, 'ledger verify: cut.json: The JSON is not well-formed.\n'])
+})
+
 test('an unknown value is refused, not skipped', async () => {
   for (const content of [
     '',
