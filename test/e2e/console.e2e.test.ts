@@ -7,6 +7,7 @@ import type { ConsoleScene } from './console/console-scene.ts'
 import { describeFiles } from './console/files.suite.ts'
 import { describeFirstRun } from './console/first-run.suite.ts'
 import { describePages } from './console/pages.suite.ts'
+import { describeStatement } from './console/statement.suite.ts'
 import { describeTampering } from './console/tampering.suite.ts'
 import { buildOnce, freshDirectory, LedgerUp } from './start-harness.ts'
 
@@ -34,5 +35,6 @@ describe('the console', () => {
   describeFirstRun(getScene)
   describePages(getScene)
   describeChecks(getScene)
+  describeStatement(getScene)
   describeTampering(getScene)
 })
