@@ -5,6 +5,7 @@ import type { EdgeDependencies } from '../../api/http/dependencies.ts'
 import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { WebhookStore } from '../../runtime/ports/webhook-store.ts'
 import type { Random } from '../../runtime/ports/random.ts'
 import { createEventFeed } from '../../runtime/webhooks/event-feed.ts'
 import { WebhookDeliverer } from '../../runtime/webhooks/webhook-deliverer.ts'
@@ -39,6 +40,20 @@ export interface Webhooks extends Pick<EdgeDependencies, 'webhooks' | 'webhookSe
   readonly stopDeliveries: () => Promise<void>
 }
 
+/** `announce`: called after each change through which a webhook has no holder (B4). */
+function announcing(store: WebhookStore, announce: () => void): WebhookStore {
+  const announced = async <T>(change: Promise<T>): Promise<T> => {
+    const changed = await change
+    announce()
+    return changed
+  }
+  return {
+    ...store,
+    create: (...webhook) => announced(store.create(...webhook)),
+    change: (...change) => announced(store.change(...change)),
+  }
+}
+
 /** Starts to deliver. */
 export function openWebhooks(context: WebhooksContext): Webhooks {
   const { configuration, url, ledgerId, holder, vault, access, service, clock, random, log } = context
@@ -69,5 +84,5 @@ export function openWebhooks(context: WebhooksContext): Webhooks {
   let stopped: Promise<void> | undefined
   const stopDeliveries = (): Promise<void> => (stopped ??= deliverer.stop())
   service.onStop('webhook deliveries', stopDeliveries)
-  return { webhooks, webhookSender, stopDeliveries }
+  return { webhooks: announcing(webhooks, () => deliverer.claimNow()), webhookSender, stopDeliveries }
 }

@@ -58,6 +58,11 @@ export class WebhookDeliverer {
     this.timers.push(repeat(clock, RENEW_EVERY_MS, () => this.attempt('webhooks_not_renewed', () => this.renew())))
   }
 
+  /** For a webhook that was created or changed here, and that no edge holds now: it does not wait for the next claim. */
+  claimNow(): void {
+    if (!this.isStopped) void this.attempt('webhooks_not_claimed', () => this.claim())
+  }
+
   /** Waits for the messages in flight, and releases the leases. */
   async stop(): Promise<void> {
     this.isStopped = true

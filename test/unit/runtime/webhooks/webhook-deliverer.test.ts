@@ -19,6 +19,23 @@ describe('webhook deliverer', () => {
     expect(new Set(sent.map((one) => one.edge))).toEqual(new Set(['a', 'b']))
   })
 
+  test('a webhook that an edge has created is delivered by it at once', async () => {
+    const { clock, log, edge, add, idsTo } = createWebhookScene()
+    log.push(...many(3))
+    const deliverer = edge('a')
+    deliverer.start()
+    await clock.pass(1_010)
+    const webhookId = await add()
+    deliverer.claimNow()
+    await clock.pass(10)
+    expect(idsTo(webhookId)).toEqual(idsOf(3))
+    await deliverer.stop()
+    const later = await add()
+    deliverer.claimNow()
+    await clock.pass(2_000)
+    expect(idsTo(later)).toEqual([])
+  })
+
   test('W1: an edge that stops gives its webhooks to another at once, after the message in flight', async () => {
     const { clock, log, edge, add, idsTo, sent, receivers } = createWebhookScene()
     const webhookId = await add()
