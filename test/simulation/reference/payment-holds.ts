@@ -32,8 +32,8 @@ export function judgeRelease(
   if (state.publicKey === '') return [refusedFor(state.status === 'erased' ? 'account_closed' : 'account_keyless')]
   if (!verifies(state.publicKey, payload, signature)) return [refusedFor('signature_mismatch')]
   const { ledgerId, holdId, accountId } = signedFields(payload)
-  if (ledgerId === null ? state.origin !== null : ledgerId !== own) return [refusedFor('wrong_ledger')]
   if (isClosed) return [refusedFor('account_closed')]
+  if (ledgerId === null ? state.origin !== null : ledgerId !== own) return [refusedFor('wrong_ledger')]
   const hold = facts.hold(holdId ?? '')
   const doubts: Expected[] = []
   const isIts = hold?.state.toAccountId === accountId
