@@ -8,7 +8,7 @@ import type { Operation } from '../../../runtime/protocol/messages.ts'
 import { unitsOf } from './fields.ts'
 import { LARGEST, NO_FUNDS } from './funds.ts'
 import type { Expected, ModelState } from './model.ts'
-import { refusedFor } from './rules.ts'
+import { isUnclaimed, refusedFor } from './rules.ts'
 
 export type ArrivalOperation = Extract<
   Operation,
@@ -84,8 +84,10 @@ function judgeHold(
   const { held, origin, keyId, status, holdings } = state
   if (arrival.account === null) {
     // The record only makes the account exist as an issuer: another holder of its ID could mint.
-    const isUnclaimed = keyId === '' && origin === null && held === null
-    return [isUnclaimed || origin?.ledgerId === from.ledgerId ? EFFECT : exists()]
+    if (origin?.ledgerId === from.ledgerId) return [EFFECT]
+    const isFree = keyId === '' && held === null && isUnclaimed({ ...state, occupied: 'no' })
+    if (!isFree || state.occupied === 'yes') return [exists()]
+    return state.occupied === 'no' ? [EFFECT] : [EFFECT, exists()]
   }
   if (held !== null) return [isSameRecord(held, from) && held.importId === from.importId ? EFFECT : exists()]
   if (origin !== null && origin.whole && isSameRecord(origin, from)) return [EFFECT]
