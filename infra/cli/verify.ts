@@ -125,7 +125,7 @@ async function verifyFetched(
   const found = noneFound()
   for (const text of fetched.pages) readExport(text, 'the response', found)
   for (const { text } of fetched.receipts) readExport(text, 'the response', found)
-  if (found.pages.length < fetched.pages.length || found.receipts.length < fetched.receipts.length) {
+  if (found.pages.length !== fetched.pages.length || found.receipts.length !== fetched.receipts.length) {
     throw new CommandFailed('the ledger sent other documents than the requested ones')
   }
   const keys = pinned ?? readJwks(fetched.keySet, "the ledger's keys")

@@ -92,6 +92,11 @@ describe('ledger verify', () => {
       { '/v1/transactions/txn_1/receipt': { entries: [] } },
       'other documents than',
     ],
+    [
+      'two receipts in place of one',
+      { '/v1/transactions/txn_2/receipt': [receiptFor('txn_2'), receiptFor('txn_1')] },
+      'other documents than',
+    ],
   ] as const)('fails for %s', async ([, replies, problem]) => {
     const { code, err } = await run(['verify', '--account', 'alice'], replies)
     expect([code, err]).toEqual([1, expect.stringContaining(problem)])
