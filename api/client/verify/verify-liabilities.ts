@@ -2,7 +2,8 @@
  * Verifies an account's proof of liabilities.
  *   L1. The assertion, which signs the total and the root, is valid.
  *   L2. The totals of the tokens equal the signed ones, hash to the root and add up to the total.
- *   L3. Each token has a share. Every share of the account is its own leaf. Its siblings lead to the root and the total of its token.
+ *   L3. Each token has a share. Every share of the account is its own leaf. Its siblings lead to the root and the total of
+ *       its token.
  *   L4. No page is missing at the end.
  *
  * Hashed bytes, lengths in parentheses; sums count units of 10^-18, the most significant byte first:

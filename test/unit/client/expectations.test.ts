@@ -3,16 +3,10 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
   type Assertion,
-  type AuditEntry,
   canonicalOrder,
   type ComplianceAssertion,
-  type KeySet,
-  type LiabilitiesAssertion,
-  type LiabilityProof,
   type ProvenanceAssertion,
-  type Receipt,
   type SettlementGroup,
-  type Statement,
   verifyAssertion,
   verifyChain,
   verifyLiabilityProof,
@@ -21,15 +15,9 @@ import {
   verifyTerms,
 } from '../../../api/client/index.ts'
 import { termsHash } from '../../../api/client/signing/settlement-terms.ts'
-import { changed, exampleOf } from './interface-examples.ts'
+import { changed, exampleOf, provedExamples } from './interface-examples.ts'
 
-const keySet = exampleOf<KeySet>('getKeySet', 'keys')
-const receipt = exampleOf<Receipt>('getReceipt', 'completed')
-const failed = exampleOf<Receipt>('getReceipt', 'failed')
-const { entries } = exampleOf<{ entries: readonly AuditEntry[] }>('listAuditChain', 'alice')
-const statement = exampleOf<Statement>('getStatement', 'bob')
-const assertion = exampleOf<LiabilitiesAssertion>('proveLiabilities', 'auditor')
-const proof = exampleOf<LiabilityProof>('getLiabilityProof', 'alice')
+const { keySet, receipt, failed, entries, statement, assertion, proof } = provedExamples()
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { x = '', y = '' } = publicKey.export({ format: 'jwk' })

@@ -5,11 +5,7 @@ import { formatQuantity, parseQuantity } from '../../../actors/money.ts'
 import { EXAMPLES } from '../../../api/openapi/examples.ts'
 import {
   type AuditEntry,
-  type KeySet,
-  type LiabilitiesAssertion,
-  type LiabilityProof,
   type Receipt,
-  type Statement,
   verifyAssertion,
   verifyChain,
   verifyLiabilityProof,
@@ -21,15 +17,9 @@ import { rootOfTotals } from '../../../runtime/liabilities/inclusion.ts'
 import { canonical } from '../../support/client/client-keys.ts'
 import { rawSignature } from '../../../api/client/verify/service-signature.ts'
 import { liabilitiesText } from '../../../api/client/verify/verify-assertion.ts'
-import { changed, exampleOf } from './interface-examples.ts'
+import { changed, provedExamples } from './interface-examples.ts'
 
-const keySet = exampleOf<KeySet>('getKeySet', 'keys')
-const receipt = exampleOf<Receipt>('getReceipt', 'completed')
-const failed = exampleOf<Receipt>('getReceipt', 'failed')
-const { entries } = exampleOf<{ entries: readonly AuditEntry[] }>('listAuditChain', 'alice')
-const statement = exampleOf<Statement>('getStatement', 'bob')
-const assertion = exampleOf<LiabilitiesAssertion>('proveLiabilities', 'auditor')
-const proof = exampleOf<LiabilityProof>('getLiabilityProof', 'alice')
+const { keySet, receipt, failed, entries, statement, assertion, proof } = provedExamples()
 const order = EXAMPLES.find((one) => one.operation === 'submitTransaction' && one.answer?.status === 202)?.body ?? {}
 
 const keyAt = (kid: string): number => keySet.keys.findIndex((key) => key.kid === kid)
