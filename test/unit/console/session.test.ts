@@ -1,5 +1,5 @@
 /** The sign-in, and the stream of events that the pages share. */
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { FollowedEvent, LedgerClient } from '../../../api/client/index.ts'
 import { type ArrivedEvent, EventFeed, type FeedState } from '../../../api/console/session/event-feed.ts'
 import { readClients } from '../../../api/console/session/given-clients.ts'
@@ -51,7 +51,7 @@ describe('the feed of events', () => {
       }
     }
     const give = async (id: string): Promise<void> => {
-      await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(0))
+      await expect.poll(() => waiting.length).toBeGreaterThan(0)
       waiting.shift()?.({ cursor: id, event: { id } as FollowedEvent['event'] })
     }
     return { events, give, signals }
@@ -68,12 +68,12 @@ describe('the feed of events', () => {
     const ends = [feed.listen(listener(0)), feed.listen(listener(1))]
     await give('one')
     await give('two')
-    await vi.waitFor(() =>
-      expect(heard).toEqual([
+    await expect
+      .poll(() => heard)
+      .toEqual([
         ['one', 'two'],
         ['one', 'two'],
-      ]),
-    )
+      ])
     expect(signals).toHaveLength(1)
     ends[0]?.()
     expect(signals[0]?.aborted).toBe(false)
@@ -90,6 +90,6 @@ describe('the feed of events', () => {
     })
     const states: FeedState[] = []
     feed.listen({ onEvents: () => undefined, onState: (state) => void states.push(state) })
-    await vi.waitFor(() => expect(states).toEqual(['following', 'failed']))
+    await expect.poll(() => states).toEqual(['following', 'failed'])
   })
 })

@@ -74,7 +74,7 @@ function question(schema: string): Question {
 
 /** Waits until the worker has received the question. */
 async function hasAsked({ workers }: Scene, schema: string): Promise<FakeWorker> {
-  await vi.waitFor(() => expect(workers.at(-1)?.asked.at(-1)).toBe(schema))
+  await expect.poll(() => workers.at(-1)?.asked.at(-1)).toBe(schema)
   const worker = workers.at(-1)
   if (worker === undefined) throw new Error('there is no worker')
   return worker

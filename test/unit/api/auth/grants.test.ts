@@ -171,7 +171,7 @@ test('G5: a look-up from before a change is dropped at the check that returns th
     return read
   })
   const early = edge.get('/v1/transactions', token)
-  await vi.waitFor(() => expect(release).toBeDefined())
+  await expect.poll(() => release).toBeDefined()
   await edge.access.revokeClient('client-viewer', 1)
   await edge.clock.advance(5000)
   await edge.get('/v1/transactions', await edge.tokenFor('admin'))
@@ -221,7 +221,7 @@ test('G6: look-ups of one client run two at a time, and do not delay another cli
   })
   for (let session = 0; session < 100; session += 1) void grants.grantOf('ann', `s${session}`)
   void grants.grantOf('bob', 'his')
-  await vi.waitFor(() => expect(atStore).toContain('bob'))
+  await expect.poll(() => atStore).toContain('bob')
   expect(atStore).toEqual(['ann', 'ann', 'bob'])
 })
 

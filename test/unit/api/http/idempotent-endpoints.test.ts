@@ -137,7 +137,9 @@ test('K2: another body waits for the reply of the open request', async () => {
     return { kind: 'answered', answer: WRITTEN.createFungibleToken.answer }
   })
   const { edge, first, another } = await registering({ gateway: { ask } })
-  const [open, waiting] = [first(), vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(1)).then(another)]
+  const open = first()
+  await expect.poll(() => ask).toHaveBeenCalledTimes(1)
+  const waiting = another()
   await edge.clock.timersSet(1)
   await edge.clock.advance(1_000)
   release()
@@ -170,7 +172,7 @@ test('of two equal concurrent requests only the one without effect is a replay, 
     })
   const { first } = await registering({ gateway: { ask } })
   const twins = [first(), first()]
-  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  await expect.poll(() => answers).toHaveLength(2)
   answers[1]?.(true)
   const repeated = await Promise.race(twins)
   answers[0]?.(false)

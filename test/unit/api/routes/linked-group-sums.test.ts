@@ -60,7 +60,7 @@ test('L1: two large groups are summed at once and 16 wait, at most 4 of one clie
   }
   let refused = 0
   for (const answer of answers) void answer.then(() => (refused += 1))
-  await vi.waitFor(() => expect([large.length, refused]).toEqual([2, 30 - 18]))
+  await expect.poll(() => [large.length, refused]).toEqual([2, 30 - 18])
   release()
   const responses = await Promise.all(answers)
   const served = responses.filter(({ status }) => status === 200)
@@ -88,9 +88,9 @@ test('L2: equal waiting requests share one sum, and no request joins a sum in pr
   const [ann, bob, scoped] = [await tokenOf('ann'), await tokenOf('bob'), await tokenOf('carl', ['alice'])]
   const path = `${PATH}/${groupId(0)}`
   const first = edge.get(path, ann)
-  await vi.waitFor(() => expect(large).toHaveLength(1))
+  await expect.poll(() => large).toHaveLength(1)
   const second = edge.get(path, ann)
-  await vi.waitFor(() => expect(large).toHaveLength(2))
+  await expect.poll(() => large).toHaveLength(2)
   const rest = Array.from({ length: 100 }, (_, request) => edge.get(path, request % 2 === 0 ? ann : bob))
   const own = edge.get(path, scoped)
   // Each request reads one page to find that the group is large; the scoped one also reads for its own legs.
@@ -105,10 +105,13 @@ test('L2: equal waiting requests share one sum, and no request joins a sum in pr
 })
 
 test('L1: a started revert is 202, without the sums if there is no slot for them', async () => {
-  const { edge, large, tokenOf, release } = fixture(101)
+  const { edge, large, read, tokenOf, release } = fixture(101)
   const token = await tokenOf('ann')
   const reads = Array.from({ length: 4 }, (_, number) => edge.get(`${PATH}/${groupId(number)}`, token))
-  await vi.waitFor(() => expect(large).toHaveLength(2))
+  // Each reads one page to find that the group is large; the last two then wait.
+  await expect.poll(() => read).toHaveBeenCalledTimes(4 + 2)
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect(large).toHaveLength(2)
   const group = edge.reads.groupViews.get(groupId(9))
   if (group === undefined) throw new Error('there is no group')
   edge.gateway.outcome = { kind: 'answered', answer: { kind: 'group_reverting', group } }
