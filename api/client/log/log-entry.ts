@@ -1,0 +1,42 @@
+/**
+ * What the log of the ledger has of an entry of an account's chain. It tells nobody of which account the entry is.
+ *   E1. Each entry of a chain has a salt of its own. With it, and with the entry's hash, anybody can compute the entry of the
+ *       log. Without it, the log's entry is as good as random.
+ *   E2. The salts of an account follow from its log key. Who has that key finds each entry of the account by its tag.
+ *
+ * Bytes, lengths in parentheses:
+ *   salt         HMAC-SHA256(log key of the account (32), sequence (8, the most significant byte first))
+ *   log's entry  tag (16) | commitment (32)
+ *   tag          the first 16 bytes of SHA-256("ledger log tag" | 0x00 | salt (32))
+ *   commitment   SHA-256("ledger log entry" | 0x00 | salt (32) | audit_hash (32))
+ */
+import { type Bytes, concat, fromHex, sha256, utf8 } from '../signing/bytes.ts'
+
+export const SALT_BYTES = 32
+export const TAG_BYTES = 16
+export const ENTRY_BYTES = 48
+
+const HASH_BYTES = 32
+const SEQUENCE_BYTES = 8
+const TAG_PREFIX = utf8('ledger log tag\0')
+const COMMITMENT_PREFIX = utf8('ledger log entry\0')
+const HMAC = { name: 'HMAC', hash: 'SHA-256' }
+
+/** `auditHash`: as the interface shows it. Undefined for a malformed hash or salt. */
+export async function logEntry(salt: Bytes, auditHash: string): Promise<Bytes | undefined> {
+  const hash = fromHex(auditHash.replace(/^sha256:/, ''), HASH_BYTES)
+  if (hash === undefined || salt.length !== SALT_BYTES) return undefined
+  return concat(await entryTag(salt), await sha256(concat(COMMITMENT_PREFIX, salt, hash)))
+}
+
+export async function entryTag(salt: Bytes): Promise<Bytes> {
+  return (await sha256(concat(TAG_PREFIX, salt))).slice(0, TAG_BYTES)
+}
+
+/** `logKey`: of the account. */
+export async function entrySalt(logKey: Bytes, sequence: number): Promise<Bytes> {
+  const key = await crypto.subtle.importKey('raw', logKey, HMAC, false, ['sign'])
+  const number = new Uint8Array(SEQUENCE_BYTES)
+  new DataView(number.buffer).setBigUint64(0, BigInt(sequence))
+  return new Uint8Array(await crypto.subtle.sign(HMAC.name, key, number))
+}
