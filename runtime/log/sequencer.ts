@@ -1,0 +1,131 @@
+/**
+ * Adds committed entries to the log. One sequencer at a time does the work; any number of them may run.
+ *   Q1. A batch is added on top of the head that it was computed from. A sequencer whose head is outdated reads it again.
+ *   Q2. It hands on a head only after the commit that stored it, and never one that does not continue the last one that
+ *       it handed on: a database that went back, or that has another history, is reported and not signed.
+ */
+import { type Clock, repeat } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import { type CommittedEntries, type LogStore, LogStoreUnavailable, type StoredLogHead } from '../ports/log-store.ts'
+import { type ReadTile, TreeProofs } from './tree-proofs.ts'
+import { grow, leafHash, rootOf } from './tree.ts'
+
+/** A head of the log. */
+export interface TreeHead {
+  readonly size: number
+  readonly root: Buffer
+}
+
+export interface SequencerDependencies {
+  readonly store: Pick<LogStore, 'head' | 'since' | 'append' | 'hashes'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Takes each new head, the first one of a start included. */
+  readonly onHead: (head: TreeHead) => void
+}
+
+export interface SequencerMeasures {
+  readonly size: number
+  /** The database has lost entries of the log, or has other ones (Q2). */
+  readonly isRolledBack: boolean
+}
+
+/** Half of the time within which an entry is in the log after its commit is spent waiting. */
+const EVERY_MS = 500
+
+export class LogSequencer {
+  private readonly dependencies: SequencerDependencies
+  private head: StoredLogHead | undefined
+  /** The last head that was handed on. */
+  private last: TreeHead | undefined
+  private isRolledBack = false
+  private timer: { readonly stop: () => void } | undefined
+  private working: Promise<void> = Promise.resolve()
+
+  constructor(dependencies: SequencerDependencies) {
+    this.dependencies = dependencies
+  }
+
+  start(): void {
+    this.timer = repeat(this.dependencies.clock, EVERY_MS, () => {
+      this.working = this.attempt()
+      return this.working
+    })
+  }
+
+  /** Waits for the batch under way. */
+  async stop(): Promise<void> {
+    this.timer?.stop()
+    await this.working
+  }
+
+  measures(): SequencerMeasures {
+    return { size: this.last?.size ?? 0, isRolledBack: this.isRolledBack }
+  }
+
+  private async attempt(): Promise<void> {
+    try {
+      while (await this.addBatch());
+    } catch (error) {
+      // The effect of an append is unknown.
+      this.head = undefined
+      if (!(error instanceof LogStoreUnavailable)) throw error
+      this.dependencies.log.warn('log_not_extended', { reason: error.message })
+    }
+  }
+
+  /** Whether more entries may wait. */
+  private async addBatch(): Promise<boolean> {
+    const { store } = this.dependencies
+    this.head ??= await this.loadHead()
+    if (this.head === undefined) return false
+    const found = await store.since(this.head.position)
+    if (found.entries.length === 0) {
+      this.head = { ...this.head, position: found.position }
+      return false
+    }
+    return this.append(this.head, found)
+  }
+
+  private async append(head: StoredLogHead, { entries, position }: CommittedEntries): Promise<boolean> {
+    const { edge, tiles } = grow(head.edge, Buffer.concat(entries.map(leafHash)))
+    const isStored = await this.dependencies.store.append(head, { entries, position, edge, tiles })
+    this.head = isStored ? { edge, position } : undefined
+    if (isStored) this.handOn({ size: edge.size, root: rootOf(edge) })
+    return true
+  }
+
+  /** Undefined if the stored head does not continue the last one (Q2). */
+  private async loadHead(): Promise<StoredLogHead | undefined> {
+    const { store, log } = this.dependencies
+    const head = await store.head()
+    const found = { size: head.edge.size, root: rootOf(head.edge) }
+    const continues = await this.continuesLast(found)
+    if (!continues && !this.isRolledBack) {
+      log.error('log_rolled_back', { known: this.last?.size ?? null, found: found.size })
+    }
+    this.isRolledBack = !continues
+    if (!continues) return undefined
+    this.handOn(found)
+    return head
+  }
+
+  private async continuesLast({ size, root }: TreeHead): Promise<boolean> {
+    const { last } = this
+    if (last === undefined) return true
+    if (size < last.size) return false
+    const read: ReadTile = async (level, number, width) => {
+      const hashes = await this.dependencies.store.hashes(level, number, width)
+      if (hashes === undefined) throw new LogStoreUnavailable('the log has no such tile')
+      return hashes
+    }
+    const before = size === last.size ? root : await new TreeProofs(read, last.size).root()
+    return before.equals(last.root)
+  }
+
+  private handOn(head: TreeHead): void {
+    if (this.last?.size === head.size) return
+    this.last = head
+    this.dependencies.onHead(head)
+  }
+}

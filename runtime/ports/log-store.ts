@@ -1,0 +1,61 @@
+/**
+ * The log of the ledger (C2SP): a Merkle tree over every entry of every chain, kept beside the entries.
+ * Contract: test/contract/log-store/log-store.contract.ts
+ *   G1. `append` adds a batch in one commit, and only on top of the head that it was computed from. Of two sequencers one
+ *       therefore fails, however long the other was paused.
+ *   G2. `since` has each entry that was committed from a position on, once, and only of commits below which no other can
+ *       follow. A commit is whole or absent.
+ *   G3. `publish` replaces a published head only by one of more entries.
+ *   G4. Tiles that an append completed never change. Others only become wider.
+ * Every failure is a `LogStoreUnavailable`; after a failed write its effect is unknown.
+ */
+import type { Tile, TreeEdge } from '../log/tree.ts'
+
+export interface LogStore {
+  readonly head: () => Promise<StoredLogHead>
+  /** In the order of the log, which tells nothing. At most some ten thousand, or one commit. */
+  readonly since: (position: LogPosition) => Promise<CommittedEntries>
+  /** False: the head is not this one any more, and nothing was stored (G1). */
+  readonly append: (head: StoredLogHead, batch: LogBatch) => Promise<boolean>
+  /** Undefined before the first. */
+  readonly published: () => Promise<PublishedLogHead | undefined>
+  /** False: an equal or larger head is published (G3). */
+  readonly publish: (head: PublishedLogHead) => Promise<boolean>
+  /** The first `width` hashes of a tile; undefined if the tree does not have them. */
+  readonly hashes: (level: number, number: number, width: number) => Promise<Buffer | undefined>
+  /** The first `width` entries of tile `number`, one after the other; undefined if the tree does not have them. */
+  readonly entries: (number: number, width: number) => Promise<Buffer | undefined>
+}
+
+/** All commits before it are in the log. Opaque. */
+export type LogPosition = string
+
+export interface StoredLogHead {
+  readonly edge: TreeEdge
+  readonly position: LogPosition
+}
+
+export interface CommittedEntries {
+  readonly entries: readonly Buffer[]
+  /** Where the next read begins. */
+  readonly position: LogPosition
+}
+
+export interface LogBatch {
+  /** In the order of the log. */
+  readonly entries: readonly Buffer[]
+  readonly position: LogPosition
+  readonly edge: TreeEdge
+  /** Every tile that the batch changed. */
+  readonly tiles: readonly Tile[]
+}
+
+export interface PublishedLogHead {
+  readonly size: number
+  /** A signed note with the signatures of the log and of its witnesses. */
+  readonly note: string
+}
+
+export class LogStoreUnavailable extends Error {
+  override readonly name = 'LogStoreUnavailable'
+}
