@@ -39,6 +39,7 @@ export class LogSequencer {
   /** The last head that was handed on. */
   private last: TreeHead | undefined
   private isRolledBack = false
+  private isStopped = false
   private timer: { readonly stop: () => void } | undefined
   private working: Promise<void> = Promise.resolve()
 
@@ -55,6 +56,7 @@ export class LogSequencer {
 
   /** Waits for the batch under way. */
   async stop(): Promise<void> {
+    this.isStopped = true
     this.timer?.stop()
     await this.working
   }
@@ -65,7 +67,7 @@ export class LogSequencer {
 
   private async attempt(): Promise<void> {
     try {
-      while (await this.addBatch());
+      while (!this.isStopped && (await this.addBatch()));
     } catch (error) {
       // The effect of an append is unknown.
       this.head = undefined

@@ -11,6 +11,7 @@ import { ACTORS } from './actors.ts'
 import { ASSERTIONS } from './assertions.ts'
 import { AUDIT } from './audit.ts'
 import { FOUNDATION } from './foundation.ts'
+import { LOG } from './log.ts'
 import { PORTABILITY } from './portability.ts'
 import { TRANSACTIONS } from './transactions.ts'
 import { WEBHOOKS } from './webhooks.ts'
@@ -24,6 +25,17 @@ export interface Migration {
 }
 
 /** No part refers to a table of another. */
-const BASELINE = [FOUNDATION, ACCOUNTS, TRANSACTIONS, ACTORS, ACCESS, AUDIT, ASSERTIONS, PORTABILITY, WEBHOOKS].join('')
+const BASELINE = [
+  FOUNDATION,
+  ACCOUNTS,
+  TRANSACTIONS,
+  ACTORS,
+  ACCESS,
+  AUDIT,
+  ASSERTIONS,
+  PORTABILITY,
+  WEBHOOKS,
+  LOG,
+].join('')
 
 export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'baseline', sql: BASELINE }]
