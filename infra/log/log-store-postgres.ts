@@ -1,13 +1,14 @@
 /**
- * The log in PostgreSQL. Invariants G1 to G4 of the port, and:
- *   G5. The row of the head is changed first, under the condition that it is the expected one. Other appends wait for it,
+ * The log in PostgreSQL. Invariants G1 to G5 of the port, and:
+ *   G6. The row of the head is changed first, under the condition that it is the expected one. Other appends wait for it,
  *       and then find another head.
- *   G6. The entries of a batch are sorted by their bytes, which are as good as random: their order tells nothing. An entry
+ *   G7. The entries of a batch are sorted by their bytes, which are as good as random: their order tells nothing. An entry
  *       is found by the batch of its commit.
  */
 import { HASH_BYTES, leafHash, rootOf, TILE_WIDTH } from '../../runtime/log/tree.ts'
 import {
   type CommittedEntries,
+  LOG_LEASE_MS,
   type LogBatch,
   type LogPosition,
   type LogStore,
@@ -44,6 +45,11 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
     unavailable: (message, cause) => new LogStoreUnavailable(message, cause),
   })
   return {
+    claim: (holder) => pool.run((sql) => claim(sql, holder)),
+    release: (holder) =>
+      pool.run(async (sql) => {
+        await sql`DELETE FROM log_lease WHERE holder = ${holder}`
+      }),
     head: () => pool.run(readHead),
     since: (position) => pool.run((sql) => since(sql, position, logKey)),
     append: (head, batch) => pool.run((sql) => append(sql, head, batch)),
@@ -57,6 +63,14 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
     entries: (number, width) => pool.run((sql) => contentOf(sql, 0, number, width)),
     close: pool.close,
   }
+}
+
+async function claim(sql: Sql, holder: string): Promise<boolean> {
+  const claimed = await sql`
+    INSERT INTO log_lease AS l (holder, until) VALUES (${holder}, now() + ${LOG_LEASE_MS} * interval '1 ms')
+    ON CONFLICT (singleton) DO UPDATE SET holder = excluded.holder, until = excluded.until
+     WHERE l.holder = excluded.holder OR l.until < now()`
+  return claimed.count === 1
 }
 
 async function since(sql: Sql, position: LogPosition, logKey: Buffer): Promise<CommittedEntries> {
@@ -78,7 +92,7 @@ async function readHead(sql: Sql): Promise<StoredLogHead> {
   return { edge: { size, levels }, position: row.position }
 }
 
-/** G1, G5. */
+/** G1, G6. */
 async function append(sql: Sql, head: StoredLogHead, batch: LogBatch): Promise<boolean> {
   const root = rootOf(batch.edge)
   return sql.begin(async (transaction) => {

@@ -6,7 +6,13 @@
  */
 import { type Clock, repeat } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import { type CommittedEntries, type LogStore, LogStoreUnavailable, type StoredLogHead } from '../ports/log-store.ts'
+import {
+  type CommittedEntries,
+  LOG_LEASE_MS,
+  type LogStore,
+  LogStoreUnavailable,
+  type StoredLogHead,
+} from '../ports/log-store.ts'
 import { type ReadTile, TreeProofs } from './tree-proofs.ts'
 import { grow, leafHash, rootOf } from './tree.ts'
 
@@ -17,7 +23,9 @@ export interface TreeHead {
 }
 
 export interface SequencerDependencies {
-  readonly store: Pick<LogStore, 'head' | 'since' | 'append' | 'hashes'>
+  readonly store: Pick<LogStore, 'claim' | 'release' | 'head' | 'since' | 'append' | 'hashes'>
+  /** Names this process in the lease. */
+  readonly holder: string
   readonly clock: Clock
   readonly log: Log
   /** Takes each new head, the first one of a start included. */
@@ -40,6 +48,8 @@ export class LogSequencer {
   private last: TreeHead | undefined
   private isRolledBack = false
   private isStopped = false
+  /** Of the monotonic clock; 0 without a lease. */
+  private leasedUntilMs = 0
   private timer: { readonly stop: () => void } | undefined
   private working: Promise<void> = Promise.resolve()
 
@@ -54,11 +64,13 @@ export class LogSequencer {
     })
   }
 
-  /** Waits for the batch under way. */
+  /** Waits for the batch under way, and releases the lease. */
   async stop(): Promise<void> {
+    const { store, holder } = this.dependencies
     this.isStopped = true
     this.timer?.stop()
     await this.working
+    if (this.leasedUntilMs > 0) await store.release(holder).catch(() => undefined)
   }
 
   measures(): SequencerMeasures {
@@ -67,6 +79,10 @@ export class LogSequencer {
 
   private async attempt(): Promise<void> {
     try {
+      if (!(await this.holdsLease())) {
+        this.head = undefined
+        return
+      }
       while (!this.isStopped && (await this.addBatch()));
     } catch (error) {
       // The effect of an append is unknown.
@@ -74,6 +90,16 @@ export class LogSequencer {
       if (!(error instanceof LogStoreUnavailable)) throw error
       this.dependencies.log.warn('log_not_extended', { reason: error.message })
     }
+  }
+
+  /** Renews a lease of which less than two thirds are left. */
+  private async holdsLease(): Promise<boolean> {
+    const { store, clock, holder } = this.dependencies
+    const askedAtMs = clock.monotonic()
+    if (this.leasedUntilMs - askedAtMs > (2 / 3) * LOG_LEASE_MS) return true
+    const isHeld = await store.claim(holder)
+    this.leasedUntilMs = isHeld ? askedAtMs + LOG_LEASE_MS : 0
+    return isHeld
   }
 
   /** Whether more entries may wait. */

@@ -7,11 +7,18 @@
  *       follow. A commit is whole or absent.
  *   G3. `publish` replaces a published head only by one of more entries.
  *   G4. Tiles that an append completed never change. Others only become wider.
+ *   G5. One holder at a time has the lease, by the store's clock. It spares others the work; G1 holds without it.
  * Every failure is a `LogStoreUnavailable`; after a failed write its effect is unknown.
  */
 import type { Tile, TreeEdge } from '../log/tree.ts'
 
+export const LOG_LEASE_MS = 3_000
+
 export interface LogStore {
+  /** Takes or prolongs the lease for `LOG_LEASE_MS`. False: another holder has it. */
+  readonly claim: (holder: string) => Promise<boolean>
+  /** Ends the holder's lease. */
+  readonly release: (holder: string) => Promise<void>
   readonly head: () => Promise<StoredLogHead>
   /** In the order of the log, which tells nothing. At most some ten thousand, or one commit. */
   readonly since: (position: LogPosition) => Promise<CommittedEntries>

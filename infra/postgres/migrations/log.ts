@@ -8,6 +8,13 @@ CREATE TABLE log_head (
   position text NOT NULL
 ) WITH (fillfactor = 50);
 
+-- The process that extends the log.
+CREATE TABLE log_lease (
+  until timestamptz NOT NULL,
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  holder text NOT NULL
+) WITH (fillfactor = 50);
+
 -- Entries from first on, sorted by their bytes. They were committed below until_xid, and not below that of the batch before.
 CREATE TABLE log_batches (
   first bigint PRIMARY KEY,

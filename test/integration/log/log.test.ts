@@ -48,7 +48,13 @@ function chainRows(): Promise<ChainRow[]> {
 async function sequenced(): Promise<readonly TreeHead[]> {
   const heads: TreeHead[] = []
   const clock = createManualClock(0)
-  const sequencer = new LogSequencer({ store, clock, log: NO_LOG, onHead: (head) => void heads.push(head) })
+  const sequencer = new LogSequencer({
+    store,
+    holder: 'test',
+    clock,
+    log: NO_LOG,
+    onHead: (head) => void heads.push(head),
+  })
   sequencer.start()
   const [row] = await ledger.sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM chain_entries`
   await until(async () => {
