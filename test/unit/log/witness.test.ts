@@ -5,34 +5,10 @@ import { noteText, parseNote, verifySignatures } from '../../../api/client/log/s
 import { createNoteSigner, type NoteSigner, signedHead } from '../../../infra/log/log-signer.ts'
 import { Witness, type WitnessedHead } from '../../../infra/log/witness.ts'
 import { parseWitnessRequest, witnessRequestText } from '../../../infra/log/witness-request.ts'
-import { EMPTY_TREE, grow, HASH_BYTES, leafHash, rootOf, type TreeEdge } from '../../../runtime/log/tree.ts'
-import { TreeProofs } from '../../../runtime/log/tree-proofs.ts'
+import { rootOf } from '../../../runtime/log/tree.ts'
+import { AnyTree } from '../../support/log/any-tree.ts'
 
 const NOW_MS = 1_900_000_000_500
-
-/** A log's tree with all its tiles. */
-class AnyTree {
-  edge: TreeEdge = EMPTY_TREE
-  private readonly tiles = new Map<string, Buffer>()
-
-  constructor(...leaves: readonly string[]) {
-    this.add(...leaves)
-  }
-
-  add(...leaves: readonly string[]): this {
-    const { edge, tiles } = grow(this.edge, Buffer.concat(leaves.map((leaf) => leafHash(Buffer.from(leaf)))))
-    this.edge = edge
-    for (const { level, number, hashes } of tiles) this.tiles.set(`${level} ${number}`, hashes)
-    return this
-  }
-
-  async proof(from: number) {
-    const read = (level: number, number: number, width: number) =>
-      Promise.resolve((this.tiles.get(`${level} ${number}`) ?? Buffer.alloc(0)).subarray(0, width * HASH_BYTES))
-    const hashes = await new TreeProofs(read, this.edge.size).consistency(from)
-    return hashes.map((hash) => new Uint8Array(hash))
-  }
-}
 
 async function aWitness() {
   const log = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 1))

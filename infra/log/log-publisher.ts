@@ -1,0 +1,201 @@
+/**
+ * Signs heads of the log, has them signed by witnesses, and publishes those that meet the quorum.
+ *   P1. A head is published with the signatures that the policy demands, or not at all: readers keep the last one that has
+ *       them.
+ *   P2. Each witness gets the proof from the size that it saw last. A witness that saw more than the log has, or finds that
+ *       a head does not continue what it saw, is reported: the log has lost entries, or has other ones.
+ *   P3. One head is on its way at a time, the newest. Its witnesses are asked at the same time.
+ */
+import { meetsQuorum, type PolicyKey, type TrustPolicy } from '../../api/client/log/trust-policy.ts'
+import { parseCount } from '../../api/client/log/checkpoint.ts'
+import {
+  type NoteSignature,
+  noteText,
+  parseNote,
+  type SignedNote,
+  verifySignatures,
+} from '../../api/client/log/signed-note.ts'
+import type { TreeHead } from '../../runtime/log/sequencer.ts'
+import { TreeProofs } from '../../runtime/log/tree-proofs.ts'
+import { type Clock, delay } from '../../runtime/ports/clock.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import { type LogStore, LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
+import { type NoteSigner, signedHead } from './log-signer.ts'
+import { witnessRequestText } from './witness-request.ts'
+
+/** The reply of a witness. Rejects if there is none. */
+export type AskWitness = (url: string, body: string) => Promise<WitnessReply>
+
+export interface WitnessReply {
+  readonly status: number
+  readonly body: string
+}
+
+export interface PublisherDependencies {
+  readonly store: Pick<LogStore, 'hashes' | 'published' | 'publish'>
+  readonly signer: NoteSigner
+  /** Undefined: no witness is asked. */
+  readonly policy: TrustPolicy | undefined
+  readonly ask: AskWitness
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface PublisherMeasures {
+  readonly publishedSize: number
+  /** Milliseconds since the last time that everything in the log was published. */
+  readonly ageMs: number
+}
+
+const RETRY_MS = 1_000
+const OK = 200
+const CONFLICT = 409
+const UNPROCESSABLE = 422
+
+export class LogPublisher {
+  private readonly dependencies: PublisherDependencies
+  /** The size that each witness saw last, by its name in the policy. */
+  private readonly seen = new Map<string, number>()
+  private newest: TreeHead | undefined
+  private publishedSize = 0
+  private wholeAtMs: number
+  private running: Promise<void> | undefined
+  private isStopped = false
+  private isUnwitnessed = false
+
+  constructor(dependencies: PublisherDependencies) {
+    this.dependencies = dependencies
+    this.wholeAtMs = dependencies.clock.monotonic()
+  }
+
+  /** Publishes this head, or a later one. */
+  take(head: TreeHead): void {
+    this.newest = head
+    this.running ??= this.run().finally(() => {
+      this.running = undefined
+      // One that came in the moment of its end.
+      if (this.isBehind()) this.take(this.newest ?? head)
+    })
+  }
+
+  private isBehind(): boolean {
+    return !this.isStopped && (this.newest?.size ?? 0) > this.publishedSize
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true
+    await this.running
+  }
+
+  measures(): PublisherMeasures {
+    const isWhole = this.publishedSize >= (this.newest?.size ?? 0)
+    const ageMs = isWhole ? 0 : this.dependencies.clock.monotonic() - this.wholeAtMs
+    return { publishedSize: this.publishedSize, ageMs }
+  }
+
+  private async run(): Promise<void> {
+    const { clock, log } = this.dependencies
+    while (this.isBehind() && this.newest !== undefined) {
+      const head = this.newest
+      try {
+        if (await this.publish(head)) {
+          this.publishedSize = Math.max(this.publishedSize, head.size)
+          if (this.newest.size <= this.publishedSize) this.wholeAtMs = clock.monotonic()
+          continue
+        }
+      } catch (error) {
+        if (!(error instanceof LogStoreUnavailable)) throw error
+        log.warn('log_not_published', { reason: error.message })
+      }
+      await delay(clock, RETRY_MS)
+    }
+  }
+
+  /** False: too few witnesses signed. */
+  private async publish(head: TreeHead): Promise<boolean> {
+    const { store, signer, policy, log } = this.dependencies
+    const note = signedHead(signer, { size: head.size, root: new Uint8Array(head.root) })
+    if (policy === undefined) {
+      await store.publish({ size: head.size, note: noteText(note) })
+      return true
+    }
+    const cosigned = await Promise.all(
+      [...policy.witnesses].map(
+        async ([name, witness]) => [name, await this.cosign(name, witness, note, head)] as const,
+      ),
+    )
+    const signed = cosigned.filter((one): one is readonly [string, NoteSignature] => one[1] !== undefined)
+    if (!meetsQuorum(policy, new Set(signed.map(([name]) => name)))) {
+      if (!this.isUnwitnessed) log.error('log_not_witnessed', { size: head.size, signed: signed.length })
+      this.isUnwitnessed = true
+      return false
+    }
+    if (this.isUnwitnessed) log.info('log_witnessed', { size: head.size })
+    this.isUnwitnessed = false
+    const signatures = [...note.signatures, ...signed.map(([, signature]) => signature)]
+    await store.publish({ size: head.size, note: noteText({ ...note, signatures }) })
+    return true
+  }
+
+  /** Undefined: the witness did not sign; the reason is in the log of the process. */
+  private async cosign(
+    name: string,
+    witness: PolicyKey,
+    note: SignedNote,
+    head: TreeHead,
+  ): Promise<NoteSignature | undefined> {
+    const { log } = this.dependencies
+    if (witness.url === undefined) return undefined
+    const first = await this.asked(name, witness.url, note, head)
+    const size = first?.status === CONFLICT ? parseCount(first.body.replace(/\n$/, '')) : undefined
+    if (size !== undefined) this.seen.set(name, size)
+    if (size !== undefined && size > head.size) {
+      log.error('log_behind_witness', { witness: name, known: size, found: head.size })
+      return undefined
+    }
+    const reply = size === undefined ? first : await this.asked(name, witness.url, note, head)
+    if (reply?.status === UNPROCESSABLE) {
+      log.error('log_inconsistent', { witness: name, known: this.seen.get(name) ?? 0, found: head.size })
+    }
+    if (reply?.status !== OK) return undefined
+    const signature = await signatureIn(reply.body, note, witness)
+    if (signature === undefined) log.warn('witness_signature_invalid', { witness: name })
+    else this.seen.set(name, head.size)
+    return signature
+  }
+
+  private async asked(name: string, url: string, checkpoint: SignedNote, head: TreeHead) {
+    const { ask, log } = this.dependencies
+    const oldSize = Math.min(this.seen.get(name) ?? 0, head.size)
+    const proof = await this.consistency(oldSize, head.size)
+    const body = witnessRequestText({ oldSize, proof, checkpoint })
+    try {
+      return await ask(`${url.replace(/\/$/, '')}/add-checkpoint`, body)
+    } catch (error) {
+      log.warn('witness_silent', { witness: name, reason: error instanceof Error ? error.name : 'unknown' })
+      return undefined
+    }
+  }
+
+  private async consistency(oldSize: number, size: number) {
+    const { store } = this.dependencies
+    const proofs = new TreeProofs(async (...tile) => {
+      const hashes = await store.hashes(...tile)
+      if (hashes === undefined) throw new LogStoreUnavailable('the log has no such tile')
+      return hashes
+    }, size)
+    return (await proofs.consistency(oldSize)).map((hash) => new Uint8Array(hash))
+  }
+}
+
+async function signatureIn(
+  lines: string,
+  { text }: SignedNote,
+  { key }: PolicyKey,
+): Promise<NoteSignature | undefined> {
+  const note = parseNote(`${text}\n${lines}`)
+  const own = note?.signatures.find(({ name, keyId }) => name === key.name && keyId === key.id)
+  if (own === undefined) return undefined
+  const verified = await verifySignatures({ text, signatures: [own] }, [key])
+  return verified === undefined ? undefined : own
+}

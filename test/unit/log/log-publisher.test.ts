@@ -1,0 +1,142 @@
+/** Heads are published with the signatures of a quorum of witnesses, which are asked as C2SP says. */
+import { expect, test } from 'vitest'
+import { parseNote, verifierKeyText } from '../../../api/client/log/signed-note.ts'
+import { parsePolicy, trustedHead } from '../../../api/client/log/trust-policy.ts'
+import { LogPublisher, type WitnessReply } from '../../../infra/log/log-publisher.ts'
+import { createNoteSigner } from '../../../infra/log/log-signer.ts'
+import { Witness, type WitnessedHead } from '../../../infra/log/witness.ts'
+import { parseWitnessRequest } from '../../../infra/log/witness-request.ts'
+import type { PublishedLogHead } from '../../../runtime/ports/log-store.ts'
+import { AnyTree } from '../../support/log/any-tree.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+
+const NOW_MS = 1_900_000_000_000
+
+/** A log with three witnesses, of which two suffice. `tree`: of the log, unless a publisher is given another one. */
+async function aLog(tree: AnyTree) {
+  const log = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 1))
+  const names = ['w1', 'w2', 'w3']
+  const witnesses = await Promise.all(
+    names.map(async (name, index) => {
+      const signer = await createNoteSigner(`witness.example/${name}`, 'witness', Buffer.alloc(32, 10 + index))
+      const heads = new Map<string, WitnessedHead>()
+      const store = {
+        head: (origin: string) => Promise.resolve(heads.get(origin)),
+        save: (head: WitnessedHead) => Promise.resolve(void heads.set(head.origin, head)),
+      }
+      return { name, signer, heads, witness: new Witness({ signer, logs: [log.key], nowMs: () => NOW_MS, store }) }
+    }),
+  )
+  const lines = witnesses.map(({ name, signer }) => `witness ${name} ${verifierKeyText(signer.key)} http://${name}/`)
+  const policy = await parsePolicy(
+    [`log ${verifierKeyText(log.key)}`, ...lines, `group two 2 ${names.join(' ')}`, 'quorum two'].join('\n'),
+  )
+  const dead = new Set<string>()
+  const asked: string[] = []
+  const ask = async (url: string, body: string): Promise<WitnessReply> => {
+    const { host } = new URL(url)
+    asked.push(`${host} ${body.split('\n')[0]}`)
+    const found = witnesses.find(({ name }) => name === host)
+    const request = parseWitnessRequest(body)
+    if (found === undefined || request === undefined || dead.has(host)) throw new TypeError('no answer')
+    const answer = await found.witness.add(request)
+    if (answer.kind === 'signed') return { status: 200, body: answer.line }
+    if (answer.kind === 'conflict') return { status: 409, body: `${answer.size}\n` }
+    return { status: answer.kind === 'inconsistent' ? 422 : 403, body: answer.problem }
+  }
+  const published: PublishedLogHead[] = []
+  const events: string[] = []
+  const note = (event: string) => void events.push(event)
+  const clock = createManualClock(0)
+  const startPublisher = (of = tree) =>
+    new LogPublisher({
+      signer: log,
+      policy,
+      ask,
+      clock,
+      log: { info: note, warn: note, error: note },
+      store: {
+        hashes: of.hashes,
+        published: () => Promise.resolve(published.at(-1)),
+        publish: (head) => {
+          published.push(head)
+          return Promise.resolve(true)
+        },
+      },
+    })
+  const witnessesOf = async (head: PublishedLogHead | undefined) => {
+    const parsed = parseNote(head?.note ?? '')
+    const trusted = parsed && (await trustedHead(parsed, policy))
+    return typeof trusted === 'object' ? [trusted.size, ...trusted.witnesses] : trusted
+  }
+  return { startPublisher, published, events, asked, dead, clock, witnessesOf, witnesses, log }
+}
+
+test('P1: a head has the signatures of all witnesses that answer, and waits for a quorum', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, events, dead, clock, witnessesOf } = await aLog(tree)
+  const publisher = startPublisher()
+  publisher.take(tree.head())
+  await expect.poll(() => witnessesOf(published.at(-1))).toEqual([3, 'w1', 'w2', 'w3'])
+  dead.add('w1')
+  publisher.take(tree.add('d').head())
+  await expect.poll(() => witnessesOf(published.at(-1))).toEqual([4, 'w2', 'w3'])
+  dead.add('w2')
+  publisher.take(tree.add('e').head())
+  await expect.poll(() => events).toContain('log_not_witnessed')
+  publisher.take(tree.add('f').head())
+  await clock.pass(5_000)
+  expect(published.length).toBe(2)
+  expect(publisher.measures()).toEqual({ publishedSize: 4, ageMs: 5_000 })
+  dead.clear()
+  await expect
+    .poll(async () => {
+      await clock.pass(1_000)
+      return witnessesOf(published.at(-1))
+    })
+    .toEqual([6, 'w1', 'w2', 'w3'])
+  expect(events).toContain('log_witnessed')
+  expect(publisher.measures()).toEqual({ publishedSize: 6, ageMs: 0 })
+  await publisher.stop()
+})
+
+test('P2: each witness is asked from the size that it saw last, of which it is asked after a start', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, asked, witnessesOf } = await aLog(tree)
+  const first = startPublisher()
+  first.take(tree.head())
+  await expect.poll(() => published.length).toBe(1)
+  first.take(tree.add('d', 'e').head())
+  await expect.poll(() => published.length).toBe(2)
+  expect(asked.filter((line) => line.startsWith('w2'))).toEqual(['w2 old 0', 'w2 old 3'])
+  await first.stop()
+  const second = startPublisher()
+  second.take(tree.add('f').head())
+  await expect.poll(() => witnessesOf(published.at(-1))).toEqual([6, 'w1', 'w2', 'w3'])
+  expect(asked.filter((line) => line.startsWith('w2')).slice(2)).toEqual(['w2 old 0', 'w2 old 5'])
+  await second.stop()
+})
+
+test('P2: a log that went back, and one with another history, are reported and not published', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, events, clock } = await aLog(tree)
+  const first = startPublisher()
+  first.take(tree.head())
+  await expect.poll(() => published.length).toBe(1)
+  await first.stop()
+  for (const [other, event] of [
+    [new AnyTree('a', 'b'), 'log_behind_witness'],
+    [new AnyTree('a', 'b', 'X'), 'log_inconsistent'],
+    [new AnyTree('a', 'b', 'X', 'd'), 'log_inconsistent'],
+  ] as const) {
+    events.length = 0
+    const publisher = startPublisher(other)
+    publisher.take(other.head())
+    await expect.poll(() => events).toContain('log_not_witnessed')
+    expect(events.filter((name) => name === event)).toEqual([event, event, event])
+    const stopped = publisher.stop()
+    await clock.pass(1_000)
+    await stopped
+  }
+  expect(published.length).toBe(1)
+})
