@@ -22,6 +22,13 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   importId: { description: 'The import: a UUID in either case.', schema: text },
   webhookId: { description: 'The webhook.', schema: text },
   shardId: { description: 'The number of the shard.', schema: text },
+  sequence: { description: 'The place of the entry in its chain, from 0 on.', schema: text },
+  level: { description: 'The level of the tile, or `entries`.', schema: text },
+  tile: {
+    description:
+      'The number of the tile, such as `x001/x234/067`, and the width of an incomplete one, such as `.p/17`.',
+    schema: text,
+  },
   guide: { description: 'The name of the guide.', schema: text },
   version: { description: 'The version of the files, as the page names it.', schema: text },
   file: { description: 'The name of the file.', schema: text },

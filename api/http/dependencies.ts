@@ -7,6 +7,7 @@ import type { IdempotencyStore } from '../../runtime/ports/idempotency-store.ts'
 import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { LedgerExports } from '../../runtime/ports/ledger-exports.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
+import type { LedgerLog } from '../../runtime/ports/ledger-log.ts'
 import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -32,6 +33,7 @@ export interface EdgeDependencies {
   readonly webhookSender: WebhookSender
   readonly assertions: AssertionSource
   readonly events: LedgerEvents
+  readonly ledgerLog: LedgerLog
   readonly exports: LedgerExports
   readonly imports: LedgerImports
   readonly schemas: SchemaValidator

@@ -11,8 +11,8 @@ import type { Operation, Parameter } from '../endpoint/operation.ts'
 import type { Tag } from '../endpoint/route.ts'
 import { PATH_PARAMETERS } from '../endpoint/parameters.ts'
 
-/** `:name` in the path of a route. */
-const PATH_VALUE = /:(\w+)/g
+/** `:name` in the path of a route, or `:name{pattern}`. */
+const PATH_VALUE = /:(\w+)(?:\{[^}]*\})?/g
 
 export function documentPath({ path }: Operation): string {
   return path.replaceAll(PATH_VALUE, '{$1}')

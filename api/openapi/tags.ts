@@ -39,6 +39,8 @@ import { getNftInstance } from '../routes/nfts/get-nft-instance.ts'
 import { listNftClasses } from '../routes/nfts/list-nft-classes.ts'
 import { listNftHistory } from '../routes/nfts/list-nft-history.ts'
 import { listNftInstances } from '../routes/nfts/list-nft-instances.ts'
+import { getLogHead, getLogKey, getLogTile } from '../routes/log/get-log.ts'
+import { getLogProof } from '../routes/log/get-log-proof.ts'
 import { mintNft } from '../routes/nfts/mint-nft.ts'
 import { createExport } from '../routes/portability/create-export.ts'
 import { createImport } from '../routes/portability/create-import.ts'
@@ -176,6 +178,12 @@ export const TAGS: readonly Tag[] = [
     name: 'Assertions',
     description: 'Statements about the whole ledger, which the service signs and anyone can verify.',
     endpoints: [proveLiabilities, proveProvenance, proveCompliance, verifyAssertion, getLiabilityProof],
+  },
+  {
+    name: 'Log',
+    description:
+      'One Merkle tree over the entries of all chains, for witnesses and monitors; it tells nothing of accounts.',
+    endpoints: [getLogHead, getLogKey, getLogTile, getLogProof],
   },
   {
     name: 'Exports',

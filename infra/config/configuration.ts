@@ -108,6 +108,10 @@ function configurationOf(variables: Variables, cwd: string) {
     trustedProxies: variables.LEDGER_TRUSTED_PROXIES ?? [],
     /** Addresses that webhooks may be sent to in production, besides public ones. */
     webhookAllow: variables.LEDGER_WEBHOOK_ALLOW ?? [],
+    /** Name of the log of the ledger; undefined: of its ID. */
+    logOrigin: variables.LEDGER_LOG_ORIGIN,
+    /** File with the witnesses of the log; undefined: none is asked. */
+    witnesses: fileOf(variables.LEDGER_WITNESSES, cwd),
     logLevel: variables.LEDGER_LOG_LEVEL,
   } as const
 }

@@ -34,6 +34,8 @@ const natsUrls = v.pipe(
   v.transform((text) => text.split(',').map((one) => one.trim())),
 )
 
+const MAX_ORIGIN = 255
+
 /** In the form of the header Origin. */
 const origins = v.pipe(
   v.string(),
@@ -52,6 +54,15 @@ const pages = readBy((text): Result<readonly ScriptedPage[], string> => {
   const known = SCRIPTED_PAGES.filter((page) => names.includes(page))
   return known.length === names.length ? ok(known) : refuse(PAGES_RULE)
 })
+
+/** The name of a key of C2SP. */
+const logOrigin = v.pipe(
+  v.string(),
+  v.check(
+    (text) => text.length <= MAX_ORIGIN && !/[\s+]/u.test(text),
+    'a name such as ledger.example.com/log, without spaces and plus signs',
+  ),
+)
 
 const MASTER_KEY = '32 bytes in base64url (openssl rand -base64 32 makes some)'
 
@@ -96,6 +107,8 @@ export const variablesSchema = v.object({
   LEDGER_TRUSTED_PROXIES: v.optional(addressRanges),
   LEDGER_WEBHOOK_ALLOW: v.optional(addressRanges),
   LEDGER_CORS_ORIGINS: v.optional(origins),
+  LEDGER_LOG_ORIGIN: v.optional(logOrigin),
+  LEDGER_WITNESSES: v.optional(pathOfFile),
   LEDGER_PAGES: v.optional(pages, SCRIPTED_PAGES.join(',')),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
 })

@@ -18,6 +18,8 @@ export type DerivedUse =
   | 'checkpoint-chains'
   | 'checkpoint-sums'
   | 'export-key-salts'
+  | 'log-entries'
+  | 'log-heads'
 
 /** Derives 32 bytes by HKDF-SHA-256 (RFC 5869). */
 export type DeriveKey = (use: DerivedUse) => Buffer

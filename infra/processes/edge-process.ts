@@ -53,6 +53,7 @@ import { anyShardServed } from '../postgres/store/ownership.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
+import { openLog } from './edge-log.ts'
 import { openWebhooks, type Webhooks } from './edge-webhooks.ts'
 import { type HttpServer, listen } from './http-server.ts'
 import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
@@ -172,6 +173,7 @@ async function createApp(
   const access = openAccess(context, secrets)
   const holder = `${configuration.nodeId ?? 'edge'} ${random.hex(8)}`
   const { stopDeliveries, ...webhooks } = openWebhooks({ ...context, ledgerId, holder, vault, access, watching })
+  const ledgerLog = await openLog({ ...context, ledgerId, holder, vault, shardOf, derive })
   const shardHealth = service.keep('shard health', createShardHealth({ url }))
   const attestations = service.keep('attestations', createAttestationStore({ url, homeOf, vault }))
   const onCleanUpFailed = (): void => log.warn('clean_up_failed')
@@ -194,6 +196,7 @@ async function createApp(
     gateway,
     reads,
     events,
+    ledgerLog,
     shardHealth,
     attestations,
     idempotency,

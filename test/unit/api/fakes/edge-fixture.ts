@@ -36,6 +36,7 @@ import { createMemoryShardHealth, createMemoryShardState } from '../../../suppor
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeAssertions } from './fake-assertions.ts'
 import { createFakeEvents } from './fake-events.ts'
+import { createFakeLog } from './fake-log.ts'
 import { createFakeImports } from './fake-imports.ts'
 import { createFakeAttestations } from './fake-attestations.ts'
 import { createFakeWebhooks } from './fake-webhooks.ts'
@@ -195,6 +196,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     events,
     shardHealth: createMemoryShardHealth(shards),
     attestations,
+    ledgerLog: createFakeLog(),
     webhooks: webhooks.store,
     webhookSender: webhooks.sender,
     idempotency: createMemoryIdempotencyStore(clock).store,

@@ -1,0 +1,91 @@
+/** The log as edges serve it. Only what is below the published head is shown: witnesses vouch for it. */
+import { logProofText } from '../../api/client/log/log-proof.ts'
+import { parseNote, verifierKeyText } from '../../api/client/log/signed-note.ts'
+import type { TileAddress } from '../../runtime/log/tile-paths.ts'
+import { TILE_WIDTH, widthOf } from '../../runtime/log/tree.ts'
+import { TreeProofs } from '../../runtime/log/tree-proofs.ts'
+import type { LedgerLog, LedgerLogProof } from '../../runtime/ports/ledger-log.ts'
+import { type LogStore, LogStoreUnavailable, type PublishedLogHead } from '../../runtime/ports/log-store.ts'
+import { createQueryPool } from '../postgres/connection/query-pool.ts'
+import { fetchKeysOfAccounts } from '../postgres/rows/erased-accounts.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { placeOfEntry } from './entry-place.ts'
+import { accountLogKey, entrySalt, logEntry } from './log-entry.ts'
+import type { NoteSigner } from './log-signer.ts'
+import { bundleOf } from './entry-bundle.ts'
+
+export interface PostgresLedgerLog extends LedgerLog {
+  readonly close: () => Promise<void>
+}
+
+export interface LedgerLogOptions {
+  readonly url: string
+  readonly store: Pick<LogStore, 'published' | 'hashes' | 'entries'>
+  readonly logKey: Buffer
+  readonly key: NoteSigner['key']
+  readonly vault: RowVault
+  readonly shardOf: (accountId: string) => number
+  readonly poolSize?: number
+}
+
+export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
+  const { url, store, key, poolSize = 2 } = options
+  const pool = createQueryPool({
+    url,
+    name: 'ledger log proofs',
+    readsOnly: true,
+    size: poolSize,
+    unavailable: (message, cause) => new LogStoreUnavailable(message, cause),
+  })
+
+  async function tile({ level, number, width }: TileAddress): Promise<Uint8Array | undefined> {
+    const published = await store.published()
+    const height = level === 'entries' ? 0 : level
+    if (number * TILE_WIDTH + width > widthOf(height, published?.size ?? 0)) return undefined
+    if (level !== 'entries') return store.hashes(level, number, width)
+    const entries = await store.entries(number, width)
+    return entries && bundleOf(entries)
+  }
+
+  async function proof(accountId: string, sequence: number): Promise<LedgerLogProof | undefined> {
+    const { vault, shardOf, logKey } = options
+    const ref = vault.accountRef(accountId)
+    const found = await pool.run(async (sql) => {
+      if ((await fetchKeysOfAccounts(sql, [ref], vault)).has(ref)) return undefined
+      const [row] = await sql<{ audit_hash: Buffer; xid: string }[]>`
+        SELECT audit_hash, commit_xid::text AS xid FROM chain_entries
+         WHERE shard_id = ${shardOf(accountId)} AND account_id = ${ref} AND sequence = ${sequence}`
+      if (row === undefined) return undefined
+      const salt = entrySalt(accountLogKey(logKey, ref), sequence)
+      return { salt, place: await placeOfEntry(sql, store, { entry: logEntry(salt, row.audit_hash), xid: row.xid }) }
+    })
+    if (found === undefined) return undefined
+    const published = await store.published()
+    if (found.place === undefined || published === undefined || found.place >= published.size)
+      return { kind: 'pending' }
+    return { kind: 'proved', text: await proofText({ salt: found.salt, place: found.place }, published) }
+  }
+
+  async function proofText(
+    { salt, place }: { readonly salt: Buffer; readonly place: number },
+    { size, note }: PublishedLogHead,
+  ): Promise<string> {
+    const checkpoint = parseNote(note)
+    if (checkpoint === undefined) throw new Error('the published head of the log is malformed')
+    const proofs = new TreeProofs(async (...address) => {
+      const hashes = await store.hashes(...address)
+      if (hashes === undefined) throw new LogStoreUnavailable('the log has no such tile')
+      return hashes
+    }, size)
+    const hashes = (await proofs.inclusion(place)).map((hash) => new Uint8Array(hash))
+    return logProofText({ salt: new Uint8Array(salt), index: place, hashes, checkpoint })
+  }
+
+  return {
+    verifierKey: verifierKeyText(key),
+    checkpoint: async () => (await store.published())?.note,
+    tile,
+    proof,
+    close: pool.close,
+  }
+}
