@@ -88,6 +88,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
     'write a signed checkpoint of all accounts to a file',
     async () => (await import('../cli/checkpoint/checkpoint.ts')).checkpointCommand,
   ],
+  ['witness', 'sign the heads of a log', async () => (await import('../cli/log/witness.ts')).witnessCommand],
   [
     'completion',
     'print a completion script for a shell',

@@ -1,0 +1,85 @@
+/**
+ * The one file of a witness: its name, its key, the logs that it watches and the last head of each that it signed.
+ *   F1. It is replaced as a whole, and stored before a signature is sent.
+ *   F2. A file that cannot be read is never written anew: a witness that forgot what it signed would sign another history.
+ */
+import { randomBytes } from 'node:crypto'
+import * as v from 'valibot'
+import { parseCheckpoint } from '../../api/client/log/checkpoint.ts'
+import { parseNote } from '../../api/client/log/signed-note.ts'
+import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
+import type { WitnessedHead, WitnessStore } from './witness.ts'
+
+/** The message says why the file cannot be used. */
+export class WitnessFileUnusable extends Error {
+  override readonly name = 'WitnessFileUnusable'
+}
+
+const SEED_BYTES = 32
+const FORMAT = 1
+
+const schema = v.strictObject({
+  format: v.literal(FORMAT),
+  name: v.pipe(v.string(), v.nonEmpty()),
+  /** Secret, in base64. */
+  seed: v.pipe(
+    v.string(),
+    v.check((text) => Buffer.from(text, 'base64').length === SEED_BYTES),
+  ),
+  /** Signed notes by the origins of their logs. */
+  heads: v.record(v.string(), v.string()),
+})
+type Content = v.InferOutput<typeof schema>
+
+export interface WitnessFile extends WitnessStore {
+  readonly name: string
+  /** 32 bytes. */
+  readonly seed: Buffer
+}
+
+/** `name`: of a new witness, or undefined for one that exists. Throws WitnessFileUnusable (F2). */
+export function openWitnessFile(path: string, name: string | undefined): WitnessFile {
+  const found = readContent(path)
+  if (found === undefined && name === undefined) throw new WitnessFileUnusable(`there is no witness in ${path}`)
+  if (found !== undefined && name !== undefined && found.name !== name) {
+    throw new WitnessFileUnusable(`the witness in ${path} is ${found.name}`)
+  }
+  let content: Content = found ?? newContent(path, name ?? '')
+  return {
+    name: content.name,
+    seed: Buffer.from(content.seed, 'base64'),
+    head: (origin) => Promise.resolve(headIn(content, origin)),
+    save: async (head) => {
+      const changed = { ...content, heads: { ...content.heads, [head.origin]: head.note } }
+      replacePrivateFile(path, `${JSON.stringify(changed)}\n`)
+      content = changed
+      return Promise.resolve()
+    },
+  }
+}
+
+function newContent(path: string, name: string): Content {
+  const content: Content = { format: FORMAT, name, seed: randomBytes(SEED_BYTES).toString('base64'), heads: {} }
+  replacePrivateFile(path, `${JSON.stringify(content)}\n`)
+  return content
+}
+
+function readContent(path: string): Content | undefined {
+  const text = readPrivateFile(path)
+  if (text === undefined) return undefined
+  try {
+    const content = v.parse(schema, JSON.parse(text))
+    for (const origin of Object.keys(content.heads)) headIn(content, origin)
+    return content
+  } catch (error) {
+    throw new WitnessFileUnusable(`${path} is not the file of a witness, or is damaged`, { cause: error })
+  }
+}
+
+function headIn({ heads }: Content, origin: string): WitnessedHead | undefined {
+  if (!Object.hasOwn(heads, origin)) return undefined
+  const note = heads[origin] ?? ''
+  const head = parseCheckpoint(parseNote(note)?.text ?? '')
+  if (head?.origin !== origin) throw new RangeError('a head of the file is malformed')
+  return { ...head, note }
+}
