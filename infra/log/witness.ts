@@ -17,7 +17,7 @@ import {
 import type { NoteSigner } from './log-signer.ts'
 import type { WitnessRequest } from './witness-request.ts'
 
-/** What a witness remembers of a log. */
+/** A witness remembers this of a log. */
 export interface WitnessedHead extends LogHead {
   /** With the signatures of the log and of the witness. */
   readonly note: string

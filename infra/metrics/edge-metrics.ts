@@ -2,6 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { REFUSAL_CODES } from '../../actors/refusal.ts'
 import type { EventMetrics, GatewayMetrics, HttpMetrics, WebhookMetrics } from '../../runtime/ports/metrics.ts'
+import type { SequencerMeasures } from '../../runtime/log/sequencer.ts'
 import type { WebhookMeasures } from '../../runtime/webhooks/webhook-deliverer.ts'
 import { MS_PER_SECOND, registerGauges } from './registry.ts'
 
@@ -124,6 +125,36 @@ export function registerWebhookGauges(registry: Registry, measure: () => Webhook
       name: 'ledger_webhook_lag_seconds',
       help: 'The largest age of an event that waits for its receiver at this edge.',
       of: ({ lagMs }) => lagMs / MS_PER_SECOND,
+    },
+  ])
+}
+
+export interface LogMeasures extends SequencerMeasures {
+  readonly publishedSize: number
+  readonly ageMs: number
+}
+
+export function registerLogGauges(registry: Registry, measure: () => LogMeasures): void {
+  registerGauges(registry, measure, [
+    {
+      name: 'ledger_log_entries',
+      help: 'Entries of the log, as far as this edge added them.',
+      of: ({ size }) => size,
+    },
+    {
+      name: 'ledger_log_published_entries',
+      help: 'Entries of the newest head of the log that this edge published.',
+      of: ({ publishedSize }) => publishedSize,
+    },
+    {
+      name: 'ledger_log_unpublished_age_seconds',
+      help: 'Time since all entries of the log that this edge added were published.',
+      of: ({ ageMs }) => ageMs / MS_PER_SECOND,
+    },
+    {
+      name: 'ledger_log_rolled_back',
+      help: '1 if the database has lost entries of the log, or has other ones.',
+      of: ({ isRolledBack }) => Number(isRolledBack),
     },
   ])
 }

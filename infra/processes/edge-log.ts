@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { LogSequencer } from '../../runtime/log/sequencer.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { registerLogGauges } from '../metrics/edge-metrics.ts'
 import type { DeriveKey } from '../keys/root-secret.ts'
 import { askWitness } from '../log/ask-witness.ts'
 import { createLedgerLog } from '../log/ledger-log-postgres.ts'
@@ -13,6 +14,7 @@ import { createLogStore } from '../log/log-store-postgres.ts'
 import { readWitnesses } from '../log/witness-policy.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import type { ServiceProcess } from './service-process.ts'
+import type { Watching } from './watching.ts'
 
 export interface LogContext {
   readonly configuration: Pick<Configuration, 'logOrigin' | 'witnesses'>
@@ -26,11 +28,12 @@ export interface LogContext {
   readonly service: ServiceProcess
   readonly clock: Clock
   readonly log: Log
+  readonly watching: Watching
 }
 
 /** Starts to extend the log. Throws WitnessesUnusable. */
 export async function openLog(context: LogContext): Promise<LedgerLog> {
-  const { configuration, url, ledgerId, holder, vault, shardOf, derive, service, clock, log } = context
+  const { configuration, url, ledgerId, holder, vault, shardOf, derive, service, clock, log, watching } = context
   const logKey = derive('log-entries')
   const policy = configuration.witnesses === undefined ? undefined : await readWitnesses(configuration.witnesses)
   const origin = configuration.logOrigin ?? `ledger/${ledgerId}`
@@ -38,6 +41,9 @@ export async function openLog(context: LogContext): Promise<LedgerLog> {
   const store = service.keep('log', createLogStore({ url, logKey }))
   const publisher = new LogPublisher({ store, signer, policy, ask: askWitness, clock, log })
   const sequencer = new LogSequencer({ store, holder, clock, log, onHead: (head) => publisher.take(head) })
+  if (watching.registry !== undefined) {
+    registerLogGauges(watching.registry, () => ({ ...sequencer.measures(), ...publisher.measures() }))
+  }
   service.onStop('log publisher', () => publisher.stop())
   service.onStop('log sequencer', () => sequencer.stop())
   sequencer.start()

@@ -168,16 +168,11 @@ async function createApp(
   const checkpointer = new Checkpointer({ url, ledgerId, shardCount, derive, serviceKeys, clock, log })
   service.onStop('checkpoints', () => checkpointer.stop())
   checkpointer.start()
-  const reads = service.keep('reads', createLedgerReads({ url, ledgerId, shardOf, homeOf, vault }))
-  const events = service.keep('events', createLedgerEvents({ url, ledgerId, vault }))
   const access = openAccess(context, secrets)
   const holder = `${configuration.nodeId ?? 'edge'} ${random.hex(8)}`
   const { stopDeliveries, ...webhooks } = openWebhooks({ ...context, ledgerId, holder, vault, access, watching })
-  const ledgerLog = await openLog({ ...context, ledgerId, holder, vault, shardOf, derive })
-  const shardHealth = service.keep('shard health', createShardHealth({ url }))
-  const attestations = service.keep('attestations', createAttestationStore({ url, homeOf, vault }))
-  const onCleanUpFailed = (): void => log.warn('clean_up_failed')
-  const idempotency = service.keep('idempotent requests', createIdempotencyStore({ url, vault, onCleanUpFailed }))
+  const ledgerLog = await openLog({ ...context, ledgerId, holder, vault, shardOf, derive, watching })
+  const stores = openStores(context, ledgerId, secrets, homeOf)
   const schemas = service.keep('schemas', createIsolatedSchemaValidator({ log }))
   const { registry } = watching
   const transport = openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry })
@@ -191,15 +186,15 @@ async function createApp(
     watching,
     warnings,
   })
-  const portability = await openPortability(context, ledgerId, secrets, { serviceKeys, gateway, attestations })
+  const portability = await openPortability(context, ledgerId, secrets, {
+    serviceKeys,
+    gateway,
+    attestations: stores.attestations,
+  })
   const app = createEdge({
     gateway,
-    reads,
-    events,
+    ...stores,
     ledgerLog,
-    shardHealth,
-    attestations,
-    idempotency,
     assertions,
     ...webhooks,
     ...portability,
@@ -383,5 +378,22 @@ function openShards(url: string, service: ServiceProcess): Shards {
       await refuseUnaccepted()
       return pool.run(readNowMs)
     },
+  }
+}
+
+/** The stores that the edge reads without a node. */
+function openStores(
+  { url, log, service }: FollowedContext,
+  ledgerId: string,
+  { shardOf, vault }: EdgeSecrets,
+  homeOf: (address: ActorAddress) => number,
+) {
+  const onCleanUpFailed = (): void => log.warn('clean_up_failed')
+  return {
+    reads: service.keep('reads', createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })),
+    events: service.keep('events', createLedgerEvents({ url, ledgerId, vault })),
+    shardHealth: service.keep('shard health', createShardHealth({ url })),
+    attestations: service.keep('attestations', createAttestationStore({ url, homeOf, vault })),
+    idempotency: service.keep('idempotent requests', createIdempotencyStore({ url, vault, onCleanUpFailed })),
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What the log of the ledger has of an entry of an account's chain. It tells nobody of which account the entry is.
+ * An entry of the log for an entry of an account's chain. It does not show of which account.
  *   E1. Each entry of a chain has a salt of its own. With it, and with the entry's hash, anybody can compute the entry of the
  *       log. Without it, the log's entry is as good as random.
- *   E2. The salts of an account follow from its log key. Who has that key finds each entry of the account by its tag.
+ *   E2. The salts of an account follow from its log key. That key finds each entry of the account, by its tag.
  *
  * Bytes, lengths in parentheses:
  *   salt         HMAC-SHA256(log key of the account (32), sequence (8, the most significant byte first))

@@ -57,6 +57,19 @@ test('addresses of webhooks are ranges, and anything else is refused', () => {
   ])
 })
 
+test('the log has a name and a file of witnesses', () => {
+  expect(read({})).toMatchObject({ logOrigin: undefined, witnesses: undefined })
+  expect(read({ LEDGER_LOG_ORIGIN: 'ledger.example/log', LEDGER_WITNESSES: 'policy' })).toMatchObject({
+    logOrigin: 'ledger.example/log',
+    witnesses: '/somewhere/policy',
+  })
+  for (const name of ['a b', 'a+b', 'a'.repeat(256)]) {
+    expect(problems({ LEDGER_LOG_ORIGIN: name })).toEqual([
+      expect.stringMatching(/^LEDGER_LOG_ORIGIN is .*without spaces/),
+    ])
+  }
+})
+
 test('pages with scripts are a list, and all of them by default', () => {
   expect(read({}).pages).toEqual(['console', 'docs'])
   expect(read({ LEDGER_PAGES: 'docs, console' }).pages).toEqual(['console', 'docs'])

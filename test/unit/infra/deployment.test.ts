@@ -47,7 +47,7 @@ const STOP_TIMEOUT_SECONDS = 20
 const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8')
 const filled = text
   .replaceAll(/\$\{BASE_URL:\?[^}]*\}/g, BASE_URL)
-  .replaceAll(/\$\{(TRUSTED_PROXIES|WEBHOOK_ALLOW|PAGES):-\}/g, '')
+  .replaceAll(/\$\{(TRUSTED_PROXIES|WEBHOOK_ALLOW|PAGES|LOG_ORIGIN|WITNESSES):-\}/g, '')
 const compose = parse(filled, { merge: true, strict: true }) as Compose
 const dockerfile = readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8')
 

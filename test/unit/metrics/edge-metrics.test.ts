@@ -8,6 +8,7 @@ import {
   createGatewayMetrics,
   createHttpMetrics,
   registerGatewayGauges,
+  registerLogGauges,
 } from '../../../infra/metrics/edge-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
 import type { RefusalCode } from '../../../actors/refusal.ts'
@@ -76,4 +77,14 @@ test('listeners of events are counted, and the lag of each event is measured onc
   expect(sampleOf(text, 'ledger_event_lag_seconds_sum')).toBeGreaterThanOrEqual(30)
   for (const end of leave) end()
   expect(sampleOf(await registry.metrics(), 'ledger_event_listeners')).toBe(0)
+})
+
+test('the log is measured at each scrape', async () => {
+  const registry = createRegistry()
+  registerLogGauges(registry, () => ({ size: 9, isRolledBack: true, publishedSize: 7, ageMs: 2_500 }))
+  const text = await registry.metrics()
+  expect(sampleOf(text, 'ledger_log_entries')).toBe(9)
+  expect(sampleOf(text, 'ledger_log_published_entries')).toBe(7)
+  expect(sampleOf(text, 'ledger_log_unpublished_age_seconds')).toBe(2.5)
+  expect(sampleOf(text, 'ledger_log_rolled_back')).toBe(1)
 })

@@ -35,6 +35,7 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'POST /v1/accounts/{}/actor/pause': ADMINS,
   'POST /v1/accounts/{}/actor/resume': ADMINS,
   'GET /v1/accounts/{}/audit-chain': ALL_ROLES,
+  'GET /v1/accounts/{}/audit-chain/{}/proof': ALL_ROLES,
   'GET /v1/accounts/{}/state': ALL_ROLES,
   'GET /v1/accounts/{}/balances': ALL_ROLES,
   'GET /v1/accounts/{}/balances/{}': ALL_ROLES,
@@ -105,6 +106,9 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /console': NO_TOKEN,
   'GET /console/assets/{}/{}': NO_TOKEN,
   'GET /errors': NO_TOKEN,
+  'GET /log/checkpoint': NO_TOKEN,
+  'GET /log/key': NO_TOKEN,
+  'GET /log/tile/{}/{}': NO_TOKEN,
 }
 
 interface MountedRoute {
