@@ -6,6 +6,7 @@ import { EventsUnavailable } from '../../runtime/ports/ledger-events.ts'
 import { ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
 import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
+import { LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'
 import { fieldsOf, type Trail } from '../../runtime/ports/trail.ts'
@@ -20,6 +21,7 @@ const EXPECTED = [
   AssertionUnavailable,
   ShardHealthUnavailable,
   EventsUnavailable,
+  LogStoreUnavailable,
   ExportsUnavailable,
   LedgerImportsUnavailable,
   WebhookStoreUnavailable,

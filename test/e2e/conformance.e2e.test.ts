@@ -56,6 +56,9 @@ const UNSEEN = [
   'deleteWebhook 204',
   'rotateWebhookSecret 409',
   'verifyAssertion 503',
+  'getLogHead 404',
+  'getLogTile 200',
+  'getLogTile 404',
   'createExport 200',
   'getImportKey 503',
   'createImport 200',
@@ -191,6 +194,15 @@ describe('public resources', () => {
     const again = await service().ask({ ...request, headers: { 'if-none-match': headers.etag ?? 'none' } })
     expect([again.status, again.body]).toEqual([304, ''])
   })
+
+  test.for([['getLogHead'], ['getLogKey'], ['getLogProof']] as const)(
+    '%s succeeds as soon as the log has the first entries',
+    async ([id]) => {
+      const request = service().request(service().described.byId(id))
+      await until(`${id} responds`, DEADLINE_MS, async () => (await service().ask(request)).status === 200)
+      expect(service().answered).toContain(`${id} 200`)
+    },
+  )
 
   test('the root redirects a browser to the console', async () => {
     const { status, headers } = await service().ask({ method: 'GET', path: '/', headers: { accept: 'text/html' } })

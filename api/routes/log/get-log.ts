@@ -4,6 +4,7 @@ import { notFound } from '../../http/problem.ts'
 import { textReply } from '../../http/reply.ts'
 import { parseTilePath } from '../../../runtime/log/tile-paths.ts'
 
+const UNAVAILABLE = 'PostgreSQL does not respond.'
 const TEXT = 'text/plain; charset=utf-8'
 const TILE_CACHE = 'public, max-age=31536000, immutable'
 const HEAD_CACHE = 'public, max-age=1'
@@ -17,7 +18,7 @@ export const getLogHead: PublicEndpoint<EdgeContext> = {
     'The number of entries and the root of their Merkle tree, signed by the log and by its witnesses: a checkpoint of C2SP (`tlog-checkpoint`).',
   roles: null,
   answers: [{ status: 200, description: 'The head.', content: 'text/plain' }],
-  refusals: { ERR_NOT_FOUND: 'No head has been published yet.' },
+  refusals: { ERR_NOT_FOUND: 'No head has been published yet.', ERR_DOWNSTREAM_FAILURE: UNAVAILABLE },
   async handle({ ledgerLog }) {
     const note = await ledgerLog.checkpoint()
     if (note === undefined) return notFound('No head of the log has been published yet.')
@@ -45,7 +46,7 @@ export const getLogTile: PublicEndpoint<EdgeContext> = {
     'Hashes of the tree, or with `entries` as the level the entries themselves, at the addresses of C2SP (`tlog-tiles`). A tile never changes. An entry tells nothing of its account.',
   roles: null,
   answers: [{ status: 200, description: 'The tile.', content: 'application/octet-stream' }],
-  refusals: { ERR_NOT_FOUND: 'The published log has no such tile.' },
+  refusals: { ERR_NOT_FOUND: 'The published log has no such tile.', ERR_DOWNSTREAM_FAILURE: UNAVAILABLE },
   async handle({ ledgerLog }, call) {
     const address = parseTilePath(`${pathValue(call, 'level')}/${pathValue(call, 'tile')}`)
     const body = address && (await ledgerLog.tile(address))

@@ -97,11 +97,14 @@ export class ExampleWalk {
     return this.bindings.withoutTokens(text)
   }
 
-  /** The request of the operation's first example, after the walk; undefined for pages about errors. */
+  /** The request of the operation's first example, after the walk. */
   sample(operation: DocumentedOperation): ExampleRequest {
     const contents = Object.values(operation.members.responses).flatMap(({ content = {} }) => Object.values(content))
     const [example] = contents.flatMap(({ examples = {} }) => Object.keys(examples))
-    if (example === undefined) return { path: operation.path.replace('{slug}', 'conflict'), headers: {}, body: null }
+    if (example === undefined) {
+      const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => WITHOUT_EXAMPLE[name] ?? name)
+      return { path: this.bindings.text(path), headers: {}, body: null }
+    }
     return this.bound(requestOf(operation, example, answerOf(operation, example).mediaType))
   }
 
@@ -128,6 +131,15 @@ export class ExampleWalk {
       ...(body === null ? {} : { body: JSON.stringify(body) }),
     })
   }
+}
+
+/** Values in the paths of operations that respond with other than JSON. */
+const WITHOUT_EXAMPLE: Readonly<Record<string, string>> = {
+  slug: 'conflict',
+  accountId: 'alice@example',
+  sequence: '0',
+  level: '0',
+  tile: '000',
 }
 
 /** The order of accounts differs between ledgers. */
