@@ -1,7 +1,7 @@
 /** The entries of all chains in the order of their commits, as the log has them. */
 import type { Sql } from '../postgres/connection/connection.ts'
 import { findEnd } from '../postgres/reads/event-places.ts'
-import { accountLogKey, entrySalt, logEntry } from './log-entry.ts'
+import { accountLogKey, EntrySalts, logEntry } from './log-entry.ts'
 
 export interface CommittedPiece {
   readonly entries: readonly Buffer[]
@@ -32,7 +32,7 @@ SELECT account_id, sequence, audit_hash, commit_xid::text AS commit_xid
 /** Rows per fetch, and about per piece: a snapshot that is held long slows every commit. */
 const FETCHED_ROWS = 1_000
 const PIECE_ROWS = 20_000
-const KEPT_KEYS = 10_000
+const KEPT_ACCOUNTS = 10_000
 
 /** `position`: of an earlier piece; empty: from the first commit on. A commit is never split. */
 export async function committedEntries(sql: Sql, position: string, logKey: Buffer): Promise<CommittedPiece> {
@@ -40,7 +40,7 @@ export async function committedEntries(sql: Sql, position: string, logKey: Buffe
   const [ofServer, from = '0'] = position === '' ? [acceptance] : position.split('.')
   if (ofServer !== acceptance) throw new Error('the log was kept in another database')
   if (BigInt(from) >= BigInt(settled)) return { entries: [], position: `${acceptance}.${from}` }
-  const keys = new AccountKeys(logKey)
+  const salts = new AccountSalts(logKey)
   const entries: Buffer[] = []
   const reached = await sql.begin('read only', async (transaction) => {
     await transaction.unsafe(`DECLARE committed NO SCROLL CURSOR FOR ${ENTRIES}`, [from, settled])
@@ -49,7 +49,7 @@ export async function committedEntries(sql: Sql, position: string, logKey: Buffe
       const rows = await transaction.unsafe<EntryRow[]>(`FETCH ${FETCHED_ROWS} FROM committed`)
       for (const { account_id: ref, sequence, audit_hash: auditHash, commit_xid: xid } of rows) {
         if (entries.length >= PIECE_ROWS && xid !== last) return String(BigInt(last) + 1n)
-        entries.push(logEntry(entrySalt(keys.of(ref), Number(sequence)), auditHash))
+        entries.push(logEntry(salts.of(ref).of(Number(sequence)), auditHash))
         last = xid
       }
       if (rows.length < FETCHED_ROWS) return settled
@@ -59,17 +59,17 @@ export async function committedEntries(sql: Sql, position: string, logKey: Buffe
 }
 
 /** Most entries of a busy moment are of few accounts. */
-class AccountKeys {
+class AccountSalts {
   private readonly logKey: Buffer
-  private readonly kept = new Map<string, Buffer>()
+  private readonly kept = new Map<string, EntrySalts>()
 
   constructor(logKey: Buffer) {
     this.logKey = logKey
   }
 
-  of(accountRef: string): Buffer {
-    const found = this.kept.get(accountRef) ?? accountLogKey(this.logKey, accountRef)
-    if (this.kept.size < KEPT_KEYS) this.kept.set(accountRef, found)
+  of(accountRef: string): EntrySalts {
+    const found = this.kept.get(accountRef) ?? new EntrySalts(accountLogKey(this.logKey, accountRef))
+    if (this.kept.size < KEPT_ACCOUNTS) this.kept.set(accountRef, found)
     return found
   }
 }

@@ -10,7 +10,7 @@ import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { fetchKeysOfAccounts } from '../postgres/rows/erased-accounts.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { placeOfEntry } from './entry-place.ts'
-import { accountLogKey, entrySalt, logEntry } from './log-entry.ts'
+import { accountLogKey, EntrySalts, logEntry } from './log-entry.ts'
 import type { NoteSigner } from './log-signer.ts'
 import { bundleOf } from './entry-bundle.ts'
 
@@ -56,7 +56,7 @@ export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
         SELECT audit_hash, commit_xid::text AS xid FROM chain_entries
          WHERE shard_id = ${shardOf(accountId)} AND account_id = ${ref} AND sequence = ${sequence}`
       if (row === undefined) return undefined
-      const salt = entrySalt(accountLogKey(logKey, ref), sequence)
+      const salt = new EntrySalts(accountLogKey(logKey, ref)).of(sequence)
       return { salt, place: await placeOfEntry(sql, store, { entry: logEntry(salt, row.audit_hash), xid: row.xid }) }
     })
     if (found === undefined) return undefined

@@ -2,7 +2,7 @@
  * The right edge of a Merkle tree of RFC 6962, in tiles of C2SP: all that is needed to add leaves and to compute the root.
  * Tile `n` of level `l` has 256 hashes, each over 256^l leaves. https://c2sp.org/tlog-tiles
  */
-import { hash } from 'node:crypto'
+import { sha256 } from '../common/sha256.ts'
 
 export const TILE_WIDTH = 256
 export const HASH_BYTES = 32
@@ -33,11 +33,11 @@ const LEAF = Buffer.of(0)
 const NODE = Buffer.of(1)
 
 export function leafHash(entry: Uint8Array): Buffer {
-  return hash('sha256', Buffer.concat([LEAF, entry]), 'buffer')
+  return sha256(Buffer.concat([LEAF, entry]))
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
-  return hash('sha256', Buffer.concat([NODE, left, right]), 'buffer')
+  return sha256(Buffer.concat([NODE, left, right]))
 }
 
 /** Number of hashes of a level in a tree of this size. */
@@ -73,7 +73,7 @@ export function grow(edge: TreeEdge, leaves: Buffer): Grown {
 export function rootOf({ levels }: TreeEdge): Buffer {
   const roots = levels.toReversed().flatMap((hashes) => perfectRoots(hashes))
   const last = roots.pop()
-  if (last === undefined) return hash('sha256', '', 'buffer')
+  if (last === undefined) return sha256(Buffer.alloc(0))
   return roots.reduceRight((right, left) => nodeHash(left, right), last)
 }
 

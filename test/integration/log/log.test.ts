@@ -7,7 +7,7 @@ import { isConsistent } from '../../../api/client/log/merkle.ts'
 import { noteKey, verifierKeyText } from '../../../api/client/log/signed-note.ts'
 import { parsePolicy, type TrustPolicy } from '../../../api/client/log/trust-policy.ts'
 import { placeOfEntry } from '../../../infra/log/entry-place.ts'
-import { accountLogKey, entrySalt, logEntry } from '../../../infra/log/log-entry.ts'
+import { accountLogKey, EntrySalts, logEntry } from '../../../infra/log/log-entry.ts'
 import { createLogStore, type PostgresLogStore } from '../../../infra/log/log-store-postgres.ts'
 import { grow, leafHash, rootOf } from '../../../runtime/log/tree.ts'
 import { LogSequencer, type TreeHead } from '../../../runtime/log/sequencer.ts'
@@ -89,7 +89,7 @@ test('every entry of every chain is in the log once, and is proved by its salt a
   expect(rows.length).toBe(head.size)
   const places = new Set<number>()
   for (const { account_id: ref, sequence, audit_hash: auditHash, xid } of rows) {
-    const salt = entrySalt(accountLogKey(LOG_KEY, ref), Number(sequence))
+    const salt = new EntrySalts(accountLogKey(LOG_KEY, ref)).of(Number(sequence))
     const place = await placeOfEntry(ledger.sql, store, { entry: logEntry(salt, auditHash), xid })
     if (place === undefined) throw new Error(`${ref} ${sequence} is not in the log`)
     places.add(place)
