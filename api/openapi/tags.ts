@@ -39,6 +39,7 @@ import { getNftInstance } from '../routes/nfts/get-nft-instance.ts'
 import { listNftClasses } from '../routes/nfts/list-nft-classes.ts'
 import { listNftHistory } from '../routes/nfts/list-nft-history.ts'
 import { listNftInstances } from '../routes/nfts/list-nft-instances.ts'
+import { getAccountLogKey } from '../routes/log/get-account-log-key.ts'
 import { getLogHead, getLogKey, getLogTile } from '../routes/log/get-log.ts'
 import { getLogProof } from '../routes/log/get-log-proof.ts'
 import { mintNft } from '../routes/nfts/mint-nft.ts'
@@ -183,7 +184,7 @@ export const TAGS: readonly Tag[] = [
     name: 'Log',
     description:
       'One Merkle tree over the entries of all chains, for witnesses and monitors; it tells nothing of accounts.',
-    endpoints: [getLogHead, getLogKey, getLogTile, getLogProof],
+    endpoints: [getLogHead, getLogKey, getLogTile, getLogProof, getAccountLogKey],
   },
   {
     name: 'Exports',

@@ -85,6 +85,7 @@ export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
     verifierKey: verifierKeyText(key),
     checkpoint: async () => (await store.published())?.note,
     tile,
+    accountKey: (accountId) => accountLogKey(options.logKey, options.vault.accountRef(accountId)),
     proof,
     close: pool.close,
   }

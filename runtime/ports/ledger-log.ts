@@ -11,6 +11,11 @@ export interface LedgerLog {
   readonly checkpoint: () => Promise<string | undefined>
   /** Hashes or entries of the published log; undefined if it has no such tile. */
   readonly tile: (address: TileAddress) => Promise<Uint8Array | undefined>
+  /**
+   * Log key of an account: 32 bytes. The salts of its entries follow from it (api/client/log/log-entry.ts). Any account ID
+   * has one.
+   */
+  readonly accountKey: (accountId: string) => Uint8Array
   /** Of an entry of an account's chain; undefined if there is no such entry, or the account was erased. */
   readonly proof: (accountId: string, sequence: number) => Promise<LedgerLogProof | undefined>
 }

@@ -28,6 +28,8 @@ export const getStatement: Endpoint = {
   summary: 'Get a statement',
   description: `The movements of one balance, oldest first: \`opening\` and the amounts add up to \`closing\`. Each page has its own and is signed with the assertion key; \`ledger verify\` checks pages, and that they follow each other.
 
+The log proves the entries of the account’s chain that state the movements: \`GET /v1/accounts/{id}/audit-chain/{sequence}/proof\`, with the \`sequence\` of a movement. The proof of entry \`closing_sequence\` proves them all, with the chain up to it.
+
 A movement is a change of \`balance\`. A leg of a settlement group moves the balance when its group settles; value that is reserved or \`incoming\` has not moved.
 
 A transaction that is being recorded at \`to\` may be missing: its time is that of its acceptance. A statement that ends some minutes ago has them all.

@@ -12,7 +12,7 @@ export const listAuditChain: Endpoint = {
   method: 'GET',
   path: '/v1/accounts/:accountId/audit-chain',
   summary: 'Read an account’s audit chain',
-  description: `Oldest first, with the exact strings that were hashed: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). Entry 0 is the registration, on a previous hash of 32 zero bytes; failed transactions have no entry. \`ledger verify\` checks a chain offline.`,
+  description: `Oldest first, with the exact strings that were hashed: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). Entry 0 is the registration, on a previous hash of 32 zero bytes; failed transactions have no entry. \`ledger verify\` checks a chain offline. The log proves each entry: \`GET /v1/accounts/{id}/audit-chain/{sequence}/proof\`.`,
   roles: EVERYONE,
   parameters: PAGING,
   answers: [{ status: 200, description: 'One page.', content: auditChainResponse }],

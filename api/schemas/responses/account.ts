@@ -52,6 +52,11 @@ export const accountListResponse = define('AccountList', 'One page of accounts.'
   ...countedPage,
 })
 
+export const accountLogKeyResponse = define('AccountLogKey', 'The log key of an account.', {
+  account_id: accountIdField,
+  log_key: [v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{43}=$/)), '32 bytes in base64.'],
+})
+
 export const accountStateResponse = define('AccountState', 'The end of an account’s audit chain.', {
   account_id: accountIdField,
   audit_hash: [sha256, 'The hash of the last entry.'],

@@ -13,6 +13,7 @@ export function createFakeLog(): LedgerLog {
     checkpoint: () => Promise.resolve(FAKE_NOTE),
     tile: ({ number, width }) =>
       Promise.resolve(number * 256 + width > SIZE ? undefined : new Uint8Array(width * HASH_BYTES).fill(number)),
+    accountKey: () => new Uint8Array(HASH_BYTES).fill(7),
     proof: (_, sequence) => {
       if (sequence > 1) return Promise.resolve(undefined)
       return Promise.resolve(sequence === 0 ? { kind: 'proved', text: FAKE_PROOF } : { kind: 'pending' })
