@@ -32,6 +32,7 @@ import { type FinalGroup, type FinalTransaction, isFinal, isFinalGroup } from '.
 import { Http, type HttpOptions, type HttpReply, keyOf } from './http.ts'
 import { type AccountKey, signText } from './signing/keys.ts'
 import { isLedgerError, LedgerError } from './ledger-error.ts'
+import { logProofText, openLogText } from './log-texts.ts'
 import {
   type AnyRequest,
   type Arguments,
@@ -307,6 +308,27 @@ export class LedgerClient {
   /** The receipt of a final transaction. */
   receipt(txnId: string, options: CallOptions = {}): Promise<Receipt> {
     return this.call('getReceipt', { ...options, path: { txnId } })
+  }
+
+  /** The proof that the log has the entry of a receipt: a `tlog-proof` of C2SP. Waits for the entry, a minute by default. */
+  receiptLogProof(txnId: string, options: WaitOptions = {}): Promise<string> {
+    return logProofText(this.http, requestOf('getReceipt', { path: { txnId }, query: { proof: 'log' } }).path, options)
+  }
+
+  /** The same for an entry of an account's audit chain. */
+  logProof(accountId: string, sequence: number, options: WaitOptions = {}): Promise<string> {
+    const path = `${requestOf('listAuditChain', { path: { accountId } }).path}/${sequence}/proof`
+    return logProofText(this.http, path, options)
+  }
+
+  /** The signed head of the log: a `tlog-checkpoint` of C2SP. */
+  logHead(options: CallOptions = {}): Promise<string> {
+    return openLogText(this.http, '/log/checkpoint', options)
+  }
+
+  /** The public key of the log, as policies have it. Keep a copy: one that the ledger serves later proves less. */
+  async logVerifierKey(options: CallOptions = {}): Promise<string> {
+    return (await openLogText(this.http, '/log/key', options)).trim()
   }
 
   /** Every entry of an account's audit chain. */

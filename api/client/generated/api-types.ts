@@ -65,6 +65,14 @@ export interface AccountList {
   readonly total_count_relation: 'eq' | 'gte'
 }
 
+/** The log key of an account. */
+export interface AccountLogKey {
+  /** The account. */
+  readonly account_id: AccountId
+  /** 32 bytes in base64. */
+  readonly log_key: string
+}
+
 /** A new account. */
 export interface AccountRegistration {
   /** The account. */
@@ -2706,7 +2714,10 @@ export interface Operations {
       /** The transaction. */
       readonly txnId: string
     }
-    readonly query: undefined
+    readonly query: {
+      /** `log`: the proof in place of the receipt. */
+      readonly proof?: 'log'
+    }
     readonly body: undefined
     readonly reply: Receipt
   }
@@ -3154,6 +3165,16 @@ export interface Operations {
     }
     readonly body: undefined
     readonly reply: LiabilityProof
+  }
+  /** Get the log key of an account */
+  readonly getAccountLogKey: {
+    readonly path: {
+      /** The account. */
+      readonly accountId: AccountId
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly reply: AccountLogKey
   }
   /** Get the key to export to */
   readonly getImportKey: {

@@ -66,6 +66,7 @@ export const OPERATIONS = {
   proveCompliance: { method: 'POST', path: '/v1/assertions/proof-of-compliance' },
   verifyAssertion: { method: 'POST', path: '/v1/assertions/verify' },
   getLiabilityProof: { method: 'GET', path: '/v1/accounts/{accountId}/liability-proof' },
+  getAccountLogKey: { method: 'GET', path: '/v1/accounts/{accountId}/log-key' },
   getImportKey: { method: 'GET', path: '/v1/imports/key' },
   createImport: { method: 'POST', path: '/v1/imports' },
   getImport: { method: 'GET', path: '/v1/imports/{importId}' },

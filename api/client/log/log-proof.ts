@@ -5,7 +5,7 @@
  *   R3. The entry is that of the expected hash, under the salt in the proof.
  */
 import { base64, type Bytes } from '../signing/bytes.ts'
-import { judged, tampered, type Valid, type Verdict } from '../verify/verdict.ts'
+import { type Invalid, judged, tampered, type Valid } from '../verify/verdict.ts'
 import { parseCount } from './checkpoint.ts'
 import { logEntry } from './log-entry.ts'
 import { isIncluded, leafHash } from './merkle.ts'
@@ -23,6 +23,8 @@ export interface LogProof {
 }
 
 export interface VerifiedInclusion extends Valid {
+  /** Of the entry. */
+  readonly auditHash: string
   readonly index: number
   readonly head: TrustedHead
 }
@@ -53,28 +55,45 @@ export function logProofText({ salt, index, hashes, checkpoint }: LogProof): str
   return `${lines.join('\n')}\n\n${noteText(checkpoint)}`
 }
 
-/** `auditHash`: of the entry of the chain, from a receipt, a statement or the chain. */
-export async function verifyLogProof(
+/**
+ * Whether the log has the entry with this hash, and the policy trusts the head of the log. `auditHash`: of a receipt whose
+ * signature is verified, or of an entry of a verified chain. Rejects with Ed25519Missing where WebCrypto lacks it.
+ */
+export function verifyLogProof(
   text: string,
   auditHash: string,
   policy: TrustPolicy,
-): Promise<VerifiedInclusion | Exclude<Verdict, Valid>> {
-  return judged<VerifiedInclusion>(async () => {
+): Promise<VerifiedInclusion | Invalid> {
+  return judgeLogProof(text, [auditHash], policy)
+}
+
+/** The same, of the first of the entries that it proves. */
+export function judgeLogProof(
+  text: string,
+  auditHashes: Iterable<string>,
+  policy: TrustPolicy,
+): Promise<VerifiedInclusion | Invalid> {
+  return judged<VerifiedInclusion | Invalid>(async () => {
     const proof = parseLogProof(text)
     if (proof === undefined) return tampered('the proof is malformed')
     const head = await trustedHead(proof.checkpoint, policy)
-    if (typeof head === 'string') return tampered(head)
-    const entry = await logEntry(proof.salt, auditHash)
-    if (entry === undefined) return tampered('the hash or the salt is malformed')
-    if (!(await isIncluded(await leafHash(entry), proof.index, head, proof.hashes))) {
-      return tampered(`the log does not have ${auditHash} in place ${proof.index}`)
+    if ('ok' in head) return head
+    for (const auditHash of auditHashes) {
+      const entry = await logEntry(proof.salt, auditHash)
+      if (entry === undefined) return tampered('the hash or the salt is malformed')
+      if (!(await isIncluded(await leafHash(entry), proof.index, head, proof.hashes))) continue
+      return { ok: true, proved: provedBy(proof, auditHash, head), auditHash, index: proof.index, head }
     }
-    const { origin, size, witnesses } = head
-    const by = witnesses.length === 0 ? 'no witness' : witnesses.join(', ')
-    const proved = [
-      `The log ${origin} has the entry with hash ${auditHash} in place ${proof.index}.`,
-      `Its head of ${size} entries is signed by the log, and by ${by}.`,
-    ]
-    return { ok: true, proved, index: proof.index, head }
+    return tampered(
+      `the log does not have the entry in place ${proof.index}: the proof is of another one, or was changed`,
+    )
   })
+}
+
+function provedBy({ index }: LogProof, auditHash: string, { origin, size, witnesses }: TrustedHead): readonly string[] {
+  const by = witnesses.length === 0 ? 'no witness of the policy' : witnesses.join(', ')
+  return [
+    `The log ${origin} has the entry with hash ${auditHash} in place ${index}.`,
+    `Its head of ${size} entries is signed by the log, and by ${by}.`,
+  ]
 }

@@ -37,6 +37,15 @@ export interface VerifiedSignature {
   readonly atMs: number | undefined
 }
 
+/** Without the algorithm nothing of the log can be verified, which must not look like a wrong signature. */
+export class Ed25519Missing extends Error {
+  override readonly name = 'Ed25519Missing'
+
+  constructor(options: ErrorOptions) {
+    super('WebCrypto has no Ed25519 here: Node.js 20, Chromium 137, Firefox 129 and Safari 17 have it.', options)
+  }
+}
+
 const TYPES: Readonly<Record<NoteKeyKind, number>> = { log: 1, witness: 4 }
 const KEY_ID_BYTES = 4
 const PUBLIC_KEY_BYTES = 32
@@ -106,7 +115,7 @@ export async function parseVerifierKey(text: string): Promise<NoteKey | undefine
   return key.id === id ? key : undefined
 }
 
-/** The known keys that signed the note; undefined if one of them did not (N1). */
+/** The known keys that signed the note; undefined if one of them did not (N1). Rejects with Ed25519Missing. */
 export async function verifySignatures(
   { text, signatures }: SignedNote,
   keys: readonly NoteKey[],
@@ -148,7 +157,8 @@ async function isBy({ publicKey }: NoteKey, signature: Bytes, text: string): Pro
   try {
     const key = await crypto.subtle.importKey('raw', publicKey, ED25519, false, ['verify'])
     return await crypto.subtle.verify(ED25519, key, signature, utf8(text))
-  } catch {
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === 'NotSupportedError') throw new Ed25519Missing({ cause })
     return false
   }
 }

@@ -6,6 +6,7 @@
 import { type NoteKey, type NoteKeyKind, parseVerifierKey, type SignedNote, verifySignatures } from './signed-note.ts'
 import { type LogHead, parseCheckpoint } from './checkpoint.ts'
 import { hex } from '../signing/bytes.ts'
+import { type Invalid, tampered } from '../verify/verdict.ts'
 
 export interface PolicyKey {
   readonly key: NoteKey
@@ -156,19 +157,25 @@ export function meetsQuorum({ groups, quorum }: TrustPolicy, witnesses: Readonly
   return isMet(quorum)
 }
 
-/** The head in a note that the policy trusts (P1); otherwise the problem, for people. */
-export async function trustedHead(note: SignedNote, policy: TrustPolicy): Promise<TrustedHead | string> {
+/** The head in a note that the policy trusts (P1); otherwise the problem. Rejects with Ed25519Missing. */
+export async function trustedHead(note: SignedNote, policy: TrustPolicy): Promise<TrustedHead | Invalid> {
   const head = parseCheckpoint(note.text)
-  if (head === undefined) return 'the head of the log is malformed'
+  if (head === undefined) return tampered('the head of the log is malformed')
   const logs = policy.logs.map(({ key }) => key).filter(({ name }) => name === head.origin)
-  if (logs.length === 0) return `the policy does not name the log ${head.origin}`
+  if (logs.length === 0) {
+    return { ok: false, reason: 'wrong_keys', problem: `the policy does not name the log ${head.origin}` }
+  }
   const byLog = await verifySignatures(note, logs)
-  if (byLog === undefined || byLog.length === 0) return 'the head of the log is not signed by its key'
+  if (byLog === undefined || byLog.length === 0) return tampered('the head of the log is not signed by its key')
   const names = new Map([...policy.witnesses].map(([name, { key }]) => [key, name]))
   const byWitnesses = await verifySignatures(note, [...names.keys()])
-  if (byWitnesses === undefined) return 'a signature of a witness does not verify'
+  if (byWitnesses === undefined) return tampered('a signature of a witness does not verify')
   const times = new Map(byWitnesses.map(({ key, atMs }) => [names.get(key) ?? '', atMs ?? 0]))
-  if (!meetsQuorum(policy, new Set(times.keys()))) return 'too few witnesses of the policy signed the head of the log'
+  if (!meetsQuorum(policy, new Set(times.keys()))) {
+    const signed = times.size === 0 ? 'none' : [...times.keys()].join(', ')
+    const problem = `too few witnesses of the policy signed the head of the log: ${signed}`
+    return { ok: false, reason: 'incomplete', problem }
+  }
   const witnessedAtMs = times.size === 0 ? undefined : Math.min(...times.values())
   return { ...head, witnesses: [...times.keys()], witnessedAtMs }
 }

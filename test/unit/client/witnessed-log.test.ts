@@ -1,6 +1,6 @@
 /** The formats of C2SP, by values of other implementations: golang.org/x/mod/sumdb/note, and the trees of RFC 6962. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkpointText, parseCheckpoint } from '../../../api/client/log/checkpoint.ts'
 import { logProofText, parseLogProof, verifyLogProof } from '../../../api/client/log/log-proof.ts'
 import { entrySalt, logEntry } from '../../../api/client/log/log-entry.ts'
@@ -8,6 +8,7 @@ import { isConsistent, isIncluded, leafHash, nodeHash } from '../../../api/clien
 import {
   cosignatureBytes,
   cosignedText,
+  Ed25519Missing,
   type NoteKey,
   type NoteKeyKind,
   noteKey,
@@ -241,15 +242,30 @@ test('an entry is proved by its hash, a head that log and witnesses signed, and 
     ok: false,
     problem: expect.stringContaining('does not have'),
   })
-  for (const [signers, problem] of [
-    [[log, first], 'too few witnesses of the policy signed the head of the log'],
-    [[log, first, first], 'too few witnesses of the policy signed the head of the log'],
-    [[first, second], 'the head of the log is not signed by its key'],
-    [[log, first, { ...second, secret: first.secret }], 'a signature of a witness does not verify'],
-    [[{ ...log, secret: first.secret }, first, second], 'the head of the log is not signed by its key'],
+  for (const [signers, reason, problem] of [
+    [[log], 'incomplete', 'too few witnesses of the policy signed the head of the log: none'],
+    [[log, first, first], 'incomplete', 'too few witnesses of the policy signed the head of the log: w1'],
+    [[first, second], 'tampered', 'the head of the log is not signed by its key'],
+    [[log, first, { ...second, secret: first.secret }], 'tampered', 'a signature of a witness does not verify'],
+    [[{ ...log, secret: first.secret }, first, second], 'tampered', 'the head of the log is not signed by its key'],
   ] as const) {
-    expect(await verifyLogProof(await proofWith(...signers), auditHash, policy)).toMatchObject({ ok: false, problem })
+    const verdict = await verifyLogProof(await proofWith(...signers), auditHash, policy)
+    expect(verdict).toEqual({ ok: false, reason, problem })
   }
+  const ofOther = await parsePolicy(`log ${verifierKeyText((await signerOf('other', 'log')).key)}\nquorum none`)
+  expect(await verifyLogProof(proof, auditHash, ofOther)).toEqual({
+    ok: false,
+    reason: 'wrong_keys',
+    problem: 'the policy does not name the log example.com/ledger',
+  })
+})
+
+test('where WebCrypto has no Ed25519, no proof is called tampered', async () => {
+  const { log, witnesses, policy, auditHash, proofWith } = await aLog()
+  const proof = await proofWith(log, ...witnesses)
+  vi.spyOn(crypto.subtle, 'importKey').mockRejectedValue(new DOMException('', 'NotSupportedError'))
+  onTestFinished(() => void vi.restoreAllMocks())
+  await expect(verifyLogProof(proof, auditHash, policy)).rejects.toThrow(Ed25519Missing)
 })
 
 test('a changed line of a proof is refused', async () => {

@@ -67,7 +67,7 @@ async function aLog(tree: AnyTree) {
   const witnessesOf = async (head: PublishedLogHead | undefined) => {
     const parsed = parseNote(head?.note ?? '')
     const trusted = parsed && (await trustedHead(parsed, policy))
-    return typeof trusted === 'object' ? [trusted.size, ...trusted.witnesses] : trusted
+    return trusted === undefined || 'ok' in trusted ? trusted : [trusted.size, ...trusted.witnesses]
   }
   return { startPublisher, published, events, asked, dead, clock, witnessesOf, witnesses, log }
 }
