@@ -6,6 +6,7 @@ import { readGivenText } from './common/given-file.ts'
 import { readProfile } from './profile/profiles.ts'
 import { addSessionOptions, type SessionOptions } from './profile/session.ts'
 import { checkChains, type ExpectedChain } from './verify/check-chains.ts'
+import { checkLogProofs, type LogProofs, readPolicy } from './verify/check-log-proofs.ts'
 import { type Exported, readExport, readJwks } from './verify/export-file.ts'
 import {
   checkAssertion,
@@ -38,6 +39,8 @@ interface VerifyOptions extends SessionOptions {
   readonly txn?: readonly string[]
   readonly save?: string
   readonly status?: Status
+  readonly policy?: string
+  readonly proof: readonly string[]
 }
 
 export const verifyCommand: CommandSetup = (command, io) => {
@@ -69,9 +72,15 @@ chain are verified. So are the signatures of assertions, and the path from an ac
 signed total. The movements of a statement are added up. A proof of liabilities shows the amount of
 each token that the ledger owed the account.
 
+With --policy and --proof the entry of each receipt, or of a later entry of its chain, is in the log of
+the ledger, whose head the log and the witnesses of the policy signed: the ledger cannot show others
+another history. A proof is the response of GET /v1/transactions/{id}/receipt?proof=log, and of
+GET /v1/accounts/{id}/audit-chain/{sequence}/proof. With --account or --txn it is fetched.
+
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
 for UNEXPECTED: a valid reply is about another account, transaction, ledger or status than requested; for NOT
-CHECKED: the JWKS is of another ledger or lacks the named key; for UNREADABLE: a checkpoint
+CHECKED: the JWKS is of another ledger or lacks the named key, or the policy does not name the log; for INCOMPLETE:
+a part is missing, or too few witnesses signed; for UNREADABLE: a checkpoint
 is empty or cut off.`,
     )
     .argument('[file...]', 'saved responses or exports; - for standard input')
@@ -86,6 +95,16 @@ is empty or cut off.`,
       tipOf,
     )
     .option(
+      '--policy <file>',
+      'the logs and witnesses that you trust, in the form of C2SP (tlog-policy): verifies proofs of the log',
+    )
+    .option(
+      '--proof <file>',
+      'with --policy: a proof (C2SP tlog-proof); may be given several times',
+      (one, all: readonly string[]) => [...all, one],
+      [],
+    )
+    .option(
       '--checkpoint <file>',
       'a file of ledger checkpoint: names each account whose chain is behind it or differs, and verifies the checkpoints in the database; needs the database and the master key',
     )
@@ -93,6 +112,9 @@ is empty or cut off.`,
     .action(async (names: readonly string[], options: VerifyOptions) => {
       const { checkpoint, offline = false, account, txn } = options
       const shown = verdictIo(io, options.json === true)
+      if (checkpoint !== undefined && (options.policy ?? options.proof[0]) !== undefined) {
+        throw new UsageError('--policy and --proof are for receipts and chains')
+      }
       if (account !== undefined || txn !== undefined) return exitUnless(await verifyFetched(names, options, shown))
       if (options.save !== undefined) throw new UsageError('--save needs --account or --txn')
       if (checkpoint !== undefined && options.status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
@@ -107,21 +129,25 @@ is empty or cut off.`,
     'ledger verify --account alice --save alice-2030',
     'ledger verify --txn txn_01M8GJ6PMX00000HDX6TDQ7NRE --status completed',
     'ledger verify --jwks alice-2030/jwks.json alice-2030/chain.ndjson alice-2030/receipts.ndjson',
+    'ledger verify --jwks jwks.json --policy policy.txt --proof receipt.tlog-proof receipt.json',
   ])
 }
 
 async function verifyFetched(
   names: readonly string[],
-  { account, txn = [], save, jwks, tip, checkpoint, status, ...options }: VerifyOptions,
+  { account, txn = [], save, jwks, tip, checkpoint, status, policy, proof, ...options }: VerifyOptions,
   io: VerdictIo,
 ): Promise<boolean> {
-  if (names.length > 0 || checkpoint !== undefined || tip !== undefined) {
-    throw new UsageError('--account and --txn fetch what they verify: give neither files nor --tip or --checkpoint')
+  if (names.length > 0 || checkpoint !== undefined || tip !== undefined || proof.length > 0) {
+    throw new UsageError(
+      '--account and --txn fetch what they verify: give neither files nor --tip, --checkpoint or --proof',
+    )
   }
   const pinned = jwks === undefined ? undefined : await readKeys(jwks, io)
+  const trusted = policy === undefined ? undefined : await readPolicy(policy, io)
   const { ledgerId } = readProfile(options, io)
   const { fetchResponses } = await import('./verify/fetched.ts')
-  const fetched = await fetchResponses({ account, txnIds: txn, save }, options, io)
+  const fetched = await fetchResponses({ account, txnIds: txn, save, policy }, options, io)
   const found = noneFound()
   for (const text of fetched.pages) readExport(text, 'the response', found)
   for (const { text } of fetched.receipts) readExport(text, 'the response', found)
@@ -137,7 +163,8 @@ async function verifyFetched(
     const ofAccount = accountId === undefined ? {} : { account_id: accountId }
     return { txn_id: txnId, ledger_id: ledgerId, ...ofAccount }
   })
-  return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts, status }, io)
+  const logProofs = trusted && { policy: trusted, given: fetched.logProofs }
+  return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts, status, logProofs }, io)
 }
 
 function tipOf(text: string): string {
@@ -147,17 +174,19 @@ function tipOf(text: string): string {
 
 async function verifyFiles(
   names: readonly string[],
-  { jwks, tip, status }: VerifyOptions,
+  { jwks, tip, status, policy, proof }: VerifyOptions,
   io: VerdictIo,
 ): Promise<boolean> {
   if (names.length === 0) throw new UsageError('a file is missing')
   const exports = names.filter((name) => isExport(name, io))
   if (exports.length > 0) {
-    if (exports.length < names.length || tip !== undefined) throw new UsageError('verify exports separately')
+    if (exports.length < names.length || tip !== undefined || proof.length > 0)
+      throw new UsageError('verify exports separately')
     if (status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
     return verifyExports(exports, await readKeys(jwks, io), io)
   }
+  if ((policy === undefined) !== (proof.length === 0)) throw new UsageError('--policy and --proof need each other')
   const found = noneFound()
   for (const name of names) readExport(await readGivenText(name, io), name, found)
   const { pages, receipts, assertions, proofs, statements } = found
@@ -167,7 +196,14 @@ async function verifyFiles(
   }
   if (signed > 0 && jwks === undefined) throw new UsageError(JWKS_MISSING)
   const keys = jwks === undefined ? NO_KEYS : await readKeys(jwks, io)
-  return verifyFound(found, { keys, chain: { tip }, receipts: [], status }, io)
+  const logProofs = policy === undefined ? undefined : await readLogProofs(policy, proof, io)
+  return verifyFound(found, { keys, chain: { tip }, receipts: [], status, logProofs }, io)
+}
+
+async function readLogProofs(policy: string, names: readonly string[], io: CommandIo): Promise<LogProofs> {
+  const given = []
+  for (const name of names) given.push({ name, text: await readGivenText(name, io) })
+  return { policy: await readPolicy(policy, io), given }
 }
 
 function noneFound(): Exported {
@@ -181,11 +217,13 @@ interface Expectations {
   readonly receipts: readonly ExpectedReceipt[]
   /** Of every receipt; undefined: any. */
   readonly status: Status | undefined
+  /** Undefined: the log is not verified. */
+  readonly logProofs: LogProofs | undefined
 }
 
 async function verifyFound(
   { pages, receipts, assertions, proofs, statements }: Exported,
-  { keys, chain, receipts: expected, status }: Expectations,
+  { keys, chain, receipts: expected, status, logProofs }: Expectations,
   io: VerdictIo,
 ): Promise<boolean> {
   if (status !== undefined && receipts.length === 0) {
@@ -199,11 +237,13 @@ async function verifyFound(
   for (const [index, given] of receipts.entries()) {
     findings.push(await checkReceipt(given, keys, { chains, expected: { ...expected[index], ...ofStatus } }))
   }
+  const valid = receipts.filter((_, index) => findings[index]?.verdict === 'ok')
   findings.push(...mixedLedgers(receipts))
   for (const given of assertions) findings.push(await checkAssertion(given, keys))
   for (const given of proofs) findings.push(...(await checkProof(given, keys)))
   findings.push(...incompleteProofs(proofs))
   for (const given of statementsOf(statements)) findings.push(...(await checkStatement(given, keys)))
+  if (logProofs !== undefined) findings.push(...(await checkLogProofs(logProofs, { receipts: valid, chains })))
   for (const line of findings) io.verdict(line)
   return findings.every(({ verdict }) => verdict === 'ok')
 }

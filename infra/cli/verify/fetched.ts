@@ -1,10 +1,11 @@
 /** The responses that `ledger verify --account` and `--txn` verify, fetched with the profile. */
 import { join } from 'node:path'
-import type { AuditChain, LedgerClient } from '../../../api/client/index.ts'
+import { type AuditChain, isLedgerError, type LedgerClient } from '../../../api/client/index.ts'
 import { CommandFailed, type CommandIo } from '../common/command.ts'
 import { withNewFile } from '../common/new-file.ts'
 import { withProgress } from '../common/progress.ts'
 import { shownText } from '../common/shown-text.ts'
+import type { GivenLogProof } from './check-log-proofs.ts'
 import { type SessionOptions, withSession } from '../profile/session.ts'
 import { makeUserDirectory } from '../profile/config-directory.ts'
 
@@ -13,6 +14,8 @@ export interface FetchRequest {
   readonly txnIds: readonly string[]
   /** Directory for the responses, so that they can be verified again without the ledger. */
   readonly save?: string | undefined
+  /** File with the policy: proofs of the log are fetched, too. */
+  readonly policy?: string | undefined
 }
 
 export interface FetchedReceipt {
@@ -28,6 +31,7 @@ export interface Fetched {
   readonly pages: readonly string[]
   readonly receipts: readonly FetchedReceipt[]
   readonly keySet: string
+  readonly logProofs: readonly GivenLogProof[]
   /** `audit_hash` of the account; undefined without an account. */
   readonly tip: string | undefined
 }
@@ -50,9 +54,10 @@ export async function fetchResponses(request: FetchRequest, options: SessionOpti
       ...request.txnIds.map((txnId) => ({ txnId, accountId: undefined })),
     ]
     const receipts = await receiptsOf(wanted, client, io)
-    return { pages: chain.map((page) => JSON.stringify(page)), receipts, keySet, tip: state?.audit_hash }
+    const logProofs = request.policy === undefined ? [] : await logProofsOf(request, state?.sequence, client)
+    return { pages: chain.map((page) => JSON.stringify(page)), receipts, keySet, logProofs, tip: state?.audit_hash }
   })
-  if (request.save !== undefined) await save(fetched, request.save, io)
+  if (request.save !== undefined) await save(fetched, { directory: request.save, policy: request.policy }, io)
   return fetched
 }
 
@@ -84,7 +89,37 @@ async function receiptsOf(
   return found
 }
 
-async function save({ pages, receipts, keySet }: Fetched, directory: string, io: CommandIo): Promise<void> {
+/** Of the last entry of a chain, which proves those before, and of each named transaction that has an entry. */
+async function logProofsOf(
+  { account, txnIds }: FetchRequest,
+  lastSequence: number | undefined,
+  client: LedgerClient,
+): Promise<readonly GivenLogProof[]> {
+  const found: GivenLogProof[] = []
+  if (account !== undefined && lastSequence !== undefined) {
+    found.push({ name: 'chain.tlog-proof', text: await client.logProof(account, lastSequence) })
+  }
+  for (const txnId of txnIds) {
+    const text = await client.receiptLogProof(txnId).catch((error: unknown) => {
+      // A failed transaction has no entry. The missing proof of another one is found later.
+      if (isLedgerError(error, 'ERR_NOT_FOUND')) return undefined
+      throw error
+    })
+    if (text !== undefined) found.push({ name: `${txnId}.tlog-proof`, text })
+  }
+  return found
+}
+
+interface SavePlace {
+  readonly directory: string
+  readonly policy: string | undefined
+}
+
+async function save(
+  { pages, receipts, keySet, logProofs }: Fetched,
+  { directory, policy }: SavePlace,
+  io: CommandIo,
+): Promise<void> {
   makeUserDirectory(directory)
   const files = [
     ['chain.ndjson', pages],
@@ -100,6 +135,16 @@ async function save({ pages, receipts, keySet }: Fetched, directory: string, io:
       await file.finish()
     })
   }
+  for (const { name, text } of logProofs) {
+    await withNewFile(join(directory, name), io, async (file) => {
+      await file.write(text)
+      await file.finish()
+    })
+  }
+  const proofs = logProofs.map(({ name }) => ` --proof ${join(directory, name)}`).join('')
+  const trusted = policy === undefined || proofs === '' ? '' : ` --policy ${policy}${proofs}`
   const given = saved.map(([path]) => path).filter((path) => !path.endsWith('jwks.json'))
-  io.err(`saved; verify again with: ledger verify --jwks ${join(directory, 'jwks.json')} ${given.join(' ')}\n`)
+  io.err(
+    `saved; verify again with: ledger verify --jwks ${join(directory, 'jwks.json')}${trusted} ${given.join(' ')}\n`,
+  )
 }

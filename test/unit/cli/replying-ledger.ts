@@ -8,8 +8,9 @@ import { silentIo } from './silent-io.ts'
 
 export const LEDGER_ID = '0e0f6a3c-3f0c-4a3e-9f39-2b1f9a7a4d11'
 
-/** The body of a reply, or a function of the query. */
-export type Reply = object | ((query: URLSearchParams) => object)
+/** The body of a reply, or a function of the query. A string is a text, an object JSON. Undefined: 404. */
+type Body = object | string | undefined
+export type Reply = Body | ((query: URLSearchParams) => Body)
 
 export interface LedgerUser {
   /** Method and path of each request but those for tokens, with the body of a POST. */
@@ -38,9 +39,10 @@ export async function ledgerUser(
       }
       requests.push([`${request.method} ${pathname}`, text === '' ? undefined : JSON.parse(text)])
       const reply = replies[pathname]
-      response.statusCode = reply === undefined ? 404 : 200
       const missing = { title: 'Not Found', detail: 'There is none.', error_codes: ['ERR_NOT_FOUND'] }
-      response.end(JSON.stringify(typeof reply === 'function' ? reply(searchParams) : (reply ?? missing)))
+      const body = typeof reply === 'function' ? reply(searchParams) : reply
+      response.statusCode = body === undefined ? 404 : 200
+      response.end(typeof body === 'string' ? body : JSON.stringify(body ?? missing))
     })
   }
   const { url } = await serving(handler)

@@ -1,6 +1,9 @@
 /** Replies of a ledger that are valid, but not those that were requested, do not verify. */
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { showHash } from '../../../../actors/audit-chain.ts'
+import { witnessedLog } from '../../../support/log/witnessed-log.ts'
 import { LEDGER_ID, ledgerUser, type Reply } from '../replying-ledger.ts'
 import { chainOf, JWKS, receiptOf, shown } from './signed-chain.ts'
 
@@ -25,11 +28,77 @@ const HONEST: Readonly<Record<string, Reply>> = {
   '/v1/transactions/txn_2/receipt': receiptFor('txn_2'),
 }
 
+const log = await witnessedLog(CHAIN.map(({ auditHash }) => showHash(auditHash)))
+const PROOFS: Readonly<Record<string, Reply>> = {
+  '/v1/accounts/alice/audit-chain/2/proof': await log.proof(2, ['w1', 'w2']),
+  '/v1/transactions/txn_1/receipt': await receiptOrProof(1),
+  '/v1/transactions/txn_2/receipt': await receiptOrProof(2),
+}
+
+async function receiptOrProof(sequence: number): Promise<Reply> {
+  const proof = await log.proof(sequence, ['w2', 'w3'])
+  return (query) => (query.get('proof') === 'log' ? proof : receiptFor(`txn_${sequence}`))
+}
+
 /** Runs a command at a ledger that replies like this. */
 async function run(args: readonly string[], replies: Readonly<Record<string, Reply>> = {}) {
   const user = await ledgerUser({ ...HONEST, ...replies })
   return user.run(...args)
 }
+
+describe('ledger verify --policy', () => {
+  async function runWithPolicy(args: readonly string[], replies: Readonly<Record<string, Reply>> = {}) {
+    const user = await ledgerUser({ ...HONEST, ...PROOFS, ...replies })
+    const policy = join(user.directory, 'policy.txt')
+    writeFileSync(policy, log.policy)
+    const place = join(user.directory, 'saved')
+    return { ...user, place, ran: await user.run('verify', ...args, '--policy', policy, '--save', place) }
+  }
+
+  test('fetches the proof of the last entry of a chain, and of each named transaction', async () => {
+    const { ran, place, run: runAgain } = await runWithPolicy(['--account', 'alice', '--txn', 'txn_1'])
+    expect(ran.code).toBe(0)
+    expect(ran.out).toMatch(
+      /^ok: chain.tlog-proof: the log example.com\/ledger has the entry of txn_2 in place 2 of 3/m,
+    )
+    expect(ran.out).toMatch(
+      /^ok: txn_1.tlog-proof: .* has the entry of txn_1 in place 1 of 3; signed by the log and w2, w3/m,
+    )
+    expect(readdirSync(place).toSorted()).toEqual([
+      'chain.ndjson',
+      'chain.tlog-proof',
+      'jwks.json',
+      'receipts.ndjson',
+      'txn_1.tlog-proof',
+    ])
+    const [, again = ''] = /verify again with: ledger (.*)/.exec(ran.err) ?? []
+    expect(await runAgain(...again.split(' '))).toEqual({
+      code: 0,
+      err: '',
+      out: ran.out.replaceAll(/^ok: (?=.*tlog-proof)/gm, `ok: ${place}/`),
+    })
+  })
+
+  test.for<[string, () => Promise<object | string | undefined>, string]>([
+    [
+      'the proof of another entry',
+      () => log.proof(2, ['w1', 'w2']),
+      'TAMPERED: txn_1.tlog-proof: the log does not have the entry in place 2',
+    ],
+    ['a head without a quorum', () => log.proof(1, ['w1']), 'INCOMPLETE: txn_1.tlog-proof: too few witnesses'],
+    [
+      'what is no proof',
+      () => Promise.resolve(receiptFor('txn_1')),
+      'TAMPERED: txn_1.tlog-proof: the proof is malformed',
+    ],
+    ['no proof', () => Promise.resolve(undefined), 'INCOMPLETE: receipt of txn_1: no proof is of its entry'],
+  ])('refuses %s', async ([, ask, line]) => {
+    const proof = await ask()
+    const reply: Reply = (query) => (query.get('proof') === 'log' ? proof : receiptFor('txn_1'))
+    const { ran } = await runWithPolicy(['--txn', 'txn_1'], { '/v1/transactions/txn_1/receipt': reply })
+    expect([ran.code, ran.out]).toEqual([1, expect.stringContaining(line)])
+  })
+})
 
 describe('ledger verify', () => {
   test('accepts the chain and the receipts that it requested', async () => {
