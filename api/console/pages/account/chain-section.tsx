@@ -7,6 +7,8 @@ import { Id, Text, Time } from '../../parts/text.tsx'
 import { useList } from '../../parts/use-pages.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { chainFinding } from '../../proofs/chain-finding.ts'
+import { withLog } from '../../proofs/log-finding.ts'
+import { LOG_WAIT_MS, logEvidence } from '../../session/log-trust.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
 import { entryFields } from './entry-fields.ts'
@@ -26,7 +28,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ]
 
 export function ChainSection({ account }: { readonly account: Account }) {
-  const { client } = useSession()
+  const { client, logTrust } = useSession()
   const { account_id: accountId, sequence, audit_hash: tip } = account
   const [broken, setBroken] = useState<{ readonly rows: readonly AuditEntry[]; readonly at: number | undefined }>()
   const paged = useList('listAuditChain', { path: { accountId } }, PAGE_SIZE)
@@ -48,7 +50,11 @@ export function ChainSection({ account }: { readonly account: Account }) {
               shown,
             })
             setBroken({ rows: shown, at: finding.brokenAt })
-            return finding
+            const last = [...(finding.chain?.entries.values() ?? [])].at(-1)
+            if (last === undefined) return finding
+            const ask = () => client.logProof(accountId, last.sequence, { signal, timeoutMs: LOG_WAIT_MS })
+            const fetch = () => logEvidence(client, ask, signal)
+            return withLog(finding, { auditHash: last.audit_hash, policy: logTrust.policy, fetch })
           }}
         />
       )}

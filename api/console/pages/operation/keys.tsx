@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { PublishedKey } from '../../../client/index.ts'
+import { parsePolicy, type PublishedKey } from '../../../client/index.ts'
 import { download } from '../../parts/download.ts'
-import { Page, Section } from '../../parts/page.tsx'
+import { LoadedView } from '../../parts/loaded-view.tsx'
+import { Fields, Page, Section } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Id, Status, Time } from '../../parts/text.tsx'
+import { useLoad } from '../../parts/use-load.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { keysFinding, keySetIn } from '../../proofs/keys-finding.ts'
 import { useSession } from '../../session/session.ts'
@@ -46,6 +48,7 @@ export function KeysPage() {
         <Table caption="Keys of the ledger" columns={COLUMNS} rows={keySet.keys} keyOf={({ kid }) => kid} />
       </Section>
       <CompareSection />
+      <LogSection />
     </Page>
   )
 }
@@ -78,6 +81,45 @@ function CompareSection() {
           verify={() => Promise.resolve(keysFinding(keySet, kept))}
         />
       )}
+    </Section>
+  )
+}
+
+/** Without a policy from elsewhere, checks rest on the log's key as the ledger serves it, and on no witness. */
+function LogSection() {
+  const { client, logTrust } = useSession()
+  const { loaded } = useLoad((signal) => client.logVerifierKey({ signal }), [client])
+  const [problem, setProblem] = useState<string>()
+  const take = (policy: string): void => {
+    logTrust.policy = policy
+    if (policy.trim() === '') setProblem(undefined)
+    else
+      parsePolicy(policy).then(
+        () => setProblem(undefined),
+        (error: Error) => setProblem(error.message),
+      )
+  }
+  return (
+    <Section
+      title="The log and its witnesses"
+      intro="The log has every entry of every chain. Witnesses sign it only while it never changes: then the ledger cannot show others another history."
+    >
+      <LoadedView of={loaded} name="the key of the log">
+        {(key) => <Fields rows={[['Key of the log', <Id key="log" value={key} />]]} />}
+      </LoadedView>
+      <label>
+        Policy (C2SP) with the keys of the log and of witnesses that you trust
+        <textarea
+          rows={5}
+          spellcheck={false}
+          defaultValue={logTrust.policy}
+          onInput={({ currentTarget }) => take(currentTarget.value)}
+        />
+      </label>
+      <div role="status">{problem !== undefined && <p class="notice bad">The policy is not valid: {problem}.</p>}</div>
+      <p class="quiet">
+        Checks of receipts and chains use it until you sign out. It must come from elsewhere than this page.
+      </p>
     </Section>
   )
 }

@@ -6,6 +6,8 @@ import { Amount, Id, Status, Text, Time } from '../../parts/text.tsx'
 import { useLoad } from '../../parts/use-load.ts'
 import { VerifyButton } from '../../parts/verify-button.tsx'
 import { receiptFinding } from '../../proofs/receipt-finding.ts'
+import { withLog } from '../../proofs/log-finding.ts'
+import { LOG_WAIT_MS, logEvidence } from '../../session/log-trust.ts'
 import { hrefOf } from '../../session/place.ts'
 import { useSession } from '../../session/session.ts'
 import { AssetAmount } from './transaction-columns.tsx'
@@ -139,7 +141,7 @@ function ReceiptSection({ txnId, transaction }: ReceiptSectionProps) {
 }
 
 function ReceiptView({ given, txnId, transaction }: ReceiptSectionProps & { readonly given: Receipt }) {
-  const { client, keySet } = useSession()
+  const { client, keySet, logTrust } = useSession()
   const { receipt, signature } = given
   return (
     <>
@@ -156,7 +158,11 @@ function ReceiptView({ given, txnId, transaction }: ReceiptSectionProps & { read
         subject={transaction}
         verify={async (signal) => {
           const entries = await client.auditChain(receipt.account_id, { signal })
-          return receiptFinding(given, keySet, { entries, shown: transaction, txnId })
+          const found = await receiptFinding(given, keySet, { entries, shown: transaction, txnId })
+          const { audit_hash: auditHash } = receipt
+          if (auditHash === null) return found
+          const ask = () => client.receiptLogProof(txnId, { signal, timeoutMs: LOG_WAIT_MS })
+          return withLog(found, { auditHash, policy: logTrust.policy, fetch: () => logEvidence(client, ask, signal) })
         }}
       />
       <details>
