@@ -36,6 +36,8 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'POST /v1/accounts/{}/actor/resume': ADMINS,
   'GET /v1/accounts/{}/audit-chain': ALL_ROLES,
   'GET /v1/accounts/{}/audit-chain/{}/proof': ALL_ROLES,
+  // Besides administrators, the clients that are limited to accounts.
+  'GET /v1/accounts/{}/log-key': ALL_ROLES,
   'GET /v1/accounts/{}/state': ALL_ROLES,
   'GET /v1/accounts/{}/balances': ALL_ROLES,
   'GET /v1/accounts/{}/balances/{}': ALL_ROLES,

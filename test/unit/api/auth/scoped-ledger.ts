@@ -32,6 +32,7 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'GET /v1/accounts/{}/expectations': (id) => get(`/v1/accounts/${id}/expectations`),
   'POST /v1/settlement-groups/{}/decline': (id) => written('declineSettlementGroup', { account_id: id }),
   'GET /v1/accounts/{}/audit-chain': (id) => get(`/v1/accounts/${id}/audit-chain`),
+  'GET /v1/accounts/{}/log-key': (id) => get(`/v1/accounts/${id}/log-key`),
   'GET /v1/accounts/{}/audit-chain/{}/proof': (id) => get(`/v1/accounts/${id}/audit-chain/0/proof`),
   'GET /v1/accounts/{}/balances': (id) => get(`/v1/accounts/${id}/balances`),
   'GET /v1/accounts/{}/balances/{}': (id) => get(`/v1/accounts/${id}/balances/BASE`),
