@@ -24,6 +24,7 @@ import { isExport, verifyExport } from './verify/verify-export.ts'
 
 const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [], document: { keys: [] } }
 const STATUS_NEEDS_RECEIPTS = '--status is for receipts'
+const POLICY_NEEDS_PROOFS = '--policy and --proof are for receipts and chains'
 const TIP = /^sha256:[0-9a-f]{64}$/
 const STATUSES = ['completed', 'failed'] as const
 const JWKS_MISSING = '--jwks is missing: it is needed to verify signatures'
@@ -43,13 +44,7 @@ interface VerifyOptions extends SessionOptions {
   readonly proof: readonly string[]
 }
 
-export const verifyCommand: CommandSetup = (command, io) => {
-  command
-    .usage(
-      '--account <id>\n       ledger verify --txn <id...> [--status completed]\n       ledger verify [--jwks <file>] [--tip <hash>] <file...>\n       ledger verify --checkpoint <file> [--jwks <file>] [--offline]',
-    )
-    .description(
-      `Verifies an account's chain and receipts here, with the public keys of the ledger; or saved responses of
+const DESCRIPTION = `Verifies an account's chain and receipts here, with the public keys of the ledger; or saved responses of
 the API, exports and checkpoints, without a request to the ledger.
 
 With --account and --txn the responses are fetched with the profile. That shows that they agree with
@@ -78,11 +73,17 @@ another history. A proof is the response of GET /v1/transactions/{id}/receipt?pr
 GET /v1/accounts/{id}/audit-chain/{sequence}/proof. With --account or --txn it is fetched.
 
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
-for UNEXPECTED: a valid reply is about another account, transaction, ledger or status than requested; for NOT
-CHECKED: the JWKS is of another ledger or lacks the named key, or the policy does not name the log; for INCOMPLETE:
-a part is missing, or too few witnesses signed; for UNREADABLE: a checkpoint
-is empty or cut off.`,
+for UNEXPECTED: a valid reply is about another account, transaction, ledger or status than requested;
+for NOT CHECKED: the JWKS is of another ledger or lacks the named key, or the policy does not name the
+log; for INCOMPLETE: a part is missing, or too few witnesses signed; for UNREADABLE: a checkpoint is
+empty or cut off.`
+
+export const verifyCommand: CommandSetup = (command, io) => {
+  command
+    .usage(
+      '--account <id>\n       ledger verify --txn <id...> [--status completed]\n       ledger verify [--jwks <file>] [--tip <hash>] [--policy <file> --proof <file>] <file...>\n       ledger verify --checkpoint <file> [--jwks <file>] [--offline]',
     )
+    .description(DESCRIPTION)
     .argument('[file...]', 'saved responses or exports; - for standard input')
     .option('--account <id>', 'fetch and verify the chain of this account, and the receipts of all its transactions')
     .option('--txn <id...>', 'fetch and verify the receipts of these transactions')
@@ -109,21 +110,7 @@ is empty or cut off.`,
       'a file of ledger checkpoint: names each account whose chain is behind it or differs, and verifies the checkpoints in the database; needs the database and the master key',
     )
     .option('--offline', 'with --checkpoint: verify only that the file is complete and signed; needs only --jwks')
-    .action(async (names: readonly string[], options: VerifyOptions) => {
-      const { checkpoint, offline = false, account, txn } = options
-      const shown = verdictIo(io, options.json === true)
-      if (checkpoint !== undefined && (options.policy ?? options.proof[0]) !== undefined) {
-        throw new UsageError('--policy and --proof are for receipts and chains')
-      }
-      if (account !== undefined || txn !== undefined) return exitUnless(await verifyFetched(names, options, shown))
-      if (options.save !== undefined) throw new UsageError('--save needs --account or --txn')
-      if (checkpoint !== undefined && options.status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
-      exitUnless(
-        checkpoint === undefined && !offline
-          ? await verifyFiles(names, options, shown)
-          : await verifySavedCheckpoint(options, names, shown),
-      )
-    })
+    .action((names: readonly string[], options: VerifyOptions) => verify(names, options, io))
   addSessionOptions(command)
   addExamples(command, [
     'ledger verify --account alice --save alice-2030',
@@ -131,6 +118,22 @@ is empty or cut off.`,
     'ledger verify --jwks alice-2030/jwks.json alice-2030/chain.ndjson alice-2030/receipts.ndjson',
     'ledger verify --jwks jwks.json --policy policy.txt --proof receipt.tlog-proof receipt.json',
   ])
+}
+
+async function verify(names: readonly string[], options: VerifyOptions, io: CommandIo): Promise<void> {
+  const { checkpoint, offline = false, account, txn } = options
+  const shown = verdictIo(io, options.json === true)
+  if (checkpoint !== undefined && (options.policy ?? options.proof[0]) !== undefined) {
+    throw new UsageError(POLICY_NEEDS_PROOFS)
+  }
+  if (account !== undefined || txn !== undefined) return exitUnless(await verifyFetched(names, options, shown))
+  if (options.save !== undefined) throw new UsageError('--save needs --account or --txn')
+  if (checkpoint !== undefined && options.status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
+  exitUnless(
+    checkpoint === undefined && !offline
+      ? await verifyFiles(names, options, shown)
+      : await verifySavedCheckpoint(options, names, shown),
+  )
 }
 
 async function verifyFetched(
@@ -183,6 +186,7 @@ async function verifyFiles(
     if (exports.length < names.length || tip !== undefined || proof.length > 0)
       throw new UsageError('verify exports separately')
     if (status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
+    if (policy !== undefined) throw new UsageError(POLICY_NEEDS_PROOFS)
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
     return verifyExports(exports, await readKeys(jwks, io), io)
   }

@@ -2,9 +2,17 @@ import type { LedgerClient } from '../../client/index.ts'
 import type { LogEvidence } from '../proofs/log-finding.ts'
 
 /** The reader's policy for the log, in memory. */
-export interface LogTrust {
+export class LogTrust {
+  private text = ''
+
   /** In the form of C2SP; empty: none. */
-  policy: string
+  get policy(): string {
+    return this.text
+  }
+
+  keep(policy: string): void {
+    this.text = policy
+  }
 }
 
 /** The reader waits, and an entry is in the log within seconds. */

@@ -4,7 +4,7 @@ import type { KeySet, Readiness } from '../../client/index.ts'
 import { LedgerClient } from '../../client/index.ts'
 import type { Credentials } from '../../client/index.ts'
 import { EventFeed } from './event-feed.ts'
-import type { LogTrust } from './log-trust.ts'
+import { LogTrust } from './log-trust.ts'
 import { type Role, roleIn } from './token-role.ts'
 
 /** One signed-in client. It lives in memory alone: a reload of the page ends it. */
@@ -52,7 +52,7 @@ export async function signIn(credentials: Credentials): Promise<Session> {
     ledgerId: keySet.ledger_id,
     environment,
     keySet,
-    logTrust: { policy: '' },
+    logTrust: new LogTrust(),
     feed: new EventFeed(client),
   }
 }

@@ -48,8 +48,8 @@ export async function witnessedLog(auditHashes: readonly string[], origin = ORIG
 
   const head = (witnesses: readonly WitnessName[]): SignedNote => {
     const note = signedHead(log, { size: edge.size, root: new Uint8Array(rootOf(edge)) })
-    const cosignatures = witnesses.map((name) => cosignature(signers.get(name) ?? log, note.text))
-    return { ...note, signatures: [...note.signatures, ...cosignatures] }
+    const byWitnesses = witnesses.map((name) => cosignature(signers.get(name) ?? log, note.text))
+    return { ...note, signatures: [...note.signatures, ...byWitnesses] }
   }
   const keyLines = [
     `log ${verifierKeyText(log.key)}`,

@@ -91,7 +91,7 @@ function LogSection() {
   const { loaded } = useLoad((signal) => client.logVerifierKey({ signal }), [client])
   const [problem, setProblem] = useState<string>()
   const take = (policy: string): void => {
-    logTrust.policy = policy
+    logTrust.keep(policy)
     if (policy.trim() === '') setProblem(undefined)
     else
       parsePolicy(policy).then(
