@@ -7,7 +7,7 @@ import {
   type SignedNote,
   verifierKeyText,
 } from '../../../api/client/log/signed-note.ts'
-import { entrySalt, logEntry } from '../../../infra/log/log-entry.ts'
+import { EntrySalts, logEntry } from '../../../infra/log/log-entry.ts'
 import { createNoteSigner, type NoteSigner, signedHead } from '../../../infra/log/log-signer.ts'
 import { EMPTY_TREE, grow, leafHash, rootOf } from '../../../runtime/log/tree.ts'
 import { TreeProofs } from '../../../runtime/log/tree-proofs.ts'
@@ -36,7 +36,8 @@ export async function witnessedLog(auditHashes: readonly string[], origin = ORIG
   for (const [at, name] of WITNESSES.entries()) {
     signers.set(name, await createNoteSigner(`witness.example/${name}`, 'witness', Buffer.alloc(32, 10 + at)))
   }
-  const salts = auditHashes.map((_, sequence) => entrySalt(ACCOUNT_KEY, sequence))
+  const ofAccount = new EntrySalts(ACCOUNT_KEY)
+  const salts = auditHashes.map((_, sequence) => ofAccount.of(sequence))
   const leaves = auditHashes.map((hash, sequence) => {
     const bytes = Buffer.from(hash.replace('sha256:', ''), 'hex')
     return leafHash(logEntry(salts[sequence] ?? Buffer.alloc(0), bytes))
