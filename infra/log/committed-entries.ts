@@ -1,75 +1,57 @@
-/** The entries of all chains in the order of their commits, as the log has them. */
+/**
+ * The entries that the log does not have yet, in the order of their commits.
+ *   C1. A position is the PostgreSQL cluster and the transaction number below which the log has all commits. The head's own
+ *       commit has a number that is not below its position. A promoted standby or a restored copy that has the head
+ *       therefore gives out no number below the position.
+ *   C2. In another cluster (after a dump and restore) C1 does not hold: rows that were written there may have numbers below
+ *       those in the log. Each range of the log is compared with its rows first, and gets the entries that it lacks.
+ *   C3. The log waits until the cluster's numbers have passed those in the rows and in the log (log-server.ts).
+ */
+import type { CommittedEntries, LogPosition } from '../../runtime/ports/log-store.ts'
 import type { Sql } from '../postgres/connection/connection.ts'
-import { findEnd } from '../postgres/reads/event-places.ts'
-import { accountLogKey, EntrySalts, logEntry } from './log-entry.ts'
+import { compareRows } from './compared-rows.ts'
+import { readLogRows } from './log-rows.ts'
+import { type LogServer, readLogServer } from './log-server.ts'
 
-export interface CommittedPiece {
-  readonly entries: readonly Buffer[]
-  /** The acceptance of the PostgreSQL server, and the transaction number below which all commits were read. */
-  readonly position: string
-}
-
-interface EntryRow {
-  readonly account_id: string
-  readonly sequence: string
-  readonly audit_hash: Buffer
-  readonly commit_xid: string
-}
-
-const ENTRIES = `
-SELECT account_id, sequence, audit_hash, commit_xid::text AS commit_xid
-  FROM (
-    (SELECT account_id, sequence, audit_hash, commit_xid FROM audit_entries
-      WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid)
-     UNION ALL
-    (SELECT t.account_id, t.sequence, t.audit_hash, c.commit_xid
-       FROM commits c CROSS JOIN LATERAL unnest(c.final || c.ended) AS n (txn_id)
-      CROSS JOIN LATERAL (SELECT * FROM transactions WHERE txn_id = n.txn_id OFFSET 0) t
-      WHERE c.commit_xid >= $1::xid8 AND c.commit_xid < $2::xid8 AND t.sequence IS NOT NULL
-      ORDER BY c.commit_xid)) e
- ORDER BY e.commit_xid`
-
-/** Rows per fetch, and about per piece: a snapshot that is held long slows every commit. */
-const FETCHED_ROWS = 1_000
+/** About the entries of a piece. A snapshot that is held long slows every commit. */
 const PIECE_ROWS = 20_000
-const KEPT_ACCOUNTS = 10_000
 
-/** `position`: of an earlier piece; empty: from the first commit on. A commit is never split. */
-export async function committedEntries(sql: Sql, position: string, logKey: Buffer): Promise<CommittedPiece> {
-  const { settled, acceptance } = await findEnd(sql)
-  const [ofServer, from = '0'] = position === '' ? [acceptance] : position.split('.')
-  if (ofServer !== acceptance) throw new Error('the log was kept in another database')
-  if (BigInt(from) >= BigInt(settled)) return { entries: [], position: `${acceptance}.${from}` }
-  const salts = new AccountSalts(logKey)
+/**
+ * `position`: of an earlier piece; empty: from the first commit on. A commit is never split. A piece without entries has
+ * the position that was given, or that of a range in which the log lacks nothing (C2). Throws LogPaused (C3).
+ */
+export async function committedEntries(sql: Sql, position: LogPosition, logKey: Buffer): Promise<CommittedEntries> {
+  const server = await readLogServer(sql)
+  const from = await numberIn(sql, position, server)
+  const lacking = await lackingFrom(sql, from, logKey)
+  if (lacking !== undefined) return { ...lacking, position: `${server.identifier}.${lacking.position}` }
   const entries: Buffer[] = []
-  const reached = await sql.begin('read only', async (transaction) => {
-    await transaction.unsafe(`DECLARE committed NO SCROLL CURSOR FOR ${ENTRIES}`, [from, settled])
-    let last = from
-    for (;;) {
-      const rows = await transaction.unsafe<EntryRow[]>(`FETCH ${FETCHED_ROWS} FROM committed`)
-      for (const { account_id: ref, sequence, audit_hash: auditHash, commit_xid: xid } of rows) {
-        if (entries.length >= PIECE_ROWS && xid !== last) return String(BigInt(last) + 1n)
-        entries.push(logEntry(salts.of(ref).of(Number(sequence)), auditHash))
-        last = xid
-      }
-      if (rows.length < FETCHED_ROWS) return settled
-    }
+  let last = from
+  const isWhole = await readLogRows(sql, { from, until: BigInt(server.settled) }, logKey, ({ xid, entry }) => {
+    if (entries.length >= PIECE_ROWS && xid !== last) return false
+    entries.push(entry)
+    last = xid
+    return true
   })
-  return { entries, position: `${acceptance}.${reached}` }
+  // A number that no commit of the log reached may be given out again after a crash of the server.
+  if (entries.length === 0) return { entries, position }
+  return { entries, position: `${server.identifier}.${isWhole ? server.settled : String(last + 1n)}` }
 }
 
-/** Most entries of a busy moment are of few accounts. */
-class AccountSalts {
-  private readonly logKey: Buffer
-  private readonly kept = new Map<string, EntrySalts>()
+/** The transaction number of a position; 0 if it is of another cluster. */
+async function numberIn(sql: Sql, position: LogPosition, { identifier }: LogServer): Promise<bigint> {
+  const [of, xid = '0'] = position.split('.')
+  if (of === identifier || position === '') return BigInt(xid)
+  // Were the database brought back to the first cluster before the log is extended, its position there would be wrong.
+  await sql`UPDATE log_head SET position = ${`${identifier}.0`} WHERE position = ${position}`
+  return 0n
+}
 
-  constructor(logKey: Buffer) {
-    this.logKey = logKey
-  }
-
-  of(accountRef: string): EntrySalts {
-    const found = this.kept.get(accountRef) ?? new EntrySalts(accountLogKey(this.logKey, accountRef))
-    if (this.kept.size < KEPT_ACCOUNTS) this.kept.set(accountRef, found)
-    return found
-  }
+/** C2. Undefined: the log has no range from number `from` on. */
+async function lackingFrom(sql: Sql, from: bigint, logKey: Buffer): Promise<CommittedEntries | undefined> {
+  const compared = await compareRows(sql, from, logKey)
+  if (compared === undefined) return undefined
+  const until = compared.lacking[0]?.until ?? compared.until
+  const entries = compared.lacking.filter((row) => row.until === until).map(({ entry }) => entry)
+  return { entries, position: String(until) }
 }

@@ -1,5 +1,5 @@
-/** Finds an entry in the log: its commit names the batch, in which entries are sorted. */
-import type { LogStore } from '../../runtime/ports/log-store.ts'
+/** Finds an entry in the log: its commit names the batches of its range, in which entries are sorted. */
+import { type LogStore, LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
 import { TILE_WIDTH } from '../../runtime/log/tree.ts'
 import type { Sql } from '../postgres/connection/connection.ts'
 import { ENTRY_BYTES } from './log-entry.ts'
@@ -10,11 +10,22 @@ export async function placeOfEntry(
   store: Pick<LogStore, 'entries'>,
   { entry, xid }: { readonly entry: Buffer; readonly xid: string },
 ): Promise<number | undefined> {
-  const [batch] = await sql<{ first: string; entries: string }[]>`
-    SELECT first, entries FROM log_batches WHERE until_xid > ${xid}::xid8 ORDER BY until_xid LIMIT 1`
-  if (batch === undefined) return undefined
-  const first = Number(batch.first)
-  const end = first + Number(batch.entries)
+  const batches = await sql<{ first: string; entries: string }[]>`
+    SELECT first, entries FROM log_batches
+     WHERE until_xid = (SELECT until_xid FROM log_batches WHERE until_xid > ${xid}::xid8 ORDER BY until_xid LIMIT 1)
+     ORDER BY first`
+  for (const { first, entries } of batches) {
+    const place = await placeWithin(store, entry, { first: Number(first), end: Number(first) + Number(entries) })
+    if (place !== undefined) return place
+  }
+  return undefined
+}
+
+async function placeWithin(
+  store: Pick<LogStore, 'entries'>,
+  entry: Buffer,
+  { first, end }: { readonly first: number; readonly end: number },
+): Promise<number | undefined> {
   const entryAt = createReader(store, end)
   let [low, high] = [first, end]
   while (low < high) {
@@ -32,7 +43,7 @@ function createReader(store: Pick<LogStore, 'entries'>, end: number): (place: nu
     const number = Math.floor(place / TILE_WIDTH)
     const width = Math.min(TILE_WIDTH, end - number * TILE_WIDTH)
     const content = tiles.get(number) ?? (await store.entries(number, width))
-    if (content === undefined) throw new Error(`the log lacks the entries of tile ${number}`)
+    if (content === undefined) throw new LogStoreUnavailable(`the log lacks the entries of tile ${number}`)
     tiles.set(number, content)
     const at = (place % TILE_WIDTH) * ENTRY_BYTES
     return content.subarray(at, at + ENTRY_BYTES)

@@ -1,8 +1,8 @@
 /**
- * The log in PostgreSQL. Invariants G1 to G5 of the port, and:
- *   G6. The row of the head is changed first, under the condition that it is the expected one. Other appends wait for it,
+ * The log in PostgreSQL. Invariants G1 to G6 of the port, and:
+ *   G7. The row of the head is changed first, under the condition that it is the expected one. Other appends wait for it,
  *       and then find another head.
- *   G7. The entries of a batch are sorted by their bytes, which are as good as random: their order tells nothing. An entry
+ *   G8. The entries of a batch are sorted by their bytes, which are as good as random: their order tells nothing. An entry
  *       is found by the batch of its commit.
  */
 import { HASH_BYTES, leafHash, rootOf, TILE_WIDTH } from '../../runtime/log/tree.ts'
@@ -21,6 +21,7 @@ import type { Sql } from '../postgres/connection/connection.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { committedEntries } from './committed-entries.ts'
 import { ENTRY_BYTES } from './log-entry.ts'
+import { acceptedServer } from './log-server.ts'
 
 export interface PostgresLogStore extends LogStore {
   readonly close: () => Promise<void>
@@ -42,27 +43,37 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
     name: 'ledger log',
     size: poolSize,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    unavailable: (message, cause) => new LogStoreUnavailable(message, cause),
+    unavailable: logFailure,
   })
+  const onAccepted = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
+    pool.run(async (sql) => {
+      await acceptedServer(sql)
+      return work(sql)
+    })
   return {
     claim: (holder) => pool.run((sql) => claim(sql, holder)),
     release: (holder) =>
       pool.run(async (sql) => {
         await sql`DELETE FROM log_lease WHERE holder = ${holder}`
       }),
-    head: () => pool.run(readHead),
+    head: () => onAccepted(readHead),
     since: (position) => pool.run((sql) => since(sql, position, logKey)),
-    append: (head, batch) => pool.run((sql) => append(sql, head, batch)),
+    append: (head, batch) => onAccepted((sql) => append(sql, head, batch)),
     published: () =>
       pool.run(async (sql) => {
         const [row] = await sql<{ size: string; note: string }[]>`SELECT size, note FROM log_published`
         return row && { size: Number(row.size), note: row.note }
       }),
-    publish: (head) => pool.run((sql) => publish(sql, head)),
+    publish: (head) => onAccepted((sql) => publish(sql, head)),
     hashes: (level, number, width) => pool.run((sql) => hashesOf(sql, level, number, width)),
     entries: (number, width) => pool.run((sql) => contentOf(sql, 0, number, width)),
     close: pool.close,
   }
+}
+
+/** Keeps the errors of the port as they are. */
+function logFailure(message: string, { cause }: ErrorOptions): Error {
+  return cause instanceof LogStoreUnavailable ? cause : new LogStoreUnavailable(message, { cause })
 }
 
 async function claim(sql: Sql, holder: string): Promise<boolean> {
@@ -94,13 +105,13 @@ async function readHead(sql: Sql): Promise<StoredLogHead> {
   for (let level = 0, width = size; width > 0; level += 1, width = Math.floor(width / TILE_WIDTH)) {
     const rest = width % TILE_WIDTH
     const hashes = rest === 0 ? Buffer.alloc(0) : await hashesOf(sql, level, Math.floor(width / TILE_WIDTH), rest)
-    if (hashes === undefined) throw new Error(`the log lacks a tile of level ${level}`)
+    if (hashes === undefined) throw new LogStoreUnavailable(`the log lacks a tile of level ${level}`)
     levels.push(hashes)
   }
   return { edge: { size, levels }, position: row.position }
 }
 
-/** G1, G6. */
+/** G1, G7. */
 async function append(sql: Sql, head: StoredLogHead, batch: LogBatch): Promise<boolean> {
   const root = rootOf(batch.edge)
   return sql.begin(async (transaction) => {

@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.ts'
 import {
   type CommittedEntries,
   LOG_LEASE_MS,
+  LogPaused,
   type LogStore,
   LogStoreUnavailable,
   type StoredLogHead,
@@ -48,6 +49,7 @@ export class LogSequencer {
   private last: TreeHead | undefined
   private isRolledBack = false
   private isStopped = false
+  private pauseReason: string | undefined
   /** Of the monotonic clock; 0 without a lease. */
   private leasedUntilMs = 0
   private timer: { readonly stop: () => void } | undefined
@@ -84,12 +86,22 @@ export class LogSequencer {
         return
       }
       while (!this.isStopped && (await this.addBatch()));
+      if (this.pauseReason !== undefined) this.dependencies.log.info('log_resumed')
+      this.pauseReason = undefined
     } catch (error) {
       // The effect of an append is unknown.
       this.head = undefined
       if (!(error instanceof LogStoreUnavailable)) throw error
-      this.dependencies.log.warn('log_not_extended', { reason: error.message })
+      this.report(error)
     }
+  }
+
+  /** Reports each pause once. */
+  private report(error: LogStoreUnavailable): void {
+    const { log } = this.dependencies
+    if (!(error instanceof LogPaused)) log.warn('log_not_extended', { reason: error.message })
+    else if (this.pauseReason !== error.message) log.warn('log_paused', { reason: error.message })
+    if (error instanceof LogPaused) this.pauseReason = error.message
   }
 
   /** Renews a lease of which less than two thirds are left. */
@@ -109,8 +121,9 @@ export class LogSequencer {
     if (this.head === undefined) return false
     const found = await store.since(this.head.position)
     if (found.entries.length === 0) {
+      const isCompared = found.position !== this.head.position
       this.head = { ...this.head, position: found.position }
-      return false
+      return isCompared && this.holdsLease()
     }
     return this.append(this.head, found)
   }

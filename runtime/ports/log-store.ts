@@ -8,6 +8,7 @@
  *   G3. `publish` replaces a published head only by one of more entries.
  *   G4. Tiles that an append completed never change. Others only become wider.
  *   G5. One holder at a time has the lease, by the store's clock. It spares others the work; G1 holds without it.
+ *   G6. A database that an administrator has not accepted, or that went back, is neither read nor written: `LogPaused`.
  * Every failure is a `LogStoreUnavailable`; after a failed write its effect is unknown.
  */
 import type { Tile, TreeEdge } from '../log/tree.ts'
@@ -20,7 +21,10 @@ export interface LogStore {
   /** Ends the holder's lease. */
   readonly release: (holder: string) => Promise<void>
   readonly head: () => Promise<StoredLogHead>
-  /** In the order of the log, which tells nothing. At most some ten thousand, or one commit. */
+  /**
+   * In the order of the log, which tells nothing. At most some ten thousand, or one commit. Without entries the position
+   * may be another one: up to there the log lacks nothing.
+   */
   readonly since: (position: LogPosition) => Promise<CommittedEntries>
   /** False: the head is not this one any more, and nothing was stored (G1). */
   readonly append: (head: StoredLogHead, batch: LogBatch) => Promise<boolean>
@@ -64,5 +68,10 @@ export interface PublishedLogHead {
 }
 
 export class LogStoreUnavailable extends Error {
-  override readonly name = 'LogStoreUnavailable'
+  override readonly name: string = 'LogStoreUnavailable'
+}
+
+/** The log may not be extended on this database now; the message gives the reason. */
+export class LogPaused extends LogStoreUnavailable {
+  override readonly name = 'LogPaused'
 }

@@ -1,6 +1,6 @@
 /** The log of the ledger (C2SP tlog-tiles): what it covers is in the chains. */
 export const LOG = `
--- position: the acceptance of the PostgreSQL server, and the transaction number below which all entries are in the log.
+-- position: the PostgreSQL cluster (system identifier), and the transaction number below which all entries are in the log.
 CREATE TABLE log_head (
   size bigint NOT NULL,
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -15,7 +15,8 @@ CREATE TABLE log_lease (
   holder text NOT NULL
 ) WITH (fillfactor = 50);
 
--- Entries from first on, sorted by their bytes. They were committed below until_xid, and not below that of the batch before.
+-- Entries from first on, sorted by their bytes. They were committed below until_xid, and not below the next smaller
+-- until_xid. Batches that were added after a move of the database have the range of an earlier batch.
 CREATE TABLE log_batches (
   first bigint PRIMARY KEY,
   entries bigint NOT NULL,
