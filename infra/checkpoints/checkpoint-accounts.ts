@@ -5,19 +5,18 @@
  */
 import type postgres from 'postgres'
 import { column } from '../postgres/connection/array-literal.ts'
+import { type LogState, readLogState } from '../log/log-state.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../postgres/rows/account-document.ts'
 import { fetchKeys } from '../postgres/rows/opened-rows.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import type { AccountPoint } from './checkpoint-file.ts'
-import { newestCheckpoint } from './checkpoint-rows.ts'
-import { type CheckpointLinks, linksAfter, NO_LINKS } from './checkpoint-statement.ts'
 
 const BATCH_ROWS = 2_000
 
 export interface Moment {
   readonly asOfMs: number
-  readonly links: CheckpointLinks
+  readonly log: LogState
 }
 
 interface PointRow {
@@ -35,15 +34,12 @@ export async function readAccounts(
 ): Promise<Moment> {
   return sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     const [row] = await transaction<{ now: Date }[]>`SELECT now() AS now`
-    const newest = await newestCheckpoint(transaction)
+    const log = await readLogState(transaction)
     const batches = transaction<PointRow[]>`
       SELECT shard_id, account_id, sequence, version, encode(tip, 'hex') AS tip
         FROM accounts ORDER BY shard_id, account_id`.cursor(BATCH_ROWS)
     for await (const rows of batches) await take(rows.map(pointFrom))
-    return {
-      asOfMs: row?.now.getTime() ?? 0,
-      links: newest === undefined ? NO_LINKS : linksAfter(newest.statement, newest.signed),
-    }
+    return { asOfMs: row?.now.getTime() ?? 0, log }
   })
 }
 
@@ -120,10 +116,10 @@ function problemOf(point: AccountPoint, found: FoundRow | undefined): string | u
 }
 
 /** Account IDs by reference. Accounts without a readable row are left out. */
-async function idsOf(
+export async function idsOf(
   sql: postgres.Sql,
   vault: RowVault,
-  points: readonly AccountPoint[],
+  points: readonly Pick<AccountPoint, 'shardId' | 'accountRef'>[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await sql.unsafe<AccountRow[]>(
     `SELECT ${ACCOUNT_COLUMNS} FROM accounts a

@@ -10,9 +10,9 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import * as v from 'valibot'
 import { parseStrictJson } from '../../api/http/json-text.ts'
-import { type FileStatement, readFileStatement, type SignedText } from './checkpoint-statement.ts'
+import { type FileStatement, readStatement, type SignedText } from './checkpoint-statement.ts'
 
-export const FIRST_LINE = 'ledger checkpoint 1'
+export const FIRST_LINE = 'ledger checkpoint 2'
 
 /** An account's position at the time of the checkpoint. */
 export interface AccountPoint {
@@ -126,7 +126,7 @@ function inOrder(before: string, point: AccountPoint, number: number): void {
 function fileOf(line: string): CheckpointFile {
   const parsed = parseStrictJson(line)
   const read = v.safeParse(lastLineSchema, parsed.ok ? parsed.value : undefined)
-  const statement = read.success ? readFileStatement(read.output.statement) : undefined
+  const statement = read.success ? readStatement(read.output.statement) : undefined
   if (!read.success || statement === undefined)
     throw new CheckpointFileBroken('its last line is not a signed statement')
   return { statement, signed: { text: read.output.statement, signature: read.output.signature } }

@@ -1,8 +1,7 @@
 /**
- * Statements of checkpoints and checkpoint files, and their signatures.
- *   S1. The signature covers the canonical JSON stored beside it. The hash of that text identifies the checkpoint.
- *   S2. A checkpoint links to the one before it and to the last hourly and daily ones. The links still form a chain after
- *       the retention has removed others.
+ * The signed statement of a checkpoint file.
+ *   S1. The signature covers the canonical JSON stored beside it. The hash of that text is an entry of the log.
+ *   S2. It names the head of the log in the file's snapshot, and the newest head that the log had published.
  *   S3. A signature is valid only under an assertion key that was in use at `signed_at` (G1 of service-signature.ts).
  */
 import { hash } from 'node:crypto'
@@ -18,68 +17,29 @@ import {
 } from '../../api/endpoint/service-signature.ts'
 import type { PublishedKey, ServiceKeys } from '../../runtime/ports/service-keys.ts'
 
-/** First checkpoint of a day, of an hour (UTC), or neither. It determines the retention. */
-export type CheckpointLevel = 'minute' | 'hour' | 'day'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-/** Retention in milliseconds. */
-export const KEPT_MS: Readonly<Record<CheckpointLevel, number>> = {
-  minute: DAY_MS,
-  hour: 31 * DAY_MS,
-  day: Number.POSITIVE_INFINITY,
-}
-
 const hashText = v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const time = v.pipe(
   v.string(),
   v.check((text) => parseTimestamp(text) !== undefined),
 )
-const linkSchema = v.strictObject({ number: count, hash: hashText, signed_at: time })
-/** Identifies a checkpoint. */
-export type CheckpointLink = v.InferOutput<typeof linkSchema>
-
-/** The last checkpoint, the last of an hour, the last of a day; null where there is none. */
-const linksSchema = v.strictObject({
-  previous: v.nullable(linkSchema),
-  hour: v.nullable(linkSchema),
-  day: v.nullable(linkSchema),
-})
-export type CheckpointLinks = v.InferOutput<typeof linksSchema>
-export const NO_LINKS: CheckpointLinks = { previous: null, hour: null, day: null }
-
-const SIGNED = { ledger_id: v.string(), key_id: v.string(), signed_at: time }
 
 const statementSchema = v.strictObject({
-  ...SIGNED,
-  type: v.literal('checkpoint'),
-  number: count,
-  level: v.picklist(['minute', 'hour', 'day']),
-  /** System identifier of the PostgreSQL cluster that numbers the transactions. */
-  server: v.string(),
-  /** The checkpoint covers exactly the commits with smaller transaction numbers. */
-  position: v.pipe(v.string(), v.regex(/^[0-9]{1,20}$/)),
-  /** Keyed hash over the sums of all shards. */
-  chains: hashText,
-  links: linksSchema,
-})
-export type CheckpointStatement = v.InferOutput<typeof statementSchema>
-
-const fileStatementSchema = v.strictObject({
-  ...SIGNED,
   type: v.literal('checkpoint-file'),
+  ledger_id: v.string(),
+  key_id: v.string(),
+  signed_at: time,
   /** Time of the snapshot, by PostgreSQL's clock. */
   as_of: time,
   accounts: count,
   /** Hash of all lines before this statement. */
   content: hashText,
-  /** Links to the newest checkpoints of the database. */
-  links: linksSchema,
+  /** Null: the log is empty. */
+  log_head: v.nullable(v.strictObject({ size: count, root: hashText })),
+  /** A signed note. Null: the log has published none. */
+  log_published: v.nullable(v.string()),
 })
-export type FileStatement = v.InferOutput<typeof fileStatementSchema>
-
-type Statement = CheckpointStatement | FileStatement
+export type FileStatement = v.InferOutput<typeof statementSchema>
 
 export type SignedText = Omit<SignedContent<unknown>, 'content'>
 
@@ -90,12 +50,10 @@ export interface StatementSigner {
   readonly nowMs: () => number
 }
 
-type Unsigned<S extends Statement> = Omit<S, 'ledger_id' | 'key_id' | 'signed_at'>
-
 /** Throws when no key can sign. */
 export async function signStatement(
   { ledgerId, keys, nowMs }: StatementSigner,
-  members: Unsigned<CheckpointStatement> | Unsigned<FileStatement>,
+  members: Omit<FileStatement, 'ledger_id' | 'key_id' | 'signed_at'>,
 ): Promise<SignedText> {
   return signAssertion(keys, nowMs(), (keyId, at) => ({
     ...members,
@@ -106,48 +64,16 @@ export async function signStatement(
 }
 
 /** Undefined when the text is not a valid statement. */
-export function readCheckpoint(text: string): CheckpointStatement | undefined {
-  return readAs(statementSchema, text)
-}
-
-export function readFileStatement(text: string): FileStatement | undefined {
-  return readAs(fileStatementSchema, text)
-}
-
-function readAs<S extends typeof statementSchema | typeof fileStatementSchema>(
-  schema: S,
-  text: string,
-): v.InferOutput<S> | undefined {
+export function readStatement(text: string): FileStatement | undefined {
   const parsed = parseStrictJson(text)
   if (!parsed.ok) return undefined
-  const read = v.safeParse(schema, parsed.value)
+  const read = v.safeParse(statementSchema, parsed.value)
   return read.success ? read.output : undefined
 }
 
-export function linkTo(statement: CheckpointStatement, { text }: SignedText): CheckpointLink {
-  return { number: statement.number, hash: `sha256:${hash('sha256', text)}`, signed_at: statement.signed_at }
-}
-
-/** Links of the checkpoint that follows this one. */
-export function linksAfter(statement: CheckpointStatement, signed: SignedText): CheckpointLinks {
-  const link = linkTo(statement, signed)
-  return {
-    previous: link,
-    hour: statement.level === 'minute' ? statement.links.hour : link,
-    day: statement.level === 'day' ? link : statement.links.day,
-  }
-}
-
-/** Level of a checkpoint made at `nowMs`. `beforeMs`: time of the previous one; null: there is none. */
-export function levelAt(nowMs: number, beforeMs: number | null): CheckpointLevel {
-  const isFirstOf = (spanMs: number): boolean =>
-    beforeMs === null || Math.floor(nowMs / spanMs) !== Math.floor(beforeMs / spanMs)
-  if (isFirstOf(DAY_MS)) return 'day'
-  return isFirstOf(HOUR_MS) ? 'hour' : 'minute'
-}
-
-export function signedAtMs({ signed_at: signedAt }: Statement | CheckpointLink): number {
-  return timeMsIn(signedAt)
+/** 32 bytes. */
+export function hashOfStatement({ text }: SignedText): Buffer {
+  return hash('sha256', text, 'buffer')
 }
 
 const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
@@ -160,13 +86,13 @@ const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
 
 /** Why the signature is invalid; undefined when it is valid. `ledgerId`: undefined when the keys come from an unknown ledger. */
 export function problemOfSigned(
-  statement: Statement,
+  statement: FileStatement,
   signed: SignedText,
   keys: readonly PublishedKey<string>[],
   ledgerId: string | undefined,
 ): string | undefined {
   if (ledgerId !== undefined && statement.ledger_id !== ledgerId) return 'it is of another ledger'
-  const claim = { keyId: statement.key_id, atMs: signedAtMs(statement), ...signed }
+  const claim = { keyId: statement.key_id, atMs: timeMsIn(statement.signed_at), ...signed }
   const problem = signatureProblem(claim, 'assertion', keys)
   return problem && SIGNATURE_PROBLEMS[problem]
 }

@@ -107,7 +107,7 @@ export const verifyCommand: CommandSetup = (command, io) => {
     )
     .option(
       '--checkpoint <file>',
-      'a file of ledger checkpoint: names each account whose chain is behind it or differs, and verifies the checkpoints in the database; needs the database and the master key',
+      'a file of ledger checkpoint: names each account whose chain is behind it or differs, and compares the log of the ledger with its rows; needs the database and the master key',
     )
     .option('--offline', 'with --checkpoint: verify only that the file is complete and signed; needs only --jwks')
     .action((names: readonly string[], options: VerifyOptions) => verify(names, options, io))

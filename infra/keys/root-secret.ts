@@ -8,15 +8,13 @@ import { createSecretKey, hkdfSync } from 'node:crypto'
 
 export const ROOT_SECRET_BYTES = 32
 
-/** A released name is never reused, neither here nor in wrapping-keys.ts (`messages` was one). */
+/** A released name is never reused, neither here nor in wrapping-keys.ts (`messages`, `checkpoint-chains` and `checkpoint-sums` were). */
 export type DerivedUse =
   | 'page-tokens'
   | 'client-secrets'
   | 'refresh-tokens'
   | 'account-tags'
   | 'liability-proofs'
-  | 'checkpoint-chains'
-  | 'checkpoint-sums'
   | 'export-key-salts'
   | 'log-entries'
   | 'log-heads'

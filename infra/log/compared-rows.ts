@@ -84,14 +84,15 @@ export async function compareRows(sql: Sql, from: bigint, logKey: Buffer): Promi
 /** The batches of the first ranges, in the order of ranges. */
 async function batchesFrom(sql: Sql, from: bigint): Promise<readonly StoredBatch[]> {
   const rows = await sql<{ first: string; entries: string; until: string; added_at: Date }[]>`
-    WITH next AS (
+    WITH ranges AS (
       SELECT until_xid, sum(entries) OVER (ORDER BY until_xid) - entries AS before
         FROM (SELECT until_xid, sum(entries) AS entries
                 FROM (SELECT until_xid, entries FROM log_batches WHERE until_xid > ${String(from)}::xid8
                        ORDER BY until_xid LIMIT ${COMPARED_ENTRIES}) b
                GROUP BY until_xid) r)
     SELECT first, entries, until_xid::text AS until, added_at FROM log_batches
-     WHERE until_xid IN (SELECT until_xid FROM next WHERE before < ${COMPARED_ENTRIES})
+     WHERE until_xid > ${String(from)}::xid8
+       AND until_xid <= (SELECT until_xid FROM ranges WHERE before < ${COMPARED_ENTRIES} ORDER BY until_xid DESC LIMIT 1)
      ORDER BY until_xid, first`
   return rows.map((row) => ({
     first: Number(row.first),

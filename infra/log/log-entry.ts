@@ -17,6 +17,11 @@ export function accountLogKey(ledgerKey: Buffer, accountRef: string): Buffer {
   return createHmac('sha256', ledgerKey).update(accountRef).digest()
 }
 
+/** In the place of an account's key: the entries of statements look like all others. No reference has this name. */
+export function statementLogKey(ledgerKey: Buffer): Buffer {
+  return accountLogKey(ledgerKey, 'statements of checkpoint files')
+}
+
 /** Computes the salts of an account. HMAC-SHA256 by hand: `createHmac` takes three times as long, for each entry. */
 export class EntrySalts {
   private readonly inner: Buffer
@@ -44,6 +49,14 @@ function padded(key: Buffer, pad: number, roomBytes: number): Buffer {
 
 /** 48 bytes. `auditHash`: 32 bytes. */
 export function logEntry(salt: Buffer, auditHash: Buffer): Buffer {
-  const tag = sha256(Buffer.concat([TAG_PREFIX, salt])).subarray(0, TAG_BYTES)
-  return Buffer.concat([tag, sha256(Buffer.concat([COMMITMENT_PREFIX, salt, auditHash]))])
+  return Buffer.concat([tagOfSalt(salt), sha256(Buffer.concat([COMMITMENT_PREFIX, salt, auditHash]))])
+}
+
+/** 16 bytes. */
+export function tagOfSalt(salt: Buffer): Buffer {
+  return sha256(Buffer.concat([TAG_PREFIX, salt])).subarray(0, TAG_BYTES)
+}
+
+export function tagOfEntry(entry: Buffer): Buffer {
+  return entry.subarray(0, TAG_BYTES)
 }

@@ -1,9 +1,11 @@
 /** The rows that the log covers, in the order of their commits, with their entries of the log. */
 import type { Sql } from '../postgres/connection/connection.ts'
-import { accountLogKey, EntrySalts, logEntry } from './log-entry.ts'
+import { accountLogKey, EntrySalts, logEntry, statementLogKey } from './log-entry.ts'
 
 export interface LogRow {
-  readonly accountRef: string
+  /** Null: the row is the statement of a checkpoint file. */
+  readonly account: { readonly shardId: number; readonly accountRef: string } | null
+  /** In the account's chain, or the number of the statement. */
   readonly sequence: number
   /** Number of the PostgreSQL transaction (xid8) that committed it. */
   readonly xid: bigint
@@ -17,8 +19,12 @@ export interface XidRange {
   readonly until: bigint
 }
 
+/** The largest number: of no commit. */
+export const EVERY_XID = 2n ** 64n - 1n
+
 interface StoredRow {
-  readonly account_id: string
+  readonly shard_id: number | null
+  readonly account_id: string | null
   readonly sequence: string
   readonly audit_hash: Buffer
   readonly commit_xid: string
@@ -26,16 +32,19 @@ interface StoredRow {
 
 /** $1 and $2: the range. */
 export const LOG_ROWS = `
-SELECT account_id, sequence, audit_hash, e.commit_xid::text AS commit_xid
+SELECT shard_id, account_id, sequence, audit_hash, e.commit_xid::text AS commit_xid
   FROM (
-    (SELECT account_id, sequence, audit_hash, commit_xid FROM audit_entries
+    (SELECT shard_id, account_id, sequence, audit_hash, commit_xid FROM audit_entries
       WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid)
      UNION ALL
-    (SELECT t.account_id, t.sequence, t.audit_hash, c.commit_xid
+    (SELECT t.shard_id, t.account_id, t.sequence, t.audit_hash, c.commit_xid
        FROM commits c CROSS JOIN LATERAL unnest(c.final || c.ended) AS n (txn_id)
       CROSS JOIN LATERAL (SELECT * FROM transactions WHERE txn_id = n.txn_id OFFSET 0) t
       WHERE c.commit_xid >= $1::xid8 AND c.commit_xid < $2::xid8 AND t.sequence IS NOT NULL
-      ORDER BY c.commit_xid)) e
+      ORDER BY c.commit_xid)
+     UNION ALL
+    (SELECT NULL, NULL, number, hash, commit_xid FROM log_statements
+      WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid)) e
  ORDER BY e.commit_xid`
 
 const FETCHED_ROWS = 1_000
@@ -53,10 +62,11 @@ export function readLogRows(
     await transaction.unsafe(`DECLARE committed NO SCROLL CURSOR FOR ${LOG_ROWS}`, [String(from), String(until)])
     for (;;) {
       const rows = await transaction.unsafe<StoredRow[]>(`FETCH ${FETCHED_ROWS} FROM committed`)
-      for (const { account_id: accountRef, sequence: number, audit_hash: auditHash, commit_xid: xid } of rows) {
-        const sequence = Number(number)
-        const entry = logEntry(salts.of(accountRef).of(sequence), auditHash)
-        if (!take({ accountRef, sequence, xid: BigInt(xid), entry })) return false
+      for (const { shard_id: shardId, account_id: accountRef, ...row } of rows) {
+        const account = shardId === null || accountRef === null ? null : { shardId, accountRef }
+        const [sequence, xid] = [Number(row.sequence), BigInt(row.commit_xid)]
+        const entry = logEntry(salts.of(accountRef).of(sequence), row.audit_hash)
+        if (!take({ account, sequence, xid, entry })) return false
       }
       if (rows.length < FETCHED_ROWS) return true
     }
@@ -66,13 +76,17 @@ export function readLogRows(
 /** Most entries of a busy moment are of few accounts. */
 class AccountSalts {
   private readonly logKey: Buffer
+  private readonly ofStatements: EntrySalts
   private readonly kept = new Map<string, EntrySalts>()
 
   constructor(logKey: Buffer) {
     this.logKey = logKey
+    this.ofStatements = new EntrySalts(statementLogKey(logKey))
   }
 
-  of(accountRef: string): EntrySalts {
+  /** Null: of statements. */
+  of(accountRef: string | null): EntrySalts {
+    if (accountRef === null) return this.ofStatements
     const found = this.kept.get(accountRef) ?? new EntrySalts(accountLogKey(this.logKey, accountRef))
     if (this.kept.size < KEPT_ACCOUNTS) this.kept.set(accountRef, found)
     return found

@@ -18,6 +18,7 @@ import {
 } from '../../runtime/ports/log-store.ts'
 import { column } from '../postgres/connection/array-literal.ts'
 import type { Sql } from '../postgres/connection/connection.ts'
+import { PLAN_SETTINGS } from '../postgres/connection/plan-settings.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { committedEntries } from './committed-entries.ts'
 import { ENTRY_BYTES } from './log-entry.ts'
@@ -43,6 +44,7 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
     name: 'ledger log',
     size: poolSize,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    settings: PLAN_SETTINGS,
     unavailable: logFailure,
   })
   const onAccepted = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
@@ -65,7 +67,7 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
         return row && { size: Number(row.size), note: row.note }
       }),
     publish: (head) => onAccepted((sql) => publish(sql, head)),
-    hashes: (level, number, width) => pool.run((sql) => hashesOf(sql, level, number, width)),
+    hashes: (level, number, width) => pool.run((sql) => readHashes(sql, level, number, width)),
     entries: (number, width) => pool.run((sql) => contentOf(sql, 0, number, width)),
     close: pool.close,
   }
@@ -104,7 +106,7 @@ async function readHead(sql: Sql): Promise<StoredLogHead> {
   const levels: Buffer[] = []
   for (let level = 0, width = size; width > 0; level += 1, width = Math.floor(width / TILE_WIDTH)) {
     const rest = width % TILE_WIDTH
-    const hashes = rest === 0 ? Buffer.alloc(0) : await hashesOf(sql, level, Math.floor(width / TILE_WIDTH), rest)
+    const hashes = rest === 0 ? Buffer.alloc(0) : await readHashes(sql, level, Math.floor(width / TILE_WIDTH), rest)
     if (hashes === undefined) throw new LogStoreUnavailable(`the log lacks a tile of level ${level}`)
     levels.push(hashes)
   }
@@ -170,7 +172,8 @@ async function contentOf(sql: Sql, level: number, number: number, width: number)
   return row?.content.length === bytes ? row.content : undefined
 }
 
-async function hashesOf(sql: Sql, level: number, number: number, width: number): Promise<Buffer | undefined> {
+/** Undefined if the tree does not have them. */
+export async function readHashes(sql: Sql, level: number, number: number, width: number): Promise<Buffer | undefined> {
   const content = await contentOf(sql, level, number, width)
   if (content === undefined || level > 0) return content
   const entries = Array.from({ length: width }, (_, at) => content.subarray(at * ENTRY_BYTES, (at + 1) * ENTRY_BYTES))

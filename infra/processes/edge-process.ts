@@ -13,7 +13,6 @@ import type { Transport } from '../../runtime/ports/transport.ts'
 import { createLiabilities, type PostgresLiabilities } from '../liabilities/liabilities-postgres.ts'
 import { createLiabilityThreads } from '../liabilities/liability-threads.ts'
 import { createAuditFindings } from '../audit/audit-findings.ts'
-import { Checkpointer } from '../checkpoints/checkpointer.ts'
 import { createSpotThreads } from '../audit/spot-threads.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { type AccountTag, createAccountTag } from '../keys/account-tag.ts'
@@ -161,13 +160,10 @@ async function createApp(
 ): Promise<{ readonly app: EdgeApp } & Pick<Webhooks, 'stopDeliveries'>> {
   const { configuration, url, log, service, clock, random } = context
   const { corsOrigins, environment, errorBase, pages, accessTokenTtlMs, refreshTokenTtlMs } = configuration
-  const { ledgerId, shardCount } = ledger
+  const { ledgerId } = ledger
   const { shardOf, vault, derive } = secrets
   const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
   const serviceKeys = service.keep('keys', await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log }))
-  const checkpointer = new Checkpointer({ url, ledgerId, shardCount, derive, serviceKeys, clock, log })
-  service.onStop('checkpoints', () => checkpointer.stop())
-  checkpointer.start()
   const access = openAccess(context, secrets)
   const holder = `${configuration.nodeId ?? 'edge'} ${random.hex(8)}`
   const { stopDeliveries, ...webhooks } = openWebhooks({ ...context, ledgerId, holder, vault, access, watching })

@@ -7,22 +7,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allCheckpoints } from '../../infra/checkpoints/checkpoint-rows.ts'
+import { noteText } from '../../api/client/log/signed-note.ts'
 import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
+import { createNoteSigner, signedHead } from '../../infra/log/log-signer.ts'
 import { main } from '../../infra/main/ledger.ts'
 import {
   createMissingServiceKeys,
+  createServiceKeys,
   type PostgresServiceKeys,
 } from '../../infra/postgres/access/service-keys-postgres.ts'
-import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
-import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/postgres/ledger-database.ts'
+import { keepLog } from '../support/log/kept-log.ts'
+import { createSystemClock } from '../../infra/system/clock-system.ts'
+import {
+  createLedgerDatabase,
+  secretsOf,
+  TEST_MASTER_KEY_TEXT,
+  TEST_MASTER_KEYS,
+} from '../support/postgres/ledger-database.ts'
 import { silentIo } from '../unit/cli/silent-io.ts'
 import { createTampered, type DatabaseCopy, failedOf, type Tampered } from '../support/postgres/tampering.ts'
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 /** Tables with rows of an account. */
 const TABLES = ['accounts', 'account_keys', 'balances', 'holds', 'audit_entries', 'transactions', 'operations'] as const
+
+const LOG_TABLES = ['log_head', 'log_batches', 'log_tiles']
+/** Columns of rows that are written anew in another commit. */
+const REWRITTEN = ['shard_id', 'account_id', 'sequence', 'previous_hash', 'audit_hash', 'payload'] as const
 
 let tampered: Tampered
 let directory: string
@@ -88,15 +98,33 @@ async function checkpointOf(url: string): Promise<string> {
   return file
 }
 
-/** Runs `work` on a copy of the database that has one checkpoint, with a checkpoint file. */
-async function onCheckpointed(
-  work: (copy: DatabaseCopy, file: string) => Promise<void>,
-  withWriter: typeof onWriter = onWriter,
-): Promise<void> {
+/** Extends the log of the database until it has all entries. */
+async function extendLog(url: string): Promise<void> {
+  const { derive } = await secretsOf(url)
+  await keepLog(url, derive('log-entries'), async ({ store, workUntil }) => {
+    await workUntil(async () => {
+      const head = await store.head()
+      return head.edge.size > 0 && (await store.since(head.position)).entries.length === 0
+    })
+  })
+}
+
+/** Runs `work` on a copy of the database whose log has all entries, with a checkpoint file. */
+async function onCheckpointed(work: (copy: DatabaseCopy, file: string) => Promise<void>): Promise<void> {
   await tampered.onCopy(async (copy) => {
-    await withWriter(copy.url, ({ write }) => write())
+    await extendLog(copy.url)
     await work(copy, await checkpointOf(copy.url))
   })
+}
+
+async function withKeys<T>(url: string, work: (keys: PostgresServiceKeys) => Promise<T>): Promise<T> {
+  const { serviceKeys: seals } = await secretsOf(url)
+  const keys = await createServiceKeys({ url, seals, clock: createSystemClock() })
+  try {
+    return await work(keys)
+  } finally {
+    await keys.close()
+  }
 }
 
 async function expectVerifyFails(url: string, file: string, ...patterns: readonly RegExp[]): Promise<string> {
@@ -113,11 +141,16 @@ describe('ledger verify --checkpoint', () => {
       expect(before).toMatchObject({ code: 0, out: expect.stringMatching(/ok: [0-9]+ accounts are not behind/) })
       await restoreOldRows(sql)
       expect(failedOf(await tampered.audit(url))).toEqual([])
-      const changed = /WENT BACK: checkpoint 1 of .*: shard [0-9]+: entries were removed or changed since/
-      const out = await expectVerifyFails(url, file, changed)
+      const gone = /^WENT BACK: [0-9]+ entries of the log are gone from the rows: of the batch at 0, added 20\S+Z$/m
+      const out = await expectVerifyFails(url, file, gone)
       const named = out.split('\n').filter((line) => line.startsWith('WENT BACK: account'))
       expect(named).toEqual([
         expect.stringMatching(new RegExp(`^WENT BACK: account alice-one \\(${victim}\\): it ended with entry [0-9]+`)),
+        expect.stringMatching(
+          new RegExp(
+            `^WENT BACK: account alice-one \\(${victim}\\): it ends with entry [0-9]+, and the log has its next`,
+          ),
+        ),
       ])
     })
   })
@@ -152,16 +185,136 @@ describe('ledger verify --checkpoint', () => {
     })
   })
 
-  test('finds restored rows by a stored checkpoint if the file is younger than the attack', async () => {
+  test('names an account whose rows were restored before the file was written', async () => {
     await onCheckpointed(async ({ url, sql }) => {
       await restoreOldRows(sql)
-      const later = await onWriter(url, async ({ write, pass }) => {
-        pass(MINUTE_MS)
-        expect(await write()).toBe('written')
-        return checkpointOf(url)
+      const later = await checkpointOf(url)
+      const shortened = new RegExp(
+        `account alice-one \\(${victim}\\): it ends with entry [0-9]+, and the log has its next`,
+      )
+      const out = await expectVerifyFails(url, later, shortened, /entries of the log are gone from the rows/)
+      expect(out).toContain('accounts are not behind')
+    })
+  })
+})
+
+describe('the log that verify compares with the rows', () => {
+  /** Changes one table, and expects one problem. */
+  async function expectFound(statement: string, problem: string): Promise<void> {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      expect((await sql.unsafe(statement)).count).toBe(1)
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+      const found = out.split('\n').filter((line) => line.startsWith('WENT BACK'))
+      expect({ code, found }).toEqual({ code: 1, found: [expect.stringMatching(problem)] })
+    })
+  }
+
+  test('has all of it, the statement of the file too, and says how many rows are newer', async () => {
+    await onCheckpointed(async ({ url }, file) => {
+      const newer = await ledger(url, 'verify', '--checkpoint', file)
+      expect(newer).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/ok: log of [0-9]+ entries.*; 1 rows are newer/),
       })
-      const out = await expectVerifyFails(url, later, /WENT BACK: checkpoint 1 of .*: shard [0-9]+/)
-      expect(out).not.toContain('WENT BACK: account')
+      await extendLog(url)
+      const whole = await ledger(url, 'verify', '--checkpoint', file)
+      expect(whole).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/ok: log of [0-9]+ entries.*; 0 rows are newer/),
+      })
+    })
+  })
+
+  test('an entry that was rewritten is named with its account', async () => {
+    await expectFound(
+      `UPDATE audit_entries SET audit_hash = sha256('x') WHERE account_id = '${victim}' AND sequence = 0`,
+      `account alice-one \\(${victim}\\): its entry 0 is not the one in the log`,
+    )
+  })
+
+  test('an entry that was added to an earlier commit is named with its account', async () => {
+    await expectFound(
+      `INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload, commit_xid)
+       SELECT shard_id, account_id, 900, audit_hash, audit_hash, '', commit_xid FROM audit_entries
+        WHERE account_id = '${victim}' AND sequence = 0`,
+      `account alice-one \\(${victim}\\): its entry 900 is not in the log`,
+    )
+  })
+
+  test('an entry that was removed is counted for its batch', async () => {
+    await expectFound(
+      `DELETE FROM audit_entries WHERE account_id = '${victim}' AND sequence = 0`,
+      '1 entries of the log are gone from the rows: of the batch at 0',
+    )
+  })
+
+  test('a statement of a checkpoint file that was removed is missed', async () => {
+    await expectFound('DELETE FROM log_statements', 'does not have the statement of this file any more')
+  })
+
+  test.for([
+    ['UPDATE log_head SET root = sha256(root)', 'its entries are not those of its head'],
+    ['UPDATE log_batches SET entries = entries - 1', 'its batches have [0-9]+ entries, its head [0-9]+'],
+    ['UPDATE log_batches SET first = first + 1', 'its batch of entry 1 does not follow the batch before'],
+    [
+      'UPDATE log_tiles SET content = set_byte(content, 5, get_byte(content, 5) # 1) WHERE level = 0 AND number = 0',
+      'its entries are not those of its head|its tile 0 of level 1',
+    ],
+  ])('%s: a change of the log itself is found', async ([statement = '', problem = '']) => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      expect((await sql.unsafe(statement)).count).toBe(1)
+      await expectVerifyFails(url, file, new RegExp(`WENT BACK: the log has changed: (${problem})`))
+    })
+  })
+
+  test('a log that was rolled back is behind the file', async () => {
+    await tampered.onCopy(async ({ url, sql }) => {
+      const hidden = await sql`DELETE FROM audit_entries WHERE account_id = ${victim} RETURNING *`
+      await extendLog(url)
+      for (const table of LOG_TABLES) await sql.unsafe(`CREATE TABLE old.${table} AS SELECT * FROM public.${table}`)
+      for (const row of hidden) await sql`INSERT INTO audit_entries ${sql(row, ...REWRITTEN)}`
+      await extendLog(url)
+      const file = await checkpointOf(url)
+      for (const table of LOG_TABLES) {
+        await sql.unsafe(`DELETE FROM public.${table}`)
+        await sql.unsafe(`INSERT INTO public.${table} SELECT * FROM old.${table}`)
+      }
+      await expectVerifyFails(
+        url,
+        file,
+        /WENT BACK: the log was rolled back: it has [0-9]+ entries, and its head of \S+ had/,
+      )
+    })
+  })
+
+  test('a log that was computed again over other rows does not continue the head in the file', async () => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      await sql`UPDATE audit_entries SET audit_hash = sha256('x') WHERE account_id = ${victim} AND sequence = 0`
+      for (const table of LOG_TABLES) await sql.unsafe(`DELETE FROM public.${table}`)
+      await extendLog(url)
+      await expectVerifyFails(
+        url,
+        file,
+        /WENT BACK: the log does not continue its head of \S+: its first [0-9]+ entries/,
+      )
+    })
+  })
+
+  test('a published head is compared if the ledger signed it', async () => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      const { derive } = await secretsOf(url)
+      const noteOf = async (name: string, seed: Buffer, size: number) =>
+        noteText(signedHead(await createNoteSigner(name, 'log', seed), { size, root: new Uint8Array(32) }))
+      await sql`INSERT INTO log_published (size, note) VALUES (2, ${await noteOf('a', derive('log-heads'), 2)})`
+      await expectVerifyFails(url, file, /WENT BACK: the log does not continue the head that it published: its first 2/)
+      await sql`UPDATE log_published SET note = ${await noteOf('a', derive('log-heads'), 10 ** 9)}`
+      await expectVerifyFails(
+        url,
+        file,
+        /rolled back: it has [0-9]+ entries, and the head that it published had 1000000000/,
+      )
+      await sql`UPDATE log_published SET note = ${await noteOf('a', Buffer.alloc(32), 2)}`
+      await expectVerifyFails(url, file, /WENT BACK: the ledger did not sign the head that it published/)
     })
   })
 })
@@ -224,7 +377,7 @@ describe('a checkpoint file', () => {
         writeFileSync(path, JSON.stringify({ ledger_id: ledgerId, keys: shown }))
         return path
       }
-      await onWriter(url, async ({ keys }) => {
+      await withKeys(url, async (keys) => {
         const offline = (path: string) =>
           ledger('postgres://nowhere:1/none', 'verify', '--checkpoint', file, '--offline', '--jwks', path)
         expect(await offline(jwks(keys, tampered.ledgerId))).toMatchObject({ code: 0 })
@@ -250,164 +403,4 @@ describe('a checkpoint file', () => {
       expect(shown.out.split('\n').slice(0, -2)).toEqual(readFileSync(file, 'utf8').split('\n').slice(0, -2))
     })
   })
-})
-
-describe('the checkpoints in the database', () => {
-  test('C1, C2: a checkpoint links to the previous one of any writer, and is written only when it is due', async () => {
-    await tampered.onCopy(async ({ url, sql }) => {
-      await onWriter(url, async (first) => {
-        expect([await first.write(), await first.write()]).toEqual(['written', 'not due'])
-        await onWriter(url, async (second) => {
-          expect(await second.write()).toBe('not due')
-          second.pass(MINUTE_MS)
-          expect(await second.write()).toBe('written')
-          first.pass(2 * MINUTE_MS)
-          expect(await first.write()).toBe('written')
-          expect([...first.logged, ...second.logged]).not.toContain('checkpoints_lost')
-        })
-      })
-      const stored = await allCheckpoints(sql)
-      expect(stored.map(({ statement }) => statement.number)).toEqual([1, 2, 3])
-      // Nothing was appended.
-      expect(new Set(stored.map(({ statement }) => statement.chains)).size).toBe(1)
-      expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject({
-        code: 0,
-        out: expect.stringContaining('ok: 3 checkpoints in the database, 3 recomputed'),
-      })
-    })
-  })
-
-  test('C4: the loss of a checkpoint is logged, and a file from before the loss shows it', async () => {
-    await onCheckpointed(async ({ url, sql }) => {
-      await onWriter(url, async ({ write, pass, logged }) => {
-        pass(MINUTE_MS)
-        await write()
-        const file = await checkpointOf(url)
-        await sql`DELETE FROM checkpoints WHERE number = 2`
-        pass(MINUTE_MS)
-        await write()
-        expect(logged).toContain('checkpoints_lost')
-        await expectVerifyFails(url, file, /WENT BACK: checkpoint 2 has changed, but the file links to it/)
-      })
-    })
-  })
-
-  test('after an operator deletes all checkpoints, numbers start at 1 and new files verify; older files do not', async () => {
-    await onCheckpointed(async ({ url, sql }, olderFile) => {
-      await onWriter(url, async ({ write, pass, logged }) => {
-        pass(MINUTE_MS)
-        await write()
-        await sql`DELETE FROM checkpoints`
-        for (const _ of ['anew', 'after it']) {
-          pass(MINUTE_MS)
-          expect(await write()).toBe('written')
-        }
-        expect(logged.filter((event) => event === 'checkpoints_lost')).toHaveLength(1)
-        const stored = await allCheckpoints(sql)
-        expect(stored.map(({ statement }) => statement.number)).toEqual([1, 2])
-        const good = { code: 0, out: expect.stringContaining('ok: 2 checkpoints in the database, 2 recomputed') }
-        expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject(good)
-        const changed = /WENT BACK: checkpoint 1 has changed, but the file links to it/
-        await expectVerifyFails(url, olderFile, changed, /^ok: \d+ accounts are not behind/m)
-      })
-    })
-  })
-
-  test('no checkpoint follows one that was changed', async () => {
-    const changes = [
-      `UPDATE checkpoints SET level = 'hour' WHERE number = 2`,
-      `UPDATE checkpoints SET sums = (SELECT sums FROM checkpoints WHERE number = 1) WHERE number = 2`,
-      `UPDATE checkpoints SET statement = regexp_replace(statement, '"position":"[0-9]+"', '"position":"3"') WHERE number = 2`,
-    ]
-    for (const change of changes) {
-      await onCheckpointed(async ({ url, sql }) => {
-        const failed = await onWriterWithinHour(url, async ({ write, pass }) => {
-          pass(MINUTE_MS)
-          await write()
-          await sql.unsafe(change)
-          pass(MINUTE_MS)
-          return write().then(
-            () => 'written',
-            () => 'refused',
-          )
-        })
-        expect({ change, failed }).toEqual({ change, failed: 'refused' })
-      }, onWriterWithinHour)
-    }
-  })
-
-  test('C2: sums of an earlier checkpoint of the same number are refused', async () => {
-    await onCheckpointed(async ({ url, sql }) => {
-      await onWriter(url, async ({ write, pass }) => {
-        pass(MINUTE_MS)
-        await write()
-        await sql`CREATE TABLE old.sums AS SELECT sums FROM checkpoints WHERE number = 2`
-        await sql`DELETE FROM checkpoints WHERE number = 2`
-        await sql`
-          INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
-          SELECT shard_id, account_id, sequence + 1, tip, sha256('x'), '{}' FROM accounts
-           WHERE account_id = ${victim}`
-        await write()
-        const changed = await sql`UPDATE checkpoints SET sums = (SELECT sums FROM old.sums) WHERE number = 2`
-        expect(changed.count).toBe(1)
-        pass(MINUTE_MS)
-        await expect(write()).rejects.toThrow('its sums are not those that were signed')
-      })
-    })
-  })
-
-  test('old checkpoints are thinned out, and the remaining ones still form a chain', async () => {
-    await tampered.onCopy(async ({ url, sql }) => {
-      await onWriterWithinHour(url, async ({ write, pass, logged }) => {
-        for (let written = 0; written < 6; written += 1) {
-          expect(await write()).toBe('written')
-          pass(MINUTE_MS * 20)
-        }
-        pass(2 * DAY_MS)
-        await write()
-        pass(MINUTE_MS)
-        await write()
-        const kept = await allCheckpoints(sql)
-        const levels = kept.map(({ statement }) => statement.level)
-        expect(levels.slice(-2)).toEqual(['day', 'minute'])
-        // Six were written within two hours. The first of all, and the first of each hour remain.
-        expect(levels.slice(0, -2)).not.toContain('minute')
-        expect(kept.length).toBeLessThan(8)
-        expect(logged).not.toContain('checkpoint_failed')
-        // The exit code is not checked: the keys were not active at these future times.
-        const { out } = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
-        expect(out).not.toContain('WENT BACK')
-        await sql`DELETE FROM checkpoints WHERE number = (SELECT max(number) FROM checkpoints WHERE level = 'day')`
-        const after = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
-        expect(after.out).toMatch(/WENT BACK: checkpoint 7 is gone/)
-      })
-    })
-  })
-
-  test('K1: checkpoints of a revoked key still verify if a later checkpoint links to them', async () => {
-    await onCheckpointed(async ({ url }) => {
-      await onWriter(url, async ({ write, pass, keys }) => {
-        await keys.revoke(keys.current('assertion'))
-        // The new key signs the file, which names that key.
-        expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject({ code: 0 })
-        pass(MINUTE_MS)
-        await write()
-        expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject({ code: 0 })
-      })
-    })
-  })
-
-  test.for(['audit_entries', 'commits'])(
-    'C5: no checkpoint is written while %s have rows of a commit that is not visible yet',
-    async (table) => {
-      await tampered.onCopy(async ({ url, sql }) => {
-        await sql`UPDATE ${sql(table)} SET commit_xid = '900000000000'
-                 WHERE commit_xid = (SELECT max(commit_xid::text::bigint)::text::xid8 FROM ${sql(table)})`
-        await onWriter(url, async ({ write, logged }) => {
-          expect(await write()).toBe('not due')
-          expect(logged).toEqual(['checkpoints_paused'])
-        })
-      })
-    },
-  )
 })

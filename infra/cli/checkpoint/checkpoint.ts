@@ -1,7 +1,7 @@
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { type Moment, readAccounts } from '../../checkpoints/checkpoint-accounts.ts'
 import { contentHash, FIRST_LINE, lastLine, lineOf } from '../../checkpoints/checkpoint-file.ts'
-import { signStatement } from '../../checkpoints/checkpoint-statement.ts'
+import { hashOfStatement, signStatement } from '../../checkpoints/checkpoint-statement.ts'
 import { existingPartKeys, openLedgerSecrets } from '../../ledger/ledger-secrets.ts'
 import { connect, type Sql } from '../../postgres/connection/connection.ts'
 import { PLAN_SETTINGS } from '../../postgres/connection/plan-settings.ts'
@@ -16,7 +16,8 @@ export const checkpointCommand: CommandSetup = (command, io) => {
     .description(
       `Writes the end of each account's chain at one moment, signed by the ledger: some 85 bytes an account,
 by reference, without account IDs and balances. Keep the file where users of the database cannot
-write: ledger verify --checkpoint FILE then names every account that was set back since.
+write: ledger verify --checkpoint FILE then names every account that was set back since. The log of
+the ledger gets an entry of the file, which shows that the ledger wrote it.
 
 Needs the database, and the part key of edges or the master key. The rights of the role ledger_edge
 suffice.`,
@@ -77,13 +78,16 @@ async function writeCheckpoint(
     })
   })
   const asOf = isoTimestamp(moment.asOfMs)
+  const { head, published } = moment.log
   const signed = await signStatement(signer, {
     type: 'checkpoint-file',
     as_of: asOf,
     accounts,
     content: content.digest(),
-    links: moment.links,
+    log_head: head === undefined ? null : { size: head.size, root: `sha256:${head.root.toString('hex')}` },
+    log_published: published ?? null,
   })
+  await onConnection(url, (sql) => sql`INSERT INTO log_statements (hash) VALUES (${hashOfStatement(signed)})`)
   await write(lastLine(signed))
   return { accounts, asOf }
 }

@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import type postgres from 'postgres'
 import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
 import { findRegressions } from '../../checkpoints/checkpoint-accounts.ts'
-import { problemsOfChain, recompute } from '../../checkpoints/checkpoint-check.ts'
 import {
   type CheckpointFile,
   CheckpointFileBroken,
@@ -12,11 +11,9 @@ import {
   pointsOf,
   readCheckpointFile,
 } from '../../checkpoints/checkpoint-file.ts'
-import { allCheckpoints, CheckpointUnreadable } from '../../checkpoints/checkpoint-rows.ts'
+import { checkLog } from '../../checkpoints/checkpoint-log.ts'
 import { problemOfSigned } from '../../checkpoints/checkpoint-statement.ts'
-import { checkpointKeys } from '../../checkpoints/checkpoint-sums.ts'
 import { existingPartKeys, type LedgerSecrets, openLedgerSecrets } from '../../ledger/ledger-secrets.ts'
-import type { LedgerRecord } from '../../postgres/migrations/migrate.ts'
 import { createServiceKeys } from '../../postgres/access/service-keys-postgres.ts'
 import { createSystemClock } from '../../system/clock-system.ts'
 import { onConnection } from './checkpoint.ts'
@@ -29,6 +26,8 @@ import type { VerdictIo } from '../verify/verdicts.ts'
 const ACCOUNTS_PER_STATEMENT = 1_000
 const PROGRESS_ACCOUNTS = 100_000
 const PROGRESS_ENTRIES = 1_000_000
+/** Problems of the log that are printed one by one. */
+const MOST_PRINTED = 1_000
 /** More than the last line, which is the longest. */
 const TAIL_BYTES = 16_384
 
@@ -50,7 +49,7 @@ export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefin
     if (file === undefined) return false
     return onConnection(url, async (sql) => {
       const accounts = await checkAccounts(sql, secrets, resolve(io.cwd, name), file, io)
-      return (await checkChain(sql, { ledger, secrets, keys }, file, io)) && accounts
+      return (await checkAgainstLog(sql, secrets, file, io)) && accounts
     })
   })
 }
@@ -147,42 +146,28 @@ async function checkAccounts(
   return wentBack === 0
 }
 
-interface OpenedLedger {
-  readonly ledger: LedgerRecord
-  readonly secrets: LedgerSecrets
-  readonly keys: readonly PublishedKey<string>[]
-}
-
-async function checkChain(
+async function checkAgainstLog(
   sql: postgres.Sql,
-  { ledger, secrets, keys }: OpenedLedger,
-  { statement }: CheckpointFile,
+  { vault, derive }: LedgerSecrets,
+  file: CheckpointFile,
   io: VerdictIo,
 ): Promise<boolean> {
-  try {
-    const checkpoints = await allCheckpoints(sql)
-    let printed = 0
-    const progress = (entries: number): void => {
-      if (entries - printed < PROGRESS_ENTRIES) return
-      printed = entries
-      io.err(`${entries} entries read\n`)
-    }
-    const computed = await recompute(
-      { sql, keys: checkpointKeys(secrets.derive), shardCount: ledger.shardCount, progress },
-      checkpoints,
-    )
-    const problems = [...problemsOfChain(checkpoints, keys, ledger.ledgerId, statement.links), ...computed.problems]
-    for (const problem of problems) io.verdict({ verdict: 'WENT BACK', detail: problem })
-    if (problems.length === 0) {
-      io.verdict({
-        verdict: 'ok',
-        detail: `${checkpoints.length} checkpoints in the database, ${computed.checkpoints} recomputed`,
-      })
-    }
-    return problems.length === 0
-  } catch (cause) {
-    if (!(cause instanceof CheckpointUnreadable)) throw cause
-    io.verdict({ verdict: 'TAMPERED', detail: cause.message })
-    return false
+  let problems = 0
+  let printed = 0
+  const report = (detail: string): void => {
+    problems += 1
+    if (problems <= MOST_PRINTED) io.verdict({ verdict: 'WENT BACK', detail })
   }
+  const progress = (entries: number): void => {
+    if (Math.floor(entries / PROGRESS_ENTRIES) === printed) return
+    printed = Math.floor(entries / PROGRESS_ENTRIES)
+    io.err(`${entries} entries of the log read\n`)
+  }
+  const { entries, newer } = await checkLog({ sql, vault, derive, report, progress }, file)
+  if (problems === 0) {
+    io.verdict({ verdict: 'ok', detail: `log of ${entries} entries, as the rows have them; ${newer} rows are newer` })
+  } else if (problems > MOST_PRINTED) {
+    io.verdict({ verdict: 'WENT BACK', detail: `${problems - MOST_PRINTED} more problems of the log` })
+  }
+  return problems === 0
 }

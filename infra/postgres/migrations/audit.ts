@@ -1,4 +1,4 @@
-/** The auditor's progress and findings, and checkpoints. */
+/** The auditor's progress and findings. */
 export const AUDIT = `
 CREATE TABLE audit_progress (
   updated_at timestamptz NOT NULL,
@@ -15,16 +15,5 @@ CREATE TABLE audit_findings (
   place text COLLATE "C" NOT NULL,
   problem text NOT NULL,
   PRIMARY KEY (subject, place)
-);
-
--- The state of all chains, every minute; thinned out with age. statement: as signed.
--- sums: of each shard, sealed; the next checkpoint continues from them.
-CREATE TABLE checkpoints (
-  number bigint PRIMARY KEY,
-  signed_at timestamptz NOT NULL,
-  level text NOT NULL CHECK (level IN ('minute', 'hour', 'day')),
-  statement text NOT NULL,
-  signature text NOT NULL,
-  sums bytea NOT NULL
 );
 `

@@ -40,4 +40,13 @@ CREATE TABLE log_published (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   note text NOT NULL
 ) WITH (fillfactor = 50);
+
+-- Statements of checkpoint files, which are entries of the log. hash: SHA-256 of the signed text.
+CREATE TABLE log_statements (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  commit_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  hash bytea NOT NULL
+);
+CREATE UNIQUE INDEX log_statements_by_hash ON log_statements (hash);
+CREATE INDEX log_statements_by_commit ON log_statements (commit_xid);
 `

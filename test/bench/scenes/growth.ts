@@ -108,8 +108,8 @@ async function measureLoaded(
   const memoryAtStart = memoryByPart(cluster)
   say('Waiting for the auditor to rest ...')
   const auditorAtRestMs = await untilAuditorRests(cluster, begun)
-  say('Waiting for a checkpoint of all entries ...')
-  await untilCheckpointed(cluster.databaseUrl(), begun)
+  say('Waiting until the log has all entries ...')
+  await untilLogged(cluster.databaseUrl(), begun)
   const load = startLoadGenerator()
   begun.onEnd(load.stop)
   const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
@@ -185,24 +185,23 @@ async function untilAuditorRests(cluster: Cluster, { interrupted }: Pick<Begun, 
   return restingMs - beganMs
 }
 
-/**
- * The writer of the first checkpoint rests four times as long as it reads: ten million entries take five to ten
- * minutes.
- */
-const CHECKPOINT_LIMIT_MS = 1_800_000
+const LOG_LIMIT_MS = 1_800_000
+/** The log grows every half second while entries wait. */
+const LOG_AT_REST_MS = 5_000
 
-/**
- * The first checkpoint of a loaded ledger reads every entry, which is not a cost of orders either; later ones do not.
- */
-async function untilCheckpointed(databaseUrl: string, { interrupted }: Pick<Begun, 'interrupted'>): Promise<void> {
-  const untilMs = performance.now() + CHECKPOINT_LIMIT_MS
+/** The log of a loaded ledger begins with every entry, which is not a cost of orders either. */
+async function untilLogged(databaseUrl: string, { interrupted }: Pick<Begun, 'interrupted'>): Promise<void> {
+  const untilMs = performance.now() + LOG_LIMIT_MS
   await onDatabase(databaseUrl, async (sql) => {
-    for (;;) {
-      const [row] = await sql<[{ written: boolean }]>`SELECT EXISTS (SELECT FROM checkpoints) AS written`
-      if (row.written) return
-      if (performance.now() > untilMs) throw new Error('no checkpoint was written')
+    let [size, grewMs] = ['0', performance.now()]
+    while (size === '0' || performance.now() - grewMs < LOG_AT_REST_MS) {
+      if (performance.now() > untilMs) throw new Error('the log does not come to rest')
       interrupted.throwIfAborted()
       await pause(1_000)
+      const [head] = await sql<{ size: string }[]>`SELECT size FROM log_head`
+      if (head === undefined || head.size === size) continue
+      size = head.size
+      grewMs = performance.now()
     }
   })
 }

@@ -96,8 +96,12 @@ test.for(['audit_entries', 'commits'])(
       const [row] = await sql<{ xid: string }[]>`SELECT ${newest}::text AS xid`
       await sql`UPDATE ${sql(table)} SET commit_xid = '900000000000' WHERE commit_xid = ${newest}`
       await keepLog(url, LOG_KEY, async (log) => {
+        await log.workUntil(() => log.logged.length > 0)
         let rounds = 0
-        await log.workUntil(() => (rounds += 1) > 3)
+        await log.workUntil(async () => {
+          await expect(log.store.since('')).rejects.toThrow('are below those in the ledger')
+          return (rounds += 1) > 5
+        })
         expect(log.logged).toEqual(['log_paused'])
         await sql`UPDATE ${sql(table)} SET commit_xid = ${row?.xid ?? ''}::xid8 WHERE commit_xid = '900000000000'`
         await catchUp(log, sql)

@@ -151,9 +151,10 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['edge', 'DELETE FROM attestations'],
   ['edge', 'UPDATE service_keys SET revoked_at = NULL'],
   ['edge', 'DELETE FROM audit_findings'],
-  ['edge', 'UPDATE checkpoints SET number = 0'],
-  ['node', 'DELETE FROM checkpoints'],
-  ['auditor', 'INSERT INTO checkpoints DEFAULT VALUES'],
+  ['edge', 'DELETE FROM log_tiles'],
+  ['edge', "UPDATE log_statements SET hash = ''"],
+  ['node', 'DELETE FROM log_head'],
+  ['auditor', 'INSERT INTO log_statements DEFAULT VALUES'],
   ['edge', "SELECT ledger_demand(false, 'x')"],
   ['node', 'SELECT document FROM clients'],
   ['node', 'SELECT token_hash FROM refresh_families'],
@@ -255,7 +256,7 @@ describe('PostgreSQL permits', () => {
     expect(await outcome('edge', 'SELECT client_id FROM clients FOR SHARE')).toBe('done')
   })
 
-  test.for(['liability_runs', 'liability_pages', 'refresh_families', 'used_refresh_tokens', 'checkpoints'])(
+  test.for(['liability_runs', 'liability_pages', 'refresh_families', 'used_refresh_tokens'])(
     'an edge to delete old rows of %s',
     async (table) => {
       expect(await outcome('edge', `DELETE FROM ${table}`)).toBe('done')

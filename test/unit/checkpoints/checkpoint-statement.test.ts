@@ -1,13 +1,10 @@
-/** Tests S1 to S3 of checkpoint-statement.ts, and the retention of checkpoints. */
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+/** Tests S1 to S3 of checkpoint-statement.ts. */
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import {
-  levelAt,
-  linksAfter,
-  linkTo,
-  NO_LINKS,
+  hashOfStatement,
   problemOfSigned,
-  readCheckpoint,
+  readStatement,
   type SignedText,
   signStatement,
 } from '../../../infra/checkpoints/checkpoint-statement.ts'
@@ -32,26 +29,25 @@ function keysOf(key: PublishedKey, signer: KeyObject): ServiceKeys {
 }
 
 const MEMBERS = {
-  type: 'checkpoint',
-  number: 3,
-  level: 'minute',
-  server: '7',
-  position: '12',
-  chains: `sha256:${'a'.repeat(64)}`,
-  links: NO_LINKS,
+  type: 'checkpoint-file',
+  as_of: '2030-01-02T03:04:05.000Z',
+  accounts: 3,
+  content: `sha256:${'a'.repeat(64)}`,
+  log_head: { size: 12, root: `sha256:${'c'.repeat(64)}` },
+  log_published: 'a note',
 } as const
 
-function signed(change: Partial<typeof MEMBERS | { level: 'hour' | 'day' }> = {}, nowMs = NOW_MS): Promise<SignedText> {
+function signed(nowMs = NOW_MS): Promise<SignedText> {
   const keys = keysOf(published(), privateKey)
-  return signStatement({ ledgerId: 'the ledger', keys, nowMs: () => nowMs }, { ...MEMBERS, ...change })
+  return signStatement({ ledgerId: 'the ledger', keys, nowMs: () => nowMs }, MEMBERS)
 }
 
 function problem(text: SignedText, key = published(), ledgerId: string | undefined = 'the ledger'): string | undefined {
-  const statement = readCheckpoint(text.text)
-  return statement === undefined ? 'it is no checkpoint' : problemOfSigned(statement, text, [key], ledgerId)
+  const statement = readStatement(text.text)
+  return statement === undefined ? 'it is no statement' : problemOfSigned(statement, text, [key], ledgerId)
 }
 
-describe('a signed checkpoint', () => {
+describe('a signed statement', () => {
   test('S1, S3: is valid under the key that signed it, for its ledger', async () => {
     expect(problem(await signed())).toBeUndefined()
     expect(problem(await signed(), published(), undefined)).toBeUndefined()
@@ -60,22 +56,18 @@ describe('a signed checkpoint', () => {
   test('S1: is invalid after a change of its text or signature', async () => {
     const { text, signature } = await signed()
     for (const [from, to] of [
-      ['"number":3', '"number":4'],
-      ['"position":"12"', '"position":"13"'],
-      ['"server":"7"', '"server":"8"'],
-      [
-        '"previous":null',
-        `"previous":{"hash":"sha256:${'b'.repeat(64)}","number":2,"signed_at":"2030-01-02T03:03:05.000Z"}`,
-      ],
+      ['"accounts":3', '"accounts":4'],
+      ['"size":12', '"size":13'],
+      ['"log_published":"a note"', '"log_published":null'],
+      [`sha256:${'c'.repeat(64)}`, `sha256:${'d'.repeat(64)}`],
     ] as const) {
       const changed = text.replace(from, to)
       expect(changed).not.toBe(text)
       expect(problem({ text: changed, signature })).toBe('its signature does not verify')
     }
     expect(problem({ text, signature: 'AAAA' })).toBe('its signature does not verify')
-    expect(problem({ text: text.replace('"type":"checkpoint"', '"type":"other"'), signature })).toBe(
-      'it is no checkpoint',
-    )
+    const other = text.replace('"type":"checkpoint-file"', '"type":"other"')
+    expect(problem({ text: other, signature })).toBe('it is no statement')
   })
 
   test('S3: is invalid under another key, and under one with another purpose, revoked or not in use', async () => {
@@ -89,29 +81,11 @@ describe('a signed checkpoint', () => {
   })
 
   test('S3: is never dated before its key came into use', async () => {
-    expect(problem(await signed({}, NOW_MS - 60_000))).toBeUndefined()
+    expect(problem(await signed(NOW_MS - 60_000))).toBeUndefined()
   })
 
-  test('S2: links to the one before it, and to the last hourly and daily ones', async () => {
-    const links = async (level: 'minute' | 'hour' | 'day') => {
-      const text = await signed({ level })
-      const statement = readCheckpoint(text.text)
-      if (statement === undefined) throw new Error('it is no checkpoint')
-      return { made: linksAfter(statement, text), link: linkTo(statement, text) }
-    }
-    const [minute, hour, day] = [await links('minute'), await links('hour'), await links('day')]
-    expect(minute.made).toEqual({ previous: minute.link, hour: null, day: null })
-    expect(hour.made).toEqual({ previous: hour.link, hour: hour.link, day: null })
-    expect(day.made).toEqual({ previous: day.link, hour: day.link, day: day.link })
+  test('S1: the log has the hash of its text', async () => {
+    const { text, signature } = await signed()
+    expect(hashOfStatement({ text, signature })).toEqual(createHash('sha256').update(text).digest())
   })
-})
-
-test('the first of a day (UTC) is a daily one, the first of an hour an hourly one', () => {
-  const hourMs = 3_600_000
-  expect(levelAt(NOW_MS, null)).toBe('day')
-  expect(levelAt(NOW_MS, NOW_MS - 60_000)).toBe('minute')
-  expect(levelAt(NOW_MS, NOW_MS - hourMs)).toBe('hour')
-  expect(levelAt(NOW_MS, NOW_MS - 4 * hourMs)).toBe('day')
-  expect(levelAt(Date.UTC(2030, 0, 2), Date.UTC(2030, 0, 2) - 1)).toBe('day')
-  expect(levelAt(Date.UTC(2030, 0, 2, 1), Date.UTC(2030, 0, 2, 1) - 1)).toBe('hour')
 })
