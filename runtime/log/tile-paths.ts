@@ -1,13 +1,8 @@
 /** Addresses of tiles under the address of a log: `<level>/<number>[.p/<width>]`. https://c2sp.org/tlog-tiles */
+import type { TileAddress } from '../ports/ledger-log.ts'
 import { TILE_WIDTH } from './tree.ts'
 
-export interface TileAddress {
-  /** `entries`: the entries themselves. */
-  readonly level: number | 'entries'
-  readonly number: number
-  /** Number of hashes or entries, from 1 to 256. */
-  readonly width: number
-}
+export type { TileAddress }
 
 const PATH = /^(entries|0|[1-9][0-9]?)\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([1-9][0-9]{0,2}))?$/
 const HIGHEST_LEVEL = 63

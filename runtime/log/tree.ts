@@ -3,23 +3,12 @@
  * Tile `n` of level `l` has 256 hashes, each over 256^l leaves. https://c2sp.org/tlog-tiles
  */
 import { sha256 } from '../common/sha256.ts'
+import type { Tile, TreeEdge } from '../ports/log-store.ts'
+
+export type { Tile, TreeEdge }
 
 export const TILE_WIDTH = 256
 export const HASH_BYTES = 32
-
-/** Hashes of the incomplete tile of each level, one after the other, from level 0 on. */
-export interface TreeEdge {
-  /** Number of leaves. */
-  readonly size: number
-  readonly levels: readonly Buffer[]
-}
-
-/** A tile, complete or as far as it goes. */
-export interface Tile {
-  readonly level: number
-  readonly number: number
-  readonly hashes: Buffer
-}
 
 export interface Grown {
   readonly edge: TreeEdge

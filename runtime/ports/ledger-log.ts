@@ -2,7 +2,6 @@
  * The log of the ledger as anybody may read it, and the proofs of its entries.
  * Every failure is a `LogStoreUnavailable`.
  */
-import type { TileAddress } from '../log/tile-paths.ts'
 
 export interface LedgerLog {
   /** The key of the log with its name, as text of C2SP (vkey). */
@@ -25,3 +24,11 @@ export type LedgerLogProof =
   | { readonly kind: 'proved'; readonly text: string }
   /** The published log does not have the entry yet. */
   | { readonly kind: 'pending' }
+
+export interface TileAddress {
+  /** `entries`: the entries themselves. */
+  readonly level: number | 'entries'
+  readonly number: number
+  /** Number of hashes or entries, from 1 to 256. */
+  readonly width: number
+}

@@ -11,8 +11,6 @@
  *   G6. A database that an administrator has not accepted, or that went back, is neither read nor written: `LogPaused`.
  * Every failure is a `LogStoreUnavailable`; after a failed write its effect is unknown.
  */
-import type { Tile, TreeEdge } from '../log/tree.ts'
-
 export const LOG_LEASE_MS = 3_000
 
 export interface LogStore {
@@ -36,6 +34,20 @@ export interface LogStore {
   readonly hashes: (level: number, number: number, width: number) => Promise<Buffer | undefined>
   /** The first `width` entries of tile `number`, one after the other; undefined if the tree does not have them. */
   readonly entries: (number: number, width: number) => Promise<Buffer | undefined>
+}
+
+/** Hashes of the incomplete tile of each level, one after the other, from level 0 on. */
+export interface TreeEdge {
+  /** Number of leaves. */
+  readonly size: number
+  readonly levels: readonly Buffer[]
+}
+
+/** A tile, complete or as far as it goes. */
+export interface Tile {
+  readonly level: number
+  readonly number: number
+  readonly hashes: Buffer
 }
 
 /** All commits before it are in the log. Opaque. */
