@@ -5,7 +5,7 @@ import { sha256 } from '../../runtime/common/sha256.ts'
 export const SALT_BYTES = 32
 export const ENTRY_BYTES = 48
 
-const TAG_BYTES = 16
+export const TAG_BYTES = 16
 const SEQUENCE_BYTES = 8
 const BLOCK_BYTES = 64
 const [INNER_PAD, OUTER_PAD] = [0x36, 0x5c]

@@ -90,6 +90,11 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ],
   ['witness', 'sign the heads of a log', async () => (await import('../cli/log/witness.ts')).witnessCommand],
   [
+    'monitor',
+    'follow a log, and verify that it has one history',
+    async () => (await import('../cli/log/monitor.ts')).monitorCommand,
+  ],
+  [
     'completion',
     'print a completion script for a shell',
     async () => (await import('../cli/completion/completion.ts')).completionCommand,

@@ -2,8 +2,20 @@
 import type { CommandIo } from '../common/command.ts'
 import { shownJson, shownText } from '../common/shown-text.ts'
 
-/** `UNEXPECTED`: valid, but not of the requested account, transaction or ledger. */
-export type VerdictWord = 'ok' | 'TAMPERED' | 'INCOMPLETE' | 'NOT CHECKED' | 'UNEXPECTED' | 'UNREADABLE' | 'WENT BACK'
+/** `UNEXPECTED`: valid, but not of the requested account, transaction or ledger. The last ones are of `ledger monitor`. */
+export type VerdictWord =
+  | 'ok'
+  | 'TAMPERED'
+  | 'INCOMPLETE'
+  | 'NOT CHECKED'
+  | 'UNEXPECTED'
+  | 'UNREADABLE'
+  | 'WENT BACK'
+  | 'UNTRUSTED'
+  | 'FORKED'
+  | 'STALE'
+  | 'MISSING'
+  | 'NOT SHOWN'
 
 export interface VerdictLine {
   readonly verdict: VerdictWord

@@ -1,0 +1,48 @@
+/** Whether a head of a log continues another one, proved from the tiles of the log. */
+import { isConsistent, isSame } from '../../../api/client/log/merkle.ts'
+import type { LogHead } from '../../../api/client/log/checkpoint.ts'
+import { TreeProofs } from '../../../runtime/log/tree-proofs.ts'
+import { FaultFound } from './finding.ts'
+import type { LogReader } from './log-reader.ts'
+import type { VerifiedHead } from './monitor-file.ts'
+
+type Head = Readonly<Pick<LogHead, 'size' | 'root'>>
+
+/** `larger`: a head whose tiles the log shows. A proof from wrong tiles does not lead from one root to the other. */
+export async function continues(smaller: Head, larger: Head, reader: LogReader): Promise<boolean> {
+  if (smaller.size === larger.size) return isSame(smaller.root, larger.root)
+  if (smaller.size === 0) return true
+  const proof = await new TreeProofs(reader.hashes, larger.size).consistency(smaller.size)
+  return isConsistent(
+    smaller,
+    larger,
+    proof.map((hash) => new Uint8Array(hash)),
+  )
+}
+
+/** Throws FaultFound. */
+export async function requireContinuation(
+  verified: VerifiedHead,
+  head: VerifiedHead,
+  reader: LogReader,
+): Promise<void> {
+  const facts = { verified: verified.note, shown: head.note }
+  if (verified.origin !== head.origin) {
+    throw new FaultFound(
+      'untrusted',
+      `this is the log ${head.origin}, and ${verified.origin} was followed before`,
+      facts,
+    )
+  }
+  if (head.size < verified.size) {
+    const detail = `the log shows a head of ${head.size} entries, and one of ${verified.size} was verified before: an old head is shown again, or the log has lost entries`
+    throw new FaultFound('went_back', detail, facts)
+  }
+  if (await continues(verified, head, reader)) return
+  const tiles = await new TreeProofs(reader.hashes, head.size).root()
+  if (!tiles.equals(head.root)) {
+    throw new FaultFound('tampered', `the tiles do not have the root of the signed head of ${head.size} entries`, facts)
+  }
+  const detail = `the head of ${head.size} entries does not continue that of ${verified.size} which was verified before: the log has two histories, and both heads are signed`
+  throw new FaultFound('forked', detail, facts)
+}

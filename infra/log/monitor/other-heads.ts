@@ -1,0 +1,70 @@
+/** Heads of the log that others have: a log that shows two histories is found by those who compare what they were shown. */
+import { createHash } from 'node:crypto'
+import { parseCheckpoint } from '../../../api/client/log/checkpoint.ts'
+import { noteText, parseNote, type SignedNote, verifySignatures } from '../../../api/client/log/signed-note.ts'
+import type { TrustedHead, TrustPolicy } from '../../../api/client/log/trust-policy.ts'
+import { continues } from './continuation.ts'
+import type { Finding } from './finding.ts'
+import { type GetFromLog, LogUnreachable, type LogReader } from './log-reader.ts'
+
+export interface OtherHead {
+  /** Where it comes from, for people. */
+  readonly name: string
+  /** A signed note. */
+  readonly note: string
+}
+
+interface Comparison {
+  readonly reader: LogReader
+  readonly policy: TrustPolicy
+  readonly nowMs: () => number
+}
+
+/** The head of the log may be so much older than one that a witness has just signed. */
+const GRACE_MS = 60_000
+const MAX_NOTE_BYTES = 65_536
+const [OK, NOT_FOUND] = [200, 404]
+
+/** No finding: both are heads of one history. */
+export async function judgeOtherHead(
+  { name, note }: OtherHead,
+  head: TrustedHead,
+  { reader, policy, nowMs }: Comparison,
+): Promise<readonly Finding[]> {
+  const parsed = parseNote(note)
+  const other = parsed && parseCheckpoint(parsed.text)
+  const keys = policy.logs.map(({ key }) => key).filter((key) => key.name === head.origin)
+  const isSigned = parsed !== undefined && ((await verifySignatures(parsed, keys)) ?? []).length > 0
+  if (other?.origin !== head.origin || !isSigned) {
+    return [{ kind: 'untrusted', detail: `${name}: this is no head that the log ${head.origin} signed` }]
+  }
+  const facts = { other: noteText(parsed), size: head.size }
+  if (other.size > head.size) {
+    const atMs = await signedAtMs(parsed, policy)
+    if (atMs !== undefined && nowMs() - atMs < GRACE_MS) return []
+    const detail = `${name}: a head of ${other.size} entries is signed, and the log shows an old one of ${head.size} here`
+    return [{ kind: 'went_back', detail, facts }]
+  }
+  if (await continues(other, head, reader)) return []
+  const detail = `${name}: a head of ${other.size} entries is signed that is no part of the history of ${head.size} entries that the log shows here: the log has two histories`
+  return [{ kind: 'forked', detail, facts }]
+}
+
+/** The last time at which a witness signed it; undefined if none did. */
+async function signedAtMs(note: SignedNote, { witnesses }: TrustPolicy): Promise<number | undefined> {
+  const verified = await verifySignatures(
+    note,
+    [...witnesses.values()].map(({ key }) => key),
+  )
+  const times = (verified ?? []).flatMap(({ atMs }) => (atMs === undefined ? [] : [atMs]))
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+/** The last head that a witness signed (C2SP tlog-witness); undefined if it has signed none. Throws LogUnreachable. */
+export async function headOfWitness(get: GetFromLog, origin: string): Promise<string | undefined> {
+  const path = `${createHash('sha256').update(origin).digest('hex')}/checkpoint`
+  const { status, body } = await get(path, MAX_NOTE_BYTES)
+  if (status === NOT_FOUND) return undefined
+  if (status !== OK) throw new LogUnreachable(`the witness shows no head (status ${status})`)
+  return body.toString('utf8')
+}

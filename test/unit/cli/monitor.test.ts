@@ -1,0 +1,191 @@
+/** `ledger monitor` over HTTP: its lines, its exit codes and its files. */
+import { expect, test } from 'vitest'
+import { noteText, parseNote, verifierKeyText } from '../../../api/client/log/signed-note.ts'
+import { createNoteSigner } from '../../../infra/log/log-signer.ts'
+import { EntrySalts, logEntry } from '../../../infra/log/log-entry.ts'
+import { Witness } from '../../../infra/log/witness.ts'
+import { createWitnessApp } from '../../../infra/log/witness-app.ts'
+import type { WitnessedHead } from '../../../infra/log/witness.ts'
+import { AnyLog, strangers } from '../../support/log/any-log.ts'
+import { commandLine, serving } from './cli-fixture.ts'
+import { chainOf, receiptOf, shown } from './verify/signed-chain.ts'
+
+const KEY = Buffer.alloc(32, 7)
+const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined }
+const HOUR_MS = 3_600_000
+
+/** A log that has the first entries of alice's chain, behind HTTP, and the command line. */
+async function aLog(entries: number) {
+  const signer = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 1))
+  const chain = chainOf(entries)
+  const logged = chain.map(({ auditHash }, sequence) =>
+    logEntry(new EntrySalts(KEY).of(sequence), Buffer.from(auditHash, 'hex')),
+  )
+  const log = new AnyLog(signer).add(...strangers(5), ...logged)
+  const served = await serving((request, response) => {
+    void log.get(request.url?.replace('/log/', '') ?? '', 0).then(({ status, body }) => {
+      response.writeHead(status).end(body)
+    })
+  })
+  const line = commandLine()
+  line.write('policy', `log ${verifierKeyText(signer.key)}\nquorum none\n`)
+  line.write('keys', `# of alice\nalice ${KEY.toString('base64')}\n`)
+  const monitor = (...args: readonly string[]) =>
+    line.run(['monitor', '--url', `${served.url}/log`, '--policy', 'policy', '--state', 'state', ...args])
+  return { ...line, log, signer, chain, monitor, served }
+}
+
+test('nothing is wrong: a line for the log, one for each account, and exit code 0', async () => {
+  const { monitor, chain, write, log } = await aLog(4)
+  write('chain.ndjson', { account_id: 'alice', entries: chain.map(shown) })
+  const first = await monitor('--account-key', 'keys', '--', 'chain.ndjson')
+  expect(first).toEqual({
+    code: 0,
+    err: '',
+    out: [
+      'ok: the log example.com/log has 9 entries, 9 of them read now; its head is signed by no witness',
+      'ok: alice: 4 known entries are in the log, and no others\n',
+    ].join('\n'),
+  })
+  log.add(...strangers(1, 5))
+  expect((await monitor()).out).toMatch(/has 10 entries, 1 of them read now/)
+})
+
+test('a line names what is wrong with an account, and the exit code is 1', async () => {
+  const { monitor, chain, write } = await aLog(4)
+  const key = { account_id: 'alice', log_key: KEY.toString('base64') }
+  write('response.json', key)
+  write('receipts.ndjson', [receiptOf(chain[1]), receiptOf(chain[2])])
+  const { code, out } = await monitor('--account-key', 'response.json', '--', 'receipts.ndjson')
+  expect(code).toBe(1)
+  expect(out.split('\n').slice(1)).toEqual([
+    'NOT SHOWN: entry 0 of alice: the log has it, at place 5, and no given document does',
+    'NOT SHOWN: entry 3 of alice: the log has it, at place 8, and no given document does',
+    '',
+  ])
+  write('longer.json', { account_id: 'alice', entries: chainOf(6).map(shown) })
+  const json = await monitor('--account-key', 'response.json', '--json', '--', 'longer.json')
+  expect(json.code).toBe(1)
+  expect(
+    json.out
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => JSON.parse(line) as unknown),
+  ).toMatchObject([
+    { ok: false, verdict: 'missing', account_id: 'alice', sequence: 4 },
+    { ok: false, verdict: 'missing', account_id: 'alice', sequence: 5 },
+  ])
+})
+
+test('a log that went back, and a head of another history that another was shown, are named', async () => {
+  const { monitor, log, write, signer } = await aLog(2)
+  const old = log.checkpoint
+  log.add(...strangers(2, 5))
+  await monitor()
+  log.checkpoint = old
+  expect(await monitor()).toMatchObject({ code: 1, out: expect.stringMatching(/^WENT BACK: /) as unknown })
+  log.checkpoint = log.signed()
+  write('other.note', new AnyLog(signer).add(...strangers(3, 100)).checkpoint)
+  expect(await monitor('--head', 'other.note')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('\nFORKED: other.note: a head of 3 entries') as unknown,
+  })
+})
+
+test('a log that cannot be reached is exit code 3, and a wrong file is exit code 2', async () => {
+  const { monitor, write, served } = await aLog(2)
+  write('bad.policy', 'quorum none\nlog none')
+  write('bad.keys', 'alice none')
+  write('not-json', 'none')
+  for (const [args, message] of [
+    [['--policy', 'bad.policy'], 'bad.policy: line 2: '],
+    [['--policy', 'absent'], 'absent cannot be read'],
+    [['--account-key', 'bad.keys'], 'bad.keys, line 1: this is no account ID with a log key'],
+    [['--account-key', 'keys', '--', 'not-json'], 'not-json'],
+    [['receipts'], 'the files need --account-key'],
+    [['--state', 'keys'], 'is not the file of a monitor'],
+    [['--max-age', '5'], '--max-age needs witnesses'],
+  ] as const) {
+    expect(await monitor(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) as unknown })
+  }
+  await served.stop()
+  expect(await monitor()).toMatchObject({
+    code: 3,
+    out: '',
+    err: expect.stringContaining('does not respond') as unknown,
+  })
+})
+
+/** A policy with a witness that signed a head, `agoMs` before now. */
+async function aWitness({ log, signer, write }: Awaited<ReturnType<typeof aLog>>, agoMs: number) {
+  const by = await createNoteSigner('witness.example/w', 'witness', Buffer.alloc(32, 2))
+  const heads = new Map<string, WitnessedHead>()
+  const store = {
+    head: (origin: string) => Promise.resolve(heads.get(origin)),
+    save: (head: WitnessedHead) => Promise.resolve(void heads.set(head.origin, head)),
+  }
+  const logs = [signer.key]
+  const witness = new Witness({ signer: by, logs, store, nowMs: () => Date.now() - agoMs })
+  const { url, stop } = await serving(createWitnessApp({ witness, logs, store, log: NO_LOG, nowMs: Date.now }))
+  const lines = [`log ${verifierKeyText(signer.key)}`, `witness w ${verifierKeyText(by.key)} ${url}`, 'quorum w', '']
+  write('policy', lines.join('\n'))
+  const checkpoint = parseNote(log.checkpoint)
+  if (checkpoint === undefined) throw new Error('the head is malformed')
+  const signed = await witness.add({ oldSize: 0, proof: [], checkpoint })
+  if (signed.kind !== 'signed') throw new Error(signed.kind)
+  log.checkpoint = noteText(checkpoint) + signed.line
+  return { stop, policy: lines.join('\n') }
+}
+
+test('with --max-age a head that was witnessed longer ago is stale', async () => {
+  const served = await aLog(2)
+  await aWitness(served, HOUR_MS)
+  expect(await served.monitor('--max-age', '4000')).toMatchObject({ code: 0, err: '' })
+  const stale = await served.monitor('--max-age', '3000')
+  expect(stale).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/\nSTALE: the log shows a head of 7 entries/) as unknown,
+  })
+})
+
+test('the witnesses of the policy are asked: one that signed another history than the log shows is named', async () => {
+  const served = await aLog(2)
+  const { stop, policy } = await aWitness(served, HOUR_MS)
+  served.write('policy', policy.replace('quorum w', 'quorum none'))
+  expect(await served.monitor()).toMatchObject({ code: 0, err: '' })
+  served.log.checkpoint = new AnyLog(served.signer).add(...strangers(5)).checkpoint
+  expect(await served.monitor('--state', 'another')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/\nWENT BACK: witness w: a head of 7 entries is signed/) as unknown,
+  })
+  await stop()
+  expect(await served.monitor('--state', 'another')).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/^witness w: .* does not respond/) as unknown,
+  })
+})
+
+test('with --follow it goes on until it is stopped, and prints what changes', async () => {
+  const { run, log, served } = await aLog(2)
+  const stop = new AbortController()
+  const printed = (out: string): void => {
+    const lines = out.split('\n').length - 1
+    if (lines === 1) log.add(...strangers(1, 5))
+    else stop.abort()
+  }
+  const args = [
+    'monitor',
+    '--url',
+    `${served.url}/log`,
+    '--policy',
+    'policy',
+    '--state',
+    'state',
+    '--follow',
+    '--every',
+    '1',
+  ]
+  const { code, out, err } = await run(args, '', {}, { printed, stopSignal: () => stop.signal })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out.match(/has [0-9]+ entries/g)).toEqual(['has 7 entries', 'has 8 entries'])
+})

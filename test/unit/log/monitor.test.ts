@@ -1,0 +1,246 @@
+/** A monitor names what is wrong with a log, and accepts one that only grows. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { verifierKeyText } from '../../../api/client/log/signed-note.ts'
+import { parsePolicy } from '../../../api/client/log/trust-policy.ts'
+import { createNoteSigner } from '../../../infra/log/log-signer.ts'
+import { createLogReader, LogUnreachable } from '../../../infra/log/monitor/log-reader.ts'
+import { monitorLog, type MonitorOptions } from '../../../infra/log/monitor/log-monitor.ts'
+import { createMonitorFile } from '../../../infra/log/monitor/monitor-file.ts'
+import { AnyLog, entryOf, hashOf, strangers } from '../../support/log/any-log.ts'
+
+const NOW_MS = 1_900_000_000_000
+const ALICE = { accountId: 'alice', key: Buffer.alloc(32, 7) }
+const BOB = { accountId: 'bob', key: Buffer.alloc(32, 8) }
+
+async function aMonitor() {
+  const signer = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 1))
+  const log = new AnyLog(signer)
+  const policy = await parsePolicy(`log ${verifierKeyText(signer.key)}\nquorum none`)
+  const file = join(mkdtempSync(join(tmpdir(), 'ledger-monitor-')), 'state')
+  const run = (options: Partial<MonitorOptions> = {}, of = log) =>
+    monitorLog({
+      reader: createLogReader(of.get),
+      policy,
+      store: createMonitorFile(file),
+      accounts: [],
+      known: [],
+      ahead: 10,
+      maxAgeMs: undefined,
+      isAnew: false,
+      others: () => Promise.resolve([]),
+      nowMs: () => NOW_MS,
+      onProgress: () => undefined,
+      partEntries: 256,
+      ...options,
+    })
+  return { log, run, signer, file, fork: () => new AnyLog(signer) }
+}
+
+const kindsOf = ({ findings }: Awaited<ReturnType<typeof monitorLog>>) => findings.map(({ kind }) => kind)
+
+function known({ accountId }: { accountId: string }, ...sequences: readonly number[]) {
+  return sequences.map((sequence) => ({ accountId, sequence, auditHash: hashOf(`entry ${sequence}`), atMs: 0 }))
+}
+
+test.for([1, 255, 256, 257, 1_000])(
+  'a log of %i entries that grows is good, and each entry is read once',
+  async (size) => {
+    const { log, run } = await aMonitor()
+    log.add(...strangers(size))
+    expect(await run()).toMatchObject({ findings: [], head: { size }, read: size })
+    for (const more of [1, 300, 70]) {
+      log.add(...strangers(more, log.size))
+      expect(await run()).toMatchObject({ findings: [], head: { size: log.size }, read: more })
+    }
+    expect(await run()).toMatchObject({ findings: [], read: 0 })
+    expect(await run({ isAnew: true })).toMatchObject({ findings: [], read: log.size })
+  },
+)
+
+test('M1: a head without the signature of its log is untrusted', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(3))
+  const other = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 2))
+  log.checkpoint = log.signed(other)
+  expect(kindsOf(await run())).toEqual(['untrusted'])
+  log.checkpoint = 'nothing'
+  expect(kindsOf(await run())).toEqual(['untrusted'])
+})
+
+test('M2: an old head that is shown again, and a log that lost entries, went back', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(300))
+  const old = log.checkpoint
+  log.add(...strangers(1, 300))
+  await run()
+  log.checkpoint = old
+  expect(kindsOf(await run())).toEqual(['went_back'])
+  log.checkpoint = log.signed()
+  expect(kindsOf(await run())).toEqual([])
+})
+
+test.for([300, 301, 700])('M2: a log of %i entries with another history is forked', async (size) => {
+  const { log, run, fork } = await aMonitor()
+  log.add(...strangers(300))
+  await run()
+  const other = fork().add(...strangers(299), entryOf(ALICE.key, 0), ...strangers(size - 300, 300))
+  const report = await run({}, other)
+  expect(report).toMatchObject({ findings: [{ kind: 'forked', facts: { verified: log.checkpoint } }], head: undefined })
+  // It keeps the history that it knows.
+  expect(kindsOf(await run({}, log))).toEqual([])
+  expect(kindsOf(await run({}, other))).toEqual(['forked'])
+})
+
+test('M3: a changed entry is named by its place, before and after it was verified', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(600))
+  log.replaceEntry(300, entryOf(ALICE.key, 0))
+  expect(await run()).toMatchObject({ findings: [{ kind: 'tampered', facts: { place: 300 } }] })
+  log.replaceEntry(300, strangers(1, 300)[0] ?? Buffer.alloc(0))
+  expect(await run()).toMatchObject({ findings: [], read: 600 })
+  log.add(...strangers(1, 600))
+  log.replaceEntry(599, entryOf(ALICE.key, 0))
+  expect(await run()).toMatchObject({ findings: [{ kind: 'tampered', facts: { place: 599 } }] })
+})
+
+test('M3: a changed hash of a tile is named', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(600))
+  log.replaceHash(1, 1, hashOf('another'))
+  expect(await run()).toMatchObject({ findings: [{ kind: 'tampered', facts: { tile: '1/000.p/2' } }] })
+})
+
+test('M3: a head whose root is not that of the entries is tampered with', async () => {
+  const { log, run, fork } = await aMonitor()
+  log.add(...strangers(10))
+  const other = fork().add(...strangers(9), entryOf(ALICE.key, 0))
+  log.checkpoint = other.checkpoint
+  expect(await run()).toMatchObject({ findings: [{ kind: 'tampered' }], head: undefined })
+})
+
+test('a log that does not show a tile of its head withholds it', async () => {
+  const { log, run, fork } = await aMonitor()
+  log.add(...strangers(300))
+  const shorter = fork().add(...strangers(290))
+  shorter.checkpoint = log.checkpoint
+  expect(await run({}, shorter)).toMatchObject({ findings: [{ kind: 'withheld' }], head: undefined })
+})
+
+test('M4: an interrupted run continues without reading everything again', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(256 * 20), entryOf(ALICE.key, 0))
+  const options = { accounts: [ALICE], known: known(ALICE, 0) }
+  let parts = 0
+  const interrupted = run({
+    ...options,
+    onProgress: () => {
+      parts += 1
+      if (parts === 17) throw new LogUnreachable('the network is gone')
+    },
+  })
+  await expect(interrupted).rejects.toThrow('the network is gone')
+  const report = await run(options)
+  expect(report).toMatchObject({ findings: [], accounts: [{ found: 1 }], head: { size: log.size } })
+  expect(report.read).toBeLessThan(256 * 7)
+})
+
+test('M4: what an interrupted run read beyond a head is not used for that head', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(256))
+  const early = log.checkpoint
+  log.add(...strangers(256 * 20, 256))
+  const onProgress = (done: number): void => {
+    if (done > 256 * 17) throw new LogUnreachable('the network is gone')
+  }
+  await expect(run({ onProgress })).rejects.toThrow('the network is gone')
+  log.checkpoint = early
+  expect(await run()).toMatchObject({ findings: [], head: { size: 256 } })
+})
+
+test('M5: heads that others have are compared: a split view is named', async () => {
+  const { log, run, fork } = await aMonitor()
+  log.add(...strangers(300))
+  const early = log.checkpoint
+  log.add(...strangers(300, 300))
+  const others = (...notes: readonly string[]) => ({
+    others: () => Promise.resolve(notes.map((note) => ({ name: 'bob', note }))),
+  })
+  expect(kindsOf(await run(others(early, log.checkpoint)))).toEqual([])
+  const sameSize = fork().add(...strangers(599), entryOf(ALICE.key, 0))
+  const smaller = fork().add(entryOf(ALICE.key, 0), ...strangers(299))
+  expect(kindsOf(await run(others(sameSize.checkpoint)))).toEqual(['forked'])
+  expect(kindsOf(await run(others(smaller.checkpoint)))).toEqual(['forked'])
+  const newer = fork().add(...strangers(601))
+  expect(kindsOf(await run(others(newer.checkpoint)))).toEqual(['went_back'])
+  const stranger = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 2))
+  expect(kindsOf(await run(others(log.signed(stranger), 'nothing')))).toEqual(['untrusted', 'untrusted'])
+})
+
+test('A1: known entries are in the log; one of the last minute may not be there yet, an older one is missing', async () => {
+  const { log, run } = await aMonitor()
+  log.add(...strangers(10), entryOf(ALICE.key, 0), ...strangers(10, 10), entryOf(BOB.key, 0), entryOf(ALICE.key, 1))
+  const accounts = [ALICE, BOB]
+  const all = [...known(ALICE, 0, 1), ...known(BOB, 0)]
+  expect(await run({ accounts, known: all })).toMatchObject({ findings: [], accounts: [{ found: 2 }, { found: 1 }] })
+  const fresh = { ...all[0], accountId: 'bob', sequence: 1, auditHash: hashOf('entry 1'), atMs: NOW_MS - 59_000 }
+  expect(await run({ accounts, known: [...all, fresh] })).toMatchObject({
+    findings: [],
+    accounts: [{}, { pending: 1 }],
+  })
+  const missing = await run({ accounts, known: [...all, { ...fresh, atMs: NOW_MS - 61_000 }] })
+  expect(missing).toMatchObject({ findings: [{ kind: 'missing', facts: { account_id: 'bob', sequence: 1 } }] })
+})
+
+test('A2: an entry that no document has was not shown to the owner, and is named until one has it', async () => {
+  const { log, run } = await aMonitor()
+  log.add(entryOf(ALICE.key, 0), entryOf(ALICE.key, 1), entryOf(ALICE.key, 2))
+  const accounts = [ALICE]
+  for (const _ of ['first', 'second']) {
+    expect(await run({ accounts, known: known(ALICE, 0, 2) })).toMatchObject({
+      findings: [{ kind: 'not_shown', facts: { sequence: 1, places: [1] } }],
+    })
+  }
+  expect(kindsOf(await run({ accounts, known: known(ALICE, 0, 1, 2) }))).toEqual([])
+})
+
+test('A2: two entries in one place of the chain, and another one than the owner knows, are named in every run', async () => {
+  const { log, run } = await aMonitor()
+  const options = { accounts: [ALICE], known: known(ALICE, 0, 1) }
+  log.add(entryOf(ALICE.key, 0), entryOf(ALICE.key, 1))
+  expect(kindsOf(await run(options))).toEqual([])
+  log.add(...strangers(500), entryOf(ALICE.key, 1, 'another'))
+  for (const _ of ['first', 'second']) {
+    expect(await run(options)).toMatchObject({ findings: [{ kind: 'forked', facts: { places: [1, 502] } }] })
+  }
+  const other = { ...options.known[0], accountId: 'alice', sequence: 0, auditHash: hashOf('another'), atMs: 0 }
+  const others = [other, ...known(ALICE, 1)]
+  expect(kindsOf(await run({ ...options, known: others }))).toEqual(['tampered', 'forked'])
+})
+
+test('T1, T2: the order within a batch hides nothing, and a new account is searched from the first entry on', async () => {
+  const { log, run } = await aMonitor()
+  const chain = Array.from({ length: 200 }, (_, sequence) => entryOf(ALICE.key, sequence)).toReversed()
+  log.add(...strangers(200), ...chain, ...strangers(200, 200))
+  await run()
+  const known200 = known(ALICE, ...chain.keys())
+  // Only what is `ahead` of the last known entry is searched: with the first 10 known, the batch shows the rest step by step.
+  const report = await run({ accounts: [ALICE], known: known200.slice(0, 10) })
+  expect(report.read).toBe(log.size)
+  expect(report.findings.at(-1)?.facts).toEqual({ account_id: 'alice', more: 170 })
+  expect(await run({ accounts: [ALICE], known: known200 })).toMatchObject({ findings: [], read: 0 })
+})
+
+test('S2: a damaged file is not replaced', async () => {
+  const { log, run, file } = await aMonitor()
+  log.add(...strangers(10))
+  await run()
+  const text = readFileSync(file, 'utf8')
+  for (const damaged of ['', '{}', text.replace('"size":10', '"size":9'), text.slice(0, -20)]) {
+    writeFileSync(file, damaged)
+    await expect(run()).rejects.toThrow('is not the file of a monitor, or is damaged')
+    expect(readFileSync(file, 'utf8')).toBe(damaged)
+  }
+})
