@@ -2,11 +2,14 @@
  * The one file of a witness: its name, its key, the logs that it watches and the last head of each that it signed.
  *   F1. It is replaced as a whole, and stored before a signature is sent.
  *   F2. A file that cannot be read is never written anew: a witness that forgot what it signed would sign another history.
+ *   F3. One process at a time uses it. A file that another process changed nevertheless, as from another container, is not
+ *       replaced: two witnesses with one key could sign two histories.
  */
 import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { parseCheckpoint } from '../../api/client/log/checkpoint.ts'
 import { parseNote } from '../../api/client/log/signed-note.ts'
+import { claimFile, FileInUse } from './file-claim.ts'
 import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
 import type { WitnessedHead, WitnessStore } from './witness.ts'
 
@@ -35,24 +38,48 @@ export interface WitnessFile extends WitnessStore {
   readonly name: string
   /** 32 bytes. */
   readonly seed: Buffer
+  /** Ends the use of the file (F3). */
+  readonly close: () => void
 }
 
-/** `name`: of a new witness, or undefined for one that exists. Throws WitnessFileUnusable (F2). */
+/** `name`: of a new witness, or undefined for one that exists. Throws WitnessFileUnusable (F2, F3). */
 export function openWitnessFile(path: string, name: string | undefined): WitnessFile {
+  const close = claimed(path)
+  try {
+    return { ...openClaimedFile(path, name), close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** F3. */
+function claimed(path: string): () => void {
+  try {
+    return claimFile(path)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'unknown'
+    throw new WitnessFileUnusable(cause instanceof FileInUse ? reason : `${path} cannot be used: ${reason}`, { cause })
+  }
+}
+
+function openClaimedFile(path: string, name: string | undefined): Omit<WitnessFile, 'close'> {
   const found = readContent(path)
   if (found === undefined && name === undefined) throw new WitnessFileUnusable(`there is no witness in ${path}`)
   if (found !== undefined && name !== undefined && found.name !== name) {
     throw new WitnessFileUnusable(`the witness in ${path} is ${found.name}`)
   }
   let content: Content = found ?? newContent(path, name ?? '')
+  let stored = readPrivateFile(path)
   return {
     name: content.name,
     seed: Buffer.from(content.seed, 'base64'),
     head: (origin) => Promise.resolve(headIn(content, origin)),
     save: async (head) => {
+      if (readPrivateFile(path) !== stored) throw new WitnessFileUnusable(`${path} was changed by another process`)
       const changed = { ...content, heads: { ...content.heads, [head.origin]: head.note } }
-      replacePrivateFile(path, `${JSON.stringify(changed)}\n`)
-      content = changed
+      replacePrivateFile(path, textOf(changed))
+      ;[content, stored] = [changed, textOf(changed)]
       return Promise.resolve()
     },
   }
@@ -60,8 +87,12 @@ export function openWitnessFile(path: string, name: string | undefined): Witness
 
 function newContent(path: string, name: string): Content {
   const content: Content = { format: FORMAT, name, seed: randomBytes(SEED_BYTES).toString('base64'), heads: {} }
-  replacePrivateFile(path, `${JSON.stringify(content)}\n`)
+  replacePrivateFile(path, textOf(content))
   return content
+}
+
+function textOf(content: Content): string {
+  return `${JSON.stringify(content)}\n`
 }
 
 function readContent(path: string): Content | undefined {

@@ -1,5 +1,5 @@
 /** Files and directories that only their owner can read. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Writes a temporary file and renames it, mode 0600. A power loss leaves the old file or the new one, complete. */
@@ -7,7 +7,8 @@ export function replacePrivateFile(path: string, text: string): void {
   const beside = `${path}.${process.pid}.new`
   const file = openSync(beside, 'w', 0o600)
   try {
-    writeSync(file, text)
+    // A single write may store a part only, as on a full disk.
+    writeFileSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
