@@ -8,6 +8,7 @@ import type { AnyCommand } from '../../../actors/step-actor.ts'
 import type { ShardDraft } from '../../../runtime/node/shard/draft.ts'
 import type { Pending } from '../../../runtime/node/shard/pending-command.ts'
 import type { CommitBatch, InboxMark, LedgerStore, ShardBatch } from '../../../runtime/ports/ledger-store.ts'
+import { isEqual } from './rows-equal.ts'
 
 export interface OrderedCommand {
   readonly actor: ActorAddress
@@ -98,5 +99,7 @@ const PER_REQUEST_KINDS: ReadonlySet<Answer['kind']> = new Set([
 function ownAnswer(pending: Pending, answer: Answer, concluded: ReadonlyMap<string, Answer>): OrderedCommand['answer'] {
   const conclusion = concluded.get(pending.keyAddress ?? pending.actorKey)
   if (answer === conclusion) return null
+  // Releases alone are concluded each time that they are asked for: an earlier conclusion of the batch says the same.
+  if (pending.command.type === 'release_hold' && isEqual(answer, conclusion)) return null
   return PER_REQUEST_KINDS.has(answer.kind) && answer.kind === conclusion?.kind ? 'unclear' : answer
 }

@@ -28,11 +28,10 @@ export function judgeRelease(
   facts: ModelFacts,
 ): readonly Expected[] {
   if (state === undefined) return [refusedFor('account_not_found')]
-  const isClosed = state.status === 'closed' || state.status === 'erased'
-  if (state.publicKey === '') return [refusedFor(state.status === 'erased' ? 'account_closed' : 'account_keyless')]
+  if (state.status === 'closed' || state.status === 'erased') return [refusedFor('account_closed')]
+  if (state.publicKey === '') return [refusedFor('account_keyless')]
   if (!verifies(state.publicKey, payload, signature)) return [refusedFor('signature_mismatch')]
   const { ledgerId, holdId, accountId } = signedFields(payload)
-  if (isClosed) return [refusedFor('account_closed')]
   if (ledgerId === null ? state.origin !== null : ledgerId !== own) return [refusedFor('wrong_ledger')]
   const hold = facts.hold(holdId ?? '')
   const doubts: Expected[] = []
