@@ -18,6 +18,7 @@ import type {
   ShardToken,
 } from '../../../runtime/ports/ledger-store.ts'
 import type { MemoryAttestationState } from '../../support/memory/attestation-store-memory.ts'
+import type { MemoryLogState } from '../../support/memory/log-store-memory.ts'
 import type { MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { AppliedCommit } from './applied.ts'
@@ -119,6 +120,10 @@ export class SimDatabase {
 
   get webhooks(): MemoryWebhookState {
     return this.servers.stored.webhooks
+  }
+
+  get log(): MemoryLogState {
+    return this.servers.stored.log
   }
 
   /** Why a session that has first seen that server refuses this one; undefined if it may continue. */

@@ -31,6 +31,8 @@ export class EventTable {
   private readonly running = new Set<number>()
   /** In the order of the log. */
   private readonly rows: EventRow[] = []
+  /** Number of chain entries. */
+  chainLength = 0
 
   constructor(broken?: StoreRule) {
     this.broken = broken
@@ -66,12 +68,24 @@ export class EventTable {
 
   private add(commit: number, places: readonly EventPlace[]): void {
     const rows = places.toSorted(inOrder).map((place) => ({ commit, place }))
+    this.chainLength += places.filter(isOfChain).length
     this.rows.splice(this.rows.findLastIndex((row) => row.commit < commit) + 1, 0, ...rows)
   }
 
   /** The first commit that may still be running. */
   settled(): number {
     return this.broken === 'pagesWait' ? this.nextCommit : Math.min(this.nextCommit, ...this.running)
+  }
+
+  /** The chain entries of whole commits from `from` on, about `most` of them, and the first commit that was not read. */
+  chainEntries(from: number, most: number): { readonly places: readonly EventPlace[]; readonly next: number } {
+    const settled = this.broken === 'logWaits' ? this.nextCommit : this.settled()
+    const found = this.rows
+      .slice(this.rows.findLastIndex(({ commit }) => commit < from) + 1)
+      .filter(({ commit, place }) => commit < settled && isOfChain(place))
+    const last = found[most - 1]?.commit ?? settled
+    const places = found.filter(({ commit }) => commit <= last).map(({ place }) => place)
+    return { places, next: Math.max(from, Math.min(last + 1, settled)) }
   }
 
   isWaiting(): boolean {
@@ -94,8 +108,13 @@ export class EventTable {
     const copy = new EventTable(this.broken)
     copy.nextCommit = this.nextCommit
     copy.rows.push(...this.rows)
+    copy.chainLength = this.chainLength
     return copy
   }
+}
+
+function isOfChain({ kind, number }: EventPlace): boolean {
+  return (kind === 'transaction' || kind === 'entry') && number !== null
 }
 
 function placesOf(commit: number, batch: ShardBatch): readonly EventPlace[] {

@@ -60,6 +60,10 @@ export type StoreRule =
   | 'pagesWait'
   /** A webhook's progress is stored under any lease. */
   | 'webhookFence'
+  /** Entries of the log are read up to the newest commit. */
+  | 'logWaits'
+  /** A batch of the log is stored on top of any head. */
+  | 'logFence'
 
 /** Names of the counters, one for each kind of fault; demanded.ts requires that they are not 0. */
 export const STORE_FAULT_COUNTERS = [

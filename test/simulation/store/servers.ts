@@ -8,6 +8,7 @@ import {
   createMemoryAttestationState,
   type MemoryAttestationState,
 } from '../../support/memory/attestation-store-memory.ts'
+import { copyOfLog, createMemoryLogState, type MemoryLogState } from '../../support/memory/log-store-memory.ts'
 import { createMemoryWebhookState, type MemoryWebhookState } from '../../support/memory/webhook-store-memory.ts'
 import type { Rows, ShardRow } from './rows.ts'
 
@@ -28,6 +29,7 @@ export interface Stored {
   readonly wentBack: Set<number>
   readonly webhooks: MemoryWebhookState
   readonly attestations: MemoryAttestationState
+  readonly log: MemoryLogState
 }
 
 /** As in production: more than takeovers ever raise an epoch. */
@@ -50,6 +52,7 @@ export class SimServers {
       wentBack: new Set(),
       webhooks: createMemoryWebhookState(),
       attestations: createMemoryAttestationState(),
+      log: createMemoryLogState(),
     }
   }
 
@@ -64,7 +67,7 @@ export class SimServers {
 
   /** The state of a standby that receives no more changes from now on. */
   copy(): Stored {
-    const { rows, shardRows, accepted, wentBack, webhooks, attestations } = this.stored
+    const { rows, shardRows, accepted, wentBack, webhooks, attestations, log } = this.stored
     const copied = new Map([...shardRows].map(([shardId, row]) => [shardId, { ...row }]))
     return {
       rows: rows.copy([...shardRows.keys()]),
@@ -73,6 +76,7 @@ export class SimServers {
       wentBack: new Set(wentBack),
       webhooks: structuredClone(webhooks),
       attestations: structuredClone(attestations),
+      log: copyOfLog(log),
     }
   }
 
