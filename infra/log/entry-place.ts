@@ -4,6 +4,10 @@ import { TILE_WIDTH } from '../../runtime/log/tree.ts'
 import type { Sql } from '../postgres/connection/connection.ts'
 import { ENTRY_BYTES } from './log-entry.ts'
 
+/** Enough to tell entries of a batch from each other. */
+const COMPARED_BYTES = 6
+const GUESSES = 3
+
 /** `xid`: of its commit. Undefined if it is not in the log, or not yet. */
 export async function placeOfEntry(
   sql: Sql,
@@ -21,31 +25,55 @@ export async function placeOfEntry(
   return undefined
 }
 
-async function placeWithin(
-  store: Pick<LogStore, 'entries'>,
-  entry: Buffer,
-  { first, end }: { readonly first: number; readonly end: number },
-): Promise<number | undefined> {
-  const entryAt = createReader(store, end)
-  let [low, high] = [first, end]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if (Buffer.compare(await entryAt(middle), entry) < 0) low = middle + 1
-    else high = middle
-  }
-  return low < end && (await entryAt(low)).equals(entry) ? low : undefined
+interface Range {
+  readonly first: number
+  readonly end: number
 }
 
-/** Reads entries below `end`, each tile once. */
-function createReader(store: Pick<LogStore, 'entries'>, end: number): (place: number) => Promise<Buffer> {
-  const tiles = new Map<number, Buffer>()
-  return async (place) => {
-    const number = Math.floor(place / TILE_WIDTH)
-    const width = Math.min(TILE_WIDTH, end - number * TILE_WIDTH)
-    const content = tiles.get(number) ?? (await store.entries(number, width))
-    if (content === undefined) throw new LogStoreUnavailable(`the log lacks the entries of tile ${number}`)
-    tiles.set(number, content)
-    const at = (place % TILE_WIDTH) * ENTRY_BYTES
-    return content.subarray(at, at + ENTRY_BYTES)
+/**
+ * Entries are evenly distributed, as hashes are: the first bytes tell in which tile an entry is, or beside which. Only a
+ * range that was made up takes more than three reads.
+ */
+export async function placeWithin(
+  store: Pick<LogStore, 'entries'>,
+  entry: Buffer,
+  range: Range,
+): Promise<number | undefined> {
+  const count = range.end - range.first
+  const share = entry.readUIntBE(0, COMPARED_BYTES) / 2 ** (8 * COMPARED_BYTES)
+  const guess = Math.floor((range.first + share * count) / TILE_WIDTH)
+  let [low, high] = [Math.floor(range.first / TILE_WIDTH), Math.floor((range.end - 1) / TILE_WIDTH)]
+  for (let reads = 0; low <= high; reads += 1) {
+    const tile = reads < GUESSES ? Math.min(Math.max(guess, low), high) : Math.floor((low + high) / 2)
+    const found = await inTile(store, entry, tile, range)
+    if (found === 'before') high = tile - 1
+    else if (found === 'after') low = tile + 1
+    else return found
   }
+  return undefined
+}
+
+/** The place of the entry; undefined: it is missing between others of the tile; otherwise on which side of the tile it is. */
+async function inTile(
+  store: Pick<LogStore, 'entries'>,
+  entry: Buffer,
+  tile: number,
+  { first, end }: Range,
+): Promise<number | 'before' | 'after' | undefined> {
+  const start = tile * TILE_WIDTH
+  const content = await store.entries(tile, Math.min(TILE_WIDTH, end - start))
+  if (content === undefined) throw new LogStoreUnavailable(`the log lacks the entries of tile ${tile}`)
+  const compareAt = (place: number): number =>
+    entry.compare(content, (place - start) * ENTRY_BYTES, (place - start + 1) * ENTRY_BYTES)
+  let [low, high] = [Math.max(first, start), start + content.length / ENTRY_BYTES]
+  const [lowest, highest] = [low, high]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const order = compareAt(middle)
+    if (order === 0) return middle
+    if (order > 0) low = middle + 1
+    else high = middle
+  }
+  if (low === lowest) return 'before'
+  return low === highest ? 'after' : undefined
 }
