@@ -24,7 +24,7 @@ import { isExport, verifyExport } from './verify/verify-export.ts'
 
 const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [], document: { keys: [] } }
 const STATUS_NEEDS_RECEIPTS = '--status is for receipts'
-const POLICY_NEEDS_PROOFS = '--policy and --proof are for receipts and chains'
+const POLICY_NEEDS_PROOFS = '--policy and --proof are for receipts, chains and exports'
 const TIP = /^sha256:[0-9a-f]{64}$/
 const STATUSES = ['completed', 'failed'] as const
 const JWKS_MISSING = '--jwks is missing: it is needed to verify signatures'
@@ -70,7 +70,8 @@ each token that the ledger owed the account.
 With --policy and --proof the entry of each receipt, or of a later entry of its chain, is in the log of
 the ledger, whose head the log and the witnesses of the policy signed: the ledger cannot show others
 another history. A proof is the response of GET /v1/transactions/{id}/receipt?proof=log, and of
-GET /v1/accounts/{id}/audit-chain/{sequence}/proof. With --account or --txn it is fetched.
+GET /v1/accounts/{id}/audit-chain/{sequence}/proof. With --account or --txn it is fetched. An export names
+the head of the log at its moment; with --policy that head, and the proofs of its accounts, are verified.
 
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
 for UNEXPECTED: a valid reply is about another account, transaction, ledger or status than requested;
@@ -186,9 +187,8 @@ async function verifyFiles(
     if (exports.length < names.length || tip !== undefined || proof.length > 0)
       throw new UsageError('verify exports separately')
     if (status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
-    if (policy !== undefined) throw new UsageError(POLICY_NEEDS_PROOFS)
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
-    return verifyExports(exports, await readKeys(jwks, io), io)
+    return verifyExports(exports, { jwks, policy }, io)
   }
   if ((policy === undefined) !== (proof.length === 0)) throw new UsageError('--policy and --proof need each other')
   const found = noneFound()
@@ -256,9 +256,15 @@ async function readKeys(jwks: string, io: CommandIo): Promise<ReceiptKeys> {
   return readJwks(await readGivenText(jwks, io), jwks)
 }
 
-async function verifyExports(names: readonly string[], keys: ReceiptKeys, io: VerdictIo): Promise<boolean> {
+async function verifyExports(
+  names: readonly string[],
+  given: { readonly jwks: string; readonly policy: string | undefined },
+  io: VerdictIo,
+): Promise<boolean> {
+  const keys = await readKeys(given.jwks, io)
+  const policy = given.policy === undefined ? undefined : await readPolicy(given.policy, io)
   let good = true
-  for (const name of names) good = (await verifyExport(name, keys, io)) && good
+  for (const name of names) good = (await verifyExport(name, keys, policy, io)) && good
   return good
 }
 

@@ -68,7 +68,7 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
       }),
     publish: (head) => onAccepted((sql) => publish(sql, head)),
     hashes: (level, number, width) => pool.run((sql) => readHashes(sql, level, number, width)),
-    entries: (number, width) => pool.run((sql) => contentOf(sql, 0, number, width)),
+    entries: (number, width) => pool.run((sql) => readEntries(sql, number, width)),
     close: pool.close,
   }
 }
@@ -170,6 +170,11 @@ async function contentOf(sql: Sql, level: number, number: number, width: number)
   const [row] = await sql<{ content: Buffer }[]>`
     SELECT substring(content FROM 1 FOR ${bytes}) AS content FROM log_tiles WHERE level = ${level} AND number = ${number}`
   return row?.content.length === bytes ? row.content : undefined
+}
+
+/** Undefined if the log does not have them. */
+export function readEntries(sql: Sql, number: number, width: number): Promise<Buffer | undefined> {
+  return contentOf(sql, 0, number, width)
 }
 
 /** Undefined if the tree does not have them. */

@@ -25,6 +25,7 @@ import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { encryptKeySalt } from '../keys/balance-jwe.ts'
 import { type AccountsQuery, readAccounts, type ReadAccount, UsedKeys } from './export-accounts.ts'
 import { ExportLines, proofLine } from './export-lines.ts'
+import { openExportLog } from './export-log.ts'
 import { departAll, checkDepartures } from './export-move.ts'
 import { accountRecord } from './export-records.ts'
 import { exportedAccount, isLeftOut, type Selection, select } from './export-selection.ts'
@@ -39,6 +40,8 @@ export interface ExportsOptions {
   readonly vault: RowVault
   /** 32 secret bytes, constant for the life of the ledger. Salts of the used keys' hashes are derived from it. */
   readonly saltKey: Buffer
+  /** The secret from which the log keys of all accounts follow. */
+  readonly logKey: Buffer
   readonly serviceKeys: ServiceKeys
   readonly gateway: LedgerGateway
   readonly clock: Pick<Clock, 'now'>
@@ -159,10 +162,11 @@ async function* linesOf(
   selection: Selection,
   { sql, atMs }: Snapshot,
 ): AsyncGenerator<string, void, undefined> {
-  const { ledgerId, vault, saltKey } = options
+  const { ledgerId, vault, saltKey, logKey } = options
   const { audience, mode, recipient } = order
   const lines = new ExportLines()
   const salt = keySaltOf(saltKey, audience)
+  const log = await openExportLog(sql, selection, logKey)
   yield lines.add({
     record: 'ledger',
     format: EXPORT_FORMAT,
@@ -172,6 +176,7 @@ async function* linesOf(
     partial: selection.partial,
     exported_at: isoTimestamp(atMs),
     encrypted_key_salt: encryptKeySalt(recipient, salt),
+    ...log.head,
   })
   const things = { sql, vault, owners: selection.owners, tokenIds: selection.tokenIds }
   for (const read of [readTokens, readClasses, readInstances, readAttestations]) {
@@ -182,7 +187,7 @@ async function* linesOf(
   for await (const read of readAccounts(sql, query)) {
     if (isLeftOut(read, mode)) continue
     const exported = exportedAccount(read, mode === 'move' ? audience : null)
-    yield lines.add(accountRecord(exported, recipient))
+    yield lines.add({ ...accountRecord(exported, recipient), ...(await log.proofOf(read)) })
     for await (const part of hashesOf(usedKeys, read, salt)) {
       yield lines.add({ record: 'used_keys', account_id: read.document.accountId, ...part })
     }

@@ -184,9 +184,11 @@ function cameFrom(content: JsonObject, { importId, source }: WorkContext): Arriv
 
 /**
  * Content of a record, independent of its file and line: two exports of the same state give the same content. Balances are
- * decrypted, because each encryption differs.
+ * decrypted, because each encryption differs. The proof of an entry changes as the log grows.
  */
 function contentOf(record: ExportRecord, balances: Balances): JsonObject {
   const { line: _line, previous_hash: _previous, ...content } = record
-  return record.record === 'account' ? { ...content, balances } : content
+  if (content.record !== 'account') return content
+  const { log_proof: _proof, ...account } = content
+  return { ...account, balances }
 }

@@ -243,6 +243,7 @@ async function openPortability(
     shardOf,
     vault,
     saltKey: derive('export-key-salts'),
+    logKey: derive('log-entries'),
     serviceKeys,
     gateway,
     clock,

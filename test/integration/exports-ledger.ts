@@ -47,6 +47,7 @@ interface LogLine {
   readonly fields: LogFields
 }
 
+export const EXPORTS_LOG_KEY = Buffer.alloc(32, 6)
 export const OTHER_LEDGER = '7d3c1b34-0d9a-4a52-8a5e-3f0a5e2f7a10'
 
 export const ORDER: ExportOrder = {
@@ -101,6 +102,7 @@ async function createExportsLedger(): Promise<ExportsLedger> {
         shardOf,
         vault,
         saltKey: Buffer.alloc(32, 5),
+        logKey: EXPORTS_LOG_KEY,
         serviceKeys: node.keys,
         gateway: node.gateway,
         clock: { now: () => Date.now() },

@@ -21,6 +21,8 @@ export const createExport: Endpoint = {
 - With \`account_ids\`: these accounts, the tokens that they hold, and the NFTs that they own with their classes and attestations.
 - With \`all: true\`: everything that there is, or that the client may see; accounts that were erased are left out.
 
+\`log_head\` of the ledger record is the head of the log that was published at that moment. With up to 1,000 accounts, \`log_proof\` of an account proves that this log has its last entry; it is left out while the published log does not have the entry yet.
+
 Balances are encrypted to \`recipient_public_key\`, the key of the receiving ledger; used idempotency keys are exported as hashes. Value in transit in open settlement groups is in no balance and is not exported.
 
 With \`mode: move\` the accounts' holdings leave this ledger, and the accounts close for good. Each account must be frozen, without NFTs and without pending operations; otherwise the request has no effect (409). The request is idempotent: a retry returns the same file, also if the first response was lost. Under an \`Idempotency-Key\` a completely sent file of up to 64 MiB is stored for 24 hours and replayed unchanged; a retry for a longer one is a 409.

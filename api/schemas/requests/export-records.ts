@@ -88,6 +88,7 @@ const classId = checked(CLASS_RULE, isClassId)
 const supply = checked(SUPPLY_RULE, isDecimalString)
 const count = v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))
 const jwe = checked(JWE_RULE, (text) => text.length <= 2_048 && /^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/.test(text))
+const base64Hash = checked('must be 32 bytes in base64', (text) => /^[A-Za-z0-9+/]{43}=$/.test(text))
 const anyObject = v.custom<JsonObject>(isRecord, 'must be an object')
 const ledgerId = checked('must be the ID of a ledger', (text) => /^[\x21-\x7e]{1,128}$/.test(text))
 const keyId = checked('must be the thumbprint of a key', (text) => /^[\w-]{43}$/.test(text))
@@ -158,6 +159,8 @@ const RECORD_SCHEMAS = {
     exported_at: time,
     /** JWE to the receiver: 32 hexadecimal digits, the salt of the hashes of used keys. */
     encrypted_key_salt: jwe,
+    /** The head of the ledger's log that was published at that moment: a signed note of C2SP. */
+    log_head: v.exactOptional(textOf(1, 65_536)),
   }),
   token: recordOf('token', {
     symbol: checked(TOKEN_ID_RULE, isTokenId),
@@ -212,6 +215,17 @@ const RECORD_SCHEMAS = {
     txn_count: count,
     /** Last hash of the account's chain. */
     audit_hash: hash,
+    /** That the log has that entry, under `log_head`: hashes from the leaf's sibling up. */
+    log_proof: v.exactOptional(
+      v.strictObject(
+        {
+          salt: base64Hash,
+          index: count,
+          hashes: v.pipe(v.array(base64Hash, 'must be a list'), v.maxLength(64, 'must have at most 64 entries')),
+        },
+        objectMessage,
+      ),
+    ),
     created_at: time,
     updated_at: time,
   }),

@@ -29,7 +29,7 @@ interface Provable {
   readonly place: { readonly accountId: string; readonly sequence: number }
 }
 
-const WORDS: Readonly<Record<Invalid['reason'], VerdictWord>> = {
+export const VERDICT_WORDS: Readonly<Record<Invalid['reason'], VerdictWord>> = {
   tampered: 'TAMPERED',
   wrong_keys: 'NOT CHECKED',
   incomplete: 'INCOMPLETE',
@@ -65,7 +65,7 @@ export async function checkLogProofs(
   for (const { name, text } of given) {
     const verdict = await judgeLogProof(text, provable.keys(), policy)
     const found = verdict.ok ? provable.get(verdict.auditHash) : undefined
-    if (!verdict.ok) lines.push({ verdict: WORDS[verdict.reason], detail: `${name}: ${verdict.problem}` })
+    if (!verdict.ok) lines.push({ verdict: VERDICT_WORDS[verdict.reason], detail: `${name}: ${verdict.problem}` })
     if (!verdict.ok || found === undefined) continue
     proved.push(found.place)
     lines.push({ verdict: 'ok', detail: `${name}: ${provedText(verdict, found)}`, facts: factsOf(verdict, found) })

@@ -4,8 +4,10 @@ import { resolve } from 'node:path'
 import { checkExport, type ExportVerdict, type ExportSummary } from '../../portability/export-check.ts'
 import { LinesBroken, linesOf } from '../../portability/export-file.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { TrustPolicy } from '../../../api/client/log/trust-policy.ts'
 import type { CommandIo } from '../common/command.ts'
 import { jsonObjectOf, unreadable } from '../common/given-file.ts'
+import { ExportLogCheck } from './check-export-log.ts'
 import { type ReceiptKeys, unsuitableJwks } from './jwks.ts'
 import type { VerdictIo } from './verdicts.ts'
 
@@ -36,21 +38,39 @@ export type CheckedFile =
   | { readonly ok: true; readonly summary: ExportSummary }
   | { readonly ok: false; readonly unchecked: boolean; readonly problem: string }
 
-/** Prints the result. Returns whether the file verifies. Throws CommandFailed if it cannot be read. */
-export async function verifyExport(name: string, keys: ReceiptKeys, io: VerdictIo): Promise<boolean> {
-  const checked = await checkExportFile(resolve(io.cwd, name), name, keys)
+/**
+ * Prints the result. Returns whether the file verifies. Throws CommandFailed if it cannot be read. `policy`: also verifies
+ * the place of the export in the log.
+ */
+export async function verifyExport(
+  name: string,
+  keys: ReceiptKeys,
+  policy: TrustPolicy | undefined,
+  io: VerdictIo,
+): Promise<boolean> {
+  const log = policy && new ExportLogCheck(policy)
+  const checked = await checkExportFile(resolve(io.cwd, name), name, keys, log)
   if (checked.ok) io.verdict({ verdict: 'ok', detail: summaryText(checked.summary) })
   else io.verdict({ verdict: checked.unchecked ? 'NOT CHECKED' : 'TAMPERED', detail: `${name}: ${checked.problem}` })
-  return checked.ok
+  if (!checked.ok || log === undefined) return checked.ok
+  const { verdict, detail } = log.verdict()
+  io.verdict({ verdict, detail: `${name}: ${detail}` })
+  return verdict === 'ok'
 }
 
-/** Throws CommandFailed if the file cannot be read. `name`: for messages. */
-export async function checkExportFile(path: string, name: string, keys: ReceiptKeys): Promise<CheckedFile> {
+/** Throws CommandFailed if the file cannot be read. `name`: for messages. `log`: takes each line. */
+export async function checkExportFile(
+  path: string,
+  name: string,
+  keys: ReceiptKeys,
+  log?: ExportLogCheck,
+): Promise<CheckedFile> {
   let checked: ExportVerdict
   let last = ''
   async function* remembered(): AsyncGenerator<string, void, undefined> {
     for await (const line of linesOf(path)) {
       last = line
+      await log?.take(line)
       yield line
     }
   }

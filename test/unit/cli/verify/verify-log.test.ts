@@ -158,7 +158,7 @@ test.for<[string, readonly string[], number, string]>([
   ['a proof without a policy', ['--proof', 'proof-3', 'chain.json'], 2, '--policy and --proof need each other'],
   ['a policy without a proof', ['--policy', 'policy.txt', 'chain.json'], 2, '--policy and --proof need each other'],
   ['a proof with --txn', ['--txn', 'txn_1', '--policy', 'policy.txt', '--proof', 'proof-3'], 2, '--proof'],
-  ['a checkpoint', ['--checkpoint', 'saved', '--policy', 'policy.txt'], 2, 'are for receipts and chains'],
+  ['a checkpoint', ['--checkpoint', 'saved', '--policy', 'policy.txt'], 2, 'are for receipts, chains and exports'],
   ['a malformed policy', ['--policy', 'chain.json', '--proof', 'proof-3', 'chain.json'], 1, 'is no policy: line 1: '],
   ['a missing file', ['--policy', 'policy.txt', '--proof', 'nowhere', 'chain.json'], 1, 'there is no such file'],
 ])('%s is refused', async ([, args, code, message]) => {
