@@ -131,6 +131,14 @@ describe('replies that depend on the state of the ledger', () => {
       () => client().submit({ accountId: 'unknown@nowhere', keys: newAccountKeys() }, order),
     ],
     [
+      'the log key of an account, for a client of all accounts that is no administrator',
+      '403 ERR_FORBIDDEN',
+      async () => {
+        await client().register('logged@conformance')
+        return client('viewer').get('/v1/accounts/logged@conformance/log-key')
+      },
+    ],
+    [
       'an order for another ledger',
       '400 ERR_WRONG_LEDGER',
       async () => client().submit(await client().register('here@conformance'), { ...order, ledger_id: THERE }),
