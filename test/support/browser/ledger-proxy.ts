@@ -15,8 +15,9 @@ export interface LedgerProxy {
 export async function startLedgerProxy(origin: string): Promise<LedgerProxy> {
   let tampering: Tampering | undefined
   const server = createServer((incoming, outgoing) => {
-    const { accept } = incoming.headers
-    if (tampering === undefined || accept !== 'application/json') pass(origin, incoming, outgoing)
+    const { accept = '' } = incoming.headers
+    if (tampering === undefined || !['application/json', 'text/plain'].includes(accept))
+      pass(origin, incoming, outgoing)
     else passChanged(origin, incoming, outgoing, tampering)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
