@@ -227,6 +227,24 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect((await client.post('/v1/assertions/proof-of-liabilities', REQUEST)).status).toBe(200)
   })
 
+  test('the log proves no entry of it any more, and those of counterparties still', async () => {
+    const proofOf = (accountId: string, sequence: number) =>
+      client.get(`/v1/accounts/${accountId}/audit-chain/${sequence}/proof`)
+    // Whole commits enter the log in their order: then it has all that is older, too.
+    const { sequence } = await client.read(`/v1/accounts/${bob.accountId}`)
+    await until('the log has the last entry', DEADLINE_MS, async () => {
+      return (await proofOf(bob.accountId, Number(sequence))).status === 200
+    })
+    for (const { sequence: at, txn_id: txnId } of chain) {
+      const proofs = [await proofOf(ALICE, Number(at)), await client.get(`/v1/transactions/${txnId}/receipt?proof=log`)]
+      expect(proofs.map(outcomeOf)).toEqual(['404 ERR_NOT_FOUND', '404 ERR_NOT_FOUND'])
+      expect(proofs.map(({ headers }) => headers['retry-after'])).toEqual([undefined, undefined])
+    }
+    expect((await client.get(`/v1/transactions/${textOf(given, 'txn_id')}/receipt?proof=log`)).status).toBe(200)
+    expect((await admin.get(`/v1/accounts/${bob.accountId}/log-key`)).status).toBe(200)
+    expect(outcomeOf(await admin.get(`/v1/accounts/${ALICE}/log-key`))).toBe('404 ERR_NOT_FOUND')
+  })
+
   test('records of counterparties name the erased account by a pseudonym', async () => {
     const legs = (await groupOf(client, groupId))['legs'] as readonly Members[]
     const names = new Set(legs.flatMap((leg) => [leg['account_id'], leg['to_account_id']]))
