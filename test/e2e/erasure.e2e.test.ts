@@ -236,7 +236,8 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
       return (await proofOf(bob.accountId, Number(sequence))).status === 200
     })
     for (const { sequence: at, txn_id: txnId } of chain) {
-      const proofs = [await proofOf(ALICE, Number(at)), await client.get(`/v1/transactions/${txnId}/receipt?proof=log`)]
+      const ofReceipt = `/v1/transactions/${String(txnId)}/receipt?proof=log`
+      const proofs = [await proofOf(ALICE, Number(at)), await client.get(ofReceipt)]
       expect(proofs.map(outcomeOf)).toEqual(['404 ERR_NOT_FOUND', '404 ERR_NOT_FOUND'])
       expect(proofs.map(({ headers }) => headers['retry-after'])).toEqual([undefined, undefined])
     }
