@@ -86,11 +86,12 @@ function provableIn({ receipts, chains }: ProvableContent): ReadonlyMap<string, 
     })
   }
   for (const { accountId, entries } of chains) {
-    for (const { audit_hash: hash, sequence } of [...entries.values()].toReversed()) {
-      if (provable.has(hash)) continue
+    for (const { audit_hash: hash, sequence, txn_id: txnId } of [...entries.values()].toReversed()) {
+      const transaction = (txnId ?? null) === null ? {} : { txn_id: txnId }
+      const named = 'txn_id' in transaction ? ` (${txnId})` : ''
       provable.set(hash, {
-        name: `entry ${sequence} of the chain of ${accountId}${sequence === 0 ? '' : ', and with it all before,'}`,
-        facts: { account_id: accountId, sequence },
+        name: `entry ${sequence}${named} of the chain of ${accountId}${sequence === 0 ? '' : ', and with it all before,'}`,
+        facts: { ...transaction, account_id: accountId, sequence },
         place: { accountId, sequence },
       })
     }

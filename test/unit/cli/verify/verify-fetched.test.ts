@@ -59,10 +59,10 @@ describe('ledger verify --policy', () => {
     const { ran, place, run: runAgain } = await runWithPolicy(['--account', 'alice', '--txn', 'txn_1'])
     expect(ran.code).toBe(0)
     expect(ran.out).toMatch(
-      /^ok: chain.tlog-proof: the log example.com\/ledger has the entry of txn_2 in place 2 of 3/m,
+      /^ok: chain.tlog-proof: the log example.com\/ledger has entry 2 \(txn_2\) of the chain of alice, and with it all before, in place 2 of 3/m,
     )
     expect(ran.out).toMatch(
-      /^ok: txn_1.tlog-proof: .* has the entry of txn_1 in place 1 of 3; signed by the log and w2, w3/m,
+      /^ok: txn_1.tlog-proof: .* has entry 1 \(txn_1\) of the chain of alice, .* in place 1 of 3; signed by the log and w2, w3/m,
     )
     expect(readdirSync(place).toSorted()).toEqual([
       'chain.ndjson',
