@@ -3,6 +3,7 @@
  *   W1. A head is stored before its signature is sent, and never replaced by one that does not continue it: not even by two
  *       requests at a time.
  *   W2. Nothing is signed for an unknown log, or without that log's own valid signature.
+ *   W3. A head is stored only if it can be read again, with verified signatures alone: requests come from strangers.
  */
 import { isConsistent, isSame } from '../../api/client/log/merkle.ts'
 import { type LogHead, parseCheckpoint } from '../../api/client/log/checkpoint.ts'
@@ -10,7 +11,9 @@ import {
   cosignatureBytes,
   cosignedText,
   type NoteKey,
+  type NoteSignature,
   noteText,
+  parseNote,
   signatureLine,
   verifySignatures,
 } from '../../api/client/log/signed-note.ts'
@@ -84,18 +87,28 @@ export class Witness {
     if (!(await isConsistent(old, head, proof))) {
       return { kind: 'inconsistent', problem: `the head of ${head.size} entries does not continue that of ${old.size}` }
     }
-    return this.sign(head, checkpoint)
+    return this.sign(head, checkpoint, new Set(signers.map(({ key }) => key)))
   }
 
-  private async sign(head: LogHead, checkpoint: WitnessRequest['checkpoint']): Promise<WitnessAnswer> {
-    const { signer, store, nowMs, logs } = this.options
+  /** `verified`: keys of the log with which the head is signed. */
+  private async sign(
+    head: LogHead,
+    checkpoint: WitnessRequest['checkpoint'],
+    verified: ReadonlySet<NoteKey>,
+  ): Promise<WitnessAnswer> {
+    const { signer, store, nowMs } = this.options
     const seconds = Math.floor(nowMs() / 1_000)
     const bytes = cosignatureBytes(seconds, signer.sign(cosignedText(checkpoint.text, seconds)))
     const signature = { name: signer.key.name, keyId: signer.key.id, bytes }
-    const byLog = checkpoint.signatures.filter(({ name, keyId }) =>
-      logs.some((key) => key.name === name && key.id === keyId),
-    )
-    await store.save({ ...head, note: noteText({ text: checkpoint.text, signatures: [...byLog, signature] }) })
+    // One of each key: the request may repeat them (W3).
+    const byLog = [...verified].flatMap((key) => checkpoint.signatures.find((found) => isBy(found, key)) ?? [])
+    const note = noteText({ text: checkpoint.text, signatures: [...byLog, signature] })
+    if (parseNote(note) === undefined) return { kind: 'malformed', problem: 'the head is too long to be signed' }
+    await store.save({ ...head, note })
     return { kind: 'signed', line: signatureLine(signature) }
   }
+}
+
+function isBy({ name, keyId }: NoteSignature, key: NoteKey): boolean {
+  return name === key.name && keyId === key.id
 }

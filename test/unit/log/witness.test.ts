@@ -91,6 +91,34 @@ test('W2: refuses unknown logs, and heads that their log did not sign', async ()
   expect(await add(tree, 0, { key: log.key, sign: namesake.sign })).toMatchObject({ kind: 'unsigned' })
 })
 
+test('W3: the stored head has one signature of the log, however often the request repeats it', async () => {
+  const { log, signer, heads, add, witness } = await aWitness()
+  const tree = new AnyTree('a')
+  await add(tree, 0)
+  const head = signedHead(log, { size: 1, root: new Uint8Array(rootOf(tree.edge)) })
+  const signatures = Array.from({ length: 64 }, () => head.signatures).flat()
+  const repeated = parseWitnessRequest(
+    witnessRequestText({ oldSize: 1, proof: [], checkpoint: { ...head, signatures } }),
+  )
+  if (repeated === undefined) throw new Error('the request is malformed')
+  expect(await witness.add(repeated)).toMatchObject({ kind: 'signed' })
+  const stored = parseNote(heads.get(log.key.name)?.note ?? '')
+  expect(stored?.signatures.map(({ name }) => name)).toEqual([log.key.name, signer.key.name])
+})
+
+test('W3: a head that has no room for the signature of the witness is malformed, and not stored', async () => {
+  const { log, heads, witness } = await aWitness()
+  const head = signedHead(log, { size: 1, root: new Uint8Array(rootOf(new AnyTree('a').edge)) })
+  const room = 65_536 - noteText(head).length
+  const text = `${head.text}${'x'.repeat(room - 1)}\n`
+  const [signature] = head.signatures
+  if (signature === undefined) throw new Error('the head is not signed')
+  const checkpoint = parseNote(noteText({ text, signatures: [{ ...signature, bytes: log.sign(text) }] }))
+  if (checkpoint === undefined) throw new Error('the head is malformed')
+  expect(await witness.add({ oldSize: 0, proof: [], checkpoint })).toMatchObject({ kind: 'malformed' })
+  expect(heads.size).toBe(0)
+})
+
 test('an empty log has the root of nothing', async () => {
   const { add, log, witness } = await aWitness()
   const checkpoint = signedHead(log, { size: 0, root: new Uint8Array(32) })
