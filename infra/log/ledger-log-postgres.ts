@@ -5,7 +5,8 @@ import type { TileAddress } from '../../runtime/log/tile-paths.ts'
 import { TILE_WIDTH, widthOf } from '../../runtime/log/tree.ts'
 import { TreeProofs } from '../../runtime/log/tree-proofs.ts'
 import type { LedgerLog, LedgerLogProof } from '../../runtime/ports/ledger-log.ts'
-import { type LogStore, LogStoreUnavailable, type PublishedLogHead } from '../../runtime/ports/log-store.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
+import { LogStoreUnavailable, type PublishedLogHead } from '../../runtime/ports/log-store.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { fetchKeysOfAccounts } from '../postgres/rows/erased-accounts.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -13,6 +14,7 @@ import { placeOfEntry } from './entry-place.ts'
 import { accountLogKey, EntrySalts, logEntry } from './log-entry.ts'
 import type { NoteSigner } from './log-signer.ts'
 import { bundleOf } from './entry-bundle.ts'
+import { ServedLog } from './served-log.ts'
 
 export interface PostgresLedgerLog extends LedgerLog {
   readonly close: () => Promise<void>
@@ -20,31 +22,37 @@ export interface PostgresLedgerLog extends LedgerLog {
 
 export interface LedgerLogOptions {
   readonly url: string
-  readonly store: Pick<LogStore, 'published' | 'hashes' | 'entries'>
   readonly logKey: Buffer
   readonly key: NoteSigner['key']
   readonly vault: RowVault
   readonly shardOf: (accountId: string) => number
+  readonly clock: Pick<Clock, 'monotonic'>
   readonly poolSize?: number
 }
 
+/** Strangers may ask. Beyond this they are refused, and wait for nothing. */
+const MAX_WAITING = 100
+
 export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
-  const { url, store, key, poolSize = 2 } = options
+  const { url, key, clock, poolSize = 2 } = options
+  const served = new ServedLog(clock)
   const pool = createQueryPool({
     url,
-    name: 'ledger log proofs',
+    name: 'ledger log reads',
     readsOnly: true,
     size: poolSize,
+    maxWaiting: MAX_WAITING,
     unavailable: (message, cause) => new LogStoreUnavailable(message, cause),
   })
 
-  async function tile({ level, number, width }: TileAddress): Promise<Uint8Array | undefined> {
-    const published = await store.published()
+  async function tile(address: TileAddress): Promise<Uint8Array | undefined> {
+    const { level, number, width } = address
+    const end = number * TILE_WIDTH + width
     const height = level === 'entries' ? 0 : level
-    if (number * TILE_WIDTH + width > widthOf(height, published?.size ?? 0)) return undefined
-    if (level !== 'entries') return store.hashes(level, number, width)
-    const entries = await store.entries(number, width)
-    return entries && bundleOf(entries)
+    const published = await served.published(pool.run, end * TILE_WIDTH ** height)
+    if (end > widthOf(height, published?.size ?? 0)) return undefined
+    const content = await served.tile(pool.run, address)
+    return level === 'entries' ? content && bundleOf(content) : content
   }
 
   async function proof(accountId: string, sequence: number): Promise<LedgerLogProof | undefined> {
@@ -57,10 +65,16 @@ export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
          WHERE shard_id = ${shardOf(accountId)} AND account_id = ${ref} AND sequence = ${sequence}`
       if (row === undefined) return undefined
       const salt = new EntrySalts(accountLogKey(logKey, ref)).of(sequence)
-      return { salt, place: await placeOfEntry(sql, store, { entry: logEntry(salt, row.audit_hash), xid: row.xid }) }
+      // Another connection might never come: other proofs may hold all of them, and wait for one more, too.
+      const entries = (number: number, width: number) =>
+        served.tile((work) => work(sql), { level: 'entries', number, width })
+      return {
+        salt,
+        place: await placeOfEntry(sql, { entries }, { entry: logEntry(salt, row.audit_hash), xid: row.xid }),
+      }
     })
     if (found === undefined) return undefined
-    const published = await store.published()
+    const published = await served.published(pool.run, (found.place ?? 0) + 1)
     if (found.place === undefined || published === undefined || found.place >= published.size)
       return { kind: 'pending' }
     return { kind: 'proved', text: await proofText({ salt: found.salt, place: found.place }, published) }
@@ -72,8 +86,8 @@ export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
   ): Promise<string> {
     const checkpoint = parseNote(note)
     if (checkpoint === undefined) throw new Error('the published head of the log is malformed')
-    const proofs = new TreeProofs(async (...address) => {
-      const hashes = await store.hashes(...address)
+    const proofs = new TreeProofs(async (level, number, width) => {
+      const hashes = await served.tile(pool.run, { level, number, width })
       if (hashes === undefined) throw new LogStoreUnavailable('the log has no such tile')
       return hashes
     }, size)
@@ -83,7 +97,7 @@ export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
 
   return {
     verifierKey: verifierKeyText(key),
-    checkpoint: async () => (await store.published())?.note,
+    checkpoint: async () => (await served.published(pool.run))?.note,
     tile,
     accountKey: (accountId) => accountLogKey(options.logKey, options.vault.accountRef(accountId)),
     proof,

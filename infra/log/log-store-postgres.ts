@@ -61,11 +61,7 @@ export function createLogStore({ url, logKey, poolSize = 2 }: LogStoreOptions): 
     head: () => onAccepted(readHead),
     since: (position) => pool.run((sql) => since(sql, position, logKey)),
     append: (head, batch) => onAccepted((sql) => append(sql, head, batch)),
-    published: () =>
-      pool.run(async (sql) => {
-        const [row] = await sql<{ size: string; note: string }[]>`SELECT size, note FROM log_published`
-        return row && { size: Number(row.size), note: row.note }
-      }),
+    published: () => pool.run(readPublished),
     publish: (head) => onAccepted((sql) => publish(sql, head)),
     hashes: (level, number, width) => pool.run((sql) => readHashes(sql, level, number, width)),
     entries: (number, width) => pool.run((sql) => readEntries(sql, number, width)),
@@ -163,6 +159,11 @@ async function publish(sql: Sql, { size, note }: PublishedLogHead): Promise<bool
     INSERT INTO log_published AS p (size, note) VALUES (${size}, ${note})
     ON CONFLICT (singleton) DO UPDATE SET size = excluded.size, note = excluded.note WHERE p.size < excluded.size`
   return published.count === 1
+}
+
+export async function readPublished(sql: Sql): Promise<PublishedLogHead | undefined> {
+  const [row] = await sql<{ size: string; note: string }[]>`SELECT size, note FROM log_published`
+  return row && { size: Number(row.size), note: row.note }
 }
 
 async function contentOf(sql: Sql, level: number, number: number, width: number): Promise<Buffer | undefined> {

@@ -13,6 +13,7 @@ import { createMissingServiceKeys } from '../../../infra/postgres/access/service
 import { noteText } from '../../../api/client/log/signed-note.ts'
 import { type AuditedLedger, createAuditedLedger, Parties } from '../../support/audited-ledger.ts'
 import { keepLog } from '../../support/log/kept-log.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { secretsOf, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../../support/postgres/ledger-database.ts'
 import { silentIo } from '../../unit/cli/silent-io.ts'
 
@@ -42,7 +43,7 @@ async function logged(accountId: string) {
     const { size, root } = heads.at(-1) ?? { size: 0, root: Buffer.alloc(32) }
     await store.publish({ size, note: noteText(signedHead(signer, { size, root: new Uint8Array(root) })) })
     const shardOf = () => account?.shard_id ?? 0
-    const log = createLedgerLog({ url, store, logKey, key: signer.key, vault, shardOf })
+    const log = createLedgerLog({ url, logKey, key: signer.key, vault, shardOf, clock: createManualClock(0) })
     const proof = await log.proof(accountId, 0)
     await log.close()
     return { size, proof: proof?.kind, compared: await compareRows(sql, 0n, logKey) }
