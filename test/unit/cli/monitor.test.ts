@@ -123,6 +123,7 @@ async function aWitness({ log, signer, write }: Awaited<ReturnType<typeof aLog>>
   const store = {
     head: (origin: string) => Promise.resolve(heads.get(origin)),
     save: (head: WitnessedHead) => Promise.resolve(void heads.set(head.origin, head)),
+    saveFork: () => Promise.resolve(true),
   }
   const logs = [signer.key]
   const witness = new Witness({ signer: by, logs, store, nowMs: () => Date.now() - agoMs })
