@@ -4,7 +4,10 @@
  *       them.
  *   P2. Each witness gets the proof from the size that it saw last. A witness that saw more than the log has, or finds that
  *       a head does not continue what it saw, is reported: the log has lost entries, or has other ones.
- *   P3. One head is on its way at a time, the newest. Its witnesses are asked at the same time.
+ *   P3. One head is on its way at a time, the newest. Its witnesses are asked at the same time. Once enough have signed, the
+ *       others get `GRACE_MS`.
+ *   P4. A head is given up if the log has a later one that a witness signed for another edge: the edge that has the lease
+ *       publishes the newest.
  */
 import { meetsQuorum, type PolicyKey, type TrustPolicy } from '../../api/client/log/trust-policy.ts'
 import { parseCount } from '../../api/client/log/checkpoint.ts'
@@ -32,7 +35,7 @@ export interface WitnessReply {
 }
 
 export interface PublisherDependencies {
-  readonly store: Pick<LogStore, 'hashes' | 'published' | 'publish'>
+  readonly store: Pick<LogStore, 'head' | 'hashes' | 'publish'>
   readonly signer: NoteSigner
   /** Undefined: no witness is asked. */
   readonly policy: TrustPolicy | undefined
@@ -47,7 +50,15 @@ export interface PublisherMeasures {
   readonly ageMs: number
 }
 
+interface Cosigned {
+  readonly signed: readonly (readonly [string, NoteSignature])[]
+  readonly isOutdated: boolean
+}
+
+const UNASKED: Cosigned = { signed: [], isOutdated: false }
 const RETRY_MS = 1_000
+/** A witness that does not reply must not hold up every head. */
+const GRACE_MS = 500
 const OK = 200
 const CONFLICT = 409
 const UNPROCESSABLE = 422
@@ -115,17 +126,9 @@ export class LogPublisher {
   private async publish(head: TreeHead): Promise<boolean> {
     const { store, signer, policy, log } = this.dependencies
     const note = signedHead(signer, { size: head.size, root: new Uint8Array(head.root) })
-    if (policy === undefined) {
-      await store.publish({ size: head.size, note: noteText(note) })
-      return true
-    }
-    const cosigned = await Promise.all(
-      [...policy.witnesses].map(
-        async ([name, witness]) => [name, await this.cosign(name, witness, note, head)] as const,
-      ),
-    )
-    const signed = cosigned.filter((one): one is readonly [string, NoteSignature] => one[1] !== undefined)
-    if (!meetsQuorum(policy, new Set(signed.map(([name]) => name)))) {
+    const { signed, isOutdated } = policy === undefined ? UNASKED : await this.cosigned(policy, note, head)
+    if (policy !== undefined && !meetsQuorum(policy, new Set(signed.map(([name]) => name)))) {
+      if (isOutdated) return true
       if (!this.isUnwitnessed) log.error('log_not_witnessed', { size: head.size, signed: signed.length })
       this.isUnwitnessed = true
       return false
@@ -137,20 +140,47 @@ export class LogPublisher {
     return true
   }
 
+  /** The signatures by the names of their witnesses, and whether another edge has a later head (P4). */
+  private async cosigned(policy: TrustPolicy, note: SignedNote, head: TreeHead): Promise<Cosigned> {
+    const { clock } = this.dependencies
+    const signed = new Map<string, NoteSignature>()
+    let isOutdated = false
+    let enough: () => void = () => undefined
+    const isEnough = new Promise<void>((resolve) => {
+      enough = resolve
+    })
+    const all = Promise.all(
+      [...policy.witnesses].map(async ([name, witness]) => {
+        const signature = await this.cosign(name, witness, note, head)
+        if (signature === 'outdated') isOutdated = true
+        else if (signature !== undefined) signed.set(name, signature)
+        if (meetsQuorum(policy, new Set(signed.keys()))) enough()
+      }),
+    )
+    await Promise.race([all, isEnough.then(() => delay(clock, GRACE_MS))])
+    const inOrder = [...policy.witnesses.keys()].flatMap((name) => {
+      const signature = signed.get(name)
+      return signature === undefined ? [] : [[name, signature] as const]
+    })
+    return { signed: inOrder, isOutdated }
+  }
+
   /** Undefined: the witness did not sign; the reason is in the log of the process. */
   private async cosign(
     name: string,
     witness: PolicyKey,
     note: SignedNote,
     head: TreeHead,
-  ): Promise<NoteSignature | undefined> {
-    const { log } = this.dependencies
+  ): Promise<NoteSignature | 'outdated' | undefined> {
+    const { store, log } = this.dependencies
     if (witness.url === undefined) return undefined
     const first = await this.asked(name, witness.url, note, head)
     const size = first?.status === CONFLICT ? parseCount(first.body.replace(/\n$/, '')) : undefined
     if (size !== undefined) this.seen.set(name, size)
     if (size !== undefined && size > head.size) {
-      log.error('log_behind_witness', { witness: name, known: size, found: head.size })
+      const { edge } = await store.head()
+      if (edge.size >= size) return 'outdated'
+      log.error('log_behind_witness', { witness: name, known: size, found: edge.size })
       return undefined
     }
     const reply = size === undefined ? first : await this.asked(name, witness.url, note, head)

@@ -133,7 +133,7 @@ type Store = ReturnType<typeof createLogStore>
 
 /** The names of the events of a publisher that tried to publish this head. */
 async function published(
-  store: Pick<Store, 'hashes' | 'published' | 'publish'>,
+  store: Pick<Store, 'head' | 'hashes' | 'published' | 'publish'>,
   head: TreeHead,
   { signer, policy }: { readonly signer: NoteSigner; readonly policy: TrustPolicy | undefined },
 ): Promise<readonly string[]> {
@@ -192,7 +192,7 @@ export async function attackedCopy(ledger: Pick<AttackedLedger, 'url' | 'directo
     publish: (
       head: TreeHead,
       of = operator,
-      store: Pick<Store, 'hashes' | 'published' | 'publish'> = of.store,
+      store: Pick<Store, 'head' | 'hashes' | 'published' | 'publish'> = of.store,
       policy: TrustPolicy = witnesses.policy,
     ) => published(store, head, { signer, policy }),
     /** Without a request to the witnesses. */
@@ -223,19 +223,10 @@ async function openCopy(url: string, signer: NoteSigner) {
   const rows = await sql<{ account_id: string; shard_id: number }[]>`SELECT account_id, shard_id FROM accounts`
   for (const { account_id: ref, shard_id: shardId } of rows) shards.set(ref, shardId)
   const shardOf = (accountId: string): number => shards.get(vault.accountRef(accountId)) ?? -1
-  const errors: string[] = []
   let readMs = 0
   // Each read is a second after the one before: none gets a head that was kept.
   const clock = { monotonic: () => (readMs += 1_000) }
-  const log = createLedgerLog({
-    url: database.url,
-    logKey: LOG_KEY,
-    key: signer.key,
-    vault,
-    shardOf,
-    clock,
-    log: { error: (event) => void errors.push(event) },
-  })
+  const log = createLedgerLog({ url: database.url, logKey: LOG_KEY, key: signer.key, vault, shardOf, clock })
   onTestFinished(async () => {
     await Promise.all([log.close(), store.close(), sql.end()])
     await database.drop()
@@ -251,8 +242,6 @@ async function openCopy(url: string, signer: NoteSigner) {
     store,
     log,
     get,
-    /** Names of the errors that the log reported. */
-    errors,
     aliceRef: vault.accountRef(ALICE),
     integrate: () => integrated(database.url, sql),
     /** Adds any entries, as an operator can who has the database. */

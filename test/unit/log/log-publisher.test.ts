@@ -32,6 +32,7 @@ async function aLog(tree: AnyTree) {
     [`log ${verifierKeyText(log.key)}`, ...lines, `group two 2 ${names.join(' ')}`, 'quorum two'].join('\n'),
   )
   const dead = new Set<string>()
+  const silent = new Set<string>()
   const asked: string[] = []
   const ask = async (url: string, body: string): Promise<WitnessReply> => {
     const { host } = new URL(url)
@@ -39,10 +40,11 @@ async function aLog(tree: AnyTree) {
     const found = witnesses.find(({ name }) => name === host)
     const request = parseWitnessRequest(body)
     if (found === undefined || request === undefined || dead.has(host)) throw new TypeError('no answer')
+    if (silent.has(host)) return new Promise(() => undefined)
     const answer = await found.witness.add(request)
     if (answer.kind === 'signed') return { status: 200, body: answer.line }
     if (answer.kind === 'conflict') return { status: 409, body: `${answer.size}\n` }
-    return { status: answer.kind === 'inconsistent' || answer.kind === 'forked' ? 422 : 403, body: answer.problem }
+    return { status: answer.kind === 'inconsistent' ? 422 : 403, body: answer.problem }
   }
   const published: PublishedLogHead[] = []
   const events: string[] = []
@@ -56,8 +58,8 @@ async function aLog(tree: AnyTree) {
       clock,
       log: { info: note, warn: note, error: note },
       store: {
+        head: () => Promise.resolve({ edge: of.edge, position: '' }),
         hashes: of.hashes,
-        published: () => Promise.resolve(published.at(-1)),
         publish: (head) => {
           published.push(head)
           return Promise.resolve(true)
@@ -69,7 +71,7 @@ async function aLog(tree: AnyTree) {
     const trusted = parsed && (await trustedHead(parsed, policy))
     return trusted === undefined || 'ok' in trusted ? trusted : [trusted.size, ...trusted.witnesses]
   }
-  return { startPublisher, published, events, asked, dead, clock, witnessesOf, witnesses, log }
+  return { startPublisher, published, events, asked, dead, silent, clock, witnessesOf, witnesses, log }
 }
 
 test('P1: a head has the signatures of all witnesses that answer, and waits for a quorum', async () => {
@@ -115,6 +117,43 @@ test('P2: each witness is asked from the size that it saw last, of which it is a
   await expect.poll(() => witnessesOf(published.at(-1))).toEqual([6, 'w1', 'w2', 'w3'])
   expect(asked.filter((line) => line.startsWith('w2')).slice(2)).toEqual(['w2 old 0', 'w2 old 5'])
   await second.stop()
+})
+
+test('P3: a witness that does not reply holds up no head that others have signed', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, silent, clock, witnessesOf } = await aLog(tree)
+  silent.add('w2')
+  const publisher = startPublisher()
+  publisher.take(tree.head())
+  await expect
+    .poll(async () => {
+      await clock.pass(500)
+      return witnessesOf(published.at(-1))
+    })
+    .toEqual([3, 'w1', 'w3'])
+  await publisher.stop()
+})
+
+test('P4: an edge whose head another edge has extended gives it up without an error', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, events, dead, clock, witnessesOf } = await aLog(tree)
+  const [paused, other] = [startPublisher(), startPublisher()]
+  const [before, after] = [tree.head(), tree.add('d').head()]
+  dead.add('w2').add('w3')
+  other.take(after)
+  await expect.poll(() => events).toContain('log_not_witnessed')
+  events.length = 0
+  paused.take(before)
+  await expect.poll(() => paused.measures().publishedSize).toBe(3)
+  expect(events.filter((name) => name !== 'witness_silent')).toEqual([])
+  dead.clear()
+  await expect
+    .poll(async () => {
+      await clock.pass(1_000)
+      return witnessesOf(published.at(-1))
+    })
+    .toEqual([4, 'w1', 'w2', 'w3'])
+  for (const publisher of [paused, other]) await publisher.stop()
 })
 
 test('P2: a log that went back, and one with another history, are reported and not published', async () => {
