@@ -11,7 +11,6 @@ import { clientSuite } from './suites/client.suite.ts'
 import { docsSuite } from './suites/docs.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
 import { httpClientsSuite } from './suites/http-clients.suite.ts'
-import { logMonitorSuite } from './suites/log-monitor.suite.ts'
 import { revokedKeysSuite } from './suites/revoked-keys.suite.ts'
 import type { Running } from './running.ts'
 import { scopedClientsSuite } from './suites/scoped-clients.suite.ts'
@@ -50,7 +49,6 @@ httpClientsSuite(getRunning)
 docsSuite(getRunning)
 clientSuite(getRunning)
 eventsTailSuite(getRunning)
-logMonitorSuite(getRunning)
 revokedKeysSuite(getRunning)
 
 test('the auditor runs at a lower priority than the processes that serve requests', () => {

@@ -1,4 +1,6 @@
 /** A broken rule: replacements for parts of the product or of its store. */
+import type { LogPublisher } from '../../infra/log/log-publisher.ts'
+import type { Witness } from '../../infra/log/witness.ts'
 import { type StepActor, stepActor } from '../../actors/step-actor.ts'
 import type { InboxOrder } from '../../runtime/node/shard/draft.ts'
 import type { OutputGate } from '../../runtime/node/shard/output-gate.ts'
@@ -8,6 +10,7 @@ import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
+import type { LogStore } from '../../runtime/ports/log-store.ts'
 import type { WebhookSender } from '../../runtime/ports/webhook-sender.ts'
 import type { Routes } from '../../runtime/routing/routes.ts'
 import type { SimProcess } from './kernel/kernel-process.ts'
@@ -33,6 +36,10 @@ export interface Breaks {
   /** Wraps the event log of the webhooks of each edge. */
   readonly events?: (events: LedgerEvents) => LedgerEvents
   readonly sender?: (sender: WebhookSender) => WebhookSender
+  /** Wraps the store of the witnessed log of each edge. */
+  readonly logStore?: (store: LogStore) => LogStore
+  readonly publisher?: (publisher: LogPublisher) => void
+  readonly witness?: (witness: Witness) => void
 }
 
 /** A node's parts with the breaks applied. */

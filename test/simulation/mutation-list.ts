@@ -1,6 +1,7 @@
 /** Rules whose breach the simulation must find: the break, the seeds, and the expected violation. */
 import type { Breaks } from './breaks.ts'
 import { DOMAIN_BREAKS } from './breaks-domain.ts'
+import { LOG_MUTATIONS } from './breaks-log.ts'
 import * as runtime from './breaks-runtime.ts'
 import { FAULT_KINDS } from './cluster/faults.ts'
 import { type Plan, planOf } from './plan.ts'
@@ -403,4 +404,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     seeds: [1, 12],
     foundAs: /E5: /,
   },
+  ...LOG_MUTATIONS,
+  logFence: { ...LOG_MUTATIONS.logFence, plan: belated },
+  logAccepted: { ...LOG_MUTATIONS.logAccepted, plan: forgetful },
 }

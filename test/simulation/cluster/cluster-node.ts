@@ -30,6 +30,7 @@ import { createSimRandom } from '../kernel/sim-random.ts'
 import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner, readSimPublicKey } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
+import type { SimLog } from './sim-log.ts'
 import type { SimAttestations } from './sim-attestations.ts'
 import type { SimWebhooks } from './sim-webhooks.ts'
 import { type Story, storyTransport } from '../story.ts'
@@ -50,6 +51,7 @@ export interface World {
   readonly clients: ClientChecker
   readonly attestations: SimAttestations
   readonly webhooks: SimWebhooks
+  readonly ledgerLog: SimLog
   /** Exports of other ledgers, and the import orders for them. */
   readonly imports: ImportBook
   readonly breaks: Breaks
@@ -194,6 +196,7 @@ export function startEdge(world: World, name: string): SimEdge {
   }
   process.later(0, 'starts', () => void start())
   world.webhooks.deliverOn(process, log)
+  world.ledgerLog.extendOn(process, log)
   return {
     process,
     gateway: new Gateway({
@@ -230,6 +233,7 @@ function watchedLog({ kernel, checker, wires, injected }: World, process: SimPro
       const harmless =
         injected?.explains(event) === true ||
         event === 'command_refused' ||
+        event === 'log_not_witnessed' ||
         isParkedByStore(event, fields) ||
         isDamaged(kernel, event, fields) ||
         wires.explains(event)

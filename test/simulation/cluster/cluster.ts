@@ -22,6 +22,7 @@ import { drawRates, endRates, strike } from './faults.ts'
 import { ClientChecker } from '../invariants/clients.ts'
 import type { Demand } from '../invariants/messages.ts'
 import { RowReplay } from '../invariants/rows.ts'
+import { PUBLISHED_WITHIN_MS } from '../invariants/log.ts'
 import { LedgerChecker } from '../invariants/invariants.ts'
 import { createKernel, type Kernel, type RunEnd, SimulationFailure } from '../kernel/kernel.ts'
 import type { Plan } from '../plan.ts'
@@ -31,6 +32,7 @@ import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from '../store/database.ts'
 import { simReceiptPublicKey, simVerify } from './sim-signer.ts'
 import { SimAttestations } from './sim-attestations.ts'
+import { SimLog } from './sim-log.ts'
 import { SimWebhooks } from './sim-webhooks.ts'
 import { createSimNetwork } from './sim-transport.ts'
 import type { Story } from '../story.ts'
@@ -95,13 +97,15 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   })
   if (!(await run(() => settled, LIVENESS_MS))) throw failing([`I11: ${cluster.whatIsMissing()}`])
   if (!(await run(cluster.atRest, LIVENESS_MS))) throw failing([`I11: ${checker.unfinished().join(', ')}`])
-  const { attestations, webhooks } = cluster.world
+  const { attestations, webhooks, ledgerLog } = cluster.world
   // Events that a break has lost are never delivered: the checker names them.
   const delivered = await run(() => attestations.isDone() && webhooks.isDone() && cluster.atRest(), LIVENESS_MS)
   // A client may have sent a last order meanwhile.
   if (!delivered && !(await run(cluster.atRest, LIVENESS_MS)))
     throw failing([`I11: ${checker.unfinished().join(', ')}`])
   await webhooks.atEnd(attestations.acknowledged)
+  await run(() => ledgerLog.isDone(), PUBLISHED_WITHIN_MS)
+  ledgerLog.atEnd()
   checker.atEnd()
   cluster.rowReplay?.atEnd()
   cluster.world.clients.atEnd()
@@ -165,6 +169,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     clients,
     attestations: new SimAttestations(database),
     webhooks: new SimWebhooks({ kernel, database, ledgerId: LEDGER_ID, breaks, demand }),
+    ledgerLog: new SimLog({ kernel, database, breaks, demand }),
     imports,
     breaks,
     rareRates: new Map(),
@@ -280,6 +285,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
       kernel.record(`${kernel.now()} heals`)
       endRates(world)
       world.webhooks.heal()
+      world.ledgerLog.heal()
       world.attestations.heal()
       cutFromLeases.clear()
       deadForGood = dead

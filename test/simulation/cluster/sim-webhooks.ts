@@ -19,6 +19,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { createSimClock } from '../kernel/sim-clock.ts'
 import { createSimRandom } from '../kernel/sim-random.ts'
 import type { SimDatabase } from '../store/database.ts'
+import { EdgeStatements, LATE_MS, LATE_SHARE } from '../store/edge-statements.ts'
 import { createSimLedgerEvents, positionIn } from '../store/ledger-events.ts'
 
 const WEBHOOK_ID = 'whk_00000000000000000000000001'
@@ -27,13 +28,7 @@ const ACCEPTED: AttemptResult = { httpStatus: 204, error: null, latencyMs: 0 }
 const FAILED: AttemptResult = { httpStatus: 500, error: 'status', latencyMs: 0 }
 /** Shares of the seeds with a webhook for all events, and for transactions only. */
 const KINDS = ['none', 'all', 'all', 'transactions'] as const
-/** Often longer than a lease. */
-const LATE_MS = { from: 100, to: 25_000 }
-/** Of the messages and of the saves, while faults last. */
-const LATE_SHARE = 0.01
-const CALL_TIMEOUT_MS = 2_000
 const SEND_TIMEOUT_MS = 10_000
-const CUT_EVERY_MS = { from: 1_000, to: 20_000 }
 const LEASE_STEP = 2 ** 20
 const ADMINISTRATOR_MS = { from: 100, to: 3_000 }
 
@@ -52,9 +47,7 @@ export class SimWebhooks {
   private readonly random
   private readonly schedule
   private readonly kind: (typeof KINDS)[number]
-  private isFaulty = true
-  /** By edge, the end of its cut. */
-  private readonly cuts = new Map<string, number>()
+  private readonly statements: EdgeStatements
   /** Process and number of the latest lease. */
   private readonly holders = new WeakMap<MemoryWebhookState, string>()
 
@@ -65,6 +58,7 @@ export class SimWebhooks {
     this.checker = new EventChecker(demand, database, this.events)
     this.random = kernel.random.fork('webhooks')
     this.schedule = kernel.beside('webhooks')
+    this.statements = new EdgeStatements({ database, random: this.random, schedule: this.schedule, name: 'webhook' })
     this.kind = this.random.pick(KINDS)
     const secrets = { current: 'whsec_', previous: [] }
     const terms = { types: [], accountId: null, description: null, secrets, disabled: null }
@@ -74,17 +68,17 @@ export class SimWebhooks {
 
   /** Delivers on this edge until its process ends. */
   deliverOn(edge: SimProcess, log: Log): void {
-    const { kernel, breaks } = this.options
+    const { breaks } = this.options
     if (this.kind === 'none') return
     const process = edge.beside(this.schedule)
     const clock = createSimClock(process, this.random)
     const read: LedgerEvents['read'] = async (...page) => {
-      const found = await this.ask(process, 'read', EventsUnavailable, () => this.events.read(...page))
+      const found = await this.statements.ask(process, 'read', EventsUnavailable, () => this.events.read(...page))
       this.checker.seen(found)
       return found
     }
     const call = <T>(label: string, run: () => Promise<T>): Promise<T> =>
-      this.ask(process, label, WebhookStoreUnavailable, run)
+      this.statements.ask(process, label, WebhookStoreUnavailable, run, label === 'save')
     const sender = this.senderOf(process)
     const deliverer = new WebhookDeliverer({
       store: {
@@ -103,21 +97,12 @@ export class SimWebhooks {
       holder: process.id,
     })
     deliverer.start()
-    const cutLater = (): void => {
-      process.later(this.random.between(CUT_EVERY_MS.from, CUT_EVERY_MS.to), 'is cut from webhooks', () => {
-        if (!this.isFaulty) return
-        kernel.count('webhook:cut')
-        this.cuts.set(process.name, kernel.now() + this.random.between(LATE_MS.from, LATE_MS.to))
-        cutLater()
-      })
-    }
-    cutLater()
+    this.statements.cutLater(process)
   }
 
   /** Ends all faults but those of the receiver. */
   heal(): void {
-    this.isFaulty = false
-    this.cuts.clear()
+    this.statements.heal()
   }
 
   /** Whether the receiver has all events, and every commit has ended. */
@@ -147,42 +132,6 @@ export class SimWebhooks {
   /** Before the first event. */
   private start(): string {
     return positionIn(this.options.database, { xid: '0', offset: 0 })
-  }
-
-  /** A statement: it takes effect at the server that it was sent to, also if its process dies, or waits no longer for the reply. */
-  private ask<T>(
-    process: SimProcess,
-    label: string,
-    Unavailable: new (text: string) => Error,
-    run: () => Promise<T>,
-  ): Promise<T> {
-    const { kernel, database } = this.options
-    const { faults, server } = database
-    const isLost = this.random.chance(faults.callLost)
-    const isLate = label === 'save' && this.random.chance(this.isFaulty ? faults.commitLate + LATE_SHARE : 0)
-    const lateMs = isLate ? this.random.between(LATE_MS.from, LATE_MS.to) : 0
-    const isAnswered = !isLost && !isLate && !this.random.chance(faults.callAnswerLost)
-    return process.promise((resolve, reject) => {
-      const fail = (): void =>
-        void process.later(CALL_TIMEOUT_MS, `webhook ${label} fails`, () => reject(new Unavailable('no answer')))
-      if (!isAnswered) fail()
-      if (isLost) return
-      this.schedule(this.trip() + lateMs, `webhook ${label} of ${process.id} arrives`, () => {
-        const isCut = kernel.now() < (this.cuts.get(process.name) ?? 0) || database.cutOff.has(process.name)
-        if (isCut || database.server.timeline !== server.timeline) return isAnswered ? fail() : undefined
-        const settled = run().then(
-          (value) => () => resolve(value),
-          (error: Error) => () => reject(error),
-        )
-        if (isAnswered)
-          process.later(this.trip(), `webhook ${label} answered`, () => void settled.then((settle) => settle()))
-        return undefined
-      })
-    })
-  }
-
-  private trip(): number {
-    return this.random.between(0.1, 3)
   }
 
   private async claim(process: SimProcess, claim: Parameters<WebhookStore['claim']>): Promise<Claimed> {
@@ -238,8 +187,8 @@ export class SimWebhooks {
         process.promise((resolve) => {
           demand(body === id, `E4: the message of ${id} has the content of ${body}`)
           onWritten?.()
-          const isLate = this.random.chance(this.isFaulty ? LATE_SHARE : 0)
-          const arrivesMs = isLate ? this.random.between(LATE_MS.from, LATE_MS.to) : this.trip()
+          const isLate = this.random.chance(this.statements.isFaulty ? LATE_SHARE : 0)
+          const arrivesMs = isLate ? this.random.between(LATE_MS.from, LATE_MS.to) : this.statements.trip()
           const isFailed = arrivesMs > SEND_TIMEOUT_MS || this.random.chance(FAILED_SHARE)
           if (isFailed) kernel.count('webhook:delivery_failed')
           this.schedule(arrivesMs, 'a webhook message arrives', () => {
@@ -247,7 +196,7 @@ export class SimWebhooks {
             if (this.checker.accepted.has(id)) kernel.count('webhook:accepted_again')
             this.checker.accepted.add(id)
           })
-          const afterMs = Math.min(arrivesMs + this.trip(), SEND_TIMEOUT_MS)
+          const afterMs = Math.min(arrivesMs + this.statements.trip(), SEND_TIMEOUT_MS)
           process.later(afterMs, 'a receiver has replied', () => resolve(isFailed ? FAILED : ACCEPTED))
         }),
     }

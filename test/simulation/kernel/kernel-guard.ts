@@ -1,7 +1,9 @@
 /**
  * While a simulation runs, real time and real randomness throw: a run that used them would not depend on its seed
- * alone.
+ * alone. WebCrypto is replaced.
  */
+import { restoreCrypto, simulateCrypto } from './sim-crypto.ts'
+
 const FORBIDDEN = [
   [globalThis, 'setTimeout'],
   [globalThis, 'setInterval'],
@@ -16,6 +18,7 @@ let depth = 0
 export function forbidRealTime(): () => void {
   depth += 1
   if (depth === 1) {
+    simulateCrypto()
     for (const [target, name] of FORBIDDEN) {
       originals.push({ target, name, value: Reflect.get(target, name) })
       Reflect.set(target, name, () => {
@@ -26,6 +29,7 @@ export function forbidRealTime(): () => void {
   return () => {
     depth -= 1
     if (depth > 0) return
+    restoreCrypto()
     for (const { target, name, value } of originals.splice(0)) Reflect.set(target, name, value)
   }
 }

@@ -64,6 +64,8 @@ export type StoreRule =
   | 'logWaits'
   /** A batch of the log is stored on top of any head. */
   | 'logFence'
+  /** The log is extended on any server. */
+  | 'logAccepted'
 
 /** Names of the counters, one for each kind of fault; demanded.ts requires that they are not 0. */
 export const STORE_FAULT_COUNTERS = [
