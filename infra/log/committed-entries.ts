@@ -24,7 +24,10 @@ export async function committedEntries(sql: Sql, position: LogPosition, logKey: 
   const server = await readLogServer(sql)
   const from = await numberIn(sql, position, server)
   const lacking = await lackingFrom(sql, from, logKey)
-  if (lacking !== undefined) return { ...lacking, position: `${server.identifier}.${lacking.position}` }
+  const { identifier, isHeldBack } = server
+  if (lacking !== undefined) {
+    return { ...lacking, position: `${identifier}.${lacking.position}`, hasMore: true, isHeldBack }
+  }
   const entries: Buffer[] = []
   let last = from
   const isWhole = await readLogRows(sql, { from, until: BigInt(server.settled) }, logKey, ({ xid, entry }) => {
@@ -34,8 +37,9 @@ export async function committedEntries(sql: Sql, position: LogPosition, logKey: 
     return true
   })
   // A number that no commit of the log reached may be given out again after a crash of the server.
-  if (entries.length === 0) return { entries, position }
-  return { entries, position: `${server.identifier}.${isWhole ? server.settled : String(last + 1n)}` }
+  if (entries.length === 0) return { entries, position, hasMore: false, isHeldBack }
+  const reached = isWhole ? server.settled : String(last + 1n)
+  return { entries, position: `${identifier}.${reached}`, hasMore: !isWhole, isHeldBack }
 }
 
 /** The transaction number of a position; 0 if it is of another cluster. */
@@ -48,7 +52,11 @@ async function numberIn(sql: Sql, position: LogPosition, { identifier }: LogServ
 }
 
 /** C2. Undefined: the log has no range from number `from` on. */
-async function lackingFrom(sql: Sql, from: bigint, logKey: Buffer): Promise<CommittedEntries | undefined> {
+async function lackingFrom(
+  sql: Sql,
+  from: bigint,
+  logKey: Buffer,
+): Promise<Pick<CommittedEntries, 'entries' | 'position'> | undefined> {
   const compared = await compareRows(sql, from, logKey)
   if (compared === undefined) return undefined
   const until = compared.lacking[0]?.until ?? compared.until

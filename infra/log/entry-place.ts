@@ -1,6 +1,7 @@
 /** Finds an entry in the log: its commit names the batches of its range, in which entries are sorted. */
 import { type LogStore, LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
 import { TILE_WIDTH } from '../../runtime/log/tree.ts'
+import { readServer } from '../postgres/connection/accepted-servers.ts'
 import type { Sql } from '../postgres/connection/connection.ts'
 import { ENTRY_BYTES } from './log-entry.ts'
 
@@ -8,21 +9,28 @@ import { ENTRY_BYTES } from './log-entry.ts'
 const COMPARED_BYTES = 6
 const GUESSES = 3
 
-/** `xid`: of its commit. Undefined if it is not in the log, or not yet. */
+/** `pending`: the log has not come to its commit. `lacking`: the log has come further, and the entry is not there. */
+export type EntryPlace = number | 'pending' | 'lacking'
+
+/** `xid`: of its commit. */
 export async function placeOfEntry(
   sql: Sql,
   store: Pick<LogStore, 'entries'>,
   { entry, xid }: { readonly entry: Buffer; readonly xid: string },
-): Promise<number | undefined> {
-  const batches = await sql<{ first: string; entries: string }[]>`
-    SELECT first, entries FROM log_batches
+): Promise<EntryPlace> {
+  // The position is of the same snapshot as the batches: one that was added since has no entry that the position covers.
+  const batches = await sql<{ first: string; entries: string; position: string }[]>`
+    SELECT first, entries, (SELECT position FROM log_head) AS position FROM log_batches
      WHERE until_xid = (SELECT until_xid FROM log_batches WHERE until_xid > ${xid}::xid8 ORDER BY until_xid LIMIT 1)
      ORDER BY first`
   for (const { first, entries } of batches) {
     const place = await placeWithin(store, entry, { first: Number(first), end: Number(first) + Number(entries) })
     if (place !== undefined) return place
   }
-  return undefined
+  // In a cluster to which the database was moved, an earlier range gets its entries when it is compared with the rows.
+  const [cluster, until = '0'] = batches[0]?.position.split('.') ?? []
+  if (cluster === undefined || BigInt(until) <= BigInt(xid)) return 'pending'
+  return (await readServer(sql)).systemIdentifier === cluster ? 'lacking' : 'pending'
 }
 
 interface Range {

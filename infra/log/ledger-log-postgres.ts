@@ -6,6 +6,7 @@ import { TILE_WIDTH, widthOf } from '../../runtime/log/tree.ts'
 import { TreeProofs } from '../../runtime/log/tree-proofs.ts'
 import type { LedgerLog, LedgerLogProof } from '../../runtime/ports/ledger-log.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
+import type { Log } from '../../runtime/ports/log.ts'
 import { LogStoreUnavailable, type PublishedLogHead } from '../../runtime/ports/log-store.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { fetchKeysOfAccounts } from '../postgres/rows/erased-accounts.ts'
@@ -27,6 +28,7 @@ export interface LedgerLogOptions {
   readonly vault: RowVault
   readonly shardOf: (accountId: string) => number
   readonly clock: Pick<Clock, 'monotonic'>
+  readonly log: Pick<Log, 'error'>
   readonly poolSize?: number
 }
 
@@ -34,7 +36,7 @@ export interface LedgerLogOptions {
 const MAX_WAITING = 100
 
 export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
-  const { url, key, clock, poolSize = 2 } = options
+  const { url, key, clock, log, poolSize = 2 } = options
   const served = new ServedLog(clock)
   const pool = createQueryPool({
     url,
@@ -57,27 +59,27 @@ export function createLedgerLog(options: LedgerLogOptions): PostgresLedgerLog {
 
   async function proof(accountId: string, sequence: number): Promise<LedgerLogProof | undefined> {
     const { vault, shardOf, logKey } = options
-    const ref = vault.accountRef(accountId)
+    const [shardId, ref] = [shardOf(accountId), vault.accountRef(accountId)]
     const found = await pool.run(async (sql) => {
       if ((await fetchKeysOfAccounts(sql, [ref], vault)).has(ref)) return undefined
       const [row] = await sql<{ audit_hash: Buffer; xid: string }[]>`
         SELECT audit_hash, commit_xid::text AS xid FROM chain_entries
-         WHERE shard_id = ${shardOf(accountId)} AND account_id = ${ref} AND sequence = ${sequence}`
+         WHERE shard_id = ${shardId} AND account_id = ${ref} AND sequence = ${sequence}`
       if (row === undefined) return undefined
       const salt = new EntrySalts(accountLogKey(logKey, ref)).of(sequence)
       // Another connection might never come: other proofs may hold all of them, and wait for one more, too.
       const entries = (number: number, width: number) =>
         served.tile((work) => work(sql), { level: 'entries', number, width })
-      return {
-        salt,
-        place: await placeOfEntry(sql, { entries }, { entry: logEntry(salt, row.audit_hash), xid: row.xid }),
-      }
+      const place = await placeOfEntry(sql, { entries }, { entry: logEntry(salt, row.audit_hash), xid: row.xid })
+      return { salt, place, xid: row.xid }
     })
     if (found === undefined) return undefined
-    const published = await served.published(pool.run, (found.place ?? 0) + 1)
-    if (found.place === undefined || published === undefined || found.place >= published.size)
-      return { kind: 'pending' }
-    return { kind: 'proved', text: await proofText({ salt: found.salt, place: found.place }, published) }
+    const { salt, place, xid } = found
+    if (place === 'lacking') log.error('log_lacks_entry', { shard_id: shardId, account_ref: ref, sequence, xid })
+    if (typeof place === 'string') return { kind: place }
+    const published = await served.published(pool.run, place + 1)
+    if (published === undefined || place >= published.size) return { kind: 'pending' }
+    return { kind: 'proved', text: await proofText({ salt, place }, published) }
   }
 
   async function proofText(

@@ -10,6 +10,8 @@ export interface LogServer {
   readonly identifier: string
   /** All transactions with smaller numbers (xid8) have ended. */
   readonly settled: string
+  /** Whether there are commits with larger numbers. */
+  readonly isHeldBack: boolean
 }
 
 /** Returns the system identifier. Throws LogPaused for a server that recovers, went back or was not accepted. */
@@ -24,12 +26,15 @@ export async function acceptedServer(sql: Sql): Promise<string> {
 export async function readLogServer(sql: Sql): Promise<LogServer> {
   const identifier = await acceptedServer(sql)
   const settled = await settledOf(sql)
-  const [last] = await sql<{ until: string }[]>`
-    SELECT until_xid::text AS until FROM log_batches ORDER BY until_xid DESC LIMIT 1`
+  const [last] = await sql<{ until: string | null; is_held_back: boolean }[]>`
+    SELECT (SELECT until_xid::text FROM log_batches ORDER BY until_xid DESC LIMIT 1) AS until,
+           coalesce((SELECT commit_xid FROM commits ORDER BY commit_xid DESC LIMIT 1) >= ${settled}::xid8, false)
+             OR coalesce((SELECT commit_xid FROM audit_entries ORDER BY commit_xid DESC LIMIT 1) >= ${settled}::xid8, false)
+             AS is_held_back`
   if (BigInt(last?.until ?? 0) > BigInt(settled)) {
     throw new LogPaused('The transaction numbers of the PostgreSQL server are below those in the log.')
   }
-  return { identifier, settled }
+  return { identifier, settled, isHeldBack: last?.is_held_back ?? false }
 }
 
 async function settledOf(sql: Sql): Promise<string> {

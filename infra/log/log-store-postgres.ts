@@ -96,7 +96,7 @@ function inOrder(entries: readonly Buffer[]): readonly Buffer[] {
 }
 
 async function readHead(sql: Sql): Promise<StoredLogHead> {
-  const [row] = await sql<{ size: string; position: string }[]>`SELECT size, position FROM log_head`
+  const [row] = await sql<{ size: string; root: Buffer; position: string }[]>`SELECT size, root, position FROM log_head`
   if (row === undefined) return { edge: { size: 0, levels: [] }, position: '' }
   const size = Number(row.size)
   const levels: Buffer[] = []
@@ -106,7 +106,9 @@ async function readHead(sql: Sql): Promise<StoredLogHead> {
     if (hashes === undefined) throw new LogStoreUnavailable(`the log lacks a tile of level ${level}`)
     levels.push(hashes)
   }
-  return { edge: { size, levels }, position: row.position }
+  const edge = { size, levels }
+  if (!rootOf(edge).equals(row.root)) throw new LogStoreUnavailable('the tiles of the log are not those of its head')
+  return { edge, position: row.position }
 }
 
 /** G1, G7. */

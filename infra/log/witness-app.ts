@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { NoteKey } from '../../api/client/log/signed-note.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import type { Witness, WitnessAnswer, WitnessStore } from './witness.ts'
+import type { LogForkStore, Witness, WitnessAnswer, WitnessStore } from './witness.ts'
 import { parseWitnessRequest, SIZE_TYPE, type WitnessRequest } from './witness-request.ts'
 
 export interface WitnessAppOptions {
   readonly witness: Witness
   readonly logs: readonly NoteKey[]
-  readonly store: WitnessStore
+  readonly store: Pick<WitnessStore, 'head'> & LogForkStore
   readonly log: Log
   /** Milliseconds since 1970. */
   readonly nowMs: () => number
@@ -17,7 +17,7 @@ export interface WitnessAppOptions {
 
 const TEXT = 'text/plain; charset=utf-8'
 const MAX_REQUEST_BYTES = 65_536
-const STATUS = { malformed: 400, unsigned: 403, unknown_log: 404, inconsistent: 422 } as const
+const STATUS = { malformed: 400, unsigned: 403, unknown_log: 404, inconsistent: 422, forked: 422 } as const
 const QUIET_MS = 60_000
 const HEAD = /^\/([0-9a-f]{64})\/checkpoint$/
 
@@ -34,7 +34,7 @@ interface Reply {
 }
 
 export function createWitnessApp(app: WitnessAppOptions): RequestListener {
-  const options = { ...app, log: quietly(app) }
+  const options = { ...app, log: quietly(app), alarm: app.log.error }
   return (request, response) => {
     void answer(request, options)
       .catch((error: unknown): Reply => {
@@ -60,7 +60,10 @@ function quietly({ log, nowMs }: WitnessAppOptions): Log {
   return { info: rarely(log.info), warn: rarely(log.warn), error: rarely(log.error) }
 }
 
-async function answer(request: IncomingMessage, options: WitnessAppOptions): Promise<Reply> {
+/** `alarm`: for forks. It is not limited, because only the log can cause one. */
+type Options = WitnessAppOptions & { readonly alarm: Log['error'] }
+
+async function answer(request: IncomingMessage, options: Options): Promise<Reply> {
   const [path = ''] = (request.url ?? '').split('?')
   if (path === '/add-checkpoint') {
     return request.method === 'POST' ? add(request, options) : text(405, 'This resource takes POST.')
@@ -70,19 +73,17 @@ async function answer(request: IncomingMessage, options: WitnessAppOptions): Pro
   return request.method === 'GET' ? showHead(origin, options) : text(405, 'This resource takes GET.')
 }
 
-async function add(request: IncomingMessage, { witness, log }: WitnessAppOptions): Promise<Reply> {
+async function add(request: IncomingMessage, { witness, store, log, alarm }: Options): Promise<Reply> {
   const body = await read(request)
   if (body === undefined) return { ...text(413, 'The request is too long.'), isLast: true }
   const parsed = parseWitnessRequest(body)
   if (parsed === undefined) return text(400, 'The request is malformed.')
   const judged = await witness.add(parsed)
-  if (judged.kind === 'signed') log.info('head_signed', { head: headText(parsed) })
-  else if (judged.kind !== 'inconsistent' && judged.kind !== 'conflict')
-    log.warn('head_refused', { reason: judged.problem })
-  if (judged.kind === 'inconsistent') {
-    // Possibly proof of a log with two histories.
-    log.error('log_inconsistent', { reason: judged.problem, request: Buffer.from(body).toString('base64') })
-  }
+  if ('fork' in judged && judged.fork !== undefined) {
+    if (await store.saveFork(judged.fork)) alarm('log_forked', { head: headText(parsed) })
+  } else if (judged.kind === 'signed') log.info('head_signed', { head: headText(parsed) })
+  else if (judged.kind === 'inconsistent') log.warn('proof_refused', { head: headText(parsed), reason: judged.problem })
+  else if ('problem' in judged) log.warn('head_refused', { reason: judged.problem })
   return replyOf(judged)
 }
 

@@ -4,14 +4,16 @@
  *   F2. A file that cannot be read is never written anew: a witness that forgot what it signed would sign another history.
  *   F3. One process at a time uses it. A file that another process changed nevertheless, as from another container, is not
  *       replaced: two witnesses with one key could sign two histories.
+ * Forks of its logs are in a file beside it, which has no secret and can be shown to others.
  */
 import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { parseCheckpoint } from '../../api/client/log/checkpoint.ts'
 import { parseNote } from '../../api/client/log/signed-note.ts'
+import { base64 } from '../../api/client/signing/bytes.ts'
 import { claimFile, FileInUse } from './file-claim.ts'
 import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
-import type { WitnessedHead, WitnessStore } from './witness.ts'
+import type { LogFork, LogForkStore, WitnessedHead, WitnessStore } from './witness.ts'
 
 /** The message says why the file cannot be used. */
 export class WitnessFileUnusable extends Error {
@@ -20,6 +22,8 @@ export class WitnessFileUnusable extends Error {
 
 const SEED_BYTES = 32
 const FORMAT = 1
+/** Of one log, which could sign them without end. */
+const MOST_FORKS = 8
 
 const schema = v.strictObject({
   format: v.literal(FORMAT),
@@ -34,7 +38,7 @@ const schema = v.strictObject({
 })
 type Content = v.InferOutput<typeof schema>
 
-export interface WitnessFile extends WitnessStore {
+export interface WitnessFile extends WitnessStore, LogForkStore {
   readonly name: string
   /** 32 bytes. */
   readonly seed: Buffer
@@ -75,6 +79,7 @@ function openClaimedFile(path: string, name: string | undefined): Omit<WitnessFi
     name: content.name,
     seed: Buffer.from(content.seed, 'base64'),
     head: (origin) => Promise.resolve(headIn(content, origin)),
+    saveFork: (fork) => Promise.resolve(addFork(`${path}.forks`, fork)),
     save: async (head) => {
       if (readPrivateFile(path) !== stored) throw new WitnessFileUnusable(`${path} was changed by another process`)
       const changed = { ...content, heads: { ...content.heads, [head.origin]: head.note } }
@@ -105,6 +110,17 @@ function readContent(path: string): Content | undefined {
   } catch (error) {
     throw new WitnessFileUnusable(`${path} is not the file of a witness, or is damaged`, { cause: error })
   }
+}
+
+/** A JSON object a line. False: it is there, or enough others of this log are. */
+function addFork(path: string, { head: { origin, size, root }, notes }: LogFork): boolean {
+  const fork = { log: origin, size, root: base64(root) }
+  const beginning = (fields: object): string => JSON.stringify(fields).slice(0, -1)
+  const text = readPrivateFile(path) ?? ''
+  const ofLog = text.split('\n').filter((line) => line.startsWith(beginning({ log: origin })))
+  if (ofLog.length >= MOST_FORKS || ofLog.some((line) => line.startsWith(beginning(fork)))) return false
+  replacePrivateFile(path, `${text}${JSON.stringify({ ...fork, notes })}\n`)
+  return true
 }
 
 function headIn({ heads }: Content, origin: string): WitnessedHead | undefined {

@@ -15,6 +15,7 @@ import {
   noteText,
   parseNote,
   signatureLine,
+  type SignedNote,
   verifySignatures,
 } from '../../api/client/log/signed-note.ts'
 import type { NoteSigner } from './log-signer.ts'
@@ -33,10 +34,25 @@ export interface WitnessStore {
   readonly save: (head: WitnessedHead) => Promise<void>
 }
 
+/** Two signed heads of one size with different roots. They prove by themselves that the log has two histories. */
+export interface LogFork {
+  /** The head that the witness did not sign. */
+  readonly head: LogHead
+  /** Both heads, or the one of an empty log with another root than that of no entries. */
+  readonly notes: readonly string[]
+}
+
+export interface LogForkStore {
+  /** Resolves once the fork is stored for good. False: it is known, or enough of this log are. */
+  readonly saveFork: (fork: LogFork) => Promise<boolean>
+}
+
 export type WitnessAnswer =
   | { readonly kind: 'signed'; readonly line: string }
   /** The log names another old size than the witness has. */
-  | { readonly kind: 'conflict'; readonly size: number }
+  | { readonly kind: 'conflict'; readonly size: number; readonly fork: LogFork | undefined }
+  | { readonly kind: 'forked'; readonly problem: string; readonly fork: LogFork }
+  /** `inconsistent`: the proof does not hold. Anyone can send a wrong proof with a published head. */
   | { readonly kind: 'malformed' | 'unknown_log' | 'unsigned' | 'inconsistent'; readonly problem: string }
 
 export interface WitnessOptions {
@@ -47,10 +63,11 @@ export interface WitnessOptions {
   readonly nowMs: () => number
 }
 
-/** Root of the tree without leaves: SHA-256 of nothing. */
-const EMPTY_ROOT = new Uint8Array(
-  Buffer.from('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex'),
-)
+/** The root of a tree without leaves is SHA-256 of nothing. */
+const EMPTY = {
+  size: 0,
+  root: new Uint8Array(Buffer.from('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex')),
+}
 
 export class Witness {
   private readonly options: WitnessOptions
@@ -71,44 +88,47 @@ export class Witness {
     const { logs, store } = this.options
     const head = parseCheckpoint(checkpoint.text)
     if (head === undefined) return { kind: 'malformed', problem: 'the head is malformed' }
-    const keys = logs.filter(({ name }) => name === head.origin)
-    if (keys.length === 0) return { kind: 'unknown_log', problem: `the log ${head.origin} is not known` }
-    const signers = await verifySignatures(checkpoint, keys)
+    const ofLog = logs.filter(({ name }) => name === head.origin)
+    if (ofLog.length === 0) return { kind: 'unknown_log', problem: `the log ${head.origin} is not known` }
+    const signers = await verifySignatures(checkpoint, ofLog)
     if (signers === undefined || signers.length === 0) {
       return { kind: 'unsigned', problem: 'the head is not signed by its log' }
     }
     if (oldSize > head.size) return { kind: 'malformed', problem: 'the old size is above that of the head' }
+    const keys = new Set(signers.map(({ key }) => key))
+    const note = { text: checkpoint.text, signatures: oneOfEach(keys, checkpoint) }
     const known = await store.head(head.origin)
-    if ((known?.size ?? 0) !== oldSize) return { kind: 'conflict', size: known?.size ?? 0 }
-    const old = known ?? { size: 0, root: EMPTY_ROOT }
-    if (head.size === 0 && !isSame(head.root, EMPTY_ROOT)) {
-      return { kind: 'inconsistent', problem: 'an empty log has another root' }
-    }
+    const fork = forkOf(known, head, note)
+    const old = known ?? EMPTY
+    if (old.size !== oldSize) return { kind: 'conflict', size: old.size, fork }
+    if (fork !== undefined) return { kind: 'forked', problem: `the log has two heads of ${head.size} entries`, fork }
     if (!(await isConsistent(old, head, proof))) {
-      return { kind: 'inconsistent', problem: `the head of ${head.size} entries does not continue that of ${old.size}` }
+      return { kind: 'inconsistent', problem: `no proof that ${head.size} entries continue the ${old.size} before` }
     }
-    return this.sign(head, checkpoint, new Set(signers.map(({ key }) => key)))
+    return this.sign(head, note)
   }
 
-  /** `verified`: keys of the log with which the head is signed. */
-  private async sign(
-    head: LogHead,
-    checkpoint: WitnessRequest['checkpoint'],
-    verified: ReadonlySet<NoteKey>,
-  ): Promise<WitnessAnswer> {
+  /** `checkpoint`: with verified signatures alone (W3). */
+  private async sign(head: LogHead, checkpoint: SignedNote): Promise<WitnessAnswer> {
     const { signer, store, nowMs } = this.options
     const seconds = Math.floor(nowMs() / 1_000)
     const bytes = cosignatureBytes(seconds, signer.sign(cosignedText(checkpoint.text, seconds)))
     const signature = { name: signer.key.name, keyId: signer.key.id, bytes }
-    // One of each key: the request may repeat them (W3).
-    const byLog = [...verified].flatMap((key) => checkpoint.signatures.find((found) => isBy(found, key)) ?? [])
-    const note = noteText({ text: checkpoint.text, signatures: [...byLog, signature] })
+    const note = noteText({ text: checkpoint.text, signatures: [...checkpoint.signatures, signature] })
     if (parseNote(note) === undefined) return { kind: 'malformed', problem: 'the head is too long to be signed' }
     await store.save({ ...head, note })
     return { kind: 'signed', line: signatureLine(signature) }
   }
 }
 
-function isBy({ name, keyId }: NoteSignature, key: NoteKey): boolean {
-  return name === key.name && keyId === key.id
+/** Requests may repeat the signature of a key. */
+function oneOfEach(keys: ReadonlySet<NoteKey>, { signatures }: SignedNote): readonly NoteSignature[] {
+  return [...keys].flatMap((key) => signatures.find(({ name, keyId }) => name === key.name && keyId === key.id) ?? [])
+}
+
+function forkOf(known: WitnessedHead | undefined, head: LogHead, note: SignedNote): LogFork | undefined {
+  const same = known?.size === head.size ? known : undefined
+  const root = head.size === 0 ? EMPTY.root : same?.root
+  if (root === undefined || isSame(root, head.root)) return undefined
+  return { head, notes: [...(same === undefined ? [] : [same.note]), noteText(note)] }
 }

@@ -152,6 +152,11 @@ export function registerLogGauges(registry: Registry, measure: () => LogMeasures
       of: ({ ageMs }) => ageMs / MS_PER_SECOND,
     },
     {
+      name: 'ledger_log_stalled_seconds',
+      help: 'Time for which no commit could be added to the log, because a transaction in PostgreSQL has not ended; 0 below 15.',
+      of: ({ stalledMs }) => stalledMs / MS_PER_SECOND,
+    },
+    {
       name: 'ledger_log_rolled_back',
       help: '1 if the database has lost entries of the log, or has other ones.',
       of: ({ isRolledBack }) => Number(isRolledBack),

@@ -43,7 +43,7 @@ export async function openExportLog(sql: postgres.Sql, selection: Selection, log
       const salt = new EntrySalts(accountLogKey(logKey, ref)).of(Number(sequence))
       const entry = logEntry(salt, last.audit_hash)
       const index = await placeOfEntry(sql, { entries }, { entry, xid: last.xid })
-      if (index === undefined || index >= size) return {}
+      if (typeof index !== 'number' || index >= size) return {}
       const hashes = (await proofs.inclusion(index)).map((hash) => hash.toString('base64'))
       return { log_proof: { salt: salt.toString('base64'), index, hashes } }
     },

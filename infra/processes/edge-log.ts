@@ -47,5 +47,5 @@ export async function openLog(context: LogContext): Promise<LedgerLog> {
   service.onStop('log publisher', () => publisher.stop())
   service.onStop('log sequencer', () => sequencer.stop())
   sequencer.start()
-  return service.keep('log proofs', createLedgerLog({ url, logKey, key: signer.key, vault, shardOf, clock }))
+  return service.keep('log proofs', createLedgerLog({ url, logKey, key: signer.key, vault, shardOf, clock, log }))
 }

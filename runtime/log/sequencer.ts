@@ -2,7 +2,9 @@
  * Adds committed entries to the log. One sequencer at a time does the work; any number of them may run.
  *   Q1. A batch is added on top of the head that it was computed from. A sequencer whose head is outdated reads it again.
  *   Q2. It hands on a head only after the commit that stored it, and never one that does not continue the last one that
- *       it handed on: a database that went back, or that has another history, is reported and not signed.
+ *       it handed on: a database that went back, or that has another history, is reported and not signed. A process knows
+ *       what it handed on itself; witnesses know the rest.
+ *   Q3. A sequencer that fails gives its lease away: another one may succeed.
  */
 import { type Clock, repeat } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
@@ -37,10 +39,14 @@ export interface SequencerMeasures {
   readonly size: number
   /** The database has lost entries of the log, or has other ones (Q2). */
   readonly isRolledBack: boolean
+  /** Milliseconds for which no commit could be read: a transaction in the database has not ended. */
+  readonly stalledMs: number
 }
 
 /** Half of the time within which an entry is in the log after its commit is spent waiting. */
 const EVERY_MS = 500
+/** A commit ends within 10 s. */
+const STALLED_MS = 15_000
 
 export class LogSequencer {
   private readonly dependencies: SequencerDependencies
@@ -50,6 +56,9 @@ export class LogSequencer {
   private isRolledBack = false
   private isStopped = false
   private pauseReason: string | undefined
+  /** When no commit was held back, or one was added, by the monotonic clock; undefined without the lease. */
+  private movedAtMs: number | undefined
+  private isStalled = false
   /** Of the monotonic clock; 0 without a lease. */
   private leasedUntilMs = 0
   private timer: { readonly stop: () => void } | undefined
@@ -68,32 +77,54 @@ export class LogSequencer {
 
   /** Waits for the batch under way, and releases the lease. */
   async stop(): Promise<void> {
-    const { store, holder } = this.dependencies
     this.isStopped = true
     this.timer?.stop()
     await this.working
-    if (this.leasedUntilMs > 0) await store.release(holder).catch(() => undefined)
+    await this.giveLeaseAway()
   }
 
   measures(): SequencerMeasures {
-    return { size: this.last?.size ?? 0, isRolledBack: this.isRolledBack }
+    const { movedAtMs, last, isRolledBack } = this
+    const idleMs = movedAtMs === undefined ? 0 : this.dependencies.clock.monotonic() - movedAtMs
+    return { size: last?.size ?? 0, isRolledBack, stalledMs: idleMs > STALLED_MS ? idleMs : 0 }
   }
 
   private async attempt(): Promise<void> {
     try {
       if (!(await this.holdsLease())) {
         this.head = undefined
+        this.movedAtMs = undefined
         return
       }
       while (!this.isStopped && (await this.addBatch()));
       if (this.pauseReason !== undefined) this.dependencies.log.info('log_resumed')
       this.pauseReason = undefined
+      this.reportStall()
     } catch (error) {
       // The effect of an append is unknown.
       this.head = undefined
+      this.movedAtMs = undefined
       if (!(error instanceof LogStoreUnavailable)) throw error
       this.report(error)
+      if (!(error instanceof LogPaused)) await this.giveLeaseAway()
     }
+  }
+
+  private reportStall(): void {
+    const { log } = this.dependencies
+    const { stalledMs } = this.measures()
+    if (stalledMs > 0 && !this.isStalled)
+      log.warn('log_stalled', { because: 'a transaction in PostgreSQL has not ended' })
+    if (stalledMs === 0 && this.isStalled) log.info('log_resumed')
+    this.isStalled = stalledMs > 0
+  }
+
+  /** Q3. */
+  private async giveLeaseAway(): Promise<void> {
+    const { store, holder } = this.dependencies
+    if (this.leasedUntilMs === 0) return
+    this.leasedUntilMs = 0
+    await store.release(holder).catch(() => undefined)
   }
 
   /** Reports each pause once. */
@@ -120,20 +151,20 @@ export class LogSequencer {
     this.head ??= await this.loadHead()
     if (this.head === undefined) return false
     const found = await store.since(this.head.position)
-    if (found.entries.length === 0) {
-      const isCompared = found.position !== this.head.position
-      this.head = { ...this.head, position: found.position }
-      return isCompared && this.holdsLease()
-    }
-    return this.append(this.head, found)
+    if (!found.isHeldBack || found.entries.length > 0) this.movedAtMs = undefined
+    this.movedAtMs ??= this.dependencies.clock.monotonic()
+    if (found.entries.length > 0) return (await this.append(this.head, found)) && found.hasMore && this.holdsLease()
+    this.head = { ...this.head, position: found.position }
+    return found.hasMore && this.holdsLease()
   }
 
+  /** False: the head was outdated (Q1). */
   private async append(head: StoredLogHead, { entries, position }: CommittedEntries): Promise<boolean> {
     const { edge, tiles } = grow(head.edge, Buffer.concat(entries.map(leafHash)))
     const isStored = await this.dependencies.store.append(head, { entries, position, edge, tiles })
     this.head = isStored ? { edge, position } : undefined
     if (isStored) this.handOn({ size: edge.size, root: rootOf(edge) })
-    return true
+    return isStored
   }
 
   /** Undefined if the stored head does not continue the last one (Q2). */

@@ -1,5 +1,5 @@
 /** Proofs of RFC 6962 (2.1.1 and 2.1.2) from the tiles of a log. */
-import { HASH_BYTES, nodeHash, rootOfHashes, TILE_WIDTH } from './tree.ts'
+import { EMPTY_TREE, HASH_BYTES, nodeHash, rootOf, rootOfHashes, TILE_WIDTH } from './tree.ts'
 
 /** Reads the hashes of a tile, at least `width` of them. */
 export type ReadTile = (level: number, number: number, width: number) => Promise<Buffer>
@@ -23,6 +23,7 @@ export class TreeProofs {
   }
 
   root(): Promise<Buffer> {
+    if (this.size === 0) return Promise.resolve(rootOf(EMPTY_TREE))
     return this.rootOf({ start: 0, end: this.size })
   }
 

@@ -24,6 +24,8 @@ export type LedgerLogProof =
   | { readonly kind: 'proved'; readonly text: string }
   /** The published log does not have the entry yet. */
   | { readonly kind: 'pending' }
+  /** The log has entries of later commits, but not this one: the entry or the log was changed. */
+  | { readonly kind: 'lacking' }
 
 export interface TileAddress {
   /** `entries`: the entries themselves. */

@@ -62,6 +62,10 @@ export interface CommittedEntries {
   readonly entries: readonly Buffer[]
   /** Where the next read begins. */
   readonly position: LogPosition
+  /** Whether a read from there would have found more. */
+  readonly hasMore: boolean
+  /** Whether there are later commits, behind a transaction that has not ended (G2). */
+  readonly isHeldBack: boolean
 }
 
 export interface LogBatch {

@@ -11,6 +11,7 @@ import { clientSuite } from './suites/client.suite.ts'
 import { docsSuite } from './suites/docs.suite.ts'
 import { eventsTailSuite } from './suites/events-tail.suite.ts'
 import { httpClientsSuite } from './suites/http-clients.suite.ts'
+import { logMonitorSuite } from './suites/log-monitor.suite.ts'
 import { revokedKeysSuite } from './suites/revoked-keys.suite.ts'
 import type { Running } from './running.ts'
 import { scopedClientsSuite } from './suites/scoped-clients.suite.ts'
@@ -49,6 +50,7 @@ httpClientsSuite(getRunning)
 docsSuite(getRunning)
 clientSuite(getRunning)
 eventsTailSuite(getRunning)
+logMonitorSuite(getRunning)
 revokedKeysSuite(getRunning)
 
 test('the auditor runs at a lower priority than the processes that serve requests', () => {

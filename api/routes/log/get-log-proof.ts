@@ -11,7 +11,7 @@ export const getLogProof: Endpoint = {
   path: '/v1/accounts/:accountId/audit-chain/:sequence/proof',
   summary: 'Prove that the log has an entry of a chain',
   description:
-    'A proof of C2SP (`tlog-proof`): the place of the entry in the log, the hashes to the root, and the head that the log and its witnesses signed. `extra` has the salt of the entry. `ledger verify --proof` checks it offline, with the receipt or the chain. An entry is in the log within seconds; until then the response is 404 with `Retry-After`.',
+    'A proof of C2SP (`tlog-proof`): the place of the entry in the log, the hashes to the root, and the head that the log and its witnesses signed. `extra` has the salt of the entry. `ledger verify --proof` checks it offline, with the receipt or the chain. An entry is in the log within seconds; until then the response is 404 with `Retry-After`. A 404 without it is final.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The proof.', content: 'text/plain' }],
   refusals: { ERR_NOT_FOUND: 'There is no such entry, or the log does not have it yet.' },
@@ -27,6 +27,9 @@ export function proofReply(proof: LedgerLogProof | undefined): EndpointOutcome {
   if (proof.kind === 'pending') {
     const pending = notFound('The log does not have the entry yet. It will within seconds.')
     return { ...pending, headers: { 'retry-after': '1' } }
+  }
+  if (proof.kind === 'lacking') {
+    return notFound('The log lacks the entry, although it has later ones: the entry or the log was changed.')
   }
   return textReply(200, 'text/plain; charset=utf-8', proof.text)
 }

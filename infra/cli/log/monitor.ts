@@ -110,19 +110,24 @@ wrong. 3: the log could not be reached, so that nothing is known.`,
 }
 
 async function runOnce(names: readonly string[], options: Options, io: VerdictIo): Promise<boolean> {
-  const lines = await linesOf(names, options, io)
+  const lines = await linesOf(names, options, io, io.err)
   for (const line of lines) io.verdict(line)
   return lines.every(({ verdict }) => verdict === 'ok')
 }
 
-/** Prints each line once, until it no longer holds. False: something was wrong. */
+/** Prints each verdict once, until it no longer holds, and each note once. False: something was wrong. */
 async function follow(names: readonly string[], options: Options, io: VerdictIo): Promise<boolean> {
   const stop = io.stopSignal()
   let [isGood, isLost] = [true, false]
   let before = new Set<string>()
+  const noted = new Set<string>()
+  const note = (text: string): void => {
+    if (!noted.has(text)) io.err(text)
+    noted.add(text)
+  }
   while (!stop.aborted) {
     try {
-      const lines = await linesOf(names, options, io)
+      const lines = await linesOf(names, options, io, note)
       for (const line of lines) if (!before.has(line.detail)) io.verdict(line)
       before = new Set(lines.map(({ detail }) => detail))
       isGood &&= lines.every(({ verdict }) => verdict === 'ok')
@@ -150,11 +155,19 @@ function pause(seconds: number, stop: AbortSignal): Promise<void> {
   })
 }
 
-/** The verdicts of a run. Files are read anew, so that receipts can be added while the command runs. */
-async function linesOf(names: readonly string[], options: Options, io: CommandIo): Promise<readonly VerdictLine[]> {
+/**
+ * The verdicts of a run. Files are read anew, so that receipts can be added while the command runs. `note`: prints a line for
+ * people.
+ */
+async function linesOf(
+  names: readonly string[],
+  options: Options,
+  io: CommandIo,
+  note: (text: string) => void,
+): Promise<readonly VerdictLine[]> {
   let text = 'reading the log'
   try {
-    const monitored = await monitorOptions(names, options, io)
+    const monitored = await monitorOptions(names, options, { ...io, err: note })
     const onProgress = (done: number, size: number): void => {
       text = `reading the log: ${done} of ${size} entries`
     }

@@ -139,10 +139,11 @@ function sinceTests(subject: () => LogStoreSubject): void {
     const read = await readOn(store, (await store.head()).position, 1)
     expect(sorted(read.entries)).toEqual(sorted(before))
     const still = await store.since(read.position)
-    expect(still.entries).toEqual([])
+    expect([still.entries, still.hasMore, still.isHeldBack]).toEqual([[], false, true])
     await inFlight.commit()
     const next = await readOn(store, still.position, 3)
     expect(sorted(next.entries)).toEqual(sorted([...inFlight.entries, ...after]))
+    expect((await store.since(next.position)).isHeldBack).toBe(false)
   })
 
   test('G2: a commit that failed has no entries, and holds nothing back any more', async () => {
@@ -161,6 +162,8 @@ function sinceTests(subject: () => LogStoreSubject): void {
     const first = await readOn(store, (await store.head()).position, 2 * count)
     expect(first.entries.length).toBe(2 * count)
     const second = await readOn(store, first.position, count + 1)
+    expect((await store.since((await store.head()).position)).hasMore).toBe(true)
+    expect((await store.since(first.position)).hasMore).toBe(false)
     // A difference of so many would take long to print.
     expect(sorted(first.entries).join() === sorted(commits.slice(0, 2).flat()).join()).toBe(true)
     expect(sorted(second.entries).join() === sorted(commits.slice(2).flat()).join()).toBe(true)

@@ -103,7 +103,8 @@ test('an entry that is rewritten in the chain alone has no proof, which verify s
   if (before?.kind !== 'proved') throw new Error('the entry is in the log')
   const hash = ledger.known[SEQUENCE]?.auditHash.toString('hex') ?? ''
   await rewriteChain(operator)
-  expect(await operator.log.proof(ALICE, SEQUENCE)).toEqual({ kind: 'pending' })
+  expect(await operator.log.proof(ALICE, SEQUENCE)).toEqual({ kind: 'lacking' })
+  expect(operator.errors).toEqual(['log_lacks_entry'])
   const policy = witnesses.policy
   expect(await verifyLogProof(before.text, `sha256:${REWRITTEN.toString('hex')}`, policy)).toMatchObject({ ok: false })
   expect(await verifyLogProof(before.text, `sha256:${hash}`, policy)).toMatchObject({ ok: true })
@@ -151,6 +152,21 @@ test('an entry that is rewritten in the chain and in the log is named by monitor
   expect(await monitor('bob', { policy: alone })).toEqual(['forked'])
   // Even a new monitor, if the owner kept an old receipt.
   expect(await monitor('another', { policy: alone })).toEqual(['tampered'])
+})
+
+test('an entry that the log has not come to is pending, and one that it passed over is reported', async () => {
+  const { operator, publish } = await attackedCopy(ledger)
+  const last = ledger.known.at(-1)?.sequence ?? 0
+  const { sql, aliceRef, log, errors } = operator
+  expect(await log.proof(ALICE, last)).toEqual({ kind: 'pending' })
+  const [row] = await sql<{ xid: string }[]>`
+    SELECT ended_xid::text AS xid FROM transactions WHERE account_id = ${aliceRef} AND sequence = ${last}`
+  await sql`DELETE FROM commits WHERE commit_xid = ${row?.xid ?? ''}::xid8`
+  await publish(await operator.append(anEntry()))
+  expect(await log.proof(ALICE, last)).toEqual({ kind: 'pending' })
+  await operator.integrate()
+  expect(await log.proof(ALICE, last)).toEqual({ kind: 'lacking' })
+  expect(errors).toEqual(['log_lacks_entry'])
 })
 
 test('an entry that is removed before it is in the log is named by the monitor of an owner who has its receipt', async () => {

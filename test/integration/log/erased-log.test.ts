@@ -43,7 +43,15 @@ async function logged(accountId: string) {
     const { size, root } = heads.at(-1) ?? { size: 0, root: Buffer.alloc(32) }
     await store.publish({ size, note: noteText(signedHead(signer, { size, root: new Uint8Array(root) })) })
     const shardOf = () => account?.shard_id ?? 0
-    const log = createLedgerLog({ url, logKey, key: signer.key, vault, shardOf, clock: createManualClock(0) })
+    const log = createLedgerLog({
+      url,
+      logKey,
+      key: signer.key,
+      vault,
+      shardOf,
+      clock: createManualClock(0),
+      log: console,
+    })
     const proof = await log.proof(accountId, 0)
     await log.close()
     return { size, proof: proof?.kind, compared: await compareRows(sql, 0n, logKey) }

@@ -2,7 +2,7 @@
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compareRows } from '../../../infra/log/compared-rows.ts'
-import { placeOfEntry } from '../../../infra/log/entry-place.ts'
+import { type EntryPlace, placeOfEntry } from '../../../infra/log/entry-place.ts'
 import { readLogRows } from '../../../infra/log/log-rows.ts'
 import type { PostgresLogStore } from '../../../infra/log/log-store-postgres.ts'
 import { keepLog, type KeptLog } from '../../support/log/kept-log.ts'
@@ -30,12 +30,12 @@ async function catchUp({ workUntil, store }: KeptLog, sql: postgres.Sql): Promis
 }
 
 /** The places of the entries of all rows. */
-async function placesIn(sql: postgres.Sql, store: PostgresLogStore): Promise<readonly (number | undefined)[]> {
+async function placesIn(sql: postgres.Sql, store: PostgresLogStore): Promise<readonly EntryPlace[]> {
   const rows: { entry: Buffer; xid: string }[] = []
   await readLogRows(sql, EVERYTHING, LOG_KEY, ({ entry, xid }) => rows.push({ entry, xid: String(xid) }) > 0)
-  const places: (number | undefined)[] = []
+  const places: EntryPlace[] = []
   for (const row of rows) places.push(await placeOfEntry(sql, store, row))
-  return places.toSorted((left = -1, right = -1) => left - right)
+  return places.toSorted((left, right) => Number(left) - Number(right))
 }
 
 /** Moves the newest commits with entries to numbers below those in the log, as if another cluster had given them out. */

@@ -34,7 +34,7 @@ beforeEach(async () => {
   clock = createManualClock(0)
   const { key } = await createNoteSigner('ledger/test', 'log', Buffer.alloc(32, 1))
   const vault = await vaultOf(database.url)
-  log = createLedgerLog({ url: database.url, logKey: LOG_KEY, key, vault, shardOf: () => 0, clock })
+  log = createLedgerLog({ url: database.url, logKey: LOG_KEY, key, vault, shardOf: () => 0, clock, log: console })
   return () => log.close()
 })
 

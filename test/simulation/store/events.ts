@@ -78,14 +78,19 @@ export class EventTable {
   }
 
   /** The chain entries of whole commits from `from` on, about `most` of them, and the first commit that was not read. */
-  chainEntries(from: number, most: number): { readonly places: readonly EventPlace[]; readonly next: number } {
+  chainEntries(from: number, most: number) {
     const settled = this.broken === 'logWaits' ? this.nextCommit : this.settled()
     const found = this.rows
       .slice(this.rows.findLastIndex(({ commit }) => commit < from) + 1)
       .filter(({ commit, place }) => commit < settled && isOfChain(place))
     const last = found[most - 1]?.commit ?? settled
     const places = found.filter(({ commit }) => commit <= last).map(({ place }) => place)
-    return { places, next: Math.max(from, Math.min(last + 1, settled)) }
+    return {
+      places,
+      next: Math.max(from, Math.min(last + 1, settled)),
+      hasMore: places.length < found.length,
+      isHeldBack: (this.rows.at(-1)?.commit ?? 0) >= settled,
+    }
   }
 
   isWaiting(): boolean {

@@ -12,7 +12,7 @@ export function logEntryOf(accountId: string, sequence: number, auditHash: strin
 /** `most`: a read ends with the commit with which it has so many. Positions stay valid after a failover. */
 export function committedIn({ rows }: SimDatabase, position: LogPosition, most: number): CommittedEntries {
   const from = position === '' ? 0 : Number(position)
-  const { places, next } = rows.events.chainEntries(from, most)
+  const { places, next, hasMore, isHeldBack } = rows.events.chainEntries(from, most)
   const auditHashOf = ({ kind, shard_id: at, id, number, txn_id: txnId }: EventPlace): string | undefined => {
     const shardId = at ?? 0
     if (kind === 'transaction')
@@ -25,5 +25,6 @@ export function committedIn({ rows }: SimDatabase, position: LogPosition, most: 
     if (auditHash === undefined) throw new Error(`${place.id} has no entry ${place.number}`)
     return logEntryOf(place.id, Number(place.number), auditHash)
   })
-  return { entries: entries.toSorted((left, right) => Buffer.compare(left, right)), position: String(next) }
+  const sorted = entries.toSorted((left, right) => Buffer.compare(left, right))
+  return { entries: sorted, position: String(next), hasMore, isHeldBack }
 }

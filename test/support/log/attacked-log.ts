@@ -223,10 +223,19 @@ async function openCopy(url: string, signer: NoteSigner) {
   const rows = await sql<{ account_id: string; shard_id: number }[]>`SELECT account_id, shard_id FROM accounts`
   for (const { account_id: ref, shard_id: shardId } of rows) shards.set(ref, shardId)
   const shardOf = (accountId: string): number => shards.get(vault.accountRef(accountId)) ?? -1
+  const errors: string[] = []
   let readMs = 0
   // Each read is a second after the one before: none gets a head that was kept.
   const clock = { monotonic: () => (readMs += 1_000) }
-  const log = createLedgerLog({ url: database.url, logKey: LOG_KEY, key: signer.key, vault, shardOf, clock })
+  const log = createLedgerLog({
+    url: database.url,
+    logKey: LOG_KEY,
+    key: signer.key,
+    vault,
+    shardOf,
+    clock,
+    log: { error: (event) => void errors.push(event) },
+  })
   onTestFinished(async () => {
     await Promise.all([log.close(), store.close(), sql.end()])
     await database.drop()
@@ -242,6 +251,8 @@ async function openCopy(url: string, signer: NoteSigner) {
     store,
     log,
     get,
+    /** Names of the errors that the log reported. */
+    errors,
     aliceRef: vault.accountRef(ALICE),
     integrate: () => integrated(database.url, sql),
     /** Adds any entries, as an operator can who has the database. */

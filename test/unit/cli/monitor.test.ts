@@ -123,6 +123,7 @@ async function aWitness({ log, signer, write }: Awaited<ReturnType<typeof aLog>>
   const store = {
     head: (origin: string) => Promise.resolve(heads.get(origin)),
     save: (head: WitnessedHead) => Promise.resolve(void heads.set(head.origin, head)),
+    saveFork: () => Promise.resolve(true),
   }
   const logs = [signer.key]
   const witness = new Witness({ signer: by, logs, store, nowMs: () => Date.now() - agoMs })
@@ -165,8 +166,12 @@ test('the witnesses of the policy are asked: one that signed another history tha
   })
 })
 
-test('with --follow it goes on until it is stopped, and prints what changes', async () => {
-  const { run, log, served } = await aLog(2)
+test('with --follow it goes on until it is stopped, and prints what changes, and once that a witness is silent', async () => {
+  const line = await aLog(2)
+  const { run, log, served, write } = line
+  const { stop: stopWitness, policy } = await aWitness(line, HOUR_MS)
+  write('policy', policy.replace('quorum w', 'quorum none'))
+  await stopWitness()
   const stop = new AbortController()
   const printed = (out: string): void => {
     const lines = out.split('\n').length - 1
@@ -186,6 +191,7 @@ test('with --follow it goes on until it is stopped, and prints what changes', as
     '1',
   ]
   const { code, out, err } = await run(args, '', {}, { printed, stopSignal: () => stop.signal })
-  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(code).toBe(0)
+  expect(err.match(/^witness w: .* does not respond$/gm)).toHaveLength(1)
   expect(out.match(/has [0-9]+ entries/g)).toEqual(['has 7 entries', 'has 8 entries'])
 })

@@ -44,7 +44,7 @@ async function aLog(tree: AnyTree) {
     const answer = await found.witness.add(request)
     if (answer.kind === 'signed') return { status: 200, body: answer.line }
     if (answer.kind === 'conflict') return { status: 409, body: `${answer.size}\n` }
-    return { status: answer.kind === 'inconsistent' ? 422 : 403, body: answer.problem }
+    return { status: answer.kind === 'inconsistent' || answer.kind === 'forked' ? 422 : 403, body: answer.problem }
   }
   const published: PublishedLogHead[] = []
   const events: string[] = []

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { noteText } from '../../../api/client/log/signed-note.ts'
 import { createNoteSigner, signedHead } from '../../../infra/log/log-signer.ts'
 import { createWitnessApp } from '../../../infra/log/witness-app.ts'
-import { Witness, type WitnessedHead } from '../../../infra/log/witness.ts'
+import { type LogFork, Witness, type WitnessedHead } from '../../../infra/log/witness.ts'
 import { witnessRequestText } from '../../../infra/log/witness-request.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 import { AnyTree } from '../../support/log/any-tree.ts'
@@ -21,22 +21,26 @@ async function aWitness() {
     save: (head: WitnessedHead) => Promise.resolve(void heads.set(head.origin, head)),
   }
   const events: string[] = []
-  const note = (event: string, fields: LogFields = {}) =>
-    void events.push(`${event} ${String(Object.values(fields)[0])}`)
+  const note =
+    (level: string) =>
+    (event: string, fields: LogFields = {}) =>
+      void events.push(`${level} ${event} ${String(Object.values(fields)[0])}`)
   let nowMs = 1_900_000_000_000
   const witness = new Witness({ signer, logs: [log.key], store, nowMs: () => nowMs })
+  const forks: LogFork[] = []
+  const saveFork = (fork: LogFork) => Promise.resolve(forks.push(fork) === 1)
   const app = createWitnessApp({
     witness,
     logs: [log.key],
-    store,
-    log: { info: note, warn: note, error: note },
+    store: { ...store, saveFork },
+    log: { info: note('info'), warn: note('warn'), error: note('error') },
     nowMs: () => nowMs,
   })
   const { url } = await serving(app)
-  const requestOf = (tree: AnyTree, oldSize: number, by = log) => {
+  const requestOf = (tree: AnyTree, oldSize: number, by = log, proof: readonly Uint8Array<ArrayBuffer>[] = []) => {
     const { size, root } = tree.head()
     const checkpoint = signedHead(by, { size, root: new Uint8Array(root) })
-    return witnessRequestText({ oldSize, proof: [], checkpoint })
+    return witnessRequestText({ oldSize, proof, checkpoint })
   }
   const post = async (body: string) => {
     const response = await fetch(`${url}/add-checkpoint`, { method: 'POST', body })
@@ -63,7 +67,7 @@ test('a request above 64 KiB is 413 before all of it is read, and one that ends 
   leaving.resume()
   await once(leaving, 'close')
   expect(await post(requestOf(new AnyTree('a'), 0))).toMatchObject({ status: 200 })
-  expect(events.filter((line) => line.startsWith('witness_failed'))).toEqual([])
+  expect(events.filter((line) => line.includes('witness_failed'))).toEqual([])
 })
 
 test('statuses are those of C2SP, and the last signed head is shown', async () => {
@@ -88,14 +92,31 @@ test('statuses are those of C2SP, and the last signed head is shown', async () =
 
 test('an operator reads each kind of event at most once in a minute', async () => {
   const { post, requestOf, events, pass } = await aWitness()
-  const fork = requestOf(new AnyTree('a', 'X'), 1)
-  expect((await post(requestOf(new AnyTree('a'), 0))).status).toBe(200)
-  for (let count = 0; count < 3; count += 1) expect((await post(fork)).status).toBe(422)
+  const tree = new AnyTree('a')
+  expect((await post(requestOf(tree, 0))).status).toBe(200)
+  const junk = requestOf(tree, 1, undefined, [new Uint8Array(32)])
+  for (let count = 0; count < 3; count += 1) expect((await post(junk)).status).toBe(422)
   pass(60_000)
-  expect((await post(fork)).status).toBe(422)
+  expect((await post(junk)).status).toBe(422)
   expect(events).toEqual([
-    expect.stringMatching(/^head_signed example\.com\/log 1 /),
-    expect.stringMatching(/^log_inconsistent /),
-    expect.stringMatching(/^log_inconsistent /),
+    expect.stringMatching(/^info head_signed example\.com\/log 1 /),
+    expect.stringMatching(/^warn proof_refused example\.com\/log 1 /),
+    expect.stringMatching(/^warn proof_refused example\.com\/log 1 /),
+  ])
+})
+
+test('two heads of one size are told at once, and once, whatever strangers send before', async () => {
+  const { post, requestOf, events } = await aWitness()
+  const tree = new AnyTree('a', 'b')
+  expect((await post(requestOf(tree, 0))).status).toBe(200)
+  const later = new AnyTree('a', 'b', 'c')
+  expect((await post(requestOf(later, 2, undefined, [new Uint8Array(32)]))).status).toBe(422)
+  const fork = new AnyTree('a', 'X')
+  expect((await post(requestOf(fork, 0))).status).toBe(409)
+  expect((await post(requestOf(fork, 2))).status).toBe(422)
+  expect(events).toEqual([
+    expect.stringMatching(/^info head_signed /),
+    expect.stringMatching(/^warn proof_refused example\.com\/log 3 /),
+    expect.stringMatching(/^error log_forked example\.com\/log 2 /),
   ])
 })

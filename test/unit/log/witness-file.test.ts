@@ -72,3 +72,26 @@ test('F3: a file that another process changed is not replaced, and nothing is si
   expect(await next.head(ORIGIN)).toEqual(await headOf(9))
   next.close()
 })
+
+test('forks are kept over a restart, once for each root, and at most eight of a log', async () => {
+  const path = newPath()
+  const forkOf = (origin: string, byte: number) => {
+    return { head: { origin, size: 7, root: new Uint8Array(32).fill(byte) }, notes: ['signed', `shown ${byte}`] }
+  }
+  const first = openWitnessFile(path, NAME)
+  expect([await first.saveFork(forkOf(ORIGIN, 1)), await first.saveFork(forkOf(ORIGIN, 1))]).toEqual([true, false])
+  first.close()
+  const file = openWitnessFile(path, undefined)
+  expect([await file.saveFork(forkOf(ORIGIN, 1)), await file.saveFork(forkOf(ORIGIN, 2))]).toEqual([false, true])
+  for (let byte = 3; byte < 9; byte += 1) expect(await file.saveFork(forkOf(ORIGIN, byte))).toBe(true)
+  expect([await file.saveFork(forkOf(ORIGIN, 9)), await file.saveFork(forkOf('other', 9))]).toEqual([false, true])
+  file.close()
+  const lines = readFileSync(`${path}.forks`, 'utf8').split('\n')
+  expect(lines.length).toBe(10)
+  expect(JSON.parse(lines[1] ?? '')).toEqual({
+    log: ORIGIN,
+    size: 7,
+    root: Buffer.alloc(32, 2).toString('base64'),
+    notes: ['signed', 'shown 2'],
+  })
+})

@@ -60,11 +60,22 @@ test('refuses a split view, a log that went back, and a late head', async () => 
   await add(new AnyTree('a', 'b', 'c'), 0)
   const fork = new AnyTree('a', 'X', 'c', 'd')
   expect(await add(fork, 3)).toMatchObject({ kind: 'inconsistent' })
-  expect(await add(new AnyTree('a', 'X', 'c'), 3)).toMatchObject({ kind: 'inconsistent' })
   expect(await add(fork, 0)).toEqual({ kind: 'conflict', size: 3 })
   expect(await add(new AnyTree('a', 'b'), 2)).toEqual({ kind: 'conflict', size: 3 })
   expect(await add(new AnyTree('a', 'b'), 3)).toMatchObject({ kind: 'malformed' })
   expect(parseCheckpoint(heads.get(log.key.name)?.note.split('\n\n')[0] + '\n')?.size).toBe(3)
+})
+
+test('another root of the same size proves two histories, whatever the old size and the proof are', async () => {
+  const { add, heads, log } = await aWitness()
+  await add(new AnyTree('a', 'b'), 0)
+  const other = new AnyTree('a', 'X')
+  const shown = noteText(signedHead(log, { size: 2, root: new Uint8Array(rootOf(other.edge)) }))
+  const fork = { head: { origin: log.key.name, size: 2 }, notes: [heads.get(log.key.name)?.note, shown] }
+  expect(await add(other, 2)).toMatchObject({ kind: 'forked', fork })
+  expect(await add(other, 2, log, Promise.resolve([new Uint8Array(32)]))).toMatchObject({ kind: 'forked', fork })
+  expect(await add(other, 1)).toMatchObject({ kind: 'conflict', size: 2, fork })
+  expect(await add(new AnyTree('a', 'b'), 1)).toEqual({ kind: 'conflict', size: 2 })
 })
 
 test('W1: of two requests at a time with the same old size, one is signed', async () => {
@@ -122,7 +133,8 @@ test('W3: a head that has no room for the signature of the witness is malformed,
 test('an empty log has the root of nothing', async () => {
   const { add, log, witness } = await aWitness()
   const checkpoint = signedHead(log, { size: 0, root: new Uint8Array(32) })
-  expect(await witness.add({ oldSize: 0, proof: [], checkpoint })).toMatchObject({ kind: 'inconsistent' })
+  const notes = [noteText(checkpoint)]
+  expect(await witness.add({ oldSize: 0, proof: [], checkpoint })).toMatchObject({ kind: 'forked', fork: { notes } })
   expect(await add(new AnyTree(), 0)).toMatchObject({ kind: 'signed' })
 })
 

@@ -81,10 +81,17 @@ test('listeners of events are counted, and the lag of each event is measured onc
 
 test('the log is measured at each scrape', async () => {
   const registry = createRegistry()
-  registerLogGauges(registry, () => ({ size: 9, isRolledBack: true, publishedSize: 7, ageMs: 2_500 }))
+  registerLogGauges(registry, () => ({
+    size: 9,
+    isRolledBack: true,
+    stalledMs: 20_000,
+    publishedSize: 7,
+    ageMs: 2_500,
+  }))
   const text = await registry.metrics()
   expect(sampleOf(text, 'ledger_log_entries')).toBe(9)
   expect(sampleOf(text, 'ledger_log_published_entries')).toBe(7)
   expect(sampleOf(text, 'ledger_log_unpublished_age_seconds')).toBe(2.5)
+  expect(sampleOf(text, 'ledger_log_stalled_seconds')).toBe(20)
   expect(sampleOf(text, 'ledger_log_rolled_back')).toBe(1)
 })

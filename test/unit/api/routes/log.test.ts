@@ -80,7 +80,7 @@ test('an entry is proved, or not yet, or unknown', async () => {
 const TXN_ID = `txn_${encodeUlid({ timeMs: 1_760_000_000_000, counter: 1, shardId: 0, random: 0 })}`
 const NOT_FOUND = { status: 404, codes: ['ERR_NOT_FOUND'] }
 
-/** The fake log has entry 0, entry 1 is not in it yet, and there is no other. */
+/** The fake log has entry 0, entry 1 is not in it yet, it lacks entry 3, and there is no other. */
 function withReceipt(sequence: number | null) {
   const edge = createEdgeFixture()
   edge.reads.accountViews.set('alice', accountView('alice'))
@@ -116,6 +116,7 @@ describe('a receipt with proof=log', () => {
   test.for([
     [1, 'The log does not have the entry yet. It will within seconds.', '1'],
     [2, 'There is no such entry.', null],
+    [3, 'The log lacks the entry, although it has later ones: the entry or the log was changed.', null],
     [null, 'The transaction failed: it has no entry in a chain, and none in the log.', null],
   ] as const)('of entry %s is not found: %s', async ([sequence, detail, retryAfter]) => {
     const edge = withReceipt(sequence)
