@@ -55,6 +55,15 @@ test('signs the first head, and each one that continues it, with the time', asyn
   expect(heads.get(log.key.name)?.size).toBe(5)
 })
 
+test('a head that is sent again within a second is signed, and not stored again', async () => {
+  const { add, heads } = await aWitness()
+  const tree = new AnyTree('a', 'b', 'c')
+  const first = await add(tree, 0)
+  const stored = heads.get('example.com/log')
+  expect(await add(tree, 3)).toEqual(first)
+  expect(heads.get('example.com/log')).toBe(stored)
+})
+
 test('refuses a split view, a log that went back, and a late head', async () => {
   const { add, heads, log } = await aWitness()
   await add(new AnyTree('a', 'b', 'c'), 0)
