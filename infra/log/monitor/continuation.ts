@@ -5,14 +5,16 @@ import { TreeProofs } from '../../../runtime/log/tree-proofs.ts'
 import { FaultFound } from './finding.ts'
 import type { LogReader } from './log-reader.ts'
 import type { VerifiedHead } from './monitor-file.ts'
+import { signedTiles } from './signed-tiles.ts'
 
 type Head = Readonly<Pick<LogHead, 'size' | 'root'>>
 
-/** `larger`: a head whose tiles the log shows. A proof from wrong tiles does not lead from one root to the other. */
+/** `larger`: a signed head whose tiles the log shows. False is proof of two histories. Throws FaultFound for wrong tiles. */
 export async function continues(smaller: Head, larger: Head, reader: LogReader): Promise<boolean> {
   if (smaller.size === larger.size) return isSame(smaller.root, larger.root)
   if (smaller.size === 0) return true
-  const proof = await new TreeProofs(reader.hashes, larger.size).consistency(smaller.size)
+  const tiles = signedTiles(reader, { ...larger, root: Buffer.from(larger.root) })
+  const proof = await new TreeProofs(tiles, larger.size).consistency(smaller.size)
   return isConsistent(
     smaller,
     larger,
@@ -39,10 +41,6 @@ export async function requireContinuation(
     throw new FaultFound('went_back', detail, facts)
   }
   if (await continues(verified, head, reader)) return
-  const tiles = await new TreeProofs(reader.hashes, head.size).root()
-  if (!tiles.equals(head.root)) {
-    throw new FaultFound('tampered', `the tiles do not have the root of the signed head of ${head.size} entries`, facts)
-  }
   const detail = `the head of ${head.size} entries does not continue that of ${verified.size} which was verified before: the log has two histories, and both heads are signed`
   throw new FaultFound('forked', detail, facts)
 }

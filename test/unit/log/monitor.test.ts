@@ -94,6 +94,21 @@ test.for([300, 301, 700])('M2: a log of %i entries with another history is forke
   expect(kindsOf(await run({}, other))).toEqual(['forked'])
 })
 
+test.for([
+  [0, 601],
+  [0, 3],
+  [1, 0],
+] as const)('M2: wrong tiles are no proof of two histories (level %i, hash %i)', async ([level, index]) => {
+  const { log, run, fork } = await aMonitor()
+  log.add(...strangers(600))
+  await run()
+  const early = fork().add(...strangers(2))
+  log.add(...strangers(300, 600))
+  log.replaceHash(level, index, hashOf('another'))
+  const others = () => Promise.resolve([{ name: 'bob', note: early.checkpoint }])
+  expect(kindsOf(await run({ others }))).toEqual(['tampered'])
+})
+
 test('M3: a changed entry is named by its place, before and after it was verified', async () => {
   const { log, run } = await aMonitor()
   log.add(...strangers(600))
