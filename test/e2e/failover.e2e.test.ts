@@ -4,7 +4,7 @@
  * servers, real replication. A standby that lacks commits: test/simulation/failover.sim.test.ts.
  */
 import { beforeAll, expect, test } from 'vitest'
-import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/postgres/replicated-postgres.ts'
+import { startReplicatedPostgres, type ReplicatedPostgres, withSql } from '../support/postgres/replicated-postgres.ts'
 import { eachNeedsTheOneBefore } from '../support/in-turn.ts'
 import type { Part } from '../support/processes/cluster-parts.ts'
 import { until } from '../support/processes/cluster-process.ts'
@@ -63,6 +63,24 @@ test('N1, N3: after its promotion every node and edge stops, also a restarted on
     await cluster.startEdge(EDGE)
   })
   expect(await trial.unserved()).toEqual([])
+})
+
+test('the log goes on where it was: it has each entry once, and publishes them', async () => {
+  await withSql(pair.standby.url, async (sql) => {
+    const sizes = async () => {
+      const [row] = await sql<{ entries: number; logged: number; published: number }[]>`
+        SELECT (SELECT count(*) FROM chain_entries)::integer AS entries, h.size::integer AS logged,
+               p.size::integer AS published FROM log_head h, log_published p`
+      return row ?? { entries: 0, logged: 0, published: 0 }
+    }
+    await until('the log is published', BACK_WITHIN_MS, async () => {
+      const { entries, published } = await sizes()
+      return published >= entries
+    })
+    const { entries, logged, published } = await sizes()
+    expect(entries).toBeGreaterThan(0)
+    expect({ logged, published }).toEqual({ logged: entries, published: entries })
+  })
 })
 
 test('I2, I3, I4: it has every acknowledged order once, and value is conserved', async () => {
