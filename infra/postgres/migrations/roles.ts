@@ -4,8 +4,11 @@
  *   G1. Only the owner, who migrates, may define objects, or write tables that no running part writes.
  *   G2. Every table is listed, also those without privileges: a test compares the list with the schema.
  *   G3. Columns that never change once they are written are left out of an UPDATE where a part changes only others.
+ *   G4. The number of a commit is its default: no part may choose it for what it inserts. A row of a lower number would
+ *       be behind the log and the feed, which have passed it. (`entered_xid` of a final transaction is an earlier commit's.)
  */
 import type { Sql } from '../connection/connection.ts'
+import { ATTESTATION_COLUMNS } from '../rows/attestation-document.ts'
 
 /** Beside `ledger_owner`, who needs no grant. */
 export const GRANTED_ROLES = ['ledger_node', 'ledger_edge', 'ledger_auditor'] as const
@@ -21,6 +24,18 @@ const REPLACE = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
 function update(columns: readonly string[]): string {
   return `UPDATE (${columns.join(', ')})`
 }
+
+function insert(columns: string): string {
+  return `INSERT (${columns})`
+}
+
+const OF_TRANSACTION =
+  'created_at, shard_id, amount_bucket, group_id, txn_id, account_id, type, token_id, origin, idempotency_key, document'
+const FINAL =
+  'processed_at, sequence, entered_xid, received_token_id, status, failure_code, receipt_key_id, compensated_by, previous_hash, audit_hash, refunded'
+const OF_ENTRY = 'processed_at, sequence, shard_id, account_id, previous_hash, audit_hash, token_id, payload'
+const OF_NFT_EVENT =
+  'occurred_at, shard_id, number, nft_id, type, from_account_id, to_account_id, txn_id, previous_hash, event_hash, payload'
 
 export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   schema_migrations: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
@@ -47,14 +62,14 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   account_keys: { ledger_node: ADD },
   balances: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   holds: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
-  audit_entries: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
+  audit_entries: { ledger_node: [insert(OF_ENTRY)], ledger_edge: READ, ledger_auditor: READ },
   transactions: {
-    ledger_node: [...ADD, update(['compensated_by', 'refunded'])],
+    ledger_node: ['SELECT', insert(`${OF_TRANSACTION}, ${FINAL}`), update(['compensated_by', 'refunded'])],
     ledger_edge: READ,
     ledger_auditor: READ,
   },
   pending_transactions: {
-    ledger_node: ['SELECT', 'INSERT', 'DELETE', update(['hold'])],
+    ledger_node: ['SELECT', insert(`${OF_TRANSACTION}, is_hold, hold`), 'DELETE', update(['hold'])],
     ledger_edge: READ,
     ledger_auditor: READ,
   },
@@ -62,10 +77,14 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   transaction_feed: { ledger_edge: READ, ledger_auditor: READ },
   all_holds: { ledger_edge: READ, ledger_auditor: READ },
   chain_entries: { ledger_edge: READ, ledger_auditor: READ },
-  commits: { ledger_node: ['SELECT', 'INSERT'], ledger_edge: READ, ledger_auditor: READ },
+  commits: {
+    ledger_node: ['SELECT', insert('final, pending, ended')],
+    ledger_edge: READ,
+    ledger_auditor: READ,
+  },
   operations: { ledger_node: ADD, ledger_edge: READ },
   actors: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
-  nft_events: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
+  nft_events: { ledger_node: [insert(OF_NFT_EVENT)], ledger_edge: READ, ledger_auditor: READ },
   outbox: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
   outbox_channels: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
   outbox_acknowledgements: { ledger_node: WRITE },
@@ -81,17 +100,21 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
   node_private_keys: { ledger_node: READ },
   edge_private_keys: { ledger_edge: READ },
-  attestations: { ledger_edge: [...ADD, update(['status', 'revoked_at', 'document'])], ledger_auditor: READ },
+  attestations: {
+    ledger_edge: ['SELECT', insert(ATTESTATION_COLUMNS.join(', ')), update(['status', 'revoked_at', 'document'])],
+    ledger_auditor: READ,
+  },
   idempotent_requests: { ledger_edge: REPLACE },
   idempotent_answer_parts: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   liability_runs: { ledger_edge: REPLACE },
   liability_pages: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
-  log_head: { ledger_edge: WRITE },
-  log_lease: { ledger_edge: REPLACE },
-  log_batches: { ledger_edge: ADD },
-  log_tiles: { ledger_edge: WRITE },
-  log_published: { ledger_edge: WRITE },
-  log_statements: { ledger_edge: ADD },
+  log_head: { ledger_edge: [...ADD, update(['size', 'root', 'position'])] },
+  log_lease: { ledger_edge: [...ADD, 'DELETE', update(['until', 'holder'])] },
+  log_batches: { ledger_edge: ['SELECT', insert('first, entries, until_xid')] },
+  log_tiles: { ledger_edge: [...ADD, update(['content'])] },
+  log_published: { ledger_edge: [...ADD, update(['size', 'note'])] },
+  // `ledger checkpoint` has the login of an edge.
+  log_statements: { ledger_edge: ['SELECT', insert('hash')] },
   imports: { ledger_edge: REPLACE },
   import_parts: { ledger_edge: REPLACE },
   webhooks: { ledger_edge: REPLACE },
