@@ -1,6 +1,7 @@
 /** The policy of LEDGER_WITNESSES: a file of C2SP (tlog-policy) with the witnesses that are asked, and how many must sign. */
 import { readFile } from 'node:fs/promises'
-import { parsePolicy, PolicyMalformed, type TrustPolicy } from '../../api/client/log/trust-policy.ts'
+import { MOST_SIGNATURES } from '../../api/client/log/signed-note.ts'
+import { meetsQuorum, parsePolicy, PolicyMalformed, type TrustPolicy } from '../../api/client/log/trust-policy.ts'
 
 /** The file cannot be used; the message says why. */
 export class WitnessesUnusable extends Error {
@@ -16,9 +17,27 @@ export async function readWitnesses(file: string): Promise<TrustPolicy> {
     throw new WitnessesUnusable(`LEDGER_WITNESSES: ${file} cannot be read.`, { cause: error })
   }
   try {
-    return await parsePolicy(text)
+    const policy = await parsePolicy(text)
+    const problem = problemOf(policy)
+    if (problem !== undefined) throw new PolicyMalformed(problem)
+    return policy
   } catch (error) {
     if (!(error instanceof PolicyMalformed)) throw error
     throw new WitnessesUnusable(`LEDGER_WITNESSES: ${file}: ${error.message}.`, { cause: error })
   }
+}
+
+/** A policy with which no head could be published. */
+function problemOf(policy: TrustPolicy): string | undefined {
+  const asked = [...policy.witnesses].filter(([, { url }]) => url !== undefined)
+  const [unusable] = asked.find(([, { url }]) => !isHttp(url ?? '')) ?? []
+  if (unusable !== undefined) return `the URL of the witness ${unusable} does not begin with https:// or http://`
+  // A head has the signature of the log as well.
+  if (asked.length >= MOST_SIGNATURES) return `more than ${MOST_SIGNATURES - 1} witnesses have a URL`
+  const canMeet = meetsQuorum(policy, new Set(asked.map(([name]) => name)))
+  return canMeet ? undefined : 'the witnesses with a URL cannot meet the quorum'
+}
+
+function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }

@@ -47,6 +47,7 @@ export class Ed25519Missing extends Error {
 }
 
 const TYPES: Readonly<Record<NoteKeyKind, number>> = { log: 1, witness: 4 }
+const ML_DSA_44 = 6
 const KEY_ID_BYTES = 4
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
@@ -54,7 +55,7 @@ const TIME_BYTES = 8
 const ED25519 = 'Ed25519'
 /** More than any note of a log with witnesses has. */
 const LONGEST_NOTE = 65_536
-const MOST_SIGNATURES = 64
+export const MOST_SIGNATURES = 64
 const NAME = /^[^\s+\u0085]+$/u
 const VKEY = /^([^\s+\u0085]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u
 const SIGNATURE_LINE = /^\u2014 ([^\s+\u0085]+) ([A-Za-z0-9+/]+={0,2})$/u
@@ -113,6 +114,13 @@ export async function parseVerifierKey(text: string): Promise<NoteKey | undefine
   if (name === undefined || bytes?.length !== 1 + PUBLIC_KEY_BYTES || kind === undefined) return undefined
   const key = await noteKey(name, kind, bytes.slice(1))
   return key.id === id ? key : undefined
+}
+
+/** Algorithm of a key that cannot be used here, such as `0x06 (ML-DSA-44)`. Undefined for Ed25519 and a malformed key. */
+export function unknownAlgorithm(text: string): string | undefined {
+  const type = strictBase64(VKEY.exec(text)?.[3] ?? '')?.[0]
+  if (type === undefined || Object.values(TYPES).includes(type)) return undefined
+  return `0x${hex(Uint8Array.of(type))}${type === ML_DSA_44 ? ' (ML-DSA-44)' : ''}`
 }
 
 /** The known keys that signed the note; undefined if one of them did not (N1). Rejects with Ed25519Missing. */

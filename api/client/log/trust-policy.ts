@@ -3,7 +3,14 @@
  *   P1. A head needs the signature of one of the logs, and of witnesses that meet the quorum.
  *   P2. A file with an unknown line, or with a name that is not defined before it is used, is refused.
  */
-import { type NoteKey, type NoteKeyKind, parseVerifierKey, type SignedNote, verifySignatures } from './signed-note.ts'
+import {
+  type NoteKey,
+  type NoteKeyKind,
+  parseVerifierKey,
+  type SignedNote,
+  unknownAlgorithm,
+  verifySignatures,
+} from './signed-note.ts'
 import { type LogHead, parseCheckpoint } from './checkpoint.ts'
 import { hex } from '../signing/bytes.ts'
 import { type Invalid, tampered } from '../verify/verdict.ts'
@@ -138,6 +145,8 @@ class PolicyReader {
 }
 
 async function keyOf(vkey: string, kind: NoteKeyKind): Promise<NoteKey | string> {
+  const algorithm = unknownAlgorithm(vkey)
+  if (algorithm !== undefined) return `the key has the algorithm ${algorithm}, and only Ed25519 is supported`
   const key = await parseVerifierKey(vkey)
   if (key === undefined) return 'the key is malformed'
   return key.kind === kind ? key : `the key is not one of a ${kind}`

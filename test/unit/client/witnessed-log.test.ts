@@ -309,3 +309,12 @@ test.for([
   const file = text.replaceAll('LOG', verifierKeyText(log.key)).replaceAll('WITNESS', verifierKeyText(witness.key))
   await expect(parsePolicy(file)).rejects.toThrow(PolicyMalformed)
 })
+
+test.for([
+  [6, 1_312, 'line 1: the key has the algorithm 0x06 (ML-DSA-44)'],
+  [2, 91, 'line 1: the key has the algorithm 0x02'],
+  [4, 33, 'line 1: the key is malformed'],
+] as const)('a policy with a key of algorithm %i names it, unless that is known', async ([type, length, problem]) => {
+  const key = Buffer.concat([Buffer.of(type), Buffer.alloc(length, 1)]).toString('base64')
+  await expect(parsePolicy(`witness a w.example+01234567+${key}\nquorum a`)).rejects.toThrow(problem)
+})
