@@ -1,4 +1,7 @@
-/** Allows browser pages of listed origins to use the API (Fetch Standard, CORS protocol). Tokens are never cookies. */
+/**
+ * Allows browser pages of listed origins to use the API (Fetch Standard, CORS protocol), and every page to read the log.
+ * Tokens are never cookies.
+ */
 import type { Context } from 'hono'
 
 /** `any`: every origin. */
@@ -36,20 +39,28 @@ const RESPONSE_HEADERS = [
 /** Seconds: the longest time that browsers cache it. */
 const MAX_AGE = '7200'
 
+const PUBLIC_PATHS = '/log/'
+
 export function createCors(origins: AllowedOrigins): Cors {
+  const isForAll = (http: Context): boolean => origins === 'any' || http.req.path.startsWith(PUBLIC_PATHS)
   const allowed = (http: Context): string | undefined => {
     // Also without an origin: a cache may give the response to a page.
-    if (origins === 'any') return '*'
+    if (isForAll(http)) return '*'
     const origin = http.req.header('origin')
     return origin !== undefined && origins.includes(origin) ? origin : undefined
   }
   // The response depends on the origin also if the request names none.
-  const vary: Readonly<Record<string, string>> = origins === 'any' || origins.length === 0 ? {} : { vary: 'origin' }
+  const varyOf = (http: Context): Readonly<Record<string, string>> =>
+    isForAll(http) || origins.length === 0 ? {} : { vary: 'origin' }
   return {
     headersOf: (http) => {
       const origin = allowed(http)
-      if (origin === undefined) return vary
-      return { ...vary, 'access-control-allow-origin': origin, 'access-control-expose-headers': RESPONSE_HEADERS }
+      if (origin === undefined) return varyOf(http)
+      return {
+        ...varyOf(http),
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': RESPONSE_HEADERS,
+      }
     },
     preflightHeaders: (http, methods) => {
       if (allowed(http) === undefined || http.req.header('access-control-request-method') === undefined) return {}

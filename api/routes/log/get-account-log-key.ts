@@ -1,6 +1,7 @@
 /**
  * GET /v1/accounts/{id}/log-key: the key with which an account's entries are found in the log. A client that loses access
- * to the account keeps it, and with it sees how often the account moves: only its own clients and administrators have it.
+ * to the account keeps it, and with it sees how often the account moves from then on: only its own clients and
+ * administrators have it. Proofs show no more than their reader could read: the places of the entries that there are.
  */
 import { accountRead } from '../../endpoint/path-values.ts'
 import { noSuchAccount } from '../../endpoint/refusals.ts'
@@ -28,7 +29,8 @@ export const getAccountLogKey: Endpoint = {
     if (account.status === 'erased')
       return notFound('The account was erased, and nothing of it can be found in the log.')
     if (scope.whole && caller.role !== 'admin') {
-      const detail = 'Only an administrator, or a client that is limited to accounts, may have the log key of one.'
+      const detail =
+        'Only an administrator, or a client that is limited to accounts, may have the log key of one: it finds also the entries that the account will have. The proof of an entry needs no key.'
       return problem('forbidden', 'ERR_FORBIDDEN', detail)
     }
     const key = Buffer.from(ledgerLog.accountKey(accountId)).toString('base64')

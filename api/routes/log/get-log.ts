@@ -3,10 +3,13 @@ import { type EdgeContext, pathValue, type PublicEndpoint } from '../../endpoint
 import { notFound } from '../../http/problem.ts'
 import { textReply } from '../../http/reply.ts'
 import { parseTilePath } from '../../../runtime/log/tile-paths.ts'
+import { TILE_WIDTH } from '../../../runtime/log/tree.ts'
 
 const UNAVAILABLE = 'PostgreSQL does not respond.'
 const TEXT = 'text/plain; charset=utf-8'
 const TILE_CACHE = 'public, max-age=31536000, immutable'
+/** A wider one replaces it, and a restored older copy of the database may have others. */
+const PARTIAL_TILE_CACHE = 'public, max-age=300'
 const HEAD_CACHE = 'public, max-age=1'
 
 export const getLogHead: PublicEndpoint<EdgeContext> = {
@@ -51,7 +54,7 @@ export const getLogTile: PublicEndpoint<EdgeContext> = {
     const address = parseTilePath(`${pathValue(call, 'level')}/${pathValue(call, 'tile')}`)
     const body = address && (await ledgerLog.tile(address))
     if (body === undefined) return notFound('The published log has no such tile.')
-    const headers = { 'Cache-Control': TILE_CACHE }
+    const headers = { 'Cache-Control': address?.width === TILE_WIDTH ? TILE_CACHE : PARTIAL_TILE_CACHE }
     return { kind: 'static', status: 200, contentType: 'application/octet-stream', body, headers }
   },
 }

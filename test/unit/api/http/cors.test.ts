@@ -71,6 +71,17 @@ describe('CORS', () => {
     }
   })
 
+  test('the log is for the pages of every origin, and caches keep one response for all', async () => {
+    const edge = edgeFor([PAGE])
+    for (const path of ['/log/checkpoint', '/log/key', '/log/tile/0/000', '/log/tile/0/001']) {
+      const reply = await edge.get(path, undefined, { origin: OTHER })
+      const names = ['access-control-allow-origin', 'vary']
+      expect([path, ...names.map((name) => reply.headers.get(name))]).toEqual([path, '*', null])
+    }
+    const allowed = (await preflight(edge, '/log/checkpoint', OTHER)).headers.get('access-control-allow-methods')
+    expect(allowed).toBe('GET, HEAD, OPTIONS')
+  })
+
   test('caches distinguish responses by origin, also for a request without one', async () => {
     const edge = edgeFor([PAGE])
     expect((await edge.get('/healthz')).headers.get('vary')).toBe('origin')

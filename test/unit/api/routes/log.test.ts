@@ -39,14 +39,14 @@ test('before the first head there is none, and a store that does not respond is 
 })
 
 test.for([
-  ['0/000', 256 * 32],
-  ['0/001.p/44', 44 * 32],
-  ['entries/001.p/1', 32],
-])('a tile may be kept for ever: %s', async ([path, bytes]) => {
+  ['0/000', 256 * 32, 'public, max-age=31536000, immutable'],
+  ['0/001.p/44', 44 * 32, 'public, max-age=300'],
+  ['entries/001.p/1', 32, 'public, max-age=300'],
+] as const)('a complete tile may be kept for a year, another for minutes: %s', async ([path, bytes, cached]) => {
   const reply = await createEdgeFixture().app.request(`/log/tile/${path}`)
   expect([reply.status, (await reply.arrayBuffer()).byteLength]).toEqual([200, bytes])
   expect(reply.headers.get('content-type')).toBe('application/octet-stream')
-  expect(reply.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(reply.headers.get('cache-control')).toBe(cached)
 })
 
 test.for([
@@ -149,7 +149,8 @@ describe('the log key of an account', () => {
     expect([response.status, await bodyOf(response)]).toEqual([200, KEY])
     for (const role of ['viewer', 'transactor'] as const) {
       const refused = await edge.get('/v1/accounts/alice/log-key', await edge.tokenFor(role))
-      expect(await refusalOf(refused)).toMatchObject({ status: 403, codes: ['ERR_FORBIDDEN'] })
+      expect(await refusalOf(refused.clone())).toMatchObject({ status: 403, codes: ['ERR_FORBIDDEN'] })
+      expect((await bodyOf(refused))['detail']).toContain('finds also the entries that the account will have')
     }
   })
 
