@@ -286,6 +286,13 @@ describe('PostgreSQL permits', () => {
     await other.end()
   })
 
+  test.for(["INSERT INTO log_statements (hash) VALUES ('x')", "UPDATE log_head SET position = 'another.0'"])(
+    'an edge to add a statement to the log, and to move the log to another cluster: %s',
+    async (statement) => {
+      expect(await outcome('edge', statement)).toBe('done')
+    },
+  )
+
   test('an edge to lock a client against revocation while it creates a session', async () => {
     expect(await outcome('edge', 'SELECT client_id FROM clients FOR SHARE')).toBe('done')
   })
