@@ -1,7 +1,8 @@
 /**
  * Compares the log of a ledger with its rows, with a checkpoint file and with the head that it published.
  *   L1. The tree of the log is that of its entries, and continues the heads that the file names and that was published.
- *   L2. Each row has its entry in the log, and each entry its row.
+ *   L2. Each row has its entry in the log, and each entry its row. Each transaction that is an entry of a chain is of a
+ *       commit: the log finds it by that.
  *   L3. The ledger has the statement of the file, which is a row like the others.
  */
 import type postgres from 'postgres'
@@ -42,6 +43,7 @@ export async function checkLog(check: LogCheck, file: CheckpointFile): Promise<C
   await checkHeads(check, file.statement)
   const [statement] = await check.sql`SELECT FROM log_statements WHERE hash = ${hashOfStatement(file.signed)}`
   if (statement === undefined) check.report('the ledger does not have the statement of this file any more')
+  await checkCommits(check)
   return checkRows(check)
 }
 
@@ -121,6 +123,25 @@ async function checkRows(check: LogCheck): Promise<CheckedLog> {
   let newer = 0
   await readLogRows(sql, { from, until: EVERY_XID }, logKey, () => (newer += 1) > 0)
   return { entries, newer }
+}
+
+/** L2. Names the entries of chains that readLogRows passes over. */
+async function checkCommits({ sql, vault, report }: LogCheck): Promise<void> {
+  const batches = sql<{ shard_id: number; account_id: string; sequence: string }[]>`
+    SELECT shard_id, account_id, sequence FROM transactions t
+     WHERE sequence IS NOT NULL AND NOT EXISTS (
+       SELECT FROM commits c WHERE c.commit_xid = t.ended_xid AND t.txn_id = ANY (c.final || c.ended))`.cursor(
+    ACCOUNTS_PER_FETCH,
+  )
+  const found: { shardId: number; accountRef: string; sequence: string }[] = []
+  for await (const rows of batches) {
+    for (const { shard_id: shardId, account_id: accountRef, sequence } of rows)
+      found.push({ shardId, accountRef, sequence })
+  }
+  const ids = await idsOf(sql, vault, found)
+  for (const { accountRef, sequence } of found) {
+    report(`account ${nameOf(accountRef, ids)}: its entry ${sequence} is of no commit, so the log never gets it`)
+  }
 }
 
 /** The tag of an entry depends on the account and the sequence alone. */

@@ -248,6 +248,20 @@ describe('the log that verify compares with the rows', () => {
     )
   })
 
+  test('a transaction that its commit left out, so that the log never had it, is named with its account', async () => {
+    await tampered.onCopy(async ({ url, sql }) => {
+      const [left] = await sql<{ txn_id: string; sequence: string }[]>`
+        SELECT txn_id, sequence FROM transactions WHERE account_id = ${victim} AND sequence IS NOT NULL LIMIT 1`
+      const id = sql`${left?.txn_id ?? ''}::text`
+      await sql`UPDATE commits SET final = array_remove(final, ${id}), ended = array_remove(ended, ${id})`
+      await extendLog(url)
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
+      const found = out.split('\n').filter((line) => line.startsWith('WENT BACK'))
+      const problem = `account alice-one (${victim}): its entry ${left?.sequence} is of no commit, so the log never gets it`
+      expect({ code, found }).toEqual({ code: 1, found: [expect.stringContaining(problem)] })
+    })
+  })
+
   test('a statement of a checkpoint file that was removed is missed', async () => {
     await expectFound('DELETE FROM log_statements', 'does not have the statement of this file any more')
   })
