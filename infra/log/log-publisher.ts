@@ -8,6 +8,8 @@
  *       others get `GRACE_MS`.
  *   P4. A head is given up if the log has a later one that a witness signed for another edge: the edge that has the lease
  *       publishes the newest.
+ *   P5. While nothing is added, the head is published again with new signatures at a start and each minute: its readers see
+ *       that it is the latest, and it meets the policy of the present configuration.
  */
 import { meetsQuorum, type PolicyKey, type TrustPolicy } from '../../api/client/log/trust-policy.ts'
 import { parseCount } from '../../api/client/log/checkpoint.ts'
@@ -57,6 +59,7 @@ interface Cosigned {
 
 const UNASKED: Cosigned = { signed: [], isOutdated: false }
 const RETRY_MS = 1_000
+const REFRESH_MS = 60_000
 /** A witness that does not reply must not hold up every head. */
 const GRACE_MS = 500
 const OK = 200
@@ -70,6 +73,8 @@ export class LogPublisher {
   private newest: TreeHead | undefined
   private publishedSize = 0
   private wholeAtMs: number
+  /** When the head is published again (P5). */
+  private refreshAtMs = 0
   private running: Promise<void> | undefined
   private isStopped = false
   private isUnwitnessed = false
@@ -79,18 +84,20 @@ export class LogPublisher {
     this.wholeAtMs = dependencies.clock.monotonic()
   }
 
-  /** Publishes this head, or a later one. */
+  /** Publishes this head, or a later one, unless it is published and not yet to be published again (P5). */
   take(head: TreeHead): void {
     this.newest = head
     this.running ??= this.run().finally(() => {
       this.running = undefined
       // One that came in the moment of its end.
-      if (this.isBehind()) this.take(this.newest ?? head)
+      if (this.isDue()) this.take(this.newest ?? head)
     })
   }
 
-  private isBehind(): boolean {
-    return !this.isStopped && (this.newest?.size ?? 0) > this.publishedSize
+  private isDue(): boolean {
+    const size = this.newest?.size ?? 0
+    if (this.isStopped || size === 0) return false
+    return size > this.publishedSize || this.dependencies.clock.monotonic() >= this.refreshAtMs
   }
 
   async stop(): Promise<void> {
@@ -106,11 +113,12 @@ export class LogPublisher {
 
   private async run(): Promise<void> {
     const { clock, log } = this.dependencies
-    while (this.isBehind() && this.newest !== undefined) {
+    while (this.isDue() && this.newest !== undefined) {
       const head = this.newest
       try {
         if (await this.publish(head)) {
           this.publishedSize = Math.max(this.publishedSize, head.size)
+          this.refreshAtMs = clock.monotonic() + REFRESH_MS
           if (this.newest.size <= this.publishedSize) this.wholeAtMs = clock.monotonic()
           continue
         }

@@ -159,7 +159,7 @@ function entryTiles(size: number, entries: readonly Buffer[]): readonly { number
 async function publish(sql: Sql, { size, note }: PublishedLogHead): Promise<boolean> {
   const published = await sql`
     INSERT INTO log_published AS p (size, note) VALUES (${size}, ${note})
-    ON CONFLICT (singleton) DO UPDATE SET size = excluded.size, note = excluded.note WHERE p.size < excluded.size`
+    ON CONFLICT (singleton) DO UPDATE SET size = excluded.size, note = excluded.note WHERE p.size <= excluded.size`
   return published.count === 1
 }
 

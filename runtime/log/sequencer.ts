@@ -31,7 +31,7 @@ export interface SequencerDependencies {
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
-  /** Takes each new head, the first one of a start included. */
+  /** Takes the head of the log after each look at the commits: while nothing is added, the same one. */
   readonly onHead: (head: TreeHead) => void
 }
 
@@ -96,7 +96,11 @@ export class LogSequencer {
         this.movedAtMs = undefined
         return
       }
-      while (!this.isStopped && (await this.addBatch()));
+      let hasMore = true
+      while (hasMore && !this.isStopped) {
+        hasMore = await this.addBatch()
+        if (this.head !== undefined && this.last !== undefined) this.dependencies.onHead(this.last)
+      }
       if (this.pauseReason !== undefined) this.dependencies.log.info('log_resumed')
       this.pauseReason = undefined
       this.reportStall()
@@ -163,7 +167,7 @@ export class LogSequencer {
     const { edge, tiles } = grow(head.edge, Buffer.concat(entries.map(leafHash)))
     const isStored = await this.dependencies.store.append(head, { entries, position, edge, tiles })
     this.head = isStored ? { edge, position } : undefined
-    if (isStored) this.handOn({ size: edge.size, root: rootOf(edge) })
+    if (isStored) this.last = { size: edge.size, root: rootOf(edge) }
     return isStored
   }
 
@@ -178,7 +182,7 @@ export class LogSequencer {
     }
     this.isRolledBack = !continues
     if (!continues) return undefined
-    this.handOn(found)
+    this.last = found
     return head
   }
 
@@ -193,11 +197,5 @@ export class LogSequencer {
     }
     const before = size === last.size ? root : await new TreeProofs(read, last.size).root()
     return before.equals(last.root)
-  }
-
-  private handOn(head: TreeHead): void {
-    if (this.last?.size === head.size) return
-    this.last = head
-    this.dependencies.onHead(head)
   }
 }

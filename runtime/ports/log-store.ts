@@ -5,7 +5,7 @@
  *       therefore fails, however long the other was paused.
  *   G2. `since` has each entry that was committed from a position on, once, and only of commits below which no other can
  *       follow. A commit is whole or absent.
- *   G3. `publish` replaces a published head only by one of more entries.
+ *   G3. `publish` replaces a published head only by one of as many entries, with newer signatures, or of more.
  *   G4. Tiles that an append completed never change. Others only become wider.
  *   G5. One holder at a time has the lease, by the store's clock. It spares others the work; G1 holds without it.
  *   G6. A database that an administrator has not accepted, or that went back, is neither read nor written: `LogPaused`.
@@ -28,7 +28,7 @@ export interface LogStore {
   readonly append: (head: StoredLogHead, batch: LogBatch) => Promise<boolean>
   /** Undefined before the first. */
   readonly published: () => Promise<PublishedLogHead | undefined>
-  /** False: an equal or larger head is published (G3). */
+  /** False: a larger head is published (G3). */
   readonly publish: (head: PublishedLogHead) => Promise<boolean>
   /** The first `width` hashes of a tile; undefined if the tree does not have them. */
   readonly hashes: (level: number, number: number, width: number) => Promise<Buffer | undefined>

@@ -125,12 +125,3 @@ test('G1: of two appends to one head, one is stored, and the other changes nothi
   expect(rootOf((await store.head()).edge)).toEqual(rootOf(winner.edge))
   expect(await proofsIn(winner.edge.size).root()).toEqual(rootOf(winner.edge))
 })
-
-test('G3: a published head is replaced by a larger one only', async () => {
-  expect(await store.published()).toBeUndefined()
-  expect(await store.publish({ size: 5, note: 'five' })).toBe(true)
-  expect(await store.publish({ size: 5, note: 'another five' })).toBe(false)
-  expect(await store.publish({ size: 4, note: 'four' })).toBe(false)
-  expect(await store.publish({ size: 6, note: 'six' })).toBe(true)
-  expect(await store.published()).toEqual({ size: 6, note: 'six' })
-})

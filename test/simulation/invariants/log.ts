@@ -60,7 +60,7 @@ export class LogChecker {
   }
 
   published({ size, note }: PublishedLogHead, by: string): void {
-    this.demand(size > this.publishedSize, `L3: ${by} published ${size} entries after ${this.publishedSize}`)
+    this.demand(size >= this.publishedSize, `L3: ${by} published ${size} entries after ${this.publishedSize}`)
     this.publishedSize = Math.max(size, this.publishedSize)
     const end = note.indexOf('\n\n')
     const text = note.slice(0, end + 1)

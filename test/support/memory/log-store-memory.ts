@@ -83,7 +83,7 @@ export function createMemoryLogStore(options: MemoryLogOptions): LogStore {
     published: async () => state.published,
     async publish(head) {
       check()
-      if ((state.published?.size ?? 0) >= head.size) return false
+      if ((state.published?.size ?? 0) > head.size) return false
       state.published = head
       return true
     },

@@ -156,6 +156,38 @@ test('P4: an edge whose head another edge has extended gives it up without an er
   for (const publisher of [paused, other]) await publisher.stop()
 })
 
+test('P5: while nothing is added, a head is published again each minute, and by an edge that starts', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, clock, witnessesOf } = await aLog(tree)
+  const publisher = startPublisher()
+  publisher.take(tree.head())
+  await expect.poll(() => published.length).toBe(1)
+  await clock.pass(59_000)
+  publisher.take(tree.head())
+  await clock.pass(900)
+  expect(published.length).toBe(1)
+  await clock.pass(100)
+  publisher.take(tree.head())
+  await expect.poll(() => published.length).toBe(2)
+  const started = startPublisher()
+  started.take(tree.head())
+  await expect.poll(() => published.length).toBe(3)
+  expect(await witnessesOf(published.at(-1))).toEqual([3, 'w1', 'w2', 'w3'])
+  for (const one of [publisher, started]) await one.stop()
+})
+
+test('an empty log has no head to publish', async () => {
+  const tree = new AnyTree()
+  const { startPublisher, published, asked, clock } = await aLog(tree)
+  const publisher = startPublisher()
+  publisher.take(tree.head())
+  await clock.pass(120_000)
+  publisher.take(tree.head())
+  await clock.pass(1_000)
+  expect([published, asked]).toEqual([[], []])
+  await publisher.stop()
+})
+
 test('P2: a log that went back, and one with another history, are reported and not published', async () => {
   const tree = new AnyTree('a', 'b', 'c')
   const { startPublisher, published, events, clock } = await aLog(tree)
