@@ -5,7 +5,8 @@
  */
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { identityOf, isAlive, type ProcessIdentity } from '../embedded/process-table.ts'
+import * as processTable from '../embedded/process-table.ts'
+import type { ProcessIdentity } from '../embedded/process-table.ts'
 
 /** The message names the file and the process. */
 export class FileInUse extends Error {
@@ -18,8 +19,11 @@ export class FileInUse extends Error {
 
 const CLAIM = /^(?<pid>[0-9]+)-(?<startTicks>[0-9]*)$/
 
-/** Returns the end of the claim. Throws FileInUse. */
-export function claimFile(path: string): () => void {
+/** `processes`: of this machine. Returns the end of the claim. Throws FileInUse. */
+export function claimFile(
+  path: string,
+  { identityOf, isAlive }: Pick<typeof processTable, 'identityOf' | 'isAlive'> = processTable,
+): () => void {
   const own = identityOf(process.pid) ?? { pid: process.pid, startTicks: '' }
   const claim = claimOf(path, own)
   create(path, own)

@@ -2,50 +2,40 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ProcessIdentity } from '../../../infra/embedded/process-table.ts'
 import { claimFile, FileInUse } from '../../../infra/log/file-claim.ts'
-
-const machine = vi.hoisted(() => ({ pid: 1, dead: [] as number[], onLook: (): void => undefined }))
-
-vi.mock('../../../infra/embedded/process-table.ts', () => ({
-  identityOf: (): ProcessIdentity => ({ pid: machine.pid, startTicks: '5' }),
-  isAlive: ({ pid }: ProcessIdentity): boolean => {
-    machine.onLook()
-    return !machine.dead.includes(pid)
-  },
-}))
 
 function newPath(): string {
   return join(mkdtempSync(join(tmpdir(), 'ledger-claim-')), 'w.json')
 }
 
-function claimAs(pid: number, path: string): number[] {
-  const before = machine.pid
-  machine.pid = pid
-  try {
-    claimFile(path)
-    return [pid]
-  } catch (error) {
-    if (!(error instanceof FileInUse)) throw error
-    return []
-  } finally {
-    machine.pid = before
-  }
-}
-
 test('one of two processes takes over a file whose process died', () => {
   const path = newPath()
-  machine.dead = []
-  expect(claimAs(1, path)).toEqual([1])
-  machine.dead = [1]
-  const second: number[][] = []
-  machine.onLook = () => {
-    machine.onLook = () => undefined
-    second.push(claimAs(3, path))
+  const dead: number[] = []
+  let onLook = (): void => undefined
+  const claimAs = (pid: number): readonly number[] => {
+    const isAlive = (holder: ProcessIdentity): boolean => {
+      onLook()
+      return !dead.includes(holder.pid)
+    }
+    try {
+      claimFile(path, { identityOf: () => ({ pid, startTicks: '5' }), isAlive })
+      return [pid]
+    } catch (error) {
+      if (!(error instanceof FileInUse)) throw error
+      return []
+    }
   }
-  const first = claimAs(2, path)
+  expect(claimAs(1)).toEqual([1])
+  dead.push(1)
+  const second: (readonly number[])[] = []
+  onLook = () => {
+    onLook = () => undefined
+    second.push(claimAs(3))
+  }
+  const first = claimAs(2)
   expect(second.length).toBe(1)
   expect([...first, ...second.flat()].length).toBe(1)
-  expect(claimAs(4, path)).toEqual([])
+  expect(claimAs(4)).toEqual([])
 })
