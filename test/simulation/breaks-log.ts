@@ -47,13 +47,13 @@ export const LOG_MUTATIONS = {
   logWaits: {
     rule: 'G2: entries of the log are read up to the oldest running commit',
     breaks: { database: 'logWaits' },
-    seeds: [2, 15],
+    seeds: [6, 20],
     foundAs: /L2: .*not in the log/,
   },
   logAccepted: {
     rule: 'G6: a database that no administrator accepted is not extended',
     breaks: { database: 'logAccepted' },
-    seeds: [12, 40],
+    seeds: [17, 50],
     foundAs: /L1: /,
   },
   logHandedOnEarly: {
