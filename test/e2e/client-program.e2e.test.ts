@@ -100,14 +100,21 @@ describe('the first program of the guide', () => {
       return `{\n${finite}\nconsole.log('example ${index}')\n}`
     })
     const file = join(project, 'all.mjs')
-    const head = "import { isLedgerError } from 'ledger/client'\nconst store = (value) => Promise.resolve(value)\n"
+    const head = `import { isLedgerError, parsePolicy, verifyLogProof } from 'ledger/client'
+import { readFileSync } from 'node:fs'
+const store = (value) => Promise.resolve(value)
+`
+    const verifierKey = await (await fetch(`${ledger.address}/log/key`)).text()
+    await writeFile(join(project, 'policy.txt'), `log ${verifierKey}quorum none\n`)
     await writeFile(file, programFor('all', [head, program, ...blocks].join('\n')))
-    const { stdout } = await promisify(execFile)(process.execPath, [file])
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: project })
     const lines = stdout.split('\n')
     expect(lines.filter((line) => line.startsWith('example '))).toEqual(others.map((_, index) => `example ${index}`))
     expect(others.length).toBeGreaterThan(3)
     expect(lines).toContainEqual(expect.stringMatching(/^ledger\.transaction\.completed\.v1 /))
     expect(lines).toContain('settled')
+    // The proof verifies, and no witness has signed.
+    expect(lines).toContain('[]')
   })
 
   test('runs in Chromium', async () => {
