@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, UsageError } from './common/command.ts'
 import { addExamples } from './common/examples.ts'
 import { readGivenText } from './common/given-file.ts'
+import { readAccountKeys } from './log/known-entries.ts'
 import { readProfile } from './profile/profiles.ts'
 import { addSessionOptions, type SessionOptions } from './profile/session.ts'
 import { checkChains, type ExpectedChain } from './verify/check-chains.ts'
@@ -42,6 +43,7 @@ interface VerifyOptions extends SessionOptions {
   readonly status?: Status
   readonly policy?: string
   readonly proof: readonly string[]
+  readonly accountKey: readonly string[]
 }
 
 const DESCRIPTION = `Verifies an account's chain and receipts here, with the public keys of the ledger; or saved responses of
@@ -69,7 +71,8 @@ each token that the ledger owed the account.
 
 With --policy and --proof the entry of each receipt, or of a later entry of its chain, is in the log of
 the ledger, whose head the log and the witnesses of the policy signed: the ledger cannot show others
-another history. A proof is the response of GET /v1/transactions/{id}/receipt?proof=log, and of
+another log. With --account-key all who have the log key of the account find the entry there, and would
+find another one in its place; without it the ledger could have logged one. A proof is the response of GET /v1/transactions/{id}/receipt?proof=log, and of
 GET /v1/accounts/{id}/audit-chain/{sequence}/proof. With --account or --txn it is fetched. An export names
 the head of the log at its moment; with --policy that head, and the proofs of its accounts, are verified.
 
@@ -107,6 +110,12 @@ export const verifyCommand: CommandSetup = (command, io) => {
       [],
     )
     .option(
+      '--account-key <file>',
+      'with --policy: lines "ACCOUNT_ID LOG_KEY", from GET /v1/accounts/{id}/log-key; may be given several times',
+      (one, all: readonly string[]) => [...all, one],
+      [],
+    )
+    .option(
       '--checkpoint <file>',
       'a file of ledger checkpoint: names each account whose chain is behind it or differs, and compares the log of the ledger with its rows; needs the database and the master key',
     )
@@ -124,6 +133,9 @@ export const verifyCommand: CommandSetup = (command, io) => {
 async function verify(names: readonly string[], options: VerifyOptions, io: CommandIo): Promise<void> {
   const { checkpoint, offline = false, account, txn } = options
   const shown = verdictIo(io, options.json === true)
+  if (options.policy === undefined && options.accountKey.length > 0) {
+    throw new UsageError('--account-key needs --policy')
+  }
   if (checkpoint !== undefined && (options.policy ?? options.proof[0]) !== undefined) {
     throw new UsageError(POLICY_NEEDS_PROOFS)
   }
@@ -139,7 +151,7 @@ async function verify(names: readonly string[], options: VerifyOptions, io: Comm
 
 async function verifyFetched(
   names: readonly string[],
-  { account, txn = [], save, jwks, tip, checkpoint, status, policy, proof, ...options }: VerifyOptions,
+  { account, txn = [], save, jwks, tip, checkpoint, status, policy, proof, accountKey, ...options }: VerifyOptions,
   io: VerdictIo,
 ): Promise<boolean> {
   if (names.length > 0 || checkpoint !== undefined || tip !== undefined || proof.length > 0) {
@@ -167,7 +179,8 @@ async function verifyFetched(
     const ofAccount = accountId === undefined ? {} : { account_id: accountId }
     return { txn_id: txnId, ledger_id: ledgerId, ...ofAccount }
   })
-  const logProofs = trusted && { policy: trusted, given: fetched.logProofs }
+  const accountKeys = await readLogKeys(accountKey, io)
+  const logProofs = trusted && { policy: trusted, given: fetched.logProofs, accountKeys }
   return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts, status, logProofs }, io)
 }
 
@@ -178,13 +191,13 @@ function tipOf(text: string): string {
 
 async function verifyFiles(
   names: readonly string[],
-  { jwks, tip, status, policy, proof }: VerifyOptions,
+  { jwks, tip, status, policy, proof, accountKey }: VerifyOptions,
   io: VerdictIo,
 ): Promise<boolean> {
   if (names.length === 0) throw new UsageError('a file is missing')
   const exports = names.filter((name) => isExport(name, io))
   if (exports.length > 0) {
-    if (exports.length < names.length || tip !== undefined || proof.length > 0)
+    if (exports.length < names.length || tip !== undefined || proof.length + accountKey.length > 0)
       throw new UsageError('verify exports separately')
     if (status !== undefined) throw new UsageError(STATUS_NEEDS_RECEIPTS)
     if (jwks === undefined) throw new UsageError(JWKS_MISSING)
@@ -200,14 +213,23 @@ async function verifyFiles(
   }
   if (signed > 0 && jwks === undefined) throw new UsageError(JWKS_MISSING)
   const keys = jwks === undefined ? NO_KEYS : await readKeys(jwks, io)
-  const logProofs = policy === undefined ? undefined : await readLogProofs(policy, proof, io)
+  const logProofs = policy === undefined ? undefined : await readLogProofs(policy, { proof, accountKey }, io)
   return verifyFound(found, { keys, chain: { tip }, receipts: [], status, logProofs }, io)
 }
 
-async function readLogProofs(policy: string, names: readonly string[], io: CommandIo): Promise<LogProofs> {
+async function readLogProofs(
+  policy: string,
+  { proof, accountKey }: Pick<VerifyOptions, 'proof' | 'accountKey'>,
+  io: CommandIo,
+): Promise<LogProofs> {
   const given = []
-  for (const name of names) given.push({ name, text: await readGivenText(name, io) })
-  return { policy: await readPolicy(policy, io), given }
+  for (const name of proof) given.push({ name, text: await readGivenText(name, io) })
+  return { policy: await readPolicy(policy, io), given, accountKeys: await readLogKeys(accountKey, io) }
+}
+
+async function readLogKeys(names: readonly string[], io: CommandIo): Promise<LogProofs['accountKeys']> {
+  const accounts = await readAccountKeys(names, io)
+  return new Map(accounts.map(({ accountId, key }) => [accountId, key]))
 }
 
 function noneFound(): Exported {

@@ -1,8 +1,9 @@
 /**
  * An entry of the log for an entry of an account's chain. It does not show of which account.
- *   E1. Each entry of a chain has a salt of its own. With it, and with the entry's hash, anybody can compute the entry of the
- *       log. Without it, the log's entry is as good as random.
- *   E2. The salts of an account follow from its log key. That key finds each entry of the account, by its tag.
+ *   E1. An entry of the log is computed from a salt, and from the hash of the entry of the chain. Without the salt it is as
+ *       good as random.
+ *   E2. The ledger takes the salts of an account from its log key, which finds the account's entries by their tags. An
+ *       operator can also log an entry under any other salt. Only those who have the key see that it is not of the account.
  *
  * Bytes, lengths in parentheses:
  *   salt         HMAC-SHA256(log key of the account (32), sequence (8, the most significant byte first))

@@ -73,7 +73,7 @@ export class ExportLogCheck {
     const [salt, ...hashes] = [proof.salt, ...proof.hashes].map((text) => strictBase64(text) ?? new Uint8Array())
     if (salt === undefined) return undefined
     const text = logProofText({ salt, index: proof.index, hashes, checkpoint: this.note })
-    const judged = await judgeLogProof(text, [hash], this.policy)
+    const judged = await judgeLogProof(text, [{ auditHash: hash }], this.policy)
     if (!judged.ok) return { verdict: VERDICT_WORDS[judged.reason], detail: `account ${accountId}: ${judged.problem}` }
     this.proved += 1
     return undefined

@@ -15,6 +15,8 @@ export interface GivenLogProof {
 export interface LogProofs {
   readonly policy: TrustPolicy
   readonly given: readonly GivenLogProof[]
+  /** Log keys by account; empty: the places of entries in their chains are not verified. */
+  readonly accountKeys: ReadonlyMap<string, Uint8Array>
 }
 
 /** Only what has verified: a proof says nothing about the rest of a receipt. */
@@ -52,7 +54,7 @@ export async function readPolicy(name: string, io: CommandIo): Promise<TrustPoli
  * the entries before it in a given chain, too: its hash covers theirs.
  */
 export async function checkLogProofs(
-  { given, policy }: LogProofs,
+  { given, policy, accountKeys }: LogProofs,
   content: ProvableContent,
 ): Promise<readonly VerdictLine[]> {
   const provable = provableIn(content)
@@ -60,15 +62,38 @@ export async function checkLogProofs(
     const detail = 'there is no valid receipt or entry that it could be of'
     return given.map(({ name }) => ({ verdict: 'NOT CHECKED', detail: `${name}: ${detail}` }))
   }
+  const entries = [...provable].map(
+    ([
+      auditHash,
+      {
+        place: { accountId, sequence },
+      },
+    ]) => {
+      const key = accountKeys.get(accountId)
+      return { auditHash, place: key && { logKey: Buffer.from(key).toString('base64'), sequence } }
+    },
+  )
   const lines: VerdictLine[] = []
   const proved: Provable['place'][] = []
   for (const { name, text } of given) {
-    const verdict = await judgeLogProof(text, provable.keys(), policy)
+    const verdict = await judgeLogProof(text, entries, policy)
     const found = verdict.ok ? provable.get(verdict.auditHash) : undefined
     if (!verdict.ok) lines.push({ verdict: VERDICT_WORDS[verdict.reason], detail: `${name}: ${verdict.problem}` })
     if (!verdict.ok || found === undefined) continue
+    if (accountKeys.size > 0 && !accountKeys.has(found.place.accountId)) {
+      lines.push({
+        verdict: 'NOT CHECKED',
+        detail: `${name}: no --account-key has the log key of ${found.place.accountId}`,
+      })
+      continue
+    }
     proved.push(found.place)
-    lines.push({ verdict: 'ok', detail: `${name}: ${provedText(verdict, found)}`, facts: factsOf(verdict, found) })
+    const keyed = accountKeys.size === 0 ? '' : '; those who have the log key find it there'
+    lines.push({
+      verdict: 'ok',
+      detail: `${name}: ${provedText(verdict, found)}${keyed}`,
+      facts: factsOf(verdict, found),
+    })
   }
   return lines.every(({ verdict }) => verdict === 'ok') ? [...lines, ...unproved(content, proved)] : lines
 }

@@ -29,14 +29,18 @@ export interface WitnessedLog {
   readonly proof: (sequence: number, witnesses: readonly WitnessName[]) => Promise<string>
 }
 
-/** `auditHashes`: of the chain, from entry 0 on, as the interface shows them. */
-export async function witnessedLog(auditHashes: readonly string[], origin = ORIGIN): Promise<WitnessedLog> {
+/** `auditHashes`: of the chain, from entry 0 on, as the interface shows them. `accountKey`: gives the salts. */
+export async function witnessedLog(
+  auditHashes: readonly string[],
+  origin = ORIGIN,
+  accountKey = ACCOUNT_KEY,
+): Promise<WitnessedLog> {
   const log = await createNoteSigner(origin, 'log', Buffer.alloc(32, 1))
   const signers = new Map<WitnessName, NoteSigner>()
   for (const [at, name] of WITNESSES.entries()) {
     signers.set(name, await createNoteSigner(`witness.example/${name}`, 'witness', Buffer.alloc(32, 10 + at)))
   }
-  const ofAccount = new EntrySalts(ACCOUNT_KEY)
+  const ofAccount = new EntrySalts(accountKey)
   const salts = auditHashes.map((_, sequence) => ofAccount.of(sequence))
   const leaves = auditHashes.map((hash, sequence) => {
     const bytes = Buffer.from(hash.replace('sha256:', ''), 'hex')

@@ -237,6 +237,19 @@ test('an entry is proved by its hash, a head that log and witnesses signed, and 
       },
     ),
   ).toBe(proof)
+  const logKey = Buffer.alloc(32, 7).toString('base64')
+  expect(await verifyLogProof(proof, auditHash, policy, { logKey, sequence: 3 })).toMatchObject({
+    ok: true,
+    proved: expect.arrayContaining(['All who have the log key find it as entry 3 of the account.']),
+  })
+  for (const place of [
+    { logKey, sequence: 4 },
+    { logKey: Buffer.alloc(32, 8).toString('base64'), sequence: 3 },
+  ]) {
+    const verdict = await verifyLogProof(proof, auditHash, policy, place)
+    expect(verdict).toMatchObject({ ok: false, reason: 'tampered', problem: expect.stringContaining('as entry') })
+  }
+  await expect(verifyLogProof(proof, auditHash, policy, { logKey: 'x', sequence: 3 })).rejects.toThrow('32 bytes')
   const other = `sha256:${'0'.repeat(64)}`
   expect(await verifyLogProof(proof, other, policy)).toMatchObject({
     ok: false,

@@ -102,7 +102,7 @@ function LogSection() {
   return (
     <Section
       title="The log and its witnesses"
-      intro="The log has every entry of every chain. Witnesses sign it only while it never changes: then the ledger cannot show others another history."
+      intro="The log has every entry of every chain. Witnesses sign it only while it never changes: then the ledger cannot show others another log."
     >
       <LoadedView of={loaded} name="the key of the log">
         {(key) => <Fields rows={[['Key of the log', <Id key="log" value={key} />]]} />}

@@ -78,6 +78,55 @@ describe('ledger verify --proof', () => {
   })
 })
 
+describe('with --account-key', () => {
+  const line = (account: string, byte: number) => `${account} ${Buffer.alloc(32, byte).toString('base64')}\n`
+  shell.write('alice.key', line('alice', 7))
+  shell.write('other.key', line('alice', 8))
+  shell.write('bob.key', line('bob', 7))
+  const keyed = (key: string, files: readonly string[], proof = 'proof-3') =>
+    verified([proof], [...files, '--account-key', key])
+
+  test('the entry is in its place of the chain', async () => {
+    for (const files of [['receipt.json'], ['chain.json']]) {
+      const { code, lines } = await keyed('alice.key', files)
+      expect([code, lines]).toEqual([0, [expect.stringMatching(/; those who have the log key find it there$/)]])
+    }
+  })
+
+  test('an entry that was logged under a salt of the prover is named, and without the key it is not', async () => {
+    const aside = await witnessedLog(HASHES, 'example.com/ledger', Buffer.alloc(32, 8))
+    shell.write('aside', await aside.proof(3, ['w1', 'w2']))
+    expect(await verified(['aside'], ['receipt.json'])).toMatchObject({ code: 0 })
+    const { code, lines } = await keyed('alice.key', ['receipt.json'], 'aside')
+    expect([code, lines]).toEqual([
+      1,
+      [expect.stringMatching(/^TAMPERED: aside: the log does not have it as entry 3 of the account's chain/)],
+    ])
+    expect(await keyed('other.key', ['receipt.json'], 'aside')).toMatchObject({ code: 0 })
+  })
+
+  test('the key of another account checks nothing', async () => {
+    const { code, lines } = await keyed('bob.key', ['receipt.json'])
+    expect([code, lines]).toEqual([1, ['NOT CHECKED: proof-3: no --account-key has the log key of alice']])
+  })
+
+  test('a policy is needed, and a file with keys', async () => {
+    const { code, err } = await shell.run([
+      'verify',
+      '--jwks',
+      'jwks.json',
+      '--account-key',
+      'alice.key',
+      'receipt.json',
+    ])
+    expect([code, err]).toEqual([2, expect.stringContaining('--account-key needs --policy')])
+    expect(await keyed('policy.txt', ['receipt.json'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('policy.txt, line 1: this is no account ID with a log key'),
+    })
+  })
+})
+
 describe('an attack is named:', () => {
   const OTHER = 'TAMPERED: proof: the log does not have the entry in place'
 
