@@ -26,7 +26,7 @@ import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { type LogStore, LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
 import { type NoteSigner, signedHead } from './log-signer.ts'
-import { witnessRequestText } from './witness-request.ts'
+import { CLOCK_TOLERANCE_MS, witnessRequestText } from './witness-request.ts'
 
 /** The reply of a witness. Rejects if there is none. */
 export type AskWitness = (url: string, body: string) => Promise<WitnessReply>
@@ -180,7 +180,7 @@ export class LogPublisher {
     note: SignedNote,
     head: TreeHead,
   ): Promise<NoteSignature | 'outdated' | undefined> {
-    const { store, log } = this.dependencies
+    const { store, clock, log } = this.dependencies
     if (witness.url === undefined) return undefined
     const first = await this.asked(name, witness.url, note, head)
     const size = first?.status === CONFLICT ? parseCount(first.body.replace(/\n$/, '')) : undefined
@@ -196,10 +196,16 @@ export class LogPublisher {
       log.error('log_inconsistent', { witness: name, known: this.seen.get(name) ?? 0, found: head.size })
     }
     if (reply?.status !== OK) return undefined
-    const signature = await signatureIn(reply.body, note, witness)
-    if (signature === undefined) log.warn('witness_signature_invalid', { witness: name })
-    else this.seen.set(name, head.size)
-    return signature
+    const found = await signatureIn(reply.body, note, witness)
+    if (found === undefined) {
+      log.warn('witness_signature_invalid', { witness: name })
+      return undefined
+    }
+    this.seen.set(name, head.size)
+    const aheadMs = found.atMs - clock.now()
+    if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return found.signature
+    log.warn('witness_clock_wrong', { witness: name, ahead_ms: aheadMs })
+    return undefined
   }
 
   private async asked(name: string, url: string, checkpoint: SignedNote, head: TreeHead) {
@@ -230,10 +236,10 @@ async function signatureIn(
   lines: string,
   { text }: SignedNote,
   { key }: PolicyKey,
-): Promise<NoteSignature | undefined> {
+): Promise<{ readonly signature: NoteSignature; readonly atMs: number } | undefined> {
   const note = parseNote(`${text}\n${lines}`)
   const own = note?.signatures.find(({ name, keyId }) => name === key.name && keyId === key.id)
   if (own === undefined) return undefined
-  const verified = await verifySignatures({ text, signatures: [own] }, [key])
-  return verified === undefined ? undefined : own
+  const [{ atMs } = { atMs: undefined }] = (await verifySignatures({ text, signatures: [own] }, [key])) ?? []
+  return atMs === undefined ? undefined : { signature: own, atMs }
 }

@@ -17,6 +17,8 @@ export interface WitnessRequest {
 }
 
 export const MOST_PROOF_HASHES = 63
+/** A clock of a witness that differs more is wrong. */
+export const CLOCK_TOLERANCE_MS = 300_000
 export const SIZE_TYPE = 'text/x.tlog.size'
 
 const HASH_BYTES = 32

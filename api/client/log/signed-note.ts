@@ -143,7 +143,8 @@ async function verifySignature(text: string, bytes: Bytes, key: NoteKey): Promis
   if (key.kind === 'log') return (await isBy(key, bytes, text)) ? { key, atMs: undefined } : undefined
   if (bytes.length !== TIME_BYTES + SIGNATURE_BYTES) return undefined
   const seconds = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0)
-  if (seconds > BigInt(Number.MAX_SAFE_INTEGER) / 1_000n) return undefined
+  // Without a time it is the signature of a subtree (C2SP tlog-witness).
+  if (seconds === 0n || seconds > BigInt(Number.MAX_SAFE_INTEGER) / 1_000n) return undefined
   const signed = cosignedText(text, Number(seconds))
   return (await isBy(key, bytes.slice(TIME_BYTES), signed)) ? { key, atMs: Number(seconds) * 1_000 } : undefined
 }

@@ -7,7 +7,7 @@
  *       or one part of the log before.
  *   M5. Heads that others have are parts of the same history.
  */
-import { noteText, parseNote } from '../../../api/client/log/signed-note.ts'
+import { noteText, parseNote, type SignedNote } from '../../../api/client/log/signed-note.ts'
 import { type TrustedHead, trustedHead, type TrustPolicy } from '../../../api/client/log/trust-policy.ts'
 import { EMPTY_TREE, rootOf, type TreeEdge } from '../../../runtime/log/tree.ts'
 import { AccountTags, type FoundEntry, type WatchedAccount } from './account-tags.ts'
@@ -16,7 +16,8 @@ import { type AccountReport, judgeAccount, type KnownEntry } from './judge-accou
 import { requireContinuation } from './continuation.ts'
 import { LogIncomplete, type LogReader } from './log-reader.ts'
 import type { MonitorState, MonitorStore, VerifiedHead } from './monitor-file.ts'
-import { judgeOtherHead, type OtherHead } from './other-heads.ts'
+import { judgeOtherHead, type OtherHead, signedAtMs } from './other-heads.ts'
+import { CLOCK_TOLERANCE_MS } from '../witness-request.ts'
 import { readTree } from './read-tree.ts'
 
 export interface MonitorOptions {
@@ -58,8 +59,8 @@ export async function monitorLog(options: MonitorOptions): Promise<MonitorReport
   const findings: Finding[] = []
   try {
     const { head, note } = await shownHead(options)
-    findings.push(...tooOld(head, options))
-    const { found, read } = await verifiedTree({ ...head, note }, options)
+    findings.push(...tooOld(head, options), ...(await fromFuture(note, options)))
+    const { found, read } = await verifiedTree({ ...head, note: noteText(note) }, options)
     for (const other of await options.others(head.origin))
       findings.push(...(await judgeOtherHead(other, head, options)))
     const judged = [...found].map(([account, entries]) => judgeAccount(account, entries, options))
@@ -78,12 +79,12 @@ export async function monitorLog(options: MonitorOptions): Promise<MonitorReport
 }
 
 /** M1. */
-async function shownHead({ reader, policy }: MonitorOptions): Promise<{ head: TrustedHead; note: string }> {
+async function shownHead({ reader, policy }: MonitorOptions): Promise<{ head: TrustedHead; note: SignedNote }> {
   const note = parseNote(await reader.checkpoint())
   if (note === undefined) throw new FaultFound('untrusted', 'the head of the log is malformed')
   const head = await trustedHead(note, policy)
   if ('problem' in head) throw new FaultFound('untrusted', head.problem, { head: noteText(note) })
-  return { head, note: noteText(note) }
+  return { head, note }
 }
 
 function tooOld({ size, witnessedAtMs }: TrustedHead, { maxAgeMs, nowMs }: MonitorOptions): readonly Finding[] {
@@ -94,6 +95,15 @@ function tooOld({ size, witnessedAtMs }: TrustedHead, { maxAgeMs, nowMs }: Monit
   const at = new Date(witnessedAtMs).toISOString()
   const detail = `the log shows a head of ${size} entries that was witnessed at ${at}, ${Math.floor(ageMs / 1_000)} s ago`
   return [{ kind: 'stale', detail, facts: { size, witnessed_at: at } }]
+}
+
+/** A head from the future would look fresh for long. */
+async function fromFuture(note: SignedNote, { policy, nowMs }: MonitorOptions): Promise<readonly Finding[]> {
+  const atMs = await signedAtMs(note, policy)
+  if (atMs === undefined || atMs - nowMs() <= CLOCK_TOLERANCE_MS) return []
+  const at = new Date(atMs).toISOString()
+  const detail = `a witness signed the head with the time ${at}, which is to come: its clock is wrong, or the one here`
+  return [{ kind: 'untrusted', detail, facts: { head: noteText(note), witnessed_at: at } }]
 }
 
 /** M2 to M4. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { parseCheckpoint } from '../../../api/client/log/checkpoint.ts'
 import { noteText, parseNote, type SignedNote, verifySignatures } from '../../../api/client/log/signed-note.ts'
 import type { TrustedHead, TrustPolicy } from '../../../api/client/log/trust-policy.ts'
+import { CLOCK_TOLERANCE_MS } from '../witness-request.ts'
 import { continues } from './continuation.ts'
 import type { Finding } from './finding.ts'
 import { type GetFromLog, LogUnreachable, type LogReader } from './log-reader.ts'
@@ -41,7 +42,8 @@ export async function judgeOtherHead(
   const facts = { other: noteText(parsed), size: head.size }
   if (other.size > head.size) {
     const atMs = await signedAtMs(parsed, policy)
-    if (atMs !== undefined && nowMs() - atMs < GRACE_MS) return []
+    const ageMs = nowMs() - (atMs ?? 0)
+    if (ageMs < GRACE_MS && ageMs >= -CLOCK_TOLERANCE_MS) return []
     const detail = `${name}: a head of ${other.size} entries is signed, and the log shows an old one of ${head.size} here`
     return [{ kind: 'went_back', detail, facts }]
   }
@@ -51,7 +53,7 @@ export async function judgeOtherHead(
 }
 
 /** The last time at which a witness signed it; undefined if none did. */
-async function signedAtMs(note: SignedNote, { witnesses }: TrustPolicy): Promise<number | undefined> {
+export async function signedAtMs(note: SignedNote, { witnesses }: TrustPolicy): Promise<number | undefined> {
   const verified = await verifySignatures(
     note,
     [...witnesses.values()].map(({ key }) => key),

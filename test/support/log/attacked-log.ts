@@ -139,7 +139,7 @@ async function published(
 ): Promise<readonly string[]> {
   const events: string[] = []
   const note = (event: string): void => void events.push(event)
-  const clock = createManualClock(0)
+  const clock = createManualClock(time.nowMs)
   const log = { info: note, warn: note, error: note }
   const publisher = new LogPublisher({ store, signer, policy, ask: askWitness, clock, log })
   publisher.take(head)

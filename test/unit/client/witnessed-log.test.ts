@@ -51,6 +51,12 @@ test('notes of other implementations verify, and keep their bytes', async () => 
   expect([verifierKeyText(peter), verifierKeyText(foo)]).toEqual([PETER, FOO])
 })
 
+test('N1: a signature of a witness without a time spoils the note', async () => {
+  const witness = await signerOf('w', 'witness')
+  expect(await signersOf(`${TEXT}\n${signedBy(witness, TEXT, 1)}`, witness.key)).toEqual([['w', 1_000]])
+  expect(await signersOf(`${TEXT}\n${signedBy(witness, TEXT, 0)}`, witness.key)).toBe('refused')
+})
+
 test('N1: unknown signatures are ignored, and a wrong one by a known key spoils the note', async () => {
   const [peter, foo] = [await keyOf(PETER), await keyOf(FOO)]
   expect(await signersOf(`${TEXT}\n${BY_PETER}${BY_FOO}`, peter)).toEqual([['PeterNeumann', undefined]])

@@ -16,6 +16,7 @@ const NOW_MS = 1_900_000_000_000
 async function aLog(tree: AnyTree) {
   const log = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 1))
   const names = ['w1', 'w2', 'w3']
+  const aheadMs = new Map<string, number>()
   const witnesses = await Promise.all(
     names.map(async (name, index) => {
       const signer = await createNoteSigner(`witness.example/${name}`, 'witness', Buffer.alloc(32, 10 + index))
@@ -24,7 +25,12 @@ async function aLog(tree: AnyTree) {
         head: (origin: string) => Promise.resolve(heads.get(origin)),
         save: (head: WitnessedHead) => Promise.resolve(void heads.set(head.origin, head)),
       }
-      return { name, signer, heads, witness: new Witness({ signer, logs: [log.key], nowMs: () => NOW_MS, store }) }
+      return {
+        name,
+        signer,
+        heads,
+        witness: new Witness({ signer, logs: [log.key], nowMs: () => NOW_MS + (aheadMs.get(name) ?? 0), store }),
+      }
     }),
   )
   const lines = witnesses.map(({ name, signer }) => `witness ${name} ${verifierKeyText(signer.key)} http://${name}/`)
@@ -49,7 +55,7 @@ async function aLog(tree: AnyTree) {
   const published: PublishedLogHead[] = []
   const events: string[] = []
   const note = (event: string) => void events.push(event)
-  const clock = createManualClock(0)
+  const clock = createManualClock(NOW_MS)
   const startPublisher = (of = tree) =>
     new LogPublisher({
       signer: log,
@@ -71,7 +77,7 @@ async function aLog(tree: AnyTree) {
     const trusted = parsed && (await trustedHead(parsed, policy))
     return trusted === undefined || 'ok' in trusted ? trusted : [trusted.size, ...trusted.witnesses]
   }
-  return { startPublisher, published, events, asked, dead, silent, clock, witnessesOf, witnesses, log }
+  return { startPublisher, published, events, asked, dead, silent, aheadMs, clock, witnessesOf, witnesses, log }
 }
 
 test('P1: a head has the signatures of all witnesses that answer, and waits for a quorum', async () => {
@@ -99,6 +105,20 @@ test('P1: a head has the signatures of all witnesses that answer, and waits for 
     .toEqual([6, 'w1', 'w2', 'w3'])
   expect(events).toContain('log_witnessed')
   expect(publisher.measures()).toEqual({ publishedSize: 6, ageMs: 0 })
+  await publisher.stop()
+})
+
+test('P1: a signature counts only with a time that is at most five minutes off', async () => {
+  const tree = new AnyTree('a')
+  const { startPublisher, published, events, aheadMs, witnessesOf } = await aLog(tree)
+  aheadMs.set('w1', 300_000).set('w2', 301_000).set('w3', -300_000)
+  const publisher = startPublisher()
+  publisher.take(tree.head())
+  await expect.poll(() => witnessesOf(published.at(-1))).toEqual([1, 'w1', 'w3'])
+  aheadMs.set('w2', -301_000)
+  publisher.take(tree.add('b').head())
+  await expect.poll(() => witnessesOf(published.at(-1))).toEqual([2, 'w1', 'w3'])
+  expect(events).toEqual(['witness_clock_wrong', 'witness_clock_wrong'])
   await publisher.stop()
 })
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { verifierKeyText } from '../../../api/client/log/signed-note.ts'
+import { cosignatureBytes, cosignedText, signatureLine, verifierKeyText } from '../../../api/client/log/signed-note.ts'
 import { parsePolicy } from '../../../api/client/log/trust-policy.ts'
 import { createNoteSigner } from '../../../infra/log/log-signer.ts'
 import { createLogReader, LogUnreachable } from '../../../infra/log/monitor/log-reader.ts'
@@ -68,6 +68,31 @@ test('M1: a head without the signature of its log is untrusted', async () => {
   expect(kindsOf(await run())).toEqual(['untrusted'])
   log.checkpoint = 'nothing'
   expect(kindsOf(await run())).toEqual(['untrusted'])
+})
+
+test('M1: a head that a witness signed with a time to come is named, and is no newer head of others', async () => {
+  const { log, run, signer } = await aMonitor()
+  const witness = await createNoteSigner('witness.example/w', 'witness', Buffer.alloc(32, 2))
+  const keys = `log ${verifierKeyText(signer.key)}\nwitness w ${verifierKeyText(witness.key)}\n`
+  const [policy, strict] = [await parsePolicy(`${keys}quorum none`), await parsePolicy(`${keys}quorum w`)]
+  const signedAt = (seconds: number): string => {
+    const [text = ''] = log.checkpoint.split('\n\n')
+    const bytes = cosignatureBytes(seconds, witness.sign(cosignedText(`${text}\n`, seconds)))
+    return log.checkpoint + signatureLine({ name: witness.key.name, keyId: witness.key.id, bytes })
+  }
+  const others = (note: string) => ({ policy, others: () => Promise.resolve([{ name: 'bob', note }]) })
+  const [soon, later] = [NOW_MS / 1_000 + 300, NOW_MS / 1_000 + 301]
+  const old = log.add(...strangers(3)).checkpoint
+  const newer = log.add(...strangers(1, 3)).checkpoint
+  const [newerSoon, newerLater] = [signedAt(soon), signedAt(later)]
+  log.checkpoint = old
+  expect(kindsOf(await run(others(newerSoon)))).toEqual([])
+  expect(kindsOf(await run(others(newerLater)))).toEqual(['went_back'])
+  log.checkpoint = newerSoon
+  expect(kindsOf(await run({ policy: strict }))).toEqual([])
+  log.checkpoint = newer
+  log.checkpoint = signedAt(later)
+  expect(kindsOf(await run({ policy: strict }))).toEqual(['untrusted'])
 })
 
 test('M2: an old head that is shown again, and a log that lost entries, went back', async () => {
