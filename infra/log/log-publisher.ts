@@ -87,7 +87,7 @@ export class LogPublisher {
   /** Publishes this head, or a later one, unless it is published and not yet to be published again (P5). */
   take(head: TreeHead): void {
     this.newest = head
-    this.running ??= this.run().finally(() => {
+    this.running ??= this.run().then(() => {
       this.running = undefined
       // One that came in the moment of its end.
       if (this.isDue()) this.take(this.newest ?? head)

@@ -47,7 +47,7 @@ SELECT shard_id, account_id, sequence, audit_hash, e.commit_xid::text AS commit_
       WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid)) e
  ORDER BY e.commit_xid`
 
-const FETCHED_ROWS = 1_000
+const FETCHED_ROWS = 4_000
 const KEPT_ACCOUNTS = 10_000
 
 /** Passes rows until there is none or `take` returns false. Returns whether it has passed all. */
@@ -62,11 +62,17 @@ export function readLogRows(
     await transaction.unsafe(`DECLARE committed NO SCROLL CURSOR FOR ${LOG_ROWS}`, [String(from), String(until)])
     for (;;) {
       const rows = await transaction.unsafe<StoredRow[]>(`FETCH ${FETCHED_ROWS} FROM committed`)
-      for (const { shard_id: shardId, account_id: accountRef, ...row } of rows) {
+      for (const {
+        shard_id: shardId,
+        account_id: accountRef,
+        sequence: number,
+        audit_hash: hash,
+        commit_xid: xid,
+      } of rows) {
         const account = shardId === null || accountRef === null ? null : { shardId, accountRef }
-        const [sequence, xid] = [Number(row.sequence), BigInt(row.commit_xid)]
-        const entry = logEntry(salts.of(accountRef).of(sequence), row.audit_hash)
-        if (!take({ account, sequence, xid, entry })) return false
+        const sequence = Number(number)
+        const entry = logEntry(salts.of(accountRef).of(sequence), hash)
+        if (!take({ account, sequence, xid: BigInt(xid), entry })) return false
       }
       if (rows.length < FETCHED_ROWS) return true
     }

@@ -43,8 +43,8 @@ export interface SequencerMeasures {
   readonly stalledMs: number
 }
 
-/** Half of the time within which an entry is in the log after its commit is spent waiting. */
-const EVERY_MS = 500
+/** Half of the two seconds within which an entry is in the log after its commit. */
+const EVERY_MS = 1_000
 /** A commit ends within 10 s. */
 const STALLED_MS = 15_000
 

@@ -93,7 +93,7 @@ function sequencerTests(subject: () => LogStoreSubject): void {
         return store.append(...appended)
       },
     })
-    const resting = first.clock.pass(500)
+    const resting = first.clock.pass(1_000)
     await computed.came
     await expireLease()
     const second = startSequencer('second', other)

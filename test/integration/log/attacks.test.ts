@@ -228,7 +228,7 @@ test('a forked sequencer, paused and resumed, changes nothing; without its fence
     return results.at(-1) === true
   }
   const { sequencer, clock } = pausedSequencer(store, append, (head) => void heads.push(head))
-  const working = clock.pass(500)
+  const working = clock.pass(1_000)
   await reached.opened
   // Its lease runs out while it is paused.
   await operator.sql`UPDATE log_lease SET until = now() - interval '1 s'`
