@@ -53,7 +53,7 @@ const MOST_AHEAD = 100_000
 
 export const monitorCommand: CommandSetup = (command, io) => {
   command
-    .usage('--url <url> --policy <file> --state <file> [--account-key <file...>] [--head <file...>] [file...]')
+    .usage('--url <url> --policy <file> --state <file> [--account-key <file>]... [--head <file>]... [file...]')
     .description(
       `Follows the log of a ledger (C2SP tlog-tiles) without trust in it, and keeps one file. A run verifies that
 the shown head has the signatures that the policy demands, that it continues the last verified head, and
@@ -80,8 +80,13 @@ wrong. 3: the log could not be reached, so that nothing is known.`,
     .requiredOption('--url <url>', 'address of the log, such as https://ledger.example.com/log')
     .requiredOption('--policy <file>', 'policy (C2SP) with the key of the log, its witnesses and the quorum')
     .requiredOption('--state <file>', 'file of the monitor; it is made in the first run')
-    .option('--account-key <file...>', 'files with lines "ACCOUNT_ID LOG_KEY", from GET /v1/accounts/{id}/log-key', [])
-    .option('--head <file...>', 'heads of the log that others were shown', [])
+    .option(
+      '--account-key <file>',
+      'file with lines "ACCOUNT_ID LOG_KEY", or a response of GET /v1/accounts/{id}/log-key; may be given several times',
+      oneMore,
+      [],
+    )
+    .option('--head <file>', 'head of the log that others were shown; may be given several times', oneMore, [])
     .option('--no-ask-witnesses', 'do not ask the witnesses of the policy for the last head that they signed')
     .option(
       '--max-age <seconds>',
@@ -105,8 +110,13 @@ wrong. 3: the log could not be reached, so that nothing is known.`,
   addOutputOptions(command)
   addExamples(command, [
     'ledger monitor --url https://ledger.example.com/log --policy log.policy --state log.state',
-    'ledger monitor --url https://ledger.example.com/log --policy log.policy --state log.state --account-key alice.key alice/chain.ndjson',
+    'ledger monitor --url https://ledger.example.com/log --policy log.policy --state log.state --account-key alice.key alice/chain.ndjson alice/receipts.ndjson',
   ])
+}
+
+/** Not `<file...>`, which would also take the documents that follow. */
+function oneMore(name: string, names: readonly string[]): readonly string[] {
+  return [...names, name]
 }
 
 async function runOnce(names: readonly string[], options: Options, io: VerdictIo): Promise<boolean> {

@@ -51,6 +51,16 @@ test('nothing is wrong: a line for the log, one for each account, and exit code 
   expect((await monitor()).out).toMatch(/has 10 entries, 1 of them read now/)
 })
 
+test('each --account-key and --head takes one file, and the documents may follow it', async () => {
+  const { monitor, chain, write, log } = await aLog(4)
+  write('chain.ndjson', { account_id: 'alice', entries: chain.map(shown) })
+  write('bob.key', `bob ${Buffer.alloc(32, 8).toString('base64')}\n`)
+  write('one.note', log.checkpoint)
+  const heads = ['--head', 'one.note', '--head', 'one.note']
+  const { code, out } = await monitor(...heads, '--account-key', 'bob.key', '--account-key', 'keys', 'chain.ndjson')
+  expect([code, out.match(/^ok: (bob|alice): /gm)]).toEqual([0, ['ok: bob: ', 'ok: alice: ']])
+})
+
 test('a line names what is wrong with an account, and the exit code is 1', async () => {
   const { monitor, chain, write } = await aLog(4)
   const key = { account_id: 'alice', log_key: KEY.toString('base64') }
