@@ -10,7 +10,7 @@ import {
   noServers,
   postgresDirectory,
   refuseMissingInProduction,
-  refuseWrongTrust,
+  refuseWrongFiles,
   warnOfMasterKey,
   warnOfUnsupportedNode,
   withRunningServers,
@@ -79,7 +79,7 @@ async function prepare(part: 'node' | 'edge', io: CommandIo): Promise<ReturnType
   const configuration = configurationOf(io)
   refuseMissingInProduction(configuration, false)
   warnOfMasterKey(configuration, part, io)
-  if (part === 'edge') await refuseWrongTrust(configuration)
+  if (part === 'edge') await refuseWrongFiles(configuration)
   warnOfUnsupportedNode(io)
   return withRunningServers(configuration)
 }

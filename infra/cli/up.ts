@@ -11,7 +11,7 @@ import {
   natsDirectory,
   postgresDirectory,
   refuseMissingInProduction,
-  refuseWrongTrust,
+  refuseWrongFiles,
   warnOfUnsupportedNode,
 } from './common/configured.ts'
 import { writeAddresses } from './profile/local-ledger.ts'
@@ -36,7 +36,7 @@ one at once.`,
     .action(async ({ nodes, edges }: { nodes: number; edges: number }) => {
       const configuration = configurationOf(io)
       refuseMissingInProduction(configuration, true)
-      await refuseWrongTrust(configuration)
+      await refuseWrongFiles(configuration)
       warnOfUnsupportedNode(io)
       const supervisor = new Supervisor({
         configuration,

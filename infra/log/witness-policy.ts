@@ -14,7 +14,9 @@ export async function readWitnesses(file: string): Promise<TrustPolicy> {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    throw new WitnessesUnusable(`LEDGER_WITNESSES: ${file} cannot be read.`, { cause: error })
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    const why = isAbsent ? 'there is no such file' : error instanceof Error ? error.message : String(error)
+    throw new WitnessesUnusable(`LEDGER_WITNESSES: ${file} cannot be read: ${why}.`, { cause: error })
   }
   try {
     const policy = await parsePolicy(text)

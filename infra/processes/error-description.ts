@@ -4,6 +4,7 @@
  */
 import postgres from 'postgres'
 import { OtherProperties } from '../ledger/ledger-found.ts'
+import { WitnessesUnusable } from '../log/witness-policy.ts'
 
 /** Bounds the chain of causes, which may be circular. */
 const MAX_CAUSES = 5
@@ -11,7 +12,7 @@ const MAX_CAUSES = 5
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A fault of the configuration, not of the program: the stack would only hide the message.
-  if (error instanceof OtherProperties) return error.message
+  if (error instanceof OtherProperties || error instanceof WitnessesUnusable) return error.message
   const causes: string[] = []
   for (let cause = error.cause; cause instanceof Error && causes.length < MAX_CAUSES; cause = cause.cause) {
     causes.push(` because ${headOf(cause)}`)

@@ -7,6 +7,7 @@ import { runningPostgresUrl, startPostgres } from '../../embedded/postgres-serve
 import { readRecord } from '../../embedded/server-record.ts'
 import type { Part } from '../../keys/wrapping-keys.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../../ledger/trusted-ledgers-file.ts'
+import { readWitnesses, WitnessesUnusable } from '../../log/witness-policy.ts'
 import { connect, type Sql } from '../../postgres/connection/connection.ts'
 import { type LedgerRecord, readLedgerAt, refuseEarlierSchema } from '../../postgres/migrations/migrate.ts'
 import { untilWritable } from '../../postgres/store/recovery.ts'
@@ -41,12 +42,13 @@ function withPassword(configuration: Configuration): Configuration {
   return { ...configuration, databaseUrl: url.toString() }
 }
 
-/** For commands that run an edge. Other commands ignore the file, and must not fail because of it. */
-export async function refuseWrongTrust(configuration: Configuration): Promise<void> {
+/** For commands that run an edge. Other commands ignore these files, and must not fail because of them. */
+export async function refuseWrongFiles(configuration: Configuration): Promise<void> {
   try {
     await openTrustedLedgers(configuration)
+    if (configuration.witnesses !== undefined) await readWitnesses(configuration.witnesses)
   } catch (cause) {
-    if (!(cause instanceof TrustedLedgersUnusable)) throw cause
+    if (!(cause instanceof TrustedLedgersUnusable) && !(cause instanceof WitnessesUnusable)) throw cause
     throw new CommandFailed(listOf('the configuration is wrong:', [cause.message]), { cause })
   }
 }

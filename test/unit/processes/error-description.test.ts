@@ -3,6 +3,7 @@ import { Decimal } from 'decimal.js'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import { OtherProperties } from '../../../infra/ledger/ledger-found.ts'
+import { WitnessesUnusable } from '../../../infra/log/witness-policy.ts'
 import { describeError } from '../../../infra/processes/error-description.ts'
 
 const VALUE = 'alice owes 12.50'
@@ -63,8 +64,11 @@ test('our own errors keep their message, and a circular chain of causes ends', (
   expect(describeError('text')).toBe('text')
 })
 
-test('a configuration that contradicts the ledger is described in one line', () => {
+test('a wrong configuration is described in one line', () => {
   expect(describeError(new OtherProperties('LEDGER_SHARDS is 4, the ledger has 16'))).toBe(
     'LEDGER_SHARDS is 4, the ledger has 16',
+  )
+  expect(describeError(new WitnessesUnusable('LEDGER_WITNESSES: there is no such file.'))).toBe(
+    'LEDGER_WITNESSES: there is no such file.',
   )
 })
