@@ -1,4 +1,6 @@
 /** The keys of accounts, and the entries that their owners know, which `ledger monitor` is given. */
+import { chainHash, showHash } from '../../../actors/audit-chain.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { parseTimestamp } from '../../../actors/timestamp.ts'
 import type { GivenEntry } from '../../../api/client/index.ts'
 import type { WatchedAccount } from '../../log/monitor/account-tags.ts'
@@ -37,44 +39,69 @@ function accountOf(line: string): WatchedAccount | undefined {
   return ACCOUNT_ID.test(accountId) && key.length === KEY_BYTES ? { accountId, key } : undefined
 }
 
-/** Entries of accounts without a key are left out. */
+/**
+ * Entries of accounts without a key are left out. The hash of an entry of a chain is computed again. A receipt is believed:
+ * it does not have the whole entry.
+ */
 export async function readKnownEntries(
   names: readonly string[],
   accounts: readonly WatchedAccount[],
   io: CommandIo,
 ): Promise<readonly KnownEntry[]> {
-  const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
-  for (const name of names) readExport(await readGivenText(name, io), name, found)
   const only = accounts.length === 1 ? accounts[0]?.accountId : undefined
-  const entries = found.pages.flatMap((page) => page.entries.map((entry) => entryOf(entry, page.accountId ?? only)))
   const watched = new Set(accounts.map(({ accountId }) => accountId))
-  return [...entries, ...found.receipts.map(({ receipt }) => entryOfReceipt({ ...receipt }))].flatMap((entry) =>
-    entry !== undefined && watched.has(entry.accountId) ? [entry] : [],
-  )
+  const entries: (KnownEntry | undefined)[] = []
+  for (const name of names) {
+    const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
+    readExport(await readGivenText(name, io), name, found)
+    for (const { accountId, entries: given } of found.pages)
+      for (const entry of given) entries.push(entryOf(entry, { name, accountId, only }))
+    for (const { receipt } of found.receipts) entries.push(entryOfReceipt({ ...receipt }))
+  }
+  return entries.flatMap((entry) => (entry !== undefined && watched.has(entry.accountId) ? [entry] : []))
 }
 
-function entryOf(
-  { sequence, audit_hash: hash, payload }: GivenEntry,
-  page: string | undefined,
-): KnownEntry | undefined {
-  const fields = payload === null ? undefined : jsonObjectOf(payload)
-  const named = fields?.['account_id'] ?? page
-  const atMs = timeOf(fields?.['processed_at'] ?? fields?.['created_at'])
-  return known(named, sequence, hash, atMs)
+interface Page {
+  /** Of the file. */
+  readonly name: string
+  readonly accountId: string | undefined
+  /** The account of entries that name none. */
+  readonly only: string | undefined
+}
+
+function entryOf(entry: GivenEntry, { name, accountId, only }: Page): KnownEntry | undefined {
+  const fields = entry.payload === null ? undefined : jsonObjectOf(entry.payload)
+  const named = accountId ?? fields?.['account_id'] ?? only
+  const problem = entry.payload === null ? undefined : problemOf(entry, fields ?? {}, named)
+  const found = known({ ...entry, account_id: named, at: fields?.['processed_at'] ?? fields?.['created_at'] })
+  return found && problem !== undefined ? { ...found, problem: `in ${name} ${problem}` } : found
+}
+
+function problemOf({ payload, ...entry }: GivenEntry, fields: JsonObject, accountId: unknown): string | undefined {
+  const computed = showHash(chainHash(entry.previous_hash.replace('sha256:', ''), payload ?? ''))
+  if (computed !== entry.audit_hash) return 'its audit_hash is not the hash of its previous_hash and payload'
+  const named = { account_id: accountId, sequence: entry.sequence, txn_id: entry.txn_id }
+  const other = Object.entries(named).find(([field, value]) => fields[field] !== value)
+  return other && `its payload has another ${other[0]}`
 }
 
 /** Undefined for one of a transaction without an entry. */
 function entryOfReceipt(receipt: Readonly<Record<string, unknown>>): KnownEntry | undefined {
-  const { account_id: accountId, sequence, audit_hash: hash, processed_at: at } = receipt
-  return known(accountId, sequence, hash, timeOf(at))
+  return known({ ...receipt, at: receipt['processed_at'] })
 }
 
 function timeOf(text: unknown): number | undefined {
   return typeof text === 'string' ? parseTimestamp(text) : undefined
 }
 
-function known(accountId: unknown, sequence: unknown, hash: unknown, atMs: number | undefined): KnownEntry | undefined {
-  const [, digits] = typeof hash === 'string' ? (HASH.exec(hash) ?? []) : []
-  if (digits === undefined || typeof accountId !== 'string' || typeof sequence !== 'number') return undefined
-  return { accountId, sequence, auditHash: Buffer.from(digits, 'hex'), atMs }
+function hashOf(text: unknown): Buffer | undefined {
+  const [, digits] = typeof text === 'string' ? (HASH.exec(text) ?? []) : []
+  return digits === undefined ? undefined : Buffer.from(digits, 'hex')
+}
+
+function known(fields: Readonly<Record<string, unknown>>): KnownEntry | undefined {
+  const { account_id: accountId, sequence } = fields
+  const [auditHash, previousHash] = [hashOf(fields['audit_hash']), hashOf(fields['previous_hash'])]
+  if (auditHash === undefined || typeof accountId !== 'string' || typeof sequence !== 'number') return undefined
+  return { accountId, sequence, auditHash, previousHash, atMs: timeOf(fields['at']) }
 }

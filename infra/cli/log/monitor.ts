@@ -62,7 +62,8 @@ A run that was interrupted continues where it was.
 
 With --account-key it also compares what you know of accounts with the log. The files are pages of
 GET /v1/accounts/{id}/audit-chain and receipts, as ledger verify --account --save writes them. Each of
-their entries must be in the log. No other entry of the account may be there: one that no file has was
+their entries must be in the log, and the hash of each entry of a page is computed again. A receipt is
+believed until ledger verify has verified its signature and its contents. No other entry of the account may be there: one that no file has was
 not shown to you, and two in one place of the chain are two histories.
 
 With --head it compares the log with heads that others were shown: what /log/checkpoint returned in

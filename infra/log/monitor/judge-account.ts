@@ -2,6 +2,7 @@
  * Compares what the owner of an account knows with what the log has of it.
  *   A1. Each known entry is in the log, with the known hash. One of the last minute may not be in it yet.
  *   A2. The log has no other entry of the account: none that the owner was not shown, and not two in one place of the chain.
+ *   A3. Known entries form one chain, as far as they follow each other.
  */
 import { EntrySalts, logEntry } from '../log-entry.ts'
 import type { FoundEntry, WatchedAccount } from './account-tags.ts'
@@ -13,6 +14,10 @@ export interface KnownEntry {
   readonly sequence: number
   /** 32 bytes. */
   readonly auditHash: Buffer
+  /** `auditHash` of the entry before; 32 bytes. */
+  readonly previousHash?: Buffer | undefined
+  /** A fault of the document that has it. */
+  readonly problem?: string
   /** When the ledger processed it: milliseconds since 1970; undefined if nothing tells it. */
   readonly atMs: number | undefined
 }
@@ -29,6 +34,7 @@ export interface AccountReport {
 /** The log has an entry within two seconds of its commit. The clocks may differ by some more. */
 const GRACE_MS = 60_000
 const MOST_FINDINGS = 20
+const GENESIS_HASH = Buffer.alloc(32)
 
 export function judgeAccount(
   account: WatchedAccount,
@@ -45,6 +51,16 @@ export function judgeAccount(
     findings.push({ kind, detail: `entry ${sequence} of ${accountId}: ${problem}`, facts })
   }
   const salts = new EntrySalts(account.key)
+  for (const [sequence, entries] of ofAccount) {
+    const before = sequence === 0 ? [{ auditHash: GENESIS_HASH }] : (ofAccount.get(sequence - 1) ?? [])
+    const isLinked = (hash: Buffer): boolean => before.some(({ auditHash }) => auditHash.equals(hash))
+    const problems = entries.flatMap(({ problem, previousHash }) => {
+      if (problem !== undefined) return [problem]
+      if (previousHash === undefined || before.length === 0 || isLinked(previousHash)) return []
+      return [sequence === 0 ? 'its previous_hash is not 32 zero bytes' : `it does not follow entry ${sequence - 1}`]
+    })
+    for (const problem of new Set(problems)) add('tampered', sequence, problem)
+  }
   let [good, pending] = [0, 0]
   for (const [sequence, entries] of ofAccount) {
     const [{ auditHash, atMs } = { auditHash: Buffer.alloc(0), atMs: undefined }] = entries

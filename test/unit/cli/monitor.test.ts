@@ -8,7 +8,7 @@ import { createWitnessApp } from '../../../infra/log/witness-app.ts'
 import type { WitnessedHead } from '../../../infra/log/witness.ts'
 import { AnyLog, strangers } from '../../support/log/any-log.ts'
 import { commandLine, serving } from './cli-fixture.ts'
-import { chainOf, receiptOf, shown } from './verify/signed-chain.ts'
+import { chainOf, receiptOf, type Shown, shown } from './verify/signed-chain.ts'
 
 const KEY = Buffer.alloc(32, 7)
 const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -85,6 +85,41 @@ test('a line names what is wrong with an account, and the exit code is 1', async
     { ok: false, verdict: 'missing', account_id: 'alice', sequence: 4 },
     { ok: false, verdict: 'missing', account_id: 'alice', sequence: 5 },
   ])
+})
+
+test('a document whose entry does not have its hash, or names another place, is tampered with', async () => {
+  const { monitor, chain, write } = await aLog(4)
+  const entries = chain.map(shown)
+  const [first, second] = entries
+  const changes = [
+    [
+      { payload: second?.payload.replace('"amount":"5"', '"amount":"6"') },
+      'audit_hash is not the hash of its previous',
+    ],
+    [{ previous_hash: first?.previous_hash }, 'audit_hash is not the hash of its previous_hash and payload'],
+    [{ payload: 'none' }, 'audit_hash is not the hash of its previous_hash and payload'],
+    [{ txn_id: 'txn_2' }, 'payload has another txn_id'],
+  ] as const
+  for (const [change, problem] of changes) {
+    write('changed.ndjson', { account_id: 'alice', entries: entries.with(1, { ...entries[1], ...change } as Shown) })
+    const { code, out } = await monitor('--account-key', 'keys', 'changed.ndjson')
+    expect(code).toBe(1)
+    expect(out.split('\n').slice(1)).toEqual([
+      expect.stringContaining(`TAMPERED: entry 1 of alice: in changed.ndjson its ${problem}`),
+      '',
+    ])
+  }
+})
+
+test('a payload of another account is tampered with, and an erased payload is not', async () => {
+  const { monitor, chain, write } = await aLog(3)
+  const entries = chain.map(shown)
+  write('erased.ndjson', { account_id: 'alice', entries: entries.map((entry) => ({ ...entry, payload: null })) })
+  expect((await monitor('--account-key', 'keys', 'erased.ndjson')).code).toBe(0)
+  write('bob.key', `bob ${KEY.toString('base64')}\n`)
+  write('of-bob.ndjson', { account_id: 'bob', entries })
+  const { code, out } = await monitor('--state', 'of-bob', '--account-key', 'bob.key', 'of-bob.ndjson')
+  expect([code, out.match(/in of-bob.ndjson its payload has another account_id$/gm)?.length]).toEqual([1, 3])
 })
 
 test('a log that went back, and a head of another history that another was shown, are named', async () => {

@@ -260,6 +260,23 @@ test('A2: two entries in one place of the chain, and another one than the owner 
   expect(kindsOf(await run({ ...options, known: others }))).toEqual(['tampered', 'forked'])
 })
 
+test('A3: known entries that do not follow each other are tampered with, though the log has them', async () => {
+  const { log, run } = await aMonitor()
+  log.add(entryOf(ALICE.key, 0), entryOf(ALICE.key, 1), entryOf(ALICE.key, 2))
+  const after = (...previous: readonly Buffer[]) =>
+    known(ALICE, 0, 1, 2).map((entry, index) => ({ ...entry, previousHash: previous[index] }))
+  const [zero, first, second] = [Buffer.alloc(32), hashOf('entry 0'), hashOf('entry 1')]
+  const judged = (all: ReturnType<typeof after>) => run({ accounts: [ALICE], known: all })
+  expect(kindsOf(await judged(after(zero, first, second)))).toEqual([])
+  expect(kindsOf(await judged(after(zero, first, second).toSpliced(1, 1)))).toEqual(['not_shown'])
+  expect(await judged(after(zero, first, first))).toMatchObject({
+    findings: [{ kind: 'tampered', facts: { sequence: 2 }, detail: 'entry 2 of alice: it does not follow entry 1' }],
+  })
+  expect(await judged(after(first, first, second))).toMatchObject({
+    findings: [{ kind: 'tampered', facts: { sequence: 0 } }],
+  })
+})
+
 test('T1, T2: the order within a batch hides nothing, and a new account is searched from the first entry on', async () => {
   const { log, run } = await aMonitor()
   const chain = Array.from({ length: 200 }, (_, sequence) => entryOf(ALICE.key, sequence)).toReversed()
