@@ -5,6 +5,10 @@ import type { AskWitness } from './log-publisher.ts'
 const TIMEOUT_MS = 5_000
 const MAX_REPLY_BYTES = 16_384
 
+class ReplyTooLong extends Error {
+  override readonly name = 'ReplyTooLong'
+}
+
 export const askWitness: AskWitness = async (url, body) => {
   const reply = await request(url, {
     method: 'POST',
@@ -16,7 +20,7 @@ export const askWitness: AskWitness = async (url, body) => {
   let size = 0
   for await (const chunk of reply.body as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_REPLY_BYTES) throw new RangeError('the reply of the witness is too long')
+    if (size > MAX_REPLY_BYTES) throw new ReplyTooLong(`the reply has more than ${MAX_REPLY_BYTES} bytes`)
     chunks.push(chunk)
   }
   return { status: reply.statusCode, body: Buffer.concat(chunks).toString('utf8') }

@@ -26,6 +26,7 @@ import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { type LogStore, LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
 import { type NoteSigner, signedHead } from './log-signer.ts'
+import { WitnessFailures } from './witness-failures.ts'
 import { CLOCK_TOLERANCE_MS, witnessRequestText } from './witness-request.ts'
 
 /** The reply of a witness. Rejects if there is none. */
@@ -68,6 +69,7 @@ const UNPROCESSABLE = 422
 
 export class LogPublisher {
   private readonly dependencies: PublisherDependencies
+  private readonly failures: WitnessFailures
   /** The size that each witness saw last, by its name in the policy. */
   private readonly seen = new Map<string, number>()
   private newest: TreeHead | undefined
@@ -81,6 +83,7 @@ export class LogPublisher {
 
   constructor(dependencies: PublisherDependencies) {
     this.dependencies = dependencies
+    this.failures = new WitnessFailures(dependencies.log)
     this.wholeAtMs = dependencies.clock.monotonic()
   }
 
@@ -195,7 +198,13 @@ export class LogPublisher {
     if (reply?.status === UNPROCESSABLE) {
       log.error('log_inconsistent', { witness: name, known: this.seen.get(name) ?? 0, found: head.size })
     }
-    if (reply?.status !== OK) return undefined
+    if (reply === undefined) return undefined
+    if (reply.status !== OK) {
+      // Another edge had a head signed between the two requests.
+      if (reply.status !== CONFLICT || size === undefined) this.failures.refused(name, reply)
+      return undefined
+    }
+    this.failures.ended(name)
     const found = await signatureIn(reply.body, note, witness)
     if (found === undefined) {
       log.warn('witness_signature_invalid', { witness: name })
@@ -209,14 +218,15 @@ export class LogPublisher {
   }
 
   private async asked(name: string, url: string, checkpoint: SignedNote, head: TreeHead) {
-    const { ask, log } = this.dependencies
+    const { ask } = this.dependencies
     const oldSize = Math.min(this.seen.get(name) ?? 0, head.size)
     const proof = await this.consistency(oldSize, head.size)
     const body = witnessRequestText({ oldSize, proof, checkpoint })
+    const address = `${url.replace(/\/$/, '')}/add-checkpoint`
     try {
-      return await ask(`${url.replace(/\/$/, '')}/add-checkpoint`, body)
+      return await ask(address, body)
     } catch (error) {
-      log.warn('witness_silent', { witness: name, reason: error instanceof Error ? error.name : 'unknown' })
+      this.failures.silent(name, address, error)
       return undefined
     }
   }

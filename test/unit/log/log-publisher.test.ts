@@ -6,6 +6,7 @@ import { LogPublisher, type WitnessReply } from '../../../infra/log/log-publishe
 import { createNoteSigner } from '../../../infra/log/log-signer.ts'
 import { Witness, type WitnessedHead } from '../../../infra/log/witness.ts'
 import { parseWitnessRequest } from '../../../infra/log/witness-request.ts'
+import type { LogFields } from '../../../runtime/ports/log.ts'
 import type { PublishedLogHead } from '../../../runtime/ports/log-store.ts'
 import { AnyTree } from '../../support/log/any-tree.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -39,13 +40,18 @@ async function aLog(tree: AnyTree) {
   )
   const dead = new Set<string>()
   const silent = new Set<string>()
+  const refusing = new Map<string, WitnessReply>()
   const asked: string[] = []
   const ask = async (url: string, body: string): Promise<WitnessReply> => {
     const { host } = new URL(url)
     asked.push(`${host} ${body.split('\n')[0]}`)
     const found = witnesses.find(({ name }) => name === host)
     const request = parseWitnessRequest(body)
-    if (found === undefined || request === undefined || dead.has(host)) throw new TypeError('no answer')
+    if (found === undefined || request === undefined || dead.has(host)) {
+      throw Object.assign(new Error(`connect ${host}`), { code: 'ECONNREFUSED' })
+    }
+    const refusal = refusing.get(host)
+    if (refusal !== undefined) return refusal
     if (silent.has(host)) return new Promise(() => undefined)
     const answer = await found.witness.add(request)
     if (answer.kind === 'signed') return { status: 200, body: answer.line }
@@ -54,7 +60,11 @@ async function aLog(tree: AnyTree) {
   }
   const published: PublishedLogHead[] = []
   const events: string[] = []
-  const note = (event: string) => void events.push(event)
+  const reports: string[] = []
+  const note = (event: string, fields?: LogFields) => {
+    events.push(event)
+    reports.push([event, ...Object.values(fields ?? {})].join(' '))
+  }
   const clock = createManualClock(NOW_MS)
   const startPublisher = (of = tree) =>
     new LogPublisher({
@@ -77,7 +87,8 @@ async function aLog(tree: AnyTree) {
     const trusted = parsed && (await trustedHead(parsed, policy))
     return trusted === undefined || 'ok' in trusted ? trusted : [trusted.size, ...trusted.witnesses]
   }
-  return { startPublisher, published, events, asked, dead, silent, aheadMs, clock, witnessesOf, witnesses, log }
+  const faults = { dead, silent, refusing, aheadMs }
+  return { startPublisher, published, events, reports, asked, ...faults, clock, witnessesOf, witnesses, log }
 }
 
 test('P1: a head has the signatures of all witnesses that answer, and waits for a quorum', async () => {
@@ -119,6 +130,41 @@ test('P1: a signature counts only with a time that is at most five minutes off',
   publisher.take(tree.add('b').head())
   await expect.poll(() => witnessesOf(published.at(-1))).toEqual([2, 'w1', 'w3'])
   expect(events).toEqual(['witness_clock_wrong', 'witness_clock_wrong'])
+  await publisher.stop()
+})
+
+test('a witness that is silent or refuses is reported once, until that changes or it signs again', async () => {
+  const tree = new AnyTree('a', 'b')
+  const { startPublisher, published, reports, dead, refusing, clock } = await aLog(tree)
+  const publisher = startPublisher()
+  const publishNext = async (line: string) => {
+    const { length } = published
+    publisher.take(tree.add(line).head())
+    await expect
+      .poll(async () => {
+        await clock.pass(500)
+        return published.length
+      })
+      .toBe(length + 1)
+  }
+  dead.add('w1')
+  await publishNext('c')
+  await publishNext('d')
+  const silent = 'witness_silent w1 http://w1/add-checkpoint ECONNREFUSED'
+  expect(reports).toEqual([silent])
+  dead.clear()
+  refusing.set('w1', { status: 404, body: `\u001b[2Junknown log\nmore` })
+  await publishNext('e')
+  await publishNext('f')
+  refusing.set('w1', { status: 403, body: 'x'.repeat(201) })
+  await publishNext('g')
+  const refused = ['witness_refused w1 404 ?[2Junknown log', `witness_refused w1 403 ${'x'.repeat(200)}`]
+  expect(reports).toEqual([silent, ...refused])
+  refusing.clear()
+  await publishNext('h')
+  dead.add('w1')
+  await publishNext('i')
+  expect(reports).toEqual([silent, ...refused, silent])
   await publisher.stop()
 })
 
