@@ -144,7 +144,8 @@ export class LogPublisher {
       this.isUnwitnessed = true
       return false
     }
-    if (this.isUnwitnessed) log.info('log_witnessed', { size: head.size })
+    // A warning, because `ledger up` shows no others, and would end with log_not_witnessed.
+    if (this.isUnwitnessed) log.warn('log_witnessed', { size: head.size })
     this.isUnwitnessed = false
     const signatures = [...note.signatures, ...signed.map(([, signature]) => signature)]
     await store.publish({ size: head.size, note: noteText({ ...note, signatures }) })
