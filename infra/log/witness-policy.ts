@@ -1,6 +1,7 @@
 /** The policy of LEDGER_WITNESSES: a file of C2SP (tlog-policy) with the witnesses that are asked, and how many must sign. */
 import { readFile } from 'node:fs/promises'
 import { MOST_SIGNATURES } from '../../api/client/log/signed-note.ts'
+import type { Log } from '../../runtime/ports/log.ts'
 import { meetsQuorum, parsePolicy, PolicyMalformed, type TrustPolicy } from '../../api/client/log/trust-policy.ts'
 
 /** The file cannot be used; the message says why. */
@@ -27,6 +28,21 @@ export async function readWitnesses(file: string): Promise<TrustPolicy> {
     if (!(error instanceof PolicyMalformed)) throw error
     throw new WitnessesUnusable(`LEDGER_WITNESSES: ${file}: ${error.message}.`, { cause: error })
   }
+}
+
+/** Says at the start of an edge whose signatures its heads will have. Undefined: without LEDGER_WITNESSES. */
+export function reportWitnesses(log: Pick<Log, 'info'>, policy: TrustPolicy | undefined): void {
+  if (policy === undefined) {
+    log.info('log_opened', { witnesses: 0, must_sign: 0, note: 'the ledger signs alone: LEDGER_WITNESSES is not set' })
+  } else log.info('log_opened', { witnesses: policy.witnesses.size, must_sign: fewestOf(policy, policy.quorum) })
+}
+
+/** The smallest number of witnesses that meets this quorum. */
+function fewestOf(policy: TrustPolicy, quorum: string): number {
+  const group = policy.groups.get(quorum)
+  if (group === undefined) return policy.witnesses.has(quorum) ? 1 : 0
+  const each = group.members.map((member) => fewestOf(policy, member)).sort((left, right) => left - right)
+  return each.slice(0, group.threshold).reduce((sum, count) => sum + count, 0)
 }
 
 /** A policy with which no head could be published. */

@@ -11,7 +11,7 @@ import { createLedgerLog } from '../log/ledger-log-postgres.ts'
 import { LogPublisher } from '../log/log-publisher.ts'
 import { createNoteSigner } from '../log/log-signer.ts'
 import { createLogStore } from '../log/log-store-postgres.ts'
-import { readWitnesses } from '../log/witness-policy.ts'
+import { readWitnesses, reportWitnesses } from '../log/witness-policy.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import type { ServiceProcess } from './service-process.ts'
 import type { Watching } from './watching.ts'
@@ -36,6 +36,7 @@ export async function openLog(context: LogContext): Promise<LedgerLog> {
   const { configuration, url, ledgerId, holder, vault, shardOf, derive, service, clock, log, watching } = context
   const logKey = derive('log-entries')
   const policy = configuration.witnesses === undefined ? undefined : await readWitnesses(configuration.witnesses)
+  reportWitnesses(log, policy)
   const origin = configuration.logOrigin ?? `ledger/${ledgerId}`
   const signer = await createNoteSigner(origin, 'log', derive('log-heads'))
   const store = service.keep('log', createLogStore({ url, logKey }))

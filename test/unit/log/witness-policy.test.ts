@@ -1,11 +1,12 @@
 /** An edge starts only with witnesses that can sign as its policy demands. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parsePolicy } from '../../../api/client/log/trust-policy.ts'
 import { verifierKeyText } from '../../../api/client/log/signed-note.ts'
 import { createNoteSigner } from '../../../infra/log/log-signer.ts'
-import { readWitnesses } from '../../../infra/log/witness-policy.ts'
+import { readWitnesses, reportWitnesses } from '../../../infra/log/witness-policy.ts'
 
 const URL = 'https://witness.example/one'
 
@@ -39,4 +40,22 @@ test('a head has no room for the signatures of more than 63 witnesses', async ()
 
 test.for(['witness.example', 'ftp://witness.example', 'https:'])('%s is no URL of a witness', async (url) => {
   await expect(readWitnesses(await policyOf([URL, url], 'w0'))).rejects.toThrow('the URL of the witness w1')
+})
+
+test('an edge reports at its start how many witnesses it has and needs', async () => {
+  const reports: unknown[] = []
+  const log = { info: (event: string, fields: unknown) => void reports.push([event, fields]) }
+  const file = await policyOf([URL, URL, URL, ''], 'nested')
+  const text = readFileSync(file, 'utf8').replace(
+    /group .*\n/,
+    'group pair all w0 w1\ngroup one any w2 w3\ngroup nested all pair one\n',
+  )
+  reportWitnesses(log, await parsePolicy(text))
+  reportWitnesses(log, await parsePolicy('quorum none'))
+  reportWitnesses(log, undefined)
+  expect(reports).toEqual([
+    ['log_opened', { witnesses: 4, must_sign: 3 }],
+    ['log_opened', { witnesses: 0, must_sign: 0 }],
+    ['log_opened', { witnesses: 0, must_sign: 0, note: 'the ledger signs alone: LEDGER_WITNESSES is not set' }],
+  ])
 })
