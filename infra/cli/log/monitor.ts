@@ -22,6 +22,7 @@ import { readGivenText } from '../common/given-file.ts'
 import { addOutputOptions, type OutputOptions } from '../common/output.ts'
 import { withProgress } from '../common/progress.ts'
 import { type VerdictIo, verdictIo, type VerdictLine, type VerdictWord } from '../verify/verdicts.ts'
+import { type GivenHead, readGivenHeads } from './given-heads.ts'
 import { readAccountKeys, readKnownEntries } from './known-entries.ts'
 
 interface Options extends OutputOptions {
@@ -67,7 +68,8 @@ believed until ledger verify has verified its signature and its contents. No oth
 not shown to you, and two in one place of the chain are two histories.
 
 With --head it compares the log with heads that others were shown: what /log/checkpoint returned in
-another place. The witnesses of the policy are asked for the last head that they signed.
+another place, or the file .forks of a witness. The witnesses of the policy are asked for the last head
+that they signed. All these heads are also compared with each other.
 
 Verdicts: UNTRUSTED: signatures are missing. WENT BACK: an old head is shown. FORKED: there are two
 histories. TAMPERED: entries or tiles are not those that were signed. INCOMPLETE: the log does not show
@@ -87,7 +89,12 @@ wrong. 3: the log could not be reached, so that nothing is known.`,
       oneMore,
       [],
     )
-    .option('--head <file>', 'head of the log that others were shown; may be given several times', oneMore, [])
+    .option(
+      '--head <file>',
+      'head of the log that others were shown, or the file .forks of a witness; may be given several times',
+      oneMore,
+      [],
+    )
     .option('--no-ask-witnesses', 'do not ask the witnesses of the policy for the last head that they signed')
     .option(
       '--max-age <seconds>',
@@ -206,7 +213,7 @@ async function monitorOptions(
     throw new UsageError('--max-age needs witnesses in the policy: they state the time of a head')
   }
   const accounts = await readAccountKeys(options.accountKey, io)
-  const given = await Promise.all(options.head.map(async (name) => ({ name, note: await readGivenText(name, io) })))
+  const given = await readGivenHeads(options.head, io)
   return {
     reader: createLogReader(getOver(options.url)),
     policy,
@@ -216,7 +223,10 @@ async function monitorOptions(
     ahead: options.ahead,
     maxAgeMs: options.maxAge === undefined ? undefined : options.maxAge * 1_000,
     isAnew: options.anew === true,
-    others: async (origin) => [...given, ...(options.askWitnesses ? await headsOfWitnesses(policy, origin, io) : [])],
+    others: async (origin) => [
+      ...headsOf(origin, given, io),
+      ...(options.askWitnesses ? await headsOfWitnesses(policy, origin, io) : []),
+    ],
     nowMs: createSystemClock().now,
   }
 }
@@ -228,6 +238,13 @@ async function readPolicy(name: string, io: CommandIo): Promise<TrustPolicy> {
     if (error instanceof PolicyMalformed) throw new UsageError(`${name}: ${error.message}`, { cause: error })
     throw error
   }
+}
+
+/** A witness keeps pairs of heads of all its logs in one file. */
+function headsOf(origin: string, given: readonly GivenHead[], io: CommandIo): readonly OtherHead[] {
+  const heads = given.filter((head) => (head.origin ?? origin) === origin)
+  if (heads.length === 0 && given.length > 0) io.err(`no given head is one of the log ${origin}\n`)
+  return heads
 }
 
 /** A witness that does not respond is only named: the quorum of the policy is what counts. */

@@ -5,7 +5,7 @@
  *   M3. Every entry below a head is read, and the tree that is computed from the entries has the root of the head.
  *   M4. Only a head for which M1 to M3 hold becomes the last verified one. A run that is interrupted continues where it was,
  *       or one part of the log before.
- *   M5. Heads that others have are parts of the same history.
+ *   M5. Heads that others have are parts of the same history. Two of one size are compared even if the log shows none.
  */
 import { noteText, parseNote, type SignedNote } from '../../../api/client/log/signed-note.ts'
 import { type TrustedHead, trustedHead, type TrustPolicy } from '../../../api/client/log/trust-policy.ts'
@@ -14,9 +14,9 @@ import { AccountTags, type FoundEntry, type WatchedAccount } from './account-tag
 import { FaultFound, type Finding } from './finding.ts'
 import { type AccountReport, judgeAccount, type KnownEntry } from './judge-account.ts'
 import { requireContinuation } from './continuation.ts'
-import { LogIncomplete, type LogReader } from './log-reader.ts'
+import { LogIncomplete, type LogReader, LogUnreachable } from './log-reader.ts'
 import type { MonitorState, MonitorStore, VerifiedHead } from './monitor-file.ts'
-import { judgeOtherHead, type OtherHead, signedAtMs } from './other-heads.ts'
+import { judgeAmongEachOther, judgeOtherHead, type OtherHead, signedAtMs } from './other-heads.ts'
 import { CLOCK_TOLERANCE_MS } from '../witness-request.ts'
 import { readTree } from './read-tree.ts'
 
@@ -61,8 +61,9 @@ export async function monitorLog(options: MonitorOptions): Promise<MonitorReport
     const { head, note } = await shownHead(options)
     findings.push(...tooOld(head, options), ...(await fromFuture(note, options)))
     const { found, read } = await verifiedTree({ ...head, note: noteText(note) }, options)
-    for (const other of await options.others(head.origin))
-      findings.push(...(await judgeOtherHead(other, head, options)))
+    const others = await options.others(head.origin)
+    for (const other of others) findings.push(...(await judgeOtherHead(other, head, options)))
+    findings.push(...(await judgeAmongEachOther(others, head.origin, options.policy)))
     const judged = [...found].map(([account, entries]) => judgeAccount(account, entries, options))
     return {
       findings: [...findings, ...judged.flatMap(({ findings: ofAccount }) => ofAccount)],
@@ -71,11 +72,21 @@ export async function monitorLog(options: MonitorOptions): Promise<MonitorReport
       accounts: judged,
     }
   } catch (error) {
-    if (error instanceof LogIncomplete) findings.push({ kind: 'withheld', detail: error.message })
-    else if (error instanceof FaultFound) findings.push(error.finding)
-    else throw error
+    const isWithheld = error instanceof LogIncomplete || error instanceof LogUnreachable
+    if (!isWithheld && !(error instanceof FaultFound)) throw error
+    const forks = await forksAmongOthers(options)
+    if (error instanceof LogUnreachable && forks.length === 0) throw error
+    findings.push(isWithheld ? { kind: 'withheld', detail: error.message } : error.finding, ...forks)
     return { findings, head: undefined, read: 0, accounts: [] }
   }
+}
+
+/** M5, whatever the log shows. */
+async function forksAmongOthers({ policy, others }: MonitorOptions): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const origin of new Set(policy.logs.map(({ key }) => key.name)))
+    findings.push(...(await judgeAmongEachOther(await others(origin), origin, policy)))
+  return findings
 }
 
 /** M1. */

@@ -1,6 +1,7 @@
 /** Heads of the log that others have: a log that shows two histories is found by those who compare what they were shown. */
 import { createHash } from 'node:crypto'
-import { parseCheckpoint } from '../../../api/client/log/checkpoint.ts'
+import { type LogHead, parseCheckpoint } from '../../../api/client/log/checkpoint.ts'
+import { isSame } from '../../../api/client/log/merkle.ts'
 import { noteText, parseNote, type SignedNote, verifySignatures } from '../../../api/client/log/signed-note.ts'
 import type { TrustedHead, TrustPolicy } from '../../../api/client/log/trust-policy.ts'
 import { CLOCK_TOLERANCE_MS } from '../witness-request.ts'
@@ -32,13 +33,11 @@ export async function judgeOtherHead(
   head: TrustedHead,
   { reader, policy, nowMs }: Comparison,
 ): Promise<readonly Finding[]> {
-  const parsed = parseNote(note)
-  const other = parsed && parseCheckpoint(parsed.text)
-  const keys = policy.logs.map(({ key }) => key).filter((key) => key.name === head.origin)
-  const isSigned = parsed !== undefined && ((await verifySignatures(parsed, keys)) ?? []).length > 0
-  if (other?.origin !== head.origin || !isSigned) {
+  const signed = await signedHead(note, head.origin, policy)
+  if (signed === undefined) {
     return [{ kind: 'untrusted', detail: `${name}: this is no head that the log ${head.origin} signed` }]
   }
+  const { other, parsed } = signed
   const facts = { other: noteText(parsed), size: head.size }
   if (other.size > head.size) {
     const atMs = await signedAtMs(parsed, policy)
@@ -50,6 +49,41 @@ export async function judgeOtherHead(
   if (await continues(other, head, reader)) return []
   const detail = `${name}: a head of ${other.size} entries is signed that is no part of the history of ${head.size} entries that the log shows here: the log has two histories`
   return [{ kind: 'forked', detail, facts }]
+}
+
+/** Two heads of one size with different roots prove two histories, whichever of them the log shows here. */
+export async function judgeAmongEachOther(
+  others: readonly OtherHead[],
+  origin: string,
+  policy: TrustPolicy,
+): Promise<readonly Finding[]> {
+  const bySize = new Map<number, { readonly name: string; readonly note: string; readonly root: LogHead['root'] }>()
+  const findings = new Map<number, Finding>()
+  for (const { name, note } of others) {
+    const signed = await signedHead(note, origin, policy)
+    if (signed === undefined) continue
+    const { size, root } = signed.other
+    const first = bySize.get(size)
+    if (first === undefined) bySize.set(size, { name, note, root })
+    else if (!isSame(first.root, root)) {
+      const detail = `${first.name} and ${name}: the log ${origin} signed two heads of ${size} entries: it has two histories`
+      findings.set(size, { kind: 'forked', detail, facts: { size, heads: [first.note, note] } })
+    }
+  }
+  return [...findings.values()]
+}
+
+/** The head in a note that the log signed. */
+async function signedHead(
+  note: string,
+  origin: string,
+  { logs }: TrustPolicy,
+): Promise<{ readonly other: LogHead; readonly parsed: SignedNote } | undefined> {
+  const parsed = parseNote(note)
+  const other = parsed && parseCheckpoint(parsed.text)
+  if (parsed === undefined || other?.origin !== origin) return undefined
+  const keys = logs.map(({ key }) => key).filter(({ name }) => name === origin)
+  return ((await verifySignatures(parsed, keys)) ?? []).length > 0 ? { other, parsed } : undefined
 }
 
 /** The last time at which a witness signed it; undefined if none did. */

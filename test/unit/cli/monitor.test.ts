@@ -1,9 +1,11 @@
 /** `ledger monitor` over HTTP: its lines, its exit codes and its files. */
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { noteText, parseNote, verifierKeyText } from '../../../api/client/log/signed-note.ts'
 import { createNoteSigner } from '../../../infra/log/log-signer.ts'
 import { EntrySalts, logEntry } from '../../../infra/log/log-entry.ts'
 import { Witness } from '../../../infra/log/witness.ts'
+import { openWitnessFile } from '../../../infra/log/witness-file.ts'
 import { createWitnessApp } from '../../../infra/log/witness-app.ts'
 import type { WitnessedHead } from '../../../infra/log/witness.ts'
 import { AnyLog, strangers } from '../../support/log/any-log.ts'
@@ -134,6 +136,30 @@ test('a log that went back, and a head of another history that another was shown
   expect(await monitor('--head', 'other.note')).toMatchObject({
     code: 1,
     out: expect.stringContaining('\nFORKED: other.note: a head of 3 entries') as unknown,
+  })
+})
+
+test('--head takes the file in which a witness keeps two heads of one size, of this log and of others', async () => {
+  const { monitor, cwd, signer, write } = await aLog(2)
+  const witness = openWitnessFile(join(cwd, 'w1.json'), 'witness.example/w')
+  const heads = [strangers(9), strangers(9, 100)].map((entries) => new AnyLog(signer).add(...entries).checkpoint)
+  const head = { size: 9, root: new Uint8Array(32) }
+  await witness.saveFork({ head: { ...head, origin: 'example.com/other' }, notes: ['one', 'two'] })
+  expect(await monitor('--head', 'w1.json.forks')).toMatchObject({
+    code: 0,
+    err: 'no given head is one of the log example.com/log\n',
+  })
+  await witness.saveFork({ head: { ...head, origin: 'example.com/log' }, notes: heads })
+  witness.close()
+  const { code, out } = await monitor('--head', 'w1.json.forks')
+  expect([code, out.split('\n').at(-2)]).toEqual([
+    1,
+    'FORKED: w1.json.forks, line 2, note 1 and w1.json.forks, line 2, note 2: the log example.com/log signed two heads of 9 entries: it has two histories',
+  ])
+  write('damaged.forks', '{"log": 1}')
+  expect(await monitor('--head', 'damaged.forks')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('damaged.forks, line 1: this is no pair of heads') as unknown,
   })
 })
 

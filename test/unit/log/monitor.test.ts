@@ -219,6 +219,27 @@ test('M5: heads that others have are compared: a split view is named', async () 
   expect(kindsOf(await run(others(log.signed(stranger), 'nothing')))).toEqual(['untrusted', 'untrusted'])
 })
 
+test('M5: two heads of one size are a split view, though the log shows neither of them, or nothing', async () => {
+  const { log, run, fork } = await aMonitor()
+  log.add(...strangers(3))
+  const [one, two] = [fork().add(...strangers(9)), fork().add(...strangers(8), entryOf(ALICE.key, 0))]
+  const heads = [one, two].map(({ checkpoint }, index) => ({ name: `head ${index}`, note: checkpoint }))
+  const others = () => Promise.resolve(heads)
+  const forked = {
+    kind: 'forked',
+    detail: 'head 0 and head 1: the log example.com/log signed two heads of 9 entries: it has two histories',
+    facts: { size: 9, heads: [one.checkpoint, two.checkpoint] },
+  }
+  expect((await run({ others })).findings.slice(2)).toEqual([forked])
+  log.checkpoint = 'nothing'
+  expect((await run({ others })).findings.slice(1)).toEqual([forked])
+  const reader = createLogReader(() => Promise.reject(new LogUnreachable('the network is gone')))
+  expect(await run({ others, reader })).toMatchObject({
+    findings: [{ kind: 'withheld', detail: 'the network is gone' }, forked],
+  })
+  await expect(run({ others: () => Promise.resolve(heads.slice(1)), reader })).rejects.toThrow('the network is gone')
+})
+
 test('A1: known entries are in the log; one of the last minute may not be there yet, an older one is missing', async () => {
   const { log, run } = await aMonitor()
   log.add(...strangers(10), entryOf(ALICE.key, 0), ...strangers(10, 10), entryOf(BOB.key, 0), entryOf(ALICE.key, 1))
