@@ -11,7 +11,7 @@ export const getLogProof: Endpoint = {
   path: '/v1/accounts/:accountId/audit-chain/:sequence/proof',
   summary: 'Prove that the log has an entry of a chain',
   description:
-    'A proof of C2SP (`tlog-proof`): the place of the entry in the log, the hashes to the root, and the head that the log and its witnesses signed. `extra` has the salt of the entry. `ledger verify --proof` checks it offline, with the receipt or the chain. An entry is in the log within seconds; until then the response is 404 with `Retry-After`. A 404 without it is final.',
+    'A proof of C2SP (`tlog-proof`): the place of the entry in the log, the hashes to the root, and the head that the log and its witnesses signed. `extra` has the salt of the entry. `ledger verify --proof` checks it offline, with the receipt or the chain. An entry is usually in a published head of the log a second after its commit; until it is, the response is 404 with `Retry-After`. A 404 without it is final.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The proof.', content: 'text/plain' }],
   refusals: { ERR_NOT_FOUND: 'There is no such entry, or the log does not have it yet.' },
@@ -25,7 +25,7 @@ export const getLogProof: Endpoint = {
 export function proofReply(proof: LedgerLogProof | undefined): EndpointOutcome {
   if (proof === undefined) return notFound('There is no such entry.')
   if (proof.kind === 'pending') {
-    const pending = notFound('The log does not have the entry yet. It will within seconds.')
+    const pending = notFound('The entry is not yet in a published head of the log.')
     return { ...pending, headers: { 'retry-after': '1' } }
   }
   if (proof.kind === 'lacking') {

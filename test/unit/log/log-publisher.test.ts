@@ -159,12 +159,12 @@ test('a witness that is silent or refuses is reported once, until that changes o
   const silent = 'witness_silent w1 http://w1/add-checkpoint ECONNREFUSED'
   expect(reports).toEqual([silent])
   dead.clear()
-  refusing.set('w1', { status: 404, body: `\u001b[2Junknown log\nmore` })
+  refusing.set('w1', { status: 404, body: `\u001b[2J unknown log\nmore` })
   await publishNext('e')
   await publishNext('f')
   refusing.set('w1', { status: 403, body: 'x'.repeat(201) })
   await publishNext('g')
-  const refused = ['witness_refused w1 404 ?[2Junknown log', `witness_refused w1 403 ${'x'.repeat(200)}`]
+  const refused = ['witness_refused w1 404 ?[2J unknown log', `witness_refused w1 403 ${'x'.repeat(200)}`]
   expect(reports).toEqual([silent, ...refused])
   refusing.clear()
   await publishNext('h')

@@ -114,7 +114,7 @@ describe('a receipt with proof=log', () => {
   })
 
   test.for([
-    [1, 'The log does not have the entry yet. It will within seconds.', '1'],
+    [1, 'The entry is not yet in a published head of the log.', '1'],
     [2, 'There is no such entry.', null],
     [3, 'The log lacks the entry, although it has later ones: the entry or the log was changed.', null],
     [null, 'The transaction failed: it has no entry in a chain, and none in the log.', null],
