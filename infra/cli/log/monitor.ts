@@ -1,6 +1,6 @@
 /** `ledger monitor`: follows a log, and verifies that it has one history, with the entries of the given accounts. */
 import { resolve } from 'node:path'
-import { parsePolicy, PolicyMalformed, type TrustPolicy } from '../../../api/client/log/trust-policy.ts'
+import { meetsQuorum, parsePolicy, PolicyMalformed, type TrustPolicy } from '../../../api/client/log/trust-policy.ts'
 import { TooManyTags } from '../../log/monitor/account-tags.ts'
 import type { Finding, FindingKind } from '../../log/monitor/finding.ts'
 import { createLogReader, getOver, LogUnreachable } from '../../log/monitor/log-reader.ts'
@@ -50,6 +50,7 @@ const WORDS: Readonly<Record<FindingKind, VerdictWord>> = {
   not_shown: 'NOT SHOWN',
 }
 const MOST_SECONDS = 999_999_999
+const DEFAULT_MAX_AGE_S = 600
 const MOST_AHEAD = 100_000
 
 export const monitorCommand: CommandSetup = (command, io) => {
@@ -98,8 +99,8 @@ wrong. 3: the log could not be reached, so that nothing is known.`,
     .option('--no-ask-witnesses', 'do not ask the witnesses of the policy for the last head that they signed')
     .option(
       '--max-age <seconds>',
-      'age of a head, by the time of its witnesses, from which it is STALE; for a log that gets entries all the time',
-      integerBetween(1, MOST_SECONDS),
+      'age of a head, by the time of its witnesses, from which it is STALE; 0: any age; default: 600 if the quorum needs witnesses. A ledger has its heads signed anew each minute, also without new entries',
+      integerBetween(0, MOST_SECONDS),
     )
     .option(
       '--ahead <entries>',
@@ -209,7 +210,8 @@ async function monitorOptions(
   io: CommandIo,
 ): Promise<Omit<MonitorOptions, 'onProgress'>> {
   const policy = await readPolicy(options.policy, io)
-  if (options.maxAge !== undefined && policy.witnesses.size === 0) {
+  const maxAge = options.maxAge ?? (meetsQuorum(policy, new Set()) ? 0 : DEFAULT_MAX_AGE_S)
+  if (maxAge > 0 && policy.witnesses.size === 0) {
     throw new UsageError('--max-age needs witnesses in the policy: they state the time of a head')
   }
   const accounts = await readAccountKeys(options.accountKey, io)
@@ -221,7 +223,7 @@ async function monitorOptions(
     accounts,
     known: await readKnownEntries(names, accounts, io),
     ahead: options.ahead,
-    maxAgeMs: options.maxAge === undefined ? undefined : options.maxAge * 1_000,
+    maxAgeMs: maxAge === 0 ? undefined : maxAge * 1_000,
     isAnew: options.anew === true,
     others: async (origin) => [
       ...headsOf(origin, given, io),

@@ -209,6 +209,16 @@ async function aWitness({ log, signer, write }: Awaited<ReturnType<typeof aLog>>
   return { stop, policy: lines.join('\n') }
 }
 
+test.for([
+  [590_000, [], 0],
+  [HOUR_MS, [], 1],
+  [HOUR_MS, ['--max-age', '0'], 0],
+] as const)('a head that was witnessed %i ms ago, with %j, gives exit code %i', async ([agoMs, args, code]) => {
+  const served = await aLog(2)
+  await aWitness(served, agoMs)
+  expect((await served.monitor(...args)).code).toBe(code)
+})
+
 test('with --max-age a head that was witnessed longer ago is stale', async () => {
   const served = await aLog(2)
   await aWitness(served, HOUR_MS)
