@@ -59,8 +59,8 @@ export const monitorCommand: CommandSetup = (command, io) => {
     .description(
       `Follows the log of a ledger (C2SP tlog-tiles) without trust in it, and keeps one file. A run verifies that
 the shown head has the signatures that the policy demands, that it continues the last verified head, and
-that all entries behind that have the root of the head. Then it ends, for cron; with --follow it goes on.
-A run that was interrupted continues where it was.
+that all entries behind that have the root of the head. Then it ends, for cron; with --follow it goes on,
+and reads the files again each time. A run that was interrupted continues where it was.
 
 With --account-key it also compares what you know of accounts with the log. The files are pages of
 GET /v1/accounts/{id}/audit-chain and receipts, as ledger verify --account --save writes them. Each of
@@ -137,7 +137,8 @@ async function runOnce(names: readonly string[], options: Options, io: VerdictIo
 /** Prints each verdict once, until it no longer holds, and each note once. False: something was wrong. */
 async function follow(names: readonly string[], options: Options, io: VerdictIo): Promise<boolean> {
   const stop = io.stopSignal()
-  let [isGood, isLost] = [true, false]
+  let [isGood, hasRun] = [true, false]
+  let failed: string | undefined
   let before = new Set<string>()
   const noted = new Set<string>()
   const note = (text: string): void => {
@@ -150,11 +151,13 @@ async function follow(names: readonly string[], options: Options, io: VerdictIo)
       for (const line of lines) if (!before.has(line.detail)) io.verdict(line)
       before = new Set(lines.map(({ detail }) => detail))
       isGood &&= lines.every(({ verdict }) => verdict === 'ok')
-      isLost = false
+      ;[hasRun, failed] = [true, undefined]
     } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) throw error
-      if (!isLost) io.err(`${error.message}; trying again (Ctrl-C ends it)\n`)
-      isLost = true
+      // A file that was there may be absent while it is replaced.
+      const isFile = hasRun && error instanceof UsageError && error.cause instanceof CommandFailed
+      if (!isFile && !(error instanceof OutcomeUnknown)) throw error
+      if (failed !== error.message) io.err(`${error.message}; trying again (Ctrl-C ends it)\n`)
+      failed = error.message
     }
     await pause(options.every, stop)
   }

@@ -16,6 +16,8 @@ export interface Ran {
 interface RunOptions {
   /** Called with the whole output so far. */
   readonly printed?: (out: string) => void
+  /** Called with the whole text for people so far. */
+  readonly wrote?: (err: string) => void
   readonly stopSignal?: CommandIo['stopSignal']
   /** The streams are terminals, and this is typed at a hidden prompt. */
   readonly typed?: string
@@ -34,7 +36,7 @@ export function commandLine() {
       args: readonly string[],
       input = '',
       env: CommandIo['env'] = {},
-      { printed, stopSignal = () => new AbortController().signal, typed }: RunOptions = {},
+      { printed, wrote, stopSignal = () => new AbortController().signal, typed }: RunOptions = {},
     ): Promise<Ran> => {
       let out = ''
       let err = ''
@@ -51,7 +53,10 @@ export function commandLine() {
           out += text
           printed?.(out)
         },
-        err: (text) => void (err += text),
+        err: (text) => {
+          err += text
+          wrote?.(err)
+        },
         stopSignal,
       }
       return { code: await main(args, io), out, err }

@@ -1,4 +1,5 @@
 /** `ledger monitor` over HTTP: its lines, its exit codes and its files. */
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { noteText, parseNote, verifierKeyText } from '../../../api/client/log/signed-note.ts'
@@ -275,4 +276,26 @@ test('with --follow it goes on until it is stopped, and prints what changes, and
   expect(code).toBe(0)
   expect(err.match(/^witness w: .* does not respond$/gm)).toHaveLength(1)
   expect(out.match(/has [0-9]+ entries/g)).toEqual(['has 7 entries', 'has 8 entries'])
+})
+
+test('with --follow a document that is absent for a moment is reported, and read again', async () => {
+  const { run, served, write, chain, cwd, log } = await aLog(2)
+  const entries = chain.map(shown)
+  write('chain.json', { account_id: 'alice', entries: entries.slice(0, 1) })
+  const stop = new AbortController()
+  const printed = (out: string): void => {
+    const lines = out.split('\n').length - 1
+    if (lines === 2) rmSync(join(cwd, 'chain.json'))
+    else if (lines > 2) stop.abort()
+  }
+  const wrote = (err: string): void => {
+    if (!err.includes('chain.json cannot be read')) return
+    log.add(...strangers(1, 5))
+    write('chain.json', { account_id: 'alice', entries })
+  }
+  const files = ['--policy', 'policy', '--state', 'state', '--account-key', 'keys', 'chain.json']
+  const args = ['monitor', '--url', `${served.url}/log`, '--follow', '--every', '1', ...files]
+  const { out, err } = await run(args, '', {}, { printed, wrote, stopSignal: () => stop.signal })
+  expect(err).toBe('chain.json cannot be read: there is no such file; trying again (Ctrl-C ends it)\n')
+  expect(out).toContain('ok: alice: 2 known entries are in the log')
 })
