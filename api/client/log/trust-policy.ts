@@ -70,7 +70,11 @@ class PolicyReader {
 
   policy(): TrustPolicy {
     const { logs, witnesses, groups, quorum } = this
-    if (quorum === undefined) throw new PolicyMalformed('it has no line with the quorum')
+    if (quorum === undefined) {
+      throw new PolicyMalformed(
+        'the line "quorum <name>" of a witness or group is missing ("quorum none": no witness must sign)',
+      )
+    }
     return { logs, witnesses, groups, quorum }
   }
 

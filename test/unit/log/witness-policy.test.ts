@@ -31,6 +31,14 @@ test('witnesses without a URL may be in the policy as long as the others meet th
   await expect(readWitnesses(await policyOf([URL, ''], 'w1'))).rejects.toThrow('cannot meet the quorum')
 })
 
+test('a policy without a quorum is refused with both ways to write one', async () => {
+  const file = await policyOf([URL])
+  writeFileSync(file, readFileSync(file, 'utf8').replace('quorum all', ''))
+  await expect(readWitnesses(file)).rejects.toThrow(
+    `${file}: the line "quorum <name>" of a witness or group is missing ("quorum none": no witness must sign).`,
+  )
+})
+
 test('a head has no room for the signatures of more than 63 witnesses', async () => {
   const urls = Array.from({ length: 63 }, () => URL)
   expect((await readWitnesses(await policyOf(urls))).witnesses.size).toBe(63)
