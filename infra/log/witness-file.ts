@@ -6,6 +6,7 @@
  *       replaced: two witnesses with one key could sign two histories.
  * Forks of its logs are in a file beside it, which has no secret and can be shown to others.
  */
+import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { parseCheckpoint } from '../../api/client/log/checkpoint.ts'
@@ -62,6 +63,9 @@ function claimed(path: string): () => void {
   try {
     return claimFile(path)
   } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
+      throw new WitnessFileUnusable(`there is no directory ${dirname(path)}`, { cause })
+    }
     const reason = cause instanceof Error ? cause.message : 'unknown'
     throw new WitnessFileUnusable(cause instanceof FileInUse ? reason : `${path} cannot be used: ${reason}`, { cause })
   }
@@ -69,7 +73,8 @@ function claimed(path: string): () => void {
 
 function openClaimedFile(path: string, name: string | undefined): Omit<WitnessFile, 'close'> {
   const found = readContent(path)
-  if (found === undefined && name === undefined) throw new WitnessFileUnusable(`there is no witness in ${path}`)
+  if (found === undefined && name === undefined)
+    throw new WitnessFileUnusable(`there is no witness in ${path}: --name makes a new one`)
   if (found !== undefined && name !== undefined && found.name !== name) {
     throw new WitnessFileUnusable(`the witness in ${path} is ${found.name}`)
   }

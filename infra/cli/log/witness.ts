@@ -39,7 +39,7 @@ log is at /log/key of its edges.`,
     )
     .requiredOption('--state <file>', 'file of the witness; a new one needs --name')
     .option('--name <name>', 'name of a new witness, such as witness.example.com/w1')
-    .requiredOption('--log <vkey...>', 'public keys of the logs')
+    .requiredOption('--log <vkey...>', 'public keys of the logs, separated by spaces')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on', integerBetween(0, 65_535), 8_081)
     .action(async (options: Options) => {

@@ -1,7 +1,7 @@
 /** The file of a witness: one process at a time, and never a step back. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { noteText } from '../../../api/client/log/signed-note.ts'
 import { createNoteSigner, signedHead } from '../../../infra/log/log-signer.ts'
@@ -34,7 +34,9 @@ test('a witness keeps its key and its heads over a restart', async () => {
 
 test('F2: a missing file needs a name, another name is refused, and a damaged file stays as it is', async () => {
   const path = newPath()
-  expect(() => openWitnessFile(path, undefined)).toThrow('there is no witness in')
+  expect(() => openWitnessFile(path, undefined)).toThrow(`there is no witness in ${path}: --name makes a new one`)
+  const apart = join(path, '..', 'absent', 'w.json')
+  expect(() => openWitnessFile(apart, NAME)).toThrow(`there is no directory ${dirname(apart)}`)
   openWitnessFile(path, NAME).close()
   expect(() => openWitnessFile(path, 'another')).toThrow(`is ${NAME}`)
   for (const damaged of ['', '{}', readFileSync(path, 'utf8').slice(0, -10)]) {
