@@ -72,12 +72,17 @@ export function judgeAccount(
     else if (logged.length > 0)
       add('tampered', sequence, `the log has another entry in its place, at ${placesOf(logged)}`)
     else if (atMs !== undefined && nowMs() - atMs < GRACE_MS) pending += 1
-    else add('missing', sequence, 'it is not in the log')
+    else if (inLog.size > 0) add('missing', sequence, 'it is not in the log')
+    else add('missing', sequence, 'it is not in the log, and no other entry is: the log key may be of another account')
   }
   for (const [sequence, entries] of inLog) {
     if (entries.length > 1) add('forked', sequence, `the log has it ${entries.length} times, at ${placesOf(entries)}`)
-    else if (!ofAccount.has(sequence))
+    else if (ofAccount.size > 0 && !ofAccount.has(sequence))
       add('not_shown', sequence, `the log has it, at ${placesOf(entries)}, and no given document does`)
+  }
+  if (ofAccount.size === 0 && inLog.size > 0) {
+    const detail = `the given documents have no entry of ${accountId}, and the log has ${inLog.size}: give its whole chain`
+    findings.push({ kind: 'not_shown', detail, facts: { account_id: accountId, entries: inLog.size } })
   }
   return { accountId, found: good, pending, findings: bounded(findings, accountId) }
 }

@@ -281,6 +281,23 @@ test('A2: two entries in one place of the chain, and another one than the owner 
   expect(kindsOf(await run({ ...options, known: others }))).toEqual(['tampered', 'forked'])
 })
 
+test('without an entry in documents there is one finding, and without one in the log a hint at the key', async () => {
+  const { log, run } = await aMonitor()
+  log.add(entryOf(ALICE.key, 0), entryOf(ALICE.key, 1))
+  expect((await run({ accounts: [ALICE] })).findings).toEqual([
+    {
+      kind: 'not_shown',
+      detail: 'the given documents have no entry of alice, and the log has 2: give its whole chain',
+      facts: { account_id: 'alice', entries: 2 },
+    },
+  ])
+  const wrong = { accountId: 'alice', key: BOB.key }
+  const { findings } = await run({ accounts: [wrong], known: known(ALICE, 0) })
+  expect(findings.map(({ detail }) => detail)).toEqual([
+    'entry 0 of alice: it is not in the log, and no other entry is: the log key may be of another account',
+  ])
+})
+
 test('A3: known entries that do not follow each other are tampered with, though the log has them', async () => {
   const { log, run } = await aMonitor()
   log.add(entryOf(ALICE.key, 0), entryOf(ALICE.key, 1), entryOf(ALICE.key, 2))
