@@ -26,7 +26,7 @@ import { type GivenHead, readGivenHeads } from './given-heads.ts'
 import { readAccountKeys, readKnownEntries } from './known-entries.ts'
 
 interface Options extends OutputOptions {
-  readonly url: string
+  readonly url?: string
   readonly policy: string
   readonly state: string
   readonly accountKey: readonly string[]
@@ -55,7 +55,7 @@ const MOST_AHEAD = 100_000
 
 export const monitorCommand: CommandSetup = (command, io) => {
   command
-    .usage('--url <url> --policy <file> --state <file> [--account-key <file>]... [--head <file>]... [file...]')
+    .usage('[--url <url>] --policy <file> --state <file> [--account-key <file>]... [--head <file>]... [file...]')
     .description(
       `Follows the log of a ledger (C2SP tlog-tiles) without trust in it, and keeps one file. A run verifies that
 the shown head has the signatures that the policy demands, that it continues the last verified head, and
@@ -81,7 +81,7 @@ Exit code 0: nothing is wrong. 1: something is, and a line names it. 2: the comm
 wrong. 3: the log could not be reached, so that nothing is known.`,
     )
     .argument('[file...]', 'pages of chains, and receipts')
-    .requiredOption('--url <url>', 'address of the log, such as https://ledger.example.com/log')
+    .option('--url <url>', 'address of the log, such as https://ledger.example.com/log; default: that in the policy')
     .requiredOption('--policy <file>', 'policy (C2SP) with the key of the log, its witnesses and the quorum')
     .requiredOption('--state <file>', 'file of the monitor; it is made in the first run')
     .option(
@@ -213,6 +213,7 @@ async function monitorOptions(
   io: CommandIo,
 ): Promise<Omit<MonitorOptions, 'onProgress'>> {
   const policy = await readPolicy(options.policy, io)
+  const url = addressOf(options.url, policy)
   const maxAge = options.maxAge ?? (meetsQuorum(policy, new Set()) ? 0 : DEFAULT_MAX_AGE_S)
   if (maxAge > 0 && policy.witnesses.size === 0) {
     throw new UsageError('--max-age needs witnesses in the policy: they state the time of a head')
@@ -220,7 +221,7 @@ async function monitorOptions(
   const accounts = await readAccountKeys(options.accountKey, io)
   const given = await readGivenHeads(options.head, io)
   return {
-    reader: createLogReader(getOver(options.url)),
+    reader: createLogReader(getOver(url), url),
     policy,
     store: createMonitorFile(resolve(io.cwd, options.state)),
     accounts,
@@ -234,6 +235,14 @@ async function monitorOptions(
     ],
     nowMs: createSystemClock().now,
   }
+}
+
+function addressOf(given: string | undefined, { logs }: TrustPolicy): string {
+  const [url, ...others] = given === undefined ? logs.flatMap((log) => log.url ?? []) : [given]
+  if (url === undefined || others.length > 0)
+    throw new UsageError('--url is needed: the policy has not one URL of a log')
+  if (/^https?:/.test(url) && URL.canParse(url)) return url
+  throw new UsageError(`${url} is no address of a log, such as https://ledger.example.com/log`)
 }
 
 async function readPolicy(name: string, io: CommandIo): Promise<TrustPolicy> {

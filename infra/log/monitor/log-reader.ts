@@ -63,7 +63,8 @@ export function getOver(url: string): GetFromLog {
   }
 }
 
-export function createLogReader(get: GetFromLog): LogReader {
+/** `address`: of the log, for messages. */
+export function createLogReader(get: GetFromLog, address = 'the log'): LogReader {
   /** Logs may delete an incomplete tile once the complete one exists. */
   async function tile(address: TileAddress, bytesPerItem: number): Promise<Buffer> {
     const found = await get(`tile/${tilePath(address)}`, TILE_WIDTH * bytesPerItem)
@@ -75,7 +76,7 @@ export function createLogReader(get: GetFromLog): LogReader {
   return {
     checkpoint: async () => {
       const { status, body } = await get('checkpoint', MAX_CHECKPOINT_BYTES)
-      if (status !== OK) throw new LogUnreachable(`the log shows no head (status ${status})`)
+      if (status !== OK) throw new LogUnreachable(`${address} shows no head at /checkpoint (status ${status})`)
       return body.toString('utf8')
     },
     hashes: async (level, number, width) => {

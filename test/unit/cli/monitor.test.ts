@@ -299,3 +299,19 @@ test('with --follow a document that is absent for a moment is reported, and read
   expect(err).toBe('chain.json cannot be read: there is no such file; trying again (Ctrl-C ends it)\n')
   expect(out).toContain('ok: alice: 2 known entries are in the log')
 })
+
+test('the address of the log may be in the policy, and is named if it shows no head or is malformed', async () => {
+  const { run, served, write, signer } = await aLog(2)
+  const key = verifierKeyText(signer.key)
+  write('with-url', `log ${key} ${served.url}/log\nquorum none\n`)
+  const args = ['monitor', '--state', 'state', '--policy']
+  expect((await run([...args, 'with-url'])).code).toBe(0)
+  const cases = [
+    [['with-url', '--url', `${served.url}/none`], 3, `${served.url}/none shows no head at /checkpoint (status 404)`],
+    [['with-url', '--url', 'hello'], 2, 'hello is no address of a log, such as https://ledger.example.com/log'],
+    [['policy'], 2, '--url is needed: the policy has not one URL of a log'],
+  ] as const
+  for (const [more, code, message] of cases) {
+    expect(await run([...args, ...more])).toMatchObject({ code, err: expect.stringContaining(message) as unknown })
+  }
+})
