@@ -1,6 +1,7 @@
 /** Whether a head of a log continues another one, proved from the tiles of the log. */
 import { isConsistent, isSame } from '../../../api/client/log/merkle.ts'
 import type { LogHead } from '../../../api/client/log/checkpoint.ts'
+import { EMPTY_TREE, rootOf } from '../../../runtime/log/tree.ts'
 import { TreeProofs } from '../../../runtime/log/tree-proofs.ts'
 import { FaultFound } from './finding.ts'
 import type { LogReader } from './log-reader.ts'
@@ -12,7 +13,7 @@ type Head = Readonly<Pick<LogHead, 'size' | 'root'>>
 /** `larger`: a signed head whose tiles the log shows. False is proof of two histories. Throws FaultFound for wrong tiles. */
 export async function continues(smaller: Head, larger: Head, reader: LogReader): Promise<boolean> {
   if (smaller.size === larger.size) return isSame(smaller.root, larger.root)
-  if (smaller.size === 0) return true
+  if (smaller.size === 0) return isSame(smaller.root, new Uint8Array(rootOf(EMPTY_TREE)))
   const tiles = signedTiles(reader, { ...larger, root: Buffer.from(larger.root) })
   const proof = await new TreeProofs(tiles, larger.size).consistency(smaller.size)
   return isConsistent(

@@ -3,9 +3,15 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cosignatureBytes, cosignedText, signatureLine, verifierKeyText } from '../../../api/client/log/signed-note.ts'
+import {
+  cosignatureBytes,
+  cosignedText,
+  noteText,
+  signatureLine,
+  verifierKeyText,
+} from '../../../api/client/log/signed-note.ts'
 import { parsePolicy } from '../../../api/client/log/trust-policy.ts'
-import { createNoteSigner } from '../../../infra/log/log-signer.ts'
+import { createNoteSigner, signedHead } from '../../../infra/log/log-signer.ts'
 import { createLogReader, LogUnreachable } from '../../../infra/log/monitor/log-reader.ts'
 import { monitorLog, type MonitorOptions } from '../../../infra/log/monitor/log-monitor.ts'
 import { createMonitorFile } from '../../../infra/log/monitor/monitor-file.ts'
@@ -217,6 +223,15 @@ test('M5: heads that others have are compared: a split view is named', async () 
   expect(kindsOf(await run(others(newer.checkpoint)))).toEqual(['went_back'])
   const stranger = await createNoteSigner('example.com/log', 'log', Buffer.alloc(32, 2))
   expect(kindsOf(await run(others(log.signed(stranger), 'nothing')))).toEqual(['untrusted', 'untrusted'])
+})
+
+test('M5: a head of no entries has the root of no entries', async () => {
+  const { log, run, signer, fork } = await aMonitor()
+  log.add(...strangers(3))
+  const wrong = noteText(signedHead(signer, { size: 0, root: new Uint8Array(32) }))
+  const others = (note: string) => ({ others: () => Promise.resolve([{ name: 'bob', note }]) })
+  expect(kindsOf(await run(others(fork().add().checkpoint)))).toEqual([])
+  expect(kindsOf(await run(others(wrong)))).toEqual(['forked'])
 })
 
 test('M5: two heads of one size are a split view, though the log shows neither of them, or nothing', async () => {
