@@ -79,8 +79,8 @@ the head of the log at its moment; with --policy that head, and the proofs of it
 Exit code 0: everything verifies. 1: something does not, and the first changed entry is named. Also 1
 for UNEXPECTED: a valid reply is about another account, transaction, ledger or status than requested;
 for NOT CHECKED: the JWKS is of another ledger or lacks the named key, or the policy does not name the
-log; for INCOMPLETE: a part is missing, or too few witnesses signed; for UNREADABLE: a checkpoint is
-empty or cut off.`
+log; for INCOMPLETE: a part is missing, too few witnesses signed, or the published log does not have an
+entry yet; for UNREADABLE: a checkpoint is empty or cut off.`
 
 export const verifyCommand: CommandSetup = (command, io) => {
   command
@@ -180,7 +180,7 @@ async function verifyFetched(
     return { txn_id: txnId, ledger_id: ledgerId, ...ofAccount }
   })
   const accountKeys = await readLogKeys(accountKey, io)
-  const logProofs = trusted && { policy: trusted, given: fetched.logProofs, accountKeys }
+  const logProofs = trusted && { policy: trusted, ...fetched.logProofs, accountKeys }
   return verifyFound(found, { keys, chain: { last: fetched.tip, accountId: account }, receipts, status, logProofs }, io)
 }
 

@@ -15,6 +15,8 @@ export interface GivenLogProof {
 export interface LogProofs {
   readonly policy: TrustPolicy
   readonly given: readonly GivenLogProof[]
+  /** Names of requested proofs of entries that no published head of the log has yet. */
+  readonly pending?: readonly string[]
   /** Log keys by account; empty: the places of entries in their chains are not verified. */
   readonly accountKeys: ReadonlyMap<string, Uint8Array>
 }
@@ -54,13 +56,17 @@ export async function readPolicy(name: string, io: CommandIo): Promise<TrustPoli
  * the entries before it in a given chain, too: its hash covers theirs.
  */
 export async function checkLogProofs(
-  { given, policy, accountKeys }: LogProofs,
+  { given, pending = [], policy, accountKeys }: LogProofs,
   content: ProvableContent,
 ): Promise<readonly VerdictLine[]> {
+  const awaited = pending.map((name): VerdictLine => ({
+    verdict: 'INCOMPLETE',
+    detail: `${name}: the entry is not yet in a published head of the log; verify again later`,
+  }))
   const provable = provableIn(content)
   if (provable.size === 0) {
     const detail = 'there is no valid receipt or entry that it could be of'
-    return given.map(({ name }) => ({ verdict: 'NOT CHECKED', detail: `${name}: ${detail}` }))
+    return [...given.map(({ name }) => ({ verdict: 'NOT CHECKED', detail: `${name}: ${detail}` }) as const), ...awaited]
   }
   const entries = [...provable].map(
     ([
@@ -73,7 +79,7 @@ export async function checkLogProofs(
       return { auditHash, place: key && { logKey: Buffer.from(key).toString('base64'), sequence } }
     },
   )
-  const lines: VerdictLine[] = []
+  const lines: VerdictLine[] = [...awaited]
   const proved: Provable['place'][] = []
   for (const { name, text } of given) {
     const verdict = await judgeLogProof(text, entries, policy)

@@ -31,9 +31,15 @@ export interface Fetched {
   readonly pages: readonly string[]
   readonly receipts: readonly FetchedReceipt[]
   readonly keySet: string
-  readonly logProofs: readonly GivenLogProof[]
+  readonly logProofs: FetchedLogProofs
   /** `audit_hash` of the account; undefined without an account. */
   readonly tip: string | undefined
+}
+
+export interface FetchedLogProofs {
+  readonly given: readonly GivenLogProof[]
+  /** Names of proofs of entries that no published head of the log has yet. */
+  readonly pending: readonly string[]
 }
 
 const PAGE_SIZE = 1_000
@@ -54,7 +60,14 @@ export async function fetchResponses(request: FetchRequest, options: SessionOpti
       ...request.txnIds.map((txnId) => ({ txnId, accountId: undefined })),
     ]
     const receipts = await receiptsOf(wanted, client, io)
-    const logProofs = request.policy === undefined ? [] : await logProofsOf(request, state?.sequence, client)
+    const logProofs =
+      request.policy === undefined
+        ? { given: [], pending: [] }
+        : await withProgress(
+            () => 'waiting for a head of the log',
+            io,
+            () => logProofsOf(request, state?.sequence, client),
+          )
     return { pages: chain.map((page) => JSON.stringify(page)), receipts, keySet, logProofs, tip: state?.audit_hash }
   })
   if (request.save !== undefined) await save(fetched, { directory: request.save, policy: request.policy }, io)
@@ -90,24 +103,35 @@ async function receiptsOf(
 }
 
 /** Of the last entry of a chain, which proves those before, and of each named transaction that has an entry. */
-async function logProofsOf(
-  { account, txnIds }: FetchRequest,
+export async function logProofsOf(
+  { account, txnIds }: Pick<FetchRequest, 'account' | 'txnIds'>,
   lastSequence: number | undefined,
-  client: LedgerClient,
-): Promise<readonly GivenLogProof[]> {
-  const found: GivenLogProof[] = []
+  client: Pick<LedgerClient, 'logProof' | 'receiptLogProof'>,
+): Promise<FetchedLogProofs> {
+  const given: GivenLogProof[] = []
+  const pending: string[] = []
+  const add = async (name: string, fetch: () => Promise<string | undefined>): Promise<void> => {
+    try {
+      const text = await fetch()
+      if (text !== undefined) given.push({ name, text })
+    } catch (error) {
+      if (!isLedgerError(error, 'ERR_WAIT_TIMEOUT')) throw error
+      pending.push(name)
+    }
+  }
   if (account !== undefined && lastSequence !== undefined) {
-    found.push({ name: 'chain.tlog-proof', text: await client.logProof(account, lastSequence) })
+    await add('chain.tlog-proof', () => client.logProof(account, lastSequence))
   }
   for (const txnId of txnIds) {
-    const text = await client.receiptLogProof(txnId).catch((error: unknown) => {
-      // A failed transaction has no entry. The missing proof of another one is found later.
-      if (isLedgerError(error, 'ERR_NOT_FOUND')) return undefined
-      throw error
-    })
-    if (text !== undefined) found.push({ name: `${txnId}.tlog-proof`, text })
+    await add(`${txnId}.tlog-proof`, () =>
+      client.receiptLogProof(txnId).catch((error: unknown) => {
+        // A failed transaction has no entry. The missing proof of another one is found later.
+        if (isLedgerError(error, 'ERR_NOT_FOUND')) return undefined
+        throw error
+      }),
+    )
   }
-  return found
+  return { given, pending }
 }
 
 interface SavePlace {
@@ -135,13 +159,13 @@ async function save(
       await file.finish()
     })
   }
-  for (const { name, text } of logProofs) {
+  for (const { name, text } of logProofs.given) {
     await withNewFile(join(directory, name), io, async (file) => {
       await file.write(text)
       await file.finish()
     })
   }
-  const proofs = logProofs.map(({ name }) => ` --proof ${join(directory, name)}`).join('')
+  const proofs = logProofs.given.map(({ name }) => ` --proof ${join(directory, name)}`).join('')
   const trusted = policy === undefined || proofs === '' ? '' : ` --policy ${policy}${proofs}`
   const given = saved.map(([path]) => path).filter((path) => !path.endsWith('jwks.json'))
   io.err(
