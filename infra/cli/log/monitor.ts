@@ -65,9 +65,9 @@ and reads the files again each time. A run that was interrupted continues where 
 With --account-key it also compares what you know of accounts with the log. The files are pages of
 GET /v1/accounts/{id}/audit-chain and receipts, as ledger verify --account --save writes them. Each of
 their entries must be in the log, and the hash of each entry of a page is computed again. A receipt is
-believed until ledger verify has verified its signature and its contents. No other
-entry of the account may be there: one that no file has was not shown to you, and two in one place of
-the chain are two histories.
+believed until ledger verify has verified its signature and its contents. No other entry of the
+account may be there: one that no file has was not shown to you, and two in one place of the chain are
+two histories.
 
 With --head it compares the log with heads that others were shown: what /log/checkpoint returned in
 another place, or the file .forks of a witness. The witnesses of the policy are asked for the last head
@@ -75,8 +75,9 @@ that they signed. All these heads are also compared with each other.
 
 Verdicts: UNTRUSTED: signatures are missing. WENT BACK: an old head is shown. FORKED: there are two
 histories. TAMPERED: entries or tiles are not those that were signed, or an entry in a file does not
-have its hash. INCOMPLETE: the log does not show a part of itself. STALE: the head is older than --max-age. MISSING: an entry that you know is not in
-the log. NOT SHOWN: the log has an entry that you do not know.
+have its hash. INCOMPLETE: the log does not show a part of itself. STALE: the head is older than --max-
+age. MISSING: an entry that you know is not in the log. NOT SHOWN: the log has an entry that you do not
+know.
 
 Exit code 0: nothing is wrong. 1: something is, and a line names it. 2: the command line or a file is
 wrong. 3: the log could not be reached, so that nothing is known.`,
