@@ -75,8 +75,8 @@ that they signed. All these heads are also compared with each other.
 
 Verdicts: UNTRUSTED: signatures are missing. WENT BACK: an old head is shown. FORKED: there are two
 histories. TAMPERED: entries or tiles are not those that were signed, or an entry in a file does not
-have its hash. INCOMPLETE: the log does not show a part of itself. STALE: the head is older than --max-
-age. MISSING: an entry that you know is not in the log. NOT SHOWN: the log has an entry that you do not
+have its hash. INCOMPLETE: the log does not show a part of itself. STALE: the head is older than
+--max-age. MISSING: an entry that you know is not in the log. NOT SHOWN: the log has an entry that you do not
 know.
 
 Exit code 0: nothing is wrong. 1: something is, and a line names it. 2: the command line or a file is
