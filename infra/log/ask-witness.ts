@@ -9,12 +9,12 @@ class ReplyTooLong extends Error {
   override readonly name = 'ReplyTooLong'
 }
 
-export const askWitness: AskWitness = async (url, body) => {
+export const askWitness: AskWitness = async (url, body, stopped) => {
   const reply = await request(url, {
     method: 'POST',
     body,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'ledger-log' },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]),
   })
   const chunks: Buffer[] = []
   let size = 0

@@ -29,8 +29,8 @@ import { type NoteSigner, signedHead } from './log-signer.ts'
 import { WitnessFailures } from './witness-failures.ts'
 import { CLOCK_TOLERANCE_MS, witnessRequestText } from './witness-request.ts'
 
-/** The reply of a witness. Rejects if there is none. */
-export type AskWitness = (url: string, body: string) => Promise<WitnessReply>
+/** The reply of a witness. Rejects if there is none, or when `stopped` is aborted. */
+export type AskWitness = (url: string, body: string, stopped: AbortSignal) => Promise<WitnessReply>
 
 export interface WitnessReply {
   readonly status: number
@@ -78,7 +78,8 @@ export class LogPublisher {
   /** When the head is published again (P5). */
   private refreshAtMs = 0
   private running: Promise<void> | undefined
-  private isStopped = false
+  private readonly stopped = new AbortController()
+  private failure: string | undefined
   private isUnwitnessed = false
 
   constructor(dependencies: PublisherDependencies) {
@@ -99,12 +100,13 @@ export class LogPublisher {
 
   private isDue(): boolean {
     const size = this.newest?.size ?? 0
-    if (this.isStopped || size === 0) return false
+    if (this.stopped.signal.aborted || size === 0) return false
     return size > this.publishedSize || this.dependencies.clock.monotonic() >= this.refreshAtMs
   }
 
+  /** Waits for no witness: a start asks them again. */
   async stop(): Promise<void> {
-    this.isStopped = true
+    this.stopped.abort()
     await this.running
   }
 
@@ -119,7 +121,9 @@ export class LogPublisher {
     while (this.isDue() && this.newest !== undefined) {
       const head = this.newest
       try {
-        if (await this.publish(head)) {
+        const isPublished = await this.publish(head)
+        this.failure = undefined
+        if (isPublished) {
           this.publishedSize = Math.max(this.publishedSize, head.size)
           this.refreshAtMs = clock.monotonic() + REFRESH_MS
           if (this.newest.size <= this.publishedSize) this.wholeAtMs = clock.monotonic()
@@ -127,9 +131,10 @@ export class LogPublisher {
         }
       } catch (error) {
         if (!(error instanceof LogStoreUnavailable)) throw error
-        log.warn('log_not_published', { reason: error.message })
+        if (this.failure !== error.message) log.warn('log_not_published', { reason: error.message })
+        this.failure = error.message
       }
-      await delay(clock, RETRY_MS)
+      if (!this.stopped.signal.aborted) await delay(clock, RETRY_MS)
     }
   }
 
@@ -140,6 +145,7 @@ export class LogPublisher {
     const { signed, isOutdated } = policy === undefined ? UNASKED : await this.cosigned(policy, note, head)
     if (policy !== undefined && !meetsQuorum(policy, new Set(signed.map(([name]) => name)))) {
       if (isOutdated) return true
+      if (this.stopped.signal.aborted) return false
       if (!this.isUnwitnessed) log.error('log_not_witnessed', { size: head.size, signed: signed.length })
       this.isUnwitnessed = true
       return false
@@ -225,9 +231,9 @@ export class LogPublisher {
     const body = witnessRequestText({ oldSize, proof, checkpoint })
     const address = `${url.replace(/\/$/, '')}/add-checkpoint`
     try {
-      return await ask(address, body)
+      return await ask(address, body, this.stopped.signal)
     } catch (error) {
-      this.failures.silent(name, address, error)
+      if (!this.stopped.signal.aborted) this.failures.silent(name, address, error)
       return undefined
     }
   }

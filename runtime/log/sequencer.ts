@@ -94,6 +94,7 @@ export class LogSequencer {
       if (!(await this.holdsLease())) {
         this.head = undefined
         this.movedAtMs = undefined
+        this.pauseReason = undefined
         return
       }
       let hasMore = true
@@ -131,12 +132,13 @@ export class LogSequencer {
     await store.release(holder).catch(() => undefined)
   }
 
-  /** Reports each pause once. */
+  /** Reports a failure once: the next attempts fail in the same way. */
   private report(error: LogStoreUnavailable): void {
-    const { log } = this.dependencies
-    if (!(error instanceof LogPaused)) log.warn('log_not_extended', { reason: error.message })
-    else if (this.pauseReason !== error.message) log.warn('log_paused', { reason: error.message })
-    if (error instanceof LogPaused) this.pauseReason = error.message
+    if (this.pauseReason === error.message) return
+    this.pauseReason = error.message
+    this.dependencies.log.warn(error instanceof LogPaused ? 'log_paused' : 'log_not_extended', {
+      reason: error.message,
+    })
   }
 
   /** Renews a lease of which less than two thirds are left. */

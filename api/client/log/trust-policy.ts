@@ -1,5 +1,5 @@
 /**
- * Whose signatures make a log's head trustworthy: policy files of C2SP. https://c2sp.org/tlog-policy
+ * Policies of C2SP: they name the keys whose signatures make a head of a log trustworthy. https://c2sp.org/tlog-policy
  *   P1. A head needs the signature of one of the logs, and of witnesses that meet the quorum.
  *   P2. A file with an unknown line, or with a name that is not defined before it is used, is refused.
  */

@@ -18,7 +18,7 @@ export interface EdgeStatementsOptions {
   readonly database: SimDatabase
   readonly random: SeededRandom
   readonly schedule: Schedule
-  /** Whose statements these are, in the trace and in counters. */
+  /** Names these statements in the trace and in counters. */
   readonly name: string
 }
 

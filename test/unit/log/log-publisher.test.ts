@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { parseNote, verifierKeyText } from '../../../api/client/log/signed-note.ts'
 import { parsePolicy, trustedHead } from '../../../api/client/log/trust-policy.ts'
-import { LogPublisher, type WitnessReply } from '../../../infra/log/log-publisher.ts'
+import { type AskWitness, LogPublisher } from '../../../infra/log/log-publisher.ts'
 import { createNoteSigner } from '../../../infra/log/log-signer.ts'
 import { Witness, type WitnessedHead } from '../../../infra/log/witness.ts'
 import { parseWitnessRequest } from '../../../infra/log/witness-request.ts'
@@ -40,9 +40,9 @@ async function aLog(tree: AnyTree) {
   )
   const dead = new Set<string>()
   const silent = new Set<string>()
-  const refusing = new Map<string, WitnessReply>()
+  const refusing = new Map<string, Awaited<ReturnType<AskWitness>>>()
   const asked: string[] = []
-  const ask = async (url: string, body: string): Promise<WitnessReply> => {
+  const ask: AskWitness = async (url, body, stopped) => {
     const { host } = new URL(url)
     asked.push(`${host} ${body.split('\n')[0]}`)
     const found = witnesses.find(({ name }) => name === host)
@@ -52,7 +52,11 @@ async function aLog(tree: AnyTree) {
     }
     const refusal = refusing.get(host)
     if (refusal !== undefined) return refusal
-    if (silent.has(host)) return new Promise(() => undefined)
+    if (silent.has(host)) {
+      return new Promise((_, reject) => {
+        stopped.addEventListener('abort', () => reject(new DOMException('of a test', 'AbortError')))
+      })
+    }
     const answer = await found.witness.add(request)
     if (answer.kind === 'signed') return { status: 200, body: answer.line }
     if (answer.kind === 'conflict') return { status: 409, body: `${answer.size}\n` }
@@ -204,6 +208,21 @@ test('P3: a witness that does not reply holds up no head that others have signed
     })
     .toEqual([3, 'w1', 'w3'])
   await publisher.stop()
+})
+
+test('a stop waits for no witness, and reports none', async () => {
+  const tree = new AnyTree('a', 'b', 'c')
+  const { startPublisher, published, asked, silent, events } = await aLog(tree)
+  for (const name of ['w1', 'w2', 'w3']) silent.add(name)
+  const publisher = startPublisher()
+  publisher.take(tree.head())
+  await expect.poll(() => asked.length).toBe(3)
+  let isStopped = false
+  void publisher.stop().then(() => {
+    isStopped = true
+  })
+  await expect.poll(() => isStopped).toBe(true)
+  expect([published, events]).toEqual([[], []])
 })
 
 test('P4: an edge whose head another edge has extended gives it up without an error', async () => {

@@ -78,6 +78,21 @@ test('Q3: another one goes on when the holder of the lease fails', async () => {
   await sound.stop()
 })
 
+test('a failure that lasts is reported once, and so is its end', async () => {
+  const { clock, start, commit, events, heads } = fixture()
+  let isBroken = true
+  const sequencer = start('a', {
+    claim: () => (isBroken ? Promise.reject(new LogStoreUnavailable('it is away')) : Promise.resolve(true)),
+  })
+  commit(1)
+  await clock.pass(5_000)
+  expect(events).toEqual(['log_not_extended'])
+  isBroken = false
+  await clock.pass(2_000)
+  expect([events, heads.at(-1)?.size]).toEqual([['log_not_extended', 'log_resumed'], 1])
+  await sequencer.stop()
+})
+
 test('G1: a refused append ends the attempt', async () => {
   const { clock, start, commit } = fixture()
   let appends = 0
