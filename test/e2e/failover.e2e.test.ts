@@ -65,24 +65,20 @@ test('N1, N3: after its promotion every node and edge stops, also a restarted on
   expect(await trial.unserved()).toEqual([])
 })
 
-test('the log goes on where it was: it has each entry once, and publishes them', async () => {
-  await withSql(pair.standby.url, async (sql) => {
-    const sizes = async () => {
-      const [row] = await sql<{ entries: number; logged: number; published: number }[]>`
-        SELECT (SELECT count(*) FROM chain_entries)::integer AS entries, h.size::integer AS logged,
-               p.size::integer AS published FROM log_head h, log_published p`
-      return row ?? { entries: 0, logged: 0, published: 0 }
-    }
-    await until('the log is published', BACK_WITHIN_MS, async () => {
-      const { entries, published } = await sizes()
-      return published >= entries
-    })
-    const { entries, logged, published } = await sizes()
-    expect(entries).toBeGreaterThan(0)
-    expect({ logged, published }).toEqual({ logged: entries, published: entries })
-  })
-})
-
 test('I2, I3, I4: it has every acknowledged order once, and value is conserved', async () => {
   expect(await trial.faults()).toEqual([])
+})
+
+test('the log goes on where it was: it has each entry once, and publishes them', async () => {
+  await withSql(pair.standby.url, async (sql) => {
+    // Of one moment: the load has ended, and groups may still end.
+    const behind = async () => {
+      const [row] = await sql<{ logged: number; published: number }[]>`
+        SELECT entries.count - h.size::integer AS logged, entries.count - p.size::integer AS published
+          FROM log_head h, log_published p, (SELECT count(*)::integer FROM chain_entries) entries
+         WHERE entries.count > 0`
+      return row
+    }
+    await expect.poll(behind).toEqual({ logged: 0, published: 0 })
+  })
 })
