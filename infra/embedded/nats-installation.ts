@@ -2,11 +2,10 @@
  * Installs nats-server by the system's package manager. On Debian and its derivatives the package is only downloaded and
  * unpacked: installing it would start a system service that is open to the network.
  */
-import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { unpackDebianPackages, unpacksDebianPackages } from './debian-packages.ts'
 import { prefixed, rootPrefix, runPackageManager } from './package-manager.ts'
-import { findProgram, isProgram } from './programs.ts'
-import { toolsDirectory } from './tools-directory.ts'
+import { findProgram } from './programs.ts'
 
 /** Package managers that start no service, with their install command. */
 const INSTALLERS: readonly (readonly [string, readonly string[]])[] = [
@@ -23,39 +22,16 @@ const HOW_TO_GET_IT =
 
 /** Returns the path of the program. The error of a failed installation says how to install it by hand. */
 export async function installNatsServer(log: (line: string) => void): Promise<string> {
-  const unpacked = join(toolsDirectory(), 'nats-server')
-  if (isProgram(unpacked)) return unpacked
   try {
-    const installed = findProgram('apt-get') === undefined ? await install(log) : await unpack(unpacked, log)
+    const installed = unpacksDebianPackages()
+      ? join(await unpackDebianPackages(['nats-server'], log), 'usr', 'sbin', 'nats-server')
+      : await install(log)
     if (installed !== undefined) return installed
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`nats-server is missing and could not be installed: ${HOW_TO_GET_IT}\n${reason}`, { cause })
   }
   throw new Error(`nats-server is missing: ${HOW_TO_GET_IT}`)
-}
-
-async function unpack(target: string, log: (line: string) => void): Promise<string> {
-  const place = mkdtempSync(`${target}.`)
-  try {
-    log('nats-server is not installed: downloading its package with apt-get')
-    try {
-      await runPackageManager('apt-get', ['download', 'nats-server'], place, log)
-    } catch (error) {
-      const asRoot = rootPrefix()
-      if (asRoot === undefined) throw error
-      await runPackageManager(...prefixed(asRoot, 'apt-get', ['update']), place, log)
-      await runPackageManager('apt-get', ['download', 'nats-server'], place, log)
-    }
-    const archive = readdirSync(place).find((name) => name.endsWith('.deb'))
-    if (archive === undefined) throw new Error('apt-get downloaded no package')
-    await runPackageManager('dpkg-deb', ['--extract', archive, 'files'], place, log)
-    renameSync(join(place, 'files', 'usr', 'sbin', 'nats-server'), target)
-    log(`nats-server is now at ${target}`)
-    return target
-  } finally {
-    rmSync(place, { recursive: true, force: true })
-  }
 }
 
 /** undefined: no known package manager, or no way to become root. */
