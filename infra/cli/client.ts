@@ -4,6 +4,7 @@ import { isoTimestamp } from '../../actors/timestamp.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
 import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
 import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
+import { RATE_RULE, type OwnRate, readOwnRate, showOwnRate } from '../../actors/rate.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
 import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
@@ -18,10 +19,11 @@ interface AddOptions extends Pick<ClientRecord, 'role'> {
   /** Undefined: true in the sandbox, false in production. */
   readonly boundary?: ClientRecord['boundary']
   readonly accounts?: ClientRecord['accounts']
+  readonly rate?: OwnRate
 }
 
 export const clientCommand: CommandSetup = (command, io) => {
-  command.description('Adds, lists and revokes clients of the API.')
+  command.description('Adds, changes, lists and revokes clients of the API.')
   command
     .command('add')
     .summary('add a client')
@@ -41,7 +43,19 @@ this once.`,
       'accounts that the client may see and use, by ID or prefix (default: all)',
       accountsOf,
     )
+    .option('--rate <n[/burst]|none>', 'limit on its requests per second (default: LEDGER_CLIENT_RATE)', ownRateOf)
     .action((options: AddOptions) => withAccess(io, (access) => add(access, options, io)))
+  command
+    .command('set')
+    .summary('change a client')
+    .description('Changes the rate of a client. Every edge follows within 5 seconds.')
+    .requiredOption('--id <id>', 'client ID', clientIdOf)
+    .requiredOption(
+      '--rate <n[/burst]|none|default>',
+      'limit on its requests per second, at all edges together',
+      newRateOf,
+    )
+    .action((options: SetOptions) => withAccess(io, ({ store }) => set(store, options)))
   addOutputOptions(
     command.command('list').summary('list the clients').description('Lists all clients, without secrets.'),
   ).action((options: OutputOptions) => withAccess(io, ({ store }) => list(store, createOutput(options, io))))
@@ -55,6 +69,11 @@ this once.`,
         if (!(await store.revokeClient(id, await now()))) throw new CommandFailed(`there is no client ${id}`)
       }),
     )
+}
+
+interface SetOptions {
+  readonly id: string
+  readonly rate: OwnRate
 }
 
 interface Access {
@@ -84,7 +103,7 @@ async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>
 
 async function add(
   { store, configuration, secrets: { derive }, now }: Access,
-  { id: clientId, role, boundary = configuration.environment === 'sandbox', accounts = null }: AddOptions,
+  { id: clientId, role, boundary = configuration.environment === 'sandbox', accounts = null, rate = null }: AddOptions,
   io: CommandIo,
 ): Promise<void> {
   const found = await store.findClient(clientId)
@@ -95,22 +114,29 @@ async function add(
   const secret = generateClientSecret()
   const secretHash = await createClientSecrets({ pepper: derive('client-secrets') }).hash(clientId, secret)
   const createdAtMs = await now()
-  await store.putClient({ clientId, secretHash, role, boundary, accounts, createdAtMs, revokedAtMs: null })
+  await store.putClient({ clientId, secretHash, role, boundary, accounts, rate, createdAtMs, revokedAtMs: null })
   io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
+}
+
+async function set(store: AccessStore, { id, rate }: SetOptions): Promise<void> {
+  const changed = await store.setRate(id, rate)
+  if (changed === undefined) throw new CommandFailed(`there is no client ${id}`)
+  if (changed === 'unreadable') throw new CommandFailed(`the record of client ${id} is unreadable`)
 }
 
 async function list(store: AccessStore, output: Output): Promise<void> {
   const clients = await store.listClients()
   output.table(
-    clients.map(({ clientId, role, boundary, accounts, createdAtMs, revokedAtMs }) => ({
+    clients.map(({ clientId, role, boundary, accounts, rate, createdAtMs, revokedAtMs }) => ({
       client_id: clientId,
       role,
       boundary,
       accounts,
+      rate: showOwnRate(rate),
       created_at: isoTimestamp(createdAtMs),
       revoked_at: revokedAtMs === null ? null : isoTimestamp(revokedAtMs),
     })),
-    ['client_id', 'role', 'boundary', 'accounts', 'created_at', 'revoked_at'].map((name) => ({ name })),
+    ['client_id', 'role', 'boundary', 'accounts', 'rate', 'created_at', 'revoked_at'].map((name) => ({ name })),
     'there are no clients',
   )
 }
@@ -131,4 +157,14 @@ function accountsOf(value: string): readonly string[] {
   const accounts = value.split(',')
   if (areScopeEntries(accounts)) return accounts
   throw new InvalidArgumentError(`It ${SCOPE_RULE}, separated by commas.`)
+}
+
+function ownRateOf(value: string): OwnRate {
+  const rate = readOwnRate(value)
+  if (rate !== undefined) return rate
+  throw new InvalidArgumentError(`It ${RATE_RULE}, or none.`)
+}
+
+function newRateOf(value: string): OwnRate {
+  return value === 'default' ? null : ownRateOf(value)
 }

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { ROLES, type Role } from '../../actors/account/commands.ts'
 import { areScopeEntries, SCOPE_RULE, type ScopeEntry } from '../../actors/account-scope.ts'
+import { type OwnRate, RATE_RULE, readOwnRate } from '../../actors/rate.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { LONGEST_SECRET } from '../keys/client-secrets.ts'
 
@@ -13,6 +14,8 @@ export interface BootstrapClient {
   readonly boundary: boolean | readonly string[] | undefined
   /** The client's scope; null: all accounts. */
   readonly accounts: readonly ScopeEntry[] | null
+  /** undefined: as it is; for a new client the default. */
+  readonly rate: OwnRate | undefined
 }
 
 /** Shorter secrets can be guessed: a warning in the sandbox, refused in production. */
@@ -20,8 +23,10 @@ export const SHORTEST_SAFE_SECRET = 16
 export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
 
 const ACCOUNTS_RULE = `accounts ${SCOPE_RULE}`
+const CLIENT_RATE_RULE = `rate ${RATE_RULE}, or none`
+const RULES: readonly string[] = [ACCOUNTS_RULE, CLIENT_RATE_RULE]
 const ALLOWED =
-  'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs], "accounts"?: [account IDs or prefixes of them that end in *]}'
+  'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs], "accounts"?: [account IDs or prefixes of them that end in *], "rate"?: "requests per second", "requests per second/burst" or "none"}'
 
 const clientSchema = v.strictObject({
   client_id: v.pipe(
@@ -42,6 +47,17 @@ const clientSchema = v.strictObject({
     v.pipe(
       v.array(v.string(ACCOUNTS_RULE), ACCOUNTS_RULE),
       v.check((entries) => areScopeEntries(entries), ACCOUNTS_RULE),
+    ),
+  ),
+  rate: v.optional(
+    v.pipe(
+      v.string(CLIENT_RATE_RULE),
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        const rate = readOwnRate(dataset.value)
+        if (rate !== undefined) return rate
+        addIssue({ message: CLIENT_RATE_RULE })
+        return NEVER
+      }),
     ),
   ),
 })
@@ -69,6 +85,7 @@ export function readBootstrapClients(text: string): Result<readonly BootstrapCli
       role: client.role,
       boundary: client.boundary,
       accounts: client.accounts ?? null,
+      rate: client.rate,
     })
   }
   return ok(clients)
@@ -79,7 +96,7 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
   if (issue.kind === 'schema' && issue.type === 'strict_object')
     return key === '' ? 'it must be an object' : `${key} is ${issue.input === undefined ? 'missing' : 'not known'}`
-  if (issue.kind === 'schema' && issue.type === 'string' && issue.message !== ACCOUNTS_RULE)
+  if (issue.kind === 'schema' && issue.type === 'string' && !RULES.includes(issue.message))
     return `${key} must be a string`
   return issue.message
 }

@@ -47,6 +47,7 @@ function readClients(file: string): readonly BootstrapClient[] | undefined {
     role: client.role,
     boundary: undefined,
     accounts: null,
+    rate: undefined,
   }))
 }
 
@@ -71,6 +72,7 @@ function makeClients(file: string): readonly BootstrapClient[] {
     role,
     boundary: undefined,
     accounts: null,
+    rate: undefined,
   }))
   const shown = clients.map(({ clientId, clientSecret, role }) => ({
     client_id: clientId,
@@ -128,14 +130,17 @@ async function put(
   const boundary = client.boundary ?? configuration.environment === 'sandbox'
   const sameSecret = found !== undefined && (await secrets.verify(found, client.clientSecret, NO_ADDRESS))
   const { accounts } = client
+  const rate = client.rate === undefined ? (found?.rate ?? null) : client.rate
   const same = sameSecret && found.role === client.role
-  if (same && isDeepStrictEqual([found.boundary, found.accounts], [boundary, accounts])) return 'unchanged'
+  if (same && isDeepStrictEqual([found.boundary, found.accounts, found.rate], [boundary, accounts, rate]))
+    return 'unchanged'
   await access.putClient({
     clientId: client.clientId,
     secretHash: sameSecret ? found.secretHash : await secrets.hash(client.clientId, client.clientSecret),
     role: client.role,
     boundary,
     accounts,
+    rate,
     createdAtMs: found?.createdAtMs ?? nowMs,
     revokedAtMs: null,
   })

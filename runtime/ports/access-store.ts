@@ -12,12 +12,15 @@
  */
 import type { Role } from '../../actors/account/commands.ts'
 import type { ScopeEntry } from '../../actors/account-scope.ts'
+import type { OwnRate } from '../../actors/rate.ts'
 
 export interface AccessStore {
   readonly findClient: (clientId: string) => Promise<ClientRecord | 'unreadable' | undefined>
   readonly listClients: () => Promise<readonly ClientRecord[]>
   /** Creates the client, or changes all but its creation time. Overwrites an unreadable client: callers must check. */
   readonly putClient: (client: ClientRecord) => Promise<void>
+  /** Changes the rate, whatever else of the client changes meanwhile. Undefined if there is no such client. */
+  readonly setRate: (clientId: string, rate: OwnRate) => Promise<ClientRecord | 'unreadable' | undefined>
   /** Revokes the client with all its families. False if there is no such client. */
   readonly revokeClient: (clientId: string, atMs: number) => Promise<boolean>
   readonly createFamily: (family: RefreshFamily) => Promise<void>
@@ -50,6 +53,8 @@ export interface ClientRecord {
   readonly boundary: boolean | readonly string[]
   /** The client's scope; null: none. It names accounts, and is never shown. */
   readonly accounts: readonly ScopeEntry[] | null
+  /** Limit on the client's requests at all edges together. */
+  readonly rate: OwnRate
   readonly createdAtMs: number
   readonly revokedAtMs: number | null
 }

@@ -17,6 +17,7 @@ import {
   type RefreshFamily,
   type RefreshOutcome,
 } from '../../../runtime/ports/access-store.ts'
+import type { OwnRate } from '../../../actors/rate.ts'
 import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { SlotsExhausted } from '../../../runtime/common/slots.ts'
@@ -94,6 +95,8 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
     putClient: async (client) => {
       await pool.run((sql) => changed(() => putClient(sql, vault, client)))
     },
+    setRate: (clientId, rate) =>
+      pool.run((sql) => changed(() => setRate(sql, vault, clientId, rate)).then((client) => client ?? undefined)),
     revokeClient: (clientId, atMs) => pool.run((sql) => changed(() => revokeClient(sql, vault, clientId, atMs))),
     createFamily: (family) => logins.run((sql) => createFamily(sql, family)),
     rotateFamily: (exchange) => logins.run((sql) => rotateFamily(sql, exchange)),
@@ -170,6 +173,24 @@ async function putClient(sql: postgres.Sql, vault: RowVault, client: ClientRecor
     if (revokedAt !== null) await revokeFamilies(transaction, client.clientId, revokedAt)
     return true
   })
+}
+
+/** Null: no such client. Undefined: the row changed meanwhile. */
+async function setRate(
+  sql: postgres.Sql,
+  vault: RowVault,
+  clientId: string,
+  rate: OwnRate,
+): Promise<ClientRecord | 'unreadable' | null | undefined> {
+  const row = await findRow(sql, vault, clientId)
+  if (row === undefined) return null
+  const client = readableOf(row, vault)
+  if (client === undefined) return 'unreadable'
+  const changed = { ...client, rate }
+  const { count } = await sql`
+    UPDATE clients SET document = decode(${sealedClient(changed, vault)}, 'hex')
+     WHERE client_id = ${clientId} AND document = ${row.document}`
+  return count === 0 ? undefined : changed
 }
 
 /**

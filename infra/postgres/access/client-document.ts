@@ -29,6 +29,7 @@ const documentSchema = v.object({
   role: v.picklist(ROLES),
   boundary: v.union([v.boolean(), v.array(v.string())]),
   accounts: v.nullable(v.array(v.string())),
+  rate: v.nullable(v.union([v.literal('none'), v.object({ perSecond: v.number(), burst: v.number() })])),
   createdAtMs: v.number(),
   revokedAtMs: v.nullable(v.number()),
 })
@@ -39,8 +40,8 @@ export function placeOfClient(clientId: string): Place {
 
 /** As hexadecimal digits. */
 export function sealedClient(client: ClientRecord, vault: RowVault): string {
-  const { clientId, secretHash, role, boundary, accounts, createdAtMs, revokedAtMs } = client
-  const document = { format: FORMAT, clientId, secretHash, role, boundary, accounts, createdAtMs, revokedAtMs }
+  const { clientId, secretHash, role, boundary, accounts, rate, createdAtMs, revokedAtMs } = client
+  const document = { format: FORMAT, clientId, secretHash, role, boundary, accounts, rate, createdAtMs, revokedAtMs }
   return vault.seal(LEDGER_KEY_NAME, placeOfClient(clientId), JSON.stringify(document))
 }
 

@@ -25,6 +25,7 @@ export function aClient(changes: Partial<ClientRecord> = {}): ClientRecord {
     role: 'transactor',
     boundary: true,
     accounts: null,
+    rate: null,
     createdAtMs: START_MS,
     revokedAtMs: null,
     ...changes,
@@ -240,6 +241,22 @@ function clientTests(subject: () => AccessStoreSubject): void {
     }
     expect(await store.revokeClient(client.clientId, START_MS)).toBe(true)
     expect(await other.findClient(client.clientId)).toMatchObject({ accounts: ['alice@scope'] })
+  })
+
+  test('X2: a client’s rate is found as it was stored; changing it changes nothing else, and revives no client', async () => {
+    const { store, other } = subject()
+    const client = aClient({ rate: { perSecond: 0.5, burst: 20 } })
+    await store.putClient(client)
+    const { mark } = await other.changesSince(null)
+    for (const rate of [client.rate, 'none', null] as const) {
+      expect(await store.setRate(client.clientId, rate)).toEqual({ ...client, rate })
+      expect(await other.findClient(client.clientId)).toEqual({ ...client, rate })
+    }
+    expect((await other.changesSince(mark)).changed?.clients).toContain(client.clientId)
+    await store.revokeClient(client.clientId, START_MS)
+    await store.setRate(client.clientId, 'none')
+    expect(await other.findClient(client.clientId)).toMatchObject({ revokedAtMs: START_MS, rate: 'none' })
+    expect(await store.setRate('unknown', null)).toBeUndefined()
   })
 
   test('X2: putting a client again changes it and keeps when it was made', async () => {

@@ -63,6 +63,11 @@ function storeOn(state: MemoryAccessState): AccessStore {
       clients.set(client.clientId, structuredClone({ ...client, createdAtMs }))
       if (client.revokedAtMs !== null) revokeFamilies(state, client.clientId, client.revokedAtMs)
     },
+    async setRate(clientId, rate) {
+      const client = await this.findClient(clientId)
+      if (typeof client === 'object') clients.set(clientId, { ...client, rate })
+      return typeof client === 'object' ? { ...client, rate } : client
+    },
     async revokeClient(clientId, atMs) {
       const client = clients.get(clientId)
       if (client === undefined) return false

@@ -10,6 +10,7 @@ const clients: readonly BootstrapClient[] = (['admin', 'transactor'] as const).m
   role,
   boundary: undefined,
   accounts: null,
+  rate: undefined,
 }))
 const SECRETS = clients.map(({ clientSecret }) => clientSecret)
 

@@ -226,8 +226,22 @@ describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
 
   test('are read; the boundary is left to the environment unless it is given', () => {
     expect(read(clients(good, { ...good, client_id: 'desk', boundary: ['EUR'] })).bootstrapClients).toEqual([
-      { clientId: 'ops', clientSecret: good.client_secret, role: 'admin', boundary: undefined, accounts: null },
-      { clientId: 'desk', clientSecret: good.client_secret, role: 'admin', boundary: ['EUR'], accounts: null },
+      {
+        clientId: 'ops',
+        clientSecret: good.client_secret,
+        role: 'admin',
+        boundary: undefined,
+        accounts: null,
+        rate: undefined,
+      },
+      {
+        clientId: 'desk',
+        clientSecret: good.client_secret,
+        role: 'admin',
+        boundary: ['EUR'],
+        accounts: null,
+        rate: undefined,
+      },
     ])
   })
 
@@ -236,7 +250,16 @@ describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
     expect(read(clients({ ...good, accounts })).bootstrapClients).toMatchObject([{ clientId: 'ops', accounts }])
   })
 
+  test('may have a rate', () => {
+    const rates = ['50/200', 'none'].map((rate) => read(clients({ ...good, rate })).bootstrapClients?.[0]?.rate)
+    expect(rates).toEqual([{ perSecond: 50, burst: 200 }, 'none'])
+  })
+
   test.each([
+    ...['0', 50, null].map((rate): [object, string] => [
+      { ...good, rate },
+      'client 1: rate must be requests per second',
+    ]),
     ...[[], ['*'], ['a**'], Array.from({ length: 101 }, (_, n) => `a${n}`)].map((accounts): [object, string] => [
       { ...good, accounts },
       'client 1: accounts must be 1 to 100 account IDs, or prefixes of them that end in *',

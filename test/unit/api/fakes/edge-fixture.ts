@@ -282,6 +282,7 @@ export function clientOf(clientId: string, role: Role): ClientRecord {
     role,
     boundary: true,
     accounts: null,
+    rate: null,
     createdAtMs: 0,
     revokedAtMs: null,
   }

@@ -49,6 +49,7 @@ export function createFakeAccess(): FakeAccess {
       return changes
     },
     putClient: async (client) => await working().putClient(client),
+    setRate: async (clientId, rate) => await working().setRate(clientId, rate),
     revokeClient: async (clientId, atMs) => await working().revokeClient(clientId, atMs),
     createFamily: async (family) => await working().createFamily(family),
     async rotateFamily(exchange) {

@@ -45,7 +45,7 @@ export function eventAt(index: number, accountId = 'alice'): LedgerEvent {
 }
 
 export function clientOf(clientId: string, overrides: Partial<ClientRecord> = {}): ClientRecord {
-  const rights = { role: 'admin', boundary: false, accounts: null } as const
+  const rights = { role: 'admin', boundary: false, accounts: null, rate: null } as const
   return { clientId, secretHash: '', ...rights, createdAtMs: 0, revokedAtMs: null, ...overrides }
 }
 
