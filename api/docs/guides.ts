@@ -47,8 +47,14 @@ const GUIDES: readonly Guide[] = [
   {
     slug: 'monitoring',
     title: 'Monitoring',
-    about: 'Metrics, alerts and what to do about each.',
+    about: 'Metrics, readiness and logs.',
     file: 'infra/metrics/README.md',
+  },
+  {
+    slug: 'runbook',
+    title: 'Runbook',
+    about: 'Alert rules, and what to do about each alert.',
+    file: 'infra/deploy/monitoring/README.md',
   },
   { slug: 'keys', title: 'Keys', about: 'Which keys there are, and how to rotate them.', file: 'infra/keys/README.md' },
   {

@@ -22,7 +22,7 @@ function attributes(html: string, name: string): readonly string[] {
 
 test('every guide is listed, and links between guides lead to a heading that exists', async () => {
   const paths = await guidePaths()
-  expect(paths).toHaveLength(11)
+  expect(paths).toHaveLength(12)
   const pages = new Map(await Promise.all(paths.map(async (path) => [path, await pageOf(path)] as const)))
   for (const [path, html] of pages) {
     const ids = attributes(html, 'id')
