@@ -57,7 +57,7 @@ type Authorize = (http: Context) => Promise<Result<Grant, Problem>>
 
 /** Needs no start and no stop: all it does, it does for a request. */
 export function createEdge(dependencies: EdgeDependencies): Hono {
-  const { access, clock, clockTrusted, log, metrics, random, serviceKeys, settings } = dependencies
+  const { access, clock, clockTrusted, log, metrics, random, serviceKeys, settings, tracing } = dependencies
   const { accessTokenTtlMs, errorBase, ledgerId } = settings
   const accessTokens = createAccessTokens({ serviceKeys, clock, random, ledgerId, ttlMs: accessTokenTtlMs })
   const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log }))
@@ -67,7 +67,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   const app = new Hono({ getPath: requestPath, router: new PathRouter() })
   const measured = metrics === undefined ? undefined : { metrics, clock }
   const cors = createCors(settings.corsOrigins)
-  const frame = createFrame({ random, log, errorBase, cors, measured })
+  const frame = createFrame({ random, log, errorBase, cors, measured, tracing })
   for (const endpoint of TAGS.flatMap(({ endpoints }) => endpoints).filter(isServedBy(settings))) {
     const { changes, method, path } = endpoint
     const served = { context, authorize, query: { path, query: queryNames(endpoint) } }

@@ -11,6 +11,7 @@ import type { Clock } from '../runtime/ports/clock.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import type { HttpMetrics } from '../runtime/ports/metrics.ts'
 import type { Random } from '../runtime/ports/random.ts'
+import type { Tracing } from '../runtime/ports/tracing.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { dropBody } from './http/body.ts'
 import type { Cors } from './http/cors.ts'
@@ -52,14 +53,17 @@ interface FrameContext {
   readonly cors: Cors
   /** undefined: no metrics. */
   readonly measured?: { readonly metrics: HttpMetrics; readonly clock: Pick<Clock, 'monotonic'> } | undefined
+  /** undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
 }
 
-export function createFrame({ random, log, errorBase, cors, measured }: FrameContext): Frame {
+export function createFrame({ random, log, errorBase, cors, measured, tracing }: FrameContext): Frame {
   return {
     async respond(http, route, work, failed) {
       const startedMs = measured?.clock.monotonic() ?? 0
+      const tracedMs = tracing?.nowMs() ?? 0
       const { path } = http.req
-      const trail = trailOf(http, random)
+      const trail = trailOf(http, random, tracing)
       let outcome: PublicOutcome
       try {
         outcome = await work(trail)
@@ -84,6 +88,7 @@ export function createFrame({ random, log, errorBase, cors, measured }: FrameCon
         const { metrics, clock } = measured
         metrics.request(route.method, route.path, reply.status, clock.monotonic() - startedMs)
       }
+      if (tracing !== undefined) recordRequest(tracing, trail, tracedMs, route, reply.status)
       return new Response(body, { status: reply.status, headers: merged(headers, reply.headers, cors.headersOf(http)) })
     },
   }
@@ -104,6 +109,19 @@ async function bodyOf(
   return reply.kind === 'stream' ? streamBody(reply.body, http) : reply.body
 }
 
+function recordRequest(
+  tracing: Tracing,
+  { trace }: Trail,
+  startedMs: number,
+  { method, path }: MeasuredRoute,
+  status: number,
+): void {
+  if (trace?.sampled !== true) return
+  const { traceId, spanId, parentSpanId } = trace
+  const work = { kind: 'http', method, route: path, status } as const
+  tracing.record({ traceId, spanId, parentSpanId, startedMs, endedMs: tracing.nowMs(), work })
+}
+
 function merged(
   headers: Record<string, string>,
   own: Readonly<Record<string, string>>,
@@ -119,8 +137,9 @@ export function ownRequestId(claimed: string | undefined): string | undefined {
 }
 
 /** The client's own request ID if it is well formed, else a new one. */
-function trailOf({ req }: Context, random: Random): Trail {
+function trailOf({ req }: Context, random: Random, tracing: Tracing | undefined): Trail {
   const requestId = ownRequestId(req.header('x-request-id')) ?? random.hex(REQUEST_ID_BYTES)
-  const trace = readTraceContext(req.header('traceparent'), req.header('tracestate'), random)
+  const sent = readTraceContext(req.header('traceparent'), req.header('tracestate'), random)
+  const trace = tracing === undefined ? sent : tracing.sample(sent)
   return trace === undefined ? { requestId } : { requestId, trace }
 }

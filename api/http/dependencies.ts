@@ -19,6 +19,7 @@ import type { AllowedOrigins } from './cors.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { ShardHealth } from '../../runtime/ports/shard-health.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
+import type { Tracing } from '../../runtime/ports/tracing.ts'
 import type { WebhookSender } from '../../runtime/ports/webhook-sender.ts'
 import type { WebhookStore } from '../../runtime/ports/webhook-store.ts'
 
@@ -49,6 +50,8 @@ export interface EdgeDependencies {
   /** undefined: no metrics. */
   readonly metrics?: HttpMetrics | undefined
   readonly eventMetrics?: EventMetrics | undefined
+  /** undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
   readonly secrets: SecretVerifier
   /** The sender's address, from the connection's peer and the header X-Forwarded-For. */
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string

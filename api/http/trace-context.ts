@@ -1,6 +1,6 @@
 /**
  * W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/), as headers of a request.
- *   C1. A malformed header counts as absent. Without a `traceparent` there is no trace: the ledger begins none.
+ *   C1. A malformed header counts as absent.
  *   C2. A `tracestate` that is malformed, or longer than 512 characters, is dropped, and the `traceparent` stays.
  */
 import { newSpanId, type TraceContext } from '../../runtime/ports/trail.ts'

@@ -1,5 +1,5 @@
 /**
- * Reads and checks the LEDGER_* variables of the environment. No other module reads them.
+ * Reads and checks the LEDGER_* variables of the environment, and some of OpenTelemetry. No other module reads them.
  *   F1. Each invalid variable is reported with its name, its value and the allowed values. Secrets are never shown.
  *   F2. An unknown variable is a warning, because it may be a misspelled one.
  */
@@ -10,6 +10,7 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { WrappingKeys } from '../keys/wrapping-keys.ts'
 import { SHORTEST_SAFE_SECRET } from './bootstrap-client.ts'
 import { isLoopbackHost } from './loopback-host.ts'
+import { tracingOf } from './tracing-variables.ts'
 import {
   DEFAULT_PORT,
   LONG_VARIABLES,
@@ -113,6 +114,8 @@ function configurationOf(variables: Variables, cwd: string) {
     /** File with the witnesses of the log; undefined: none is asked. */
     witnesses: fileOf(variables.LEDGER_WITNESSES, cwd),
     logLevel: variables.LEDGER_LOG_LEVEL,
+    /** The export of spans; undefined: tracing is off. */
+    tracing: tracingOf(variables),
   } as const
 }
 

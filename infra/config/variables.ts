@@ -10,7 +10,9 @@ import { DEFAULT_FRAMEWORK, readFrameworks } from './frameworks.ts'
 import { readMasterKey, readMasterKeys } from '../keys/master-key.ts'
 import { readPartKey } from '../keys/part-key.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
+import { isUrl } from './is-url.ts'
 import { readBy } from './read-by.ts'
+import { tracingVariables } from './tracing-variables.ts'
 import { readTrustedLedgers } from './trusted-ledgers.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
@@ -111,6 +113,7 @@ export const variablesSchema = v.object({
   LEDGER_WITNESSES: v.optional(pathOfFile),
   LEDGER_PAGES: v.optional(pages, SCRIPTED_PAGES.join(',')),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
+  ...tracingVariables,
 })
 
 export type Variables = v.InferOutput<typeof variablesSchema>
@@ -127,6 +130,7 @@ export const SECRET_VARIABLES: readonly string[] = [
   'LEDGER_MASTER_KEY',
   'LEDGER_PREVIOUS_MASTER_KEY',
   'LEDGER_PART_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 
 /** The key objects that `read` returns reveal nothing when printed. It throws for an invalid text. */
@@ -156,13 +160,6 @@ function url(protocols: readonly string[], example: string, bare = false) {
     v.string(),
     v.check((text) => isUrl(text, protocols, bare), `a URL such as ${example}`),
   )
-}
-
-function isUrl(text: string, protocols: readonly string[], bare: boolean): boolean {
-  if (!URL.canParse(text)) return false
-  const parsed = new URL(text)
-  if (!protocols.includes(parsed.protocol) || parsed.hostname === '') return false
-  return !bare || (!text.endsWith('/') && parsed.search === '' && parsed.hash === '' && parsed.username === '')
 }
 
 function isOrigin(text: string): boolean {

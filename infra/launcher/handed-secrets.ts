@@ -13,7 +13,7 @@ const BY_INPUT = 'stdin'
 const secretsSchema = v.pipe(
   v.string(),
   v.parseJson(),
-  v.record(v.pipe(v.string(), v.regex(/^LEDGER_[A-Z_]+$/)), v.string()),
+  v.record(v.pipe(v.string(), v.regex(/^(LEDGER|OTEL)_[A-Z_]+$/)), v.string()),
 )
 
 /** The environment of a process that gets secrets by its standard input. */

@@ -201,7 +201,7 @@ function holderOf(pid) {
 }
 
 /** Secrets of the ledger, withheld from npm because it runs scripts of packages. */
-const SECRETS = /^LEDGER_(?:\w+_KEY|\w+_URL|BOOTSTRAP_CLIENTS)$/
+const SECRETS = /^(?:LEDGER_(?:\w+_KEY|\w+_URL|BOOTSTRAP_CLIENTS)|OTEL_EXPORTER_OTLP_HEADERS)$/
 
 function environment() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.test(name)))

@@ -9,6 +9,7 @@ import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { Tracing } from '../../runtime/ports/tracing.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import { createLiabilities, type PostgresLiabilities } from '../liabilities/liabilities-postgres.ts'
 import { createLiabilityThreads } from '../liabilities/liability-threads.ts'
@@ -59,6 +60,7 @@ import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
 import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
 import { openNatsLink, openTransport } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
+import { openTracing } from '../tracing/open-tracing.ts'
 import { openTrustedLedgers } from '../ledger/trusted-ledgers-file.ts'
 import { startWatching, type Watching } from './watching.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
@@ -97,6 +99,9 @@ async function startEdge(context: EdgeContext): Promise<void> {
   const { configuration, url, log, service } = context
   const { host, port, errorBase } = configuration
   const watching = await startWatching(configuration, log, service)
+  const nodeId = configuration.nodeId ?? `edge-${port}`
+  const { onStop } = service
+  const tracing = await openTracing({ settings: configuration.tracing, part: 'edge', instance: nodeId, log, onStop })
   const ring = await openPartKeys(configuration, 'edge')
   const app = createSwitchableApp()
   let server: HttpServer | undefined
@@ -109,7 +114,6 @@ async function startEdge(context: EdgeContext): Promise<void> {
   if (ledger === undefined) return
   refuseOtherProperties(ledger, configuration)
   const secrets = openLedgerSecrets(ring, ledger)
-  const nodeId = configuration.nodeId ?? `edge-${port}`
   const link = service.keep('nats', await openNatsLink(configuration, 'edge', nodeId, log))
   void service.failOn(link.closed, 'the connection to NATS')
   const store = openShards(url, service)
@@ -117,7 +121,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
   await store.refuseUnaccepted().catch(() => undefined)
   const edgeClock = await followEdgeClock(context.clock, store.nowMs, log)
   service.onStop('clock', edgeClock.stop)
-  const followed = { ...context, store, edgeClock, clock: edgeClock.clock }
+  const followed = { ...context, store, edgeClock, clock: edgeClock.clock, tracing }
   const edge = await createApp(followed, ledger, { ...secrets, readingKeys: readingRing(ring) }, link, watching)
   app.use(edge.app)
   server ??= await listen(app, host, port, errorBase)
@@ -132,6 +136,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
 interface FollowedContext extends EdgeContext {
   readonly store: Shards
   readonly edgeClock: EdgeClock
+  readonly tracing: Tracing | undefined
 }
 
 interface EdgeSecrets extends LedgerSecrets {
@@ -204,6 +209,7 @@ async function createApp(
     log,
     metrics: registry === undefined ? undefined : createHttpMetrics(registry),
     eventMetrics: registry === undefined ? undefined : createEventMetrics(registry),
+    tracing: context.tracing,
     secrets: createClientSecrets({ pepper: derive('client-secrets') }),
     clientAddress: createClientAddress(configuration.trustedProxies),
     ...READERS,

@@ -19,6 +19,7 @@ import { createSystemRandom } from '../system/random-system.ts'
 import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
 import { openNodeSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
+import { openTracing } from '../tracing/open-tracing.ts'
 import { leaseOptions, openNatsLink, openTransport } from './nats-link.ts'
 import { nodeReadiness } from './readiness.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
@@ -53,6 +54,8 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   const nodeId = configuration.nodeId ?? `node-${random.hex(4)}`
   const session = random.hex(16)
   const watching = await startWatching(configuration, log, service)
+  const { onStop } = service
+  const tracing = await openTracing({ settings: configuration.tracing, part: 'node', instance: nodeId, log, onStop })
   const { registry } = watching
   const ring = await openPartKeys(configuration, 'node')
   const ledger = await findLedger(url, log, service.stopping)
@@ -96,6 +99,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     clock,
     random,
     log,
+    tracing,
     ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,

@@ -4,12 +4,14 @@ import { deliverySubject, sessionSubject } from '../protocol/messages.ts'
 import { delay } from '../ports/clock.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import { NO_RARE_PATHS } from '../ports/rare-paths.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Service } from '../ports/transport.ts'
 import { Routes } from '../routing/routes.ts'
 import { WIRE } from '../protocol/wire.ts'
 import type { CommitLimits } from './commit/group-commit.ts'
 import { inboxOrder, type ShardDraft } from './shard/draft.ts'
 import { outputGate } from './shard/output-gate.ts'
+import { createNodeSpans } from './shard/command-span.ts'
 import { createLedgerClock } from '../common/ledger-clock.ts'
 import { Ownership, type OwnershipSettings } from './ownership/ownership.ts'
 import { NodeCalls } from './ownership/node-calls.ts'
@@ -25,8 +27,10 @@ import type { VitalSigns } from './ownership/vital-signs.ts'
 type Replaceable = 'wire' | 'rare' | 'pins' | 'gate' | 'step' | 'inboxOrder'
 
 export interface LedgerNodeDependencies
-  extends Omit<NodeContext, Replaceable | 'unsupported'>, Partial<Pick<NodeContext, Replaceable>> {
+  extends Omit<NodeContext, Replaceable | 'unsupported' | 'spans'>, Partial<Pick<NodeContext, Replaceable>> {
   readonly nodeId: string
+  /** undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
   readonly leases: LeaseStore
   readonly ledgerId: string
   readonly production: boolean
@@ -96,7 +100,7 @@ export class LedgerNode {
   constructor(dependencies: LedgerNodeDependencies) {
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
-    const { clock, ledgerId, production } = dependencies
+    const { clock, ledgerId, production, random, tracing } = dependencies
     const context = {
       wire: WIRE,
       rare: NO_RARE_PATHS,
@@ -105,6 +109,7 @@ export class LedgerNode {
       step: stepActor,
       inboxOrder,
       unsupported: createUnsupported(dependencies.log),
+      spans: tracing === undefined ? undefined : createNodeSpans({ tracing, random }),
       ...dependencies,
     }
     this.routes = new Routes(context)

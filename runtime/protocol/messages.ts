@@ -25,7 +25,7 @@ import {
   isText,
 } from '../../actors/shapes.ts'
 import type { WrittenEnvelope } from '../ports/ledger-store.ts'
-import { isTrail } from '../ports/trail.ts'
+import { isSpanName, isTrail } from '../ports/trail.ts'
 
 const isTextOrNull = isNullOr(isText)
 
@@ -184,6 +184,8 @@ export type DeliveredMessage = Guarded<typeof isDeliveredMessage>
 const isDeliveredMessage = isObjectOf({
   number: isCount,
   envelope: (value): value is WrittenEnvelope => isRecord(value),
+  /** The span of its delivery, of a recorded trace; never stored. */
+  trace: isAbsentOr(isSpanName),
 })
 
 /**

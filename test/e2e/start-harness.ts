@@ -56,7 +56,7 @@ export function startPart(
 
 /** The environment without settings of the user that runs the tests. */
 function cleanEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:LEDGER|OTEL)_/.test(name)))
 }
 
 /** As much of curl as the printed commands need, so that no curl must be there: -s, -H, -d TEXT, -d @FILE, -d @-. */

@@ -4,7 +4,7 @@
  * reply, for any number of shards.
  */
 import type { TransientMap } from '../../common/transient-map.ts'
-import type { Courier } from '../delivery/courier.ts'
+import type { Courier, LeavingMessage } from '../delivery/courier.ts'
 import { answerFor, isKnownUse, type ShardDraft } from '../shard/draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
@@ -52,9 +52,18 @@ function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): rea
     }
     if (incarnation.parked.get(waitsFor(pending))?.has(pending) !== true) settle(pending)
   }
-  courier.take(incarnation, applied.outbox)
+  courier.take(incarnation, leaving(applied))
   passivate(incarnation, rare.takes('residents_forgotten') ? NO_RESIDENTS : settings)
   return [...applied.answers, ...told]
+}
+
+/** The messages, with the spans of their deliveries. */
+function leaving({ outbox, senders }: ShardDraft): readonly LeavingMessage[] {
+  if (senders === undefined) return outbox
+  return outbox.map((message) => {
+    const span = senders.get(message)
+    return span === undefined ? message : { ...message, span: span.delivery() }
+  })
 }
 
 function remember(

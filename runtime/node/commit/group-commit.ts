@@ -215,8 +215,11 @@ export class GroupCommit {
   }
 
   private step(shard: ShardDraft, pending: Pending): DraftStep | { readonly kind: 'failed'; readonly fault: Fault } {
+    const { surroundings } = this.dependencies
+    const { span } = pending
     try {
-      return stepInto(shard, pending, this.dependencies.surroundings)
+      if (span !== undefined) return span.around(() => stepInto(shard, pending, surroundings))
+      return stepInto(shard, pending, surroundings)
     } catch (error) {
       return { kind: 'failed', fault: faultOf('step', error) }
     }
@@ -238,9 +241,10 @@ export class GroupCommit {
   }
 
   private async conclude(drafts: readonly ShardDraft[], verdict: CommitVerdict, startedMs: number): Promise<void> {
-    const { clock, log, metrics, onApplied, onCommitted, onUnknown } = this.dependencies
+    const { clock, log, metrics, spans, onApplied, onCommitted, onUnknown } = this.dependencies
     const durationMs = clock.monotonic() - startedMs
     metrics?.commit(resultOf(drafts, verdict), durationMs)
+    spans?.committed(drafts, verdict, startedMs)
     switch (verdict.kind) {
       case 'answered': {
         this.failures = 0

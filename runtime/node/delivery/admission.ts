@@ -15,6 +15,7 @@ import { reasonOf } from '../../common/reason.ts'
 import { decodeList, encodeVerdicts, ITEMS } from '../../protocol/wire.ts'
 import { createFirstOf } from '../recovery/containment.ts'
 import { commandOf } from './command.ts'
+import type { CommandSpan } from '../shard/command-span.ts'
 import type { StepSettings } from '../shard/draft.ts'
 import type { ItemFate } from '../../ports/metrics.ts'
 import { type Incarnation, nextStamp, type ResidentLimits } from '../shard/incarnation.ts'
@@ -50,10 +51,9 @@ const MAX_ATTEMPTS = 200_000
 const MAX_WAITERS = 64
 
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
-  const { log, transport, wire, unsupported, enter, metrics } = dependencies
+  const { log, transport, wire, unsupported, enter, metrics, random, spans } = dependencies
   const latestAttempts = createBoundedCache<string, number>(MAX_ATTEMPTS)
-  const isFirst = createFirstOf()
-  const judge = createJudge(dependencies)
+  const judge = createSafeJudge(dependencies)
 
   /** A late attempt must not be judged after a later one was refused (I12). */
   function isLatest({ requestId, attempt }: Item): boolean {
@@ -63,26 +63,13 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
   }
 
   /** undefined: the item entered the mailbox. */
-  function admit(item: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
-    let judged: Pending | Verdict
-    try {
-      judged = judge(item, channel, backlog)
-    } catch (error) {
-      const { trail, shardId, operation } = item
-      if (isFirst({ origin: { kind: 'request', item, channel } })) {
-        log.error('item_failed', {
-          ...fieldsOf(trail),
-          shard: shardId,
-          operation: operation.kind,
-          cause: reasonOf(error),
-        })
-      }
-      // A retry may repeat an attempt that took effect.
-      return { kind: 'undecided' }
-    }
-    if ('kind' in judged) return judged
-    enter(judged)
-    return undefined
+  function admit(received: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
+    const item = received.trail === undefined ? received : { ...received, trail: nextHop(received.trail, random) }
+    const span = spans?.ofRequest(item.trail?.trace, item.operation.kind)
+    const judged = judge(item, channel, backlog, span)
+    if (judged instanceof Pending) enter(judged)
+    else span?.answered(judged.kind)
+    return judged instanceof Pending ? undefined : judged
   }
 
   function logUnwritable({ requestId, verdict }: ItemVerdict, error: unknown): void {
@@ -127,10 +114,41 @@ function fateOf(verdict: Verdict | undefined): ItemFate {
   return verdict.kind === 'moved' || verdict.kind === 'overloaded' ? verdict.kind : 'rejected'
 }
 
+type Judge = (item: Item, channel: ReplyChannel, backlog: number, span: CommandSpan | undefined) => Pending | Verdict
+
+/** H6. */
+function createSafeJudge(dependencies: AdmissionDependencies): Judge {
+  const { log } = dependencies
+  const isFirst = createFirstOf()
+  const judge = createJudge(dependencies)
+  return (item, channel, backlog, span) => {
+    try {
+      return judge(item, channel, backlog, span)
+    } catch (error) {
+      const { trail, shardId, operation } = item
+      if (isFirst({ origin: { kind: 'request', item, channel } })) {
+        const fields = { shard: shardId, operation: operation.kind, cause: reasonOf(error) }
+        log.error('item_failed', { ...fieldsOf(trail), ...fields })
+      }
+      // A retry may repeat an attempt that took effect.
+      return { kind: 'undecided' }
+    }
+  }
+}
+
 /** Returns the command of an item, or the reason why it may not enter. */
-function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo, readPublicKey }: AdmissionDependencies) {
+function createJudge({
+  clock,
+  random,
+  rare,
+  settings,
+  homeOf,
+  find,
+  backlogTo,
+  readPublicKey,
+}: AdmissionDependencies): Judge {
   const reading = { production: settings.production, readPublicKey }
-  return (item: Item, channel: ReplyChannel, backlog: number): Pending | Verdict => {
+  return (item, channel, backlog, span) => {
     const incarnation = find(item.shardId)
     if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
       return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
@@ -151,9 +169,7 @@ function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo, r
     }
     const isStuck = (actor: ActorAddress): boolean => backlogTo(incarnation, homeOf(actor)) >= settings.maxOutbox
     if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
-    const { trail } = item
-    const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
-    const pending = new Pending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
+    const pending = new Pending({ kind: 'request', item, channel }, item.actor, command, incarnation, span)
     if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
     return pending
   }

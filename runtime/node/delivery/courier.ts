@@ -15,18 +15,19 @@ import { appendTo } from '../../common/append-to.ts'
 import type { Timer } from '../../ports/clock.ts'
 import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../../ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../ports/transport.ts'
-import { type Delivery, type DeliveryAnswer, deliverySubject } from '../../protocol/messages.ts'
+import { type DeliveredMessage, type Delivery, type DeliveryAnswer, deliverySubject } from '../../protocol/messages.ts'
 import type { Route } from '../../routing/routes.ts'
 import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION } from '../../protocol/wire.ts'
 import { reasonOf } from '../../common/reason.ts'
 import { PARKED_RETRY_MS } from '../recovery/containment.ts'
 import { halves, split } from './delivery-parts.ts'
+import type { DeliverySpan } from '../shard/command-span.ts'
 import type { Incarnation } from '../shard/incarnation.ts'
 import type { NodeContext } from '../shard/node-context.ts'
 
 export interface CourierDependencies extends Pick<
   NodeContext,
-  'session' | 'transport' | 'wire' | 'clock' | 'log' | 'rare'
+  'session' | 'transport' | 'wire' | 'clock' | 'log' | 'rare' | 'spans'
 > {
   readonly store: Pick<LedgerStore, 'acknowledge'>
   readonly routes: {
@@ -60,6 +61,11 @@ export interface CourierMeasures {
   readonly unsent: number
 }
 
+/** `span`: of its delivery; absent: its trace is not recorded. */
+export interface LeavingMessage extends OutboxMessage {
+  readonly span?: DeliverySpan
+}
+
 interface Outgoing {
   readonly incarnation: Incarnation
   readonly channels: Map<number, Channel>
@@ -69,7 +75,7 @@ class Channel {
   readonly incarnation: Incarnation
   readonly target: number
   /** Committed and not acknowledged, in order. */
-  readonly waiting: OutboxMessage[] = []
+  readonly waiting: LeavingMessage[] = []
   acknowledged: number
   /** The last number that is in flight. */
   carried: number
@@ -158,7 +164,7 @@ export class Courier {
   }
 
   /** Committed rows, in order. */
-  take(incarnation: Incarnation, messages: readonly OutboxMessage[]): void {
+  take(incarnation: Incarnation, messages: readonly LeavingMessage[]): void {
     // An ended incarnation's later commits are in the outbox that its successor reads.
     if (incarnation.phase === 'ended' || messages.length === 0) return
     for (const message of messages) {
@@ -263,7 +269,7 @@ export class Courier {
     const { incarnation, target, waiting, acknowledged, carried, stopped, parked } = channel
     const window = this.dependencies.rare.takes('window_of_one') || parked ? 1 : WINDOW
     if (stopped || incarnation.phase === 'ended') return undefined
-    const messages = waiting.slice(carried - acknowledged, window).map(({ number, envelope }) => ({ number, envelope }))
+    const messages = waiting.slice(carried - acknowledged, window).map(deliveredOf)
     if (messages.length === 0) return undefined
     const { shardId: source, epoch, attempt } = incarnation.token
     const began = incarnation.began.get(target) ?? 0
@@ -336,7 +342,8 @@ export class Courier {
       return
     }
     if (mark <= channel.acknowledged) return
-    channel.waiting.splice(0, mark - channel.acknowledged)
+    const taken = channel.waiting.splice(0, mark - channel.acknowledged)
+    this.dependencies.spans?.delivered(taken.flatMap(({ span }) => span ?? []))
     channel.acknowledged = mark
     channel.carried = Math.max(channel.carried, mark)
     channel.parked = false
@@ -433,4 +440,9 @@ export class Courier {
       this.tickSoon()
     })
   }
+}
+
+function deliveredOf({ number, envelope, span }: LeavingMessage): DeliveredMessage {
+  if (span === undefined) return { number, envelope }
+  return { number, envelope, trace: { traceId: span.traceId, spanId: span.spanId } }
 }

@@ -13,6 +13,7 @@
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 import type { Envelope } from '../../../actors/message.ts'
 import { appendTo } from '../../common/append-to.ts'
+import type { SpanName } from '../../ports/trail.ts'
 import type { Delivery, DeliveryAnswer } from '../../protocol/messages.ts'
 import { unreadCause } from '../../protocol/wire.ts'
 import type { ShardDraft } from '../shard/draft.ts'
@@ -20,13 +21,13 @@ import { type Fault, faultOf } from '../recovery/containment.ts'
 import type { ShardRecovery } from '../recovery/shard-recovery.ts'
 import { type Incarnation, nextStamp } from '../shard/incarnation.ts'
 import type { NodeContext } from '../shard/node-context.ts'
-import { Pending, settle } from '../shard/pending-command.ts'
+import { type Origin, Pending, settle } from '../shard/pending-command.ts'
 
 export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
 
 export interface InboxDependencies extends Pick<
   NodeContext,
-  'clock' | 'random' | 'log' | 'rare' | 'wire' | 'inboxOrder'
+  'clock' | 'random' | 'log' | 'rare' | 'wire' | 'inboxOrder' | 'spans'
 > {
   readonly find: (shardId: number) => Incarnation | undefined
   readonly enter: (pending: Pending) => void
@@ -163,7 +164,7 @@ export class Inbox {
     if (isNew) Object.assign(contact, { epoch, attempt })
     const { inboxOrder: order, wire } = this.dependencies
     let entered = incarnation.entered.get(source) ?? 0
-    for (const { number, envelope } of messages) {
+    for (const { number, envelope, trace } of messages) {
       if (!order.isNext(entered, number)) continue
       try {
         const read = wire.readEnvelope(envelope)
@@ -174,7 +175,7 @@ export class Inbox {
         entered = number
         contact.taken = number
         incarnation.entered.set(source, number)
-        this.enter(incarnation, source, number, read)
+        this.enter(incarnation, { kind: 'message', source, number }, read, trace)
       } catch (error) {
         this.park(incarnation, source, number, faultOf('delivery', error))
         return undefined
@@ -192,8 +193,13 @@ export class Inbox {
     return contact
   }
 
-  private enter(incarnation: Incarnation, source: number, number: number, { to, message }: Envelope): void {
-    const { clock, random } = this.dependencies
+  private enter(
+    incarnation: Incarnation,
+    origin: Origin,
+    { to, message }: Envelope,
+    delivery: SpanName | undefined,
+  ): void {
+    const { clock, random, spans } = this.dependencies
     const stamp = nextStamp(incarnation, clock.now(), random)
     const { shardId } = incarnation.token
     // An object literal that begins with a spread would take ten microseconds (V8).
@@ -203,6 +209,6 @@ export class Inbox {
       stamp,
       to.kind === 'account' ? { accountId: to.id, shardId } : undefined,
     )
-    this.dependencies.enter(new Pending({ kind: 'message', source, number }, to, command, incarnation))
+    this.dependencies.enter(new Pending(origin, to, command, incarnation, spans?.ofMessage(delivery)))
   }
 }

@@ -19,10 +19,12 @@ import {
   type HoldName,
   keyAddressOf,
   type NftEventWrite,
+  type OutboxMessage,
   type OutboxWrite,
   type RefundWrite,
   type ShardBatch,
 } from '../../ports/ledger-store.ts'
+import type { CommandSpan } from './command-span.ts'
 import type { Facts } from './facts.ts'
 import type { Incarnation, TransactionNews } from './incarnation.ts'
 import type { DecidedAnswer } from './output-gate.ts'
@@ -79,6 +81,8 @@ export class ShardDraft {
   readonly news = new Map<string, TransactionNews>()
   readonly nftEvents: NftEventWrite[] = []
   readonly outbox: OutboxWrite[] = []
+  /** The spans of commands of recorded traces, by their messages; undefined: none sent one. */
+  senders: Map<OutboxMessage, CommandSpan> | undefined = undefined
   readonly sent = new Map<number, number>()
   readonly marks = new Map<number, number>()
   readonly boundary = new Map<string, { credited: Quantity; debited: Quantity }>()
@@ -248,7 +252,7 @@ function keyOf(state: AnyState | null): AccountKey | null {
 
 function foldEffect(
   draft: ShardDraft,
-  { actor, actorKey: key, command, incarnation }: Pending,
+  { actor, actorKey: key, command, incarnation, span }: Pending,
   effect: Effect,
   { homeOf, wire }: StepSurroundings,
 ): void {
@@ -293,7 +297,9 @@ function foldEffect(
       const target = homeOf(effect.envelope.to)
       const number = (draft.sent.get(target) ?? incarnation.sent.get(target) ?? 0) + 1
       draft.sent.set(target, number)
-      draft.outbox.push({ target, number, envelope: wire.writeEnvelope(effect.envelope), atMs: command.atMs })
+      const message = { target, number, envelope: wire.writeEnvelope(effect.envelope), atMs: command.atMs }
+      draft.outbox.push(message)
+      if (span !== undefined) (draft.senders ??= new Map()).set(message, span)
       return
     }
     case 'concluded': {

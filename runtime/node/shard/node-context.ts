@@ -15,6 +15,7 @@ import type { InboxOrder } from './draft.ts'
 import type { OutputGate } from './output-gate.ts'
 import type { Unsupported } from './unsupported.ts'
 import type { PinBoard } from './pin-board.ts'
+import type { NodeSpans } from './command-span.ts'
 
 export interface NodeContext {
   /** 32 hexadecimal digits, new with every start. */
@@ -28,6 +29,8 @@ export interface NodeContext {
   readonly random: Random
   readonly log: Log
   readonly metrics?: NodeMetrics
+  /** undefined: tracing is off. */
+  readonly spans?: NodeSpans | undefined
   readonly rare: RarePaths
   readonly unsupported: Unsupported
   readonly pins: PinBoard

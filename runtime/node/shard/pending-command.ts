@@ -8,6 +8,7 @@ import { appendTo } from '../../common/append-to.ts'
 import type { Item, ItemVerdict, Verdict } from '../../protocol/messages.ts'
 import { type GroupUse, type KeyAddress, keyAddressOf } from '../../ports/ledger-store.ts'
 import type { Facts } from './facts.ts'
+import type { CommandSpan } from './command-span.ts'
 import type { Incarnation, Resident } from './incarnation.ts'
 
 /** A request has a reply channel; a message has an outbox sequence; a timer has neither. */
@@ -50,6 +51,8 @@ export class Pending {
   readonly keyUse: KeyAddress | null
   readonly keyAddress: string | null
   incarnation: Incarnation
+  /** undefined: its trace is not recorded. */
+  readonly span: CommandSpan | undefined
   /** Leaves the look-up with this command's findings, which stays open until the command is settled (P2). */
   leaveLookUp: (() => void) | null = null
   /** The actor, which the command keeps in memory; null before the look-up. */
@@ -73,7 +76,7 @@ export class Pending {
    */
   postponed: { readonly times: number; readonly written: number } | null = null
 
-  constructor(origin: Origin, actor: ActorAddress, command: AnyCommand, incarnation: Incarnation) {
+  constructor(origin: Origin, actor: ActorAddress, command: AnyCommand, incarnation: Incarnation, span?: CommandSpan) {
     created += 1
     this.number = created
     this.origin = origin
@@ -85,6 +88,7 @@ export class Pending {
     this.keyUse = use === undefined ? null : { shardId: incarnation.token.shardId, accountId: actor.id, ...use }
     this.keyAddress = this.keyUse === null ? null : keyAddressOf(this.keyUse)
     this.incarnation = incarnation
+    this.span = span
   }
 }
 
@@ -100,8 +104,9 @@ export function verdictKey(keyId: string, signature: string): string {
 /** Sends the verdicts of requests, one message per channel; other commands get none. */
 export function sendVerdicts(verdicts: Iterable<readonly [Pending, Verdict]>): void {
   const byChannel = new Map<ReplyChannel, ItemVerdict[]>()
-  for (const [{ origin }, verdict] of verdicts) {
+  for (const [{ origin, span }, verdict] of verdicts) {
     if (origin.kind !== 'request') continue
+    span?.answered(verdict.kind)
     const { requestId, attempt } = origin.item
     appendTo(byChannel, origin.channel, { requestId, attempt, verdict })
   }

@@ -151,7 +151,7 @@ function readClients(text: string): Cluster['clients'] {
 }
 
 function withoutLedger(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEDGER_')))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:LEDGER|OTEL)_/.test(name)))
 }
 
 function keepLines(child: ChildProcess, onLine: ((line: string) => void) | undefined): readonly string[] {
