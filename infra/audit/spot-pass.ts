@@ -29,7 +29,18 @@ export type SpotPass = (request: SpotRequest) => Promise<SpotResult>
 /** Distinct places per subject that are remembered. Beyond, every finding counts. */
 const MAX_PLACES = 10_000
 
-export async function runSpotPass({ url, ledgerId, kind }: SpotRequest, vault: RowVault): Promise<SpotResult> {
+/** Observes a pass. */
+export interface SpotWatch {
+  readonly found?: (finding: Finding) => void
+  /** Called after each page with all that was checked so far. */
+  readonly checked?: (counts: Counts) => void
+}
+
+export async function runSpotPass(
+  { url, ledgerId, kind }: SpotRequest,
+  vault: RowVault,
+  watch: SpotWatch = {},
+): Promise<SpotResult> {
   const reads = createAuditReads(url, `ledger audit ${kind}`, vault)
   try {
     const began = await readFeedEnd(reads.query)
@@ -41,7 +52,11 @@ export async function runSpotPass({ url, ledgerId, kind }: SpotRequest, vault: R
       const look = { ...reads, receiptProblem, countBelow: null }
       const { next, seen }: Awaited<ReturnType<typeof stepPass>> = await stepPass(WALKS[kind], look, place)
       checked = addCounts(checked, seen.checked)
-      for (const finding of seen.findings) tally.add(finding)
+      watch.checked?.(checked)
+      for (const finding of seen.findings) {
+        tally.add(finding)
+        watch.found?.(finding)
+      }
       place = next
     }
     const ended = await readFeedEnd(reads.query)

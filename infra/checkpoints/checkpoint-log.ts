@@ -39,10 +39,18 @@ export interface CheckedLog {
   readonly newer: number
 }
 
+/** Heads of the log at an earlier time. */
+export type KnownHeads = Pick<FileStatement, 'as_of' | 'log_head' | 'log_published'>
+
 export async function checkLog(check: LogCheck, file: CheckpointFile): Promise<CheckedLog> {
-  await checkHeads(check, file.statement)
   const [statement] = await check.sql`SELECT FROM log_statements WHERE hash = ${hashOfStatement(file.signed)}`
   if (statement === undefined) check.report('the ledger does not have the statement of this file any more')
+  return checkLogSince(check, file.statement)
+}
+
+/** L1, L2. */
+export async function checkLogSince(check: LogCheck, known: KnownHeads): Promise<CheckedLog> {
+  await checkHeads(check, known)
   await checkCommits(check)
   return checkRows(check)
 }
@@ -50,7 +58,7 @@ export async function checkLog(check: LogCheck, file: CheckpointFile): Promise<C
 /** L1. */
 async function checkHeads(
   { sql, derive, report, progress }: LogCheck,
-  { as_of: asOf, log_head: known, log_published: note }: FileStatement,
+  { as_of: asOf, log_head: known, log_published: note }: KnownHeads,
 ): Promise<void> {
   const { head, published } = await readLogState(sql)
   if (head !== undefined) {

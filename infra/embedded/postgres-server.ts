@@ -323,7 +323,8 @@ function environment(): Record<string, string> {
   return { PATH: '/usr/bin:/bin', LANG: 'C', TZ: 'UTC', ...ALLOCATOR }
 }
 
-async function endLeftovers(data: string, log: (line: string) => void): Promise<void> {
+/** Ends the server of an earlier process that was killed. `data`: as it was given to PostgreSQL. */
+export async function endLeftovers(data: string, log: (line: string) => void): Promise<void> {
   const orphans = processesOf('postgres', data)
   if (orphans.length > 0) {
     log(`ending the PostgreSQL server of an earlier start (process ${orphans[0]?.pid ?? 0})`)

@@ -70,6 +70,16 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
     'let the ledger run on a restored or promoted PostgreSQL',
     async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
   ],
+  [
+    'backup',
+    'back up the ledger, encrypted to a key',
+    async () => (await import('../cli/backup/backup.ts')).backupCommand,
+  ],
+  [
+    'restore',
+    'restore a backup, and verify the ledger in it',
+    async () => (await import('../cli/backup/restore.ts')).restoreCommand,
+  ],
   ['drain', 'move all shards away from a node', async () => (await import('../cli/drain.ts')).drainCommand],
   ['export', 'export accounts for another ledger', async () => (await import('../cli/export.ts')).exportCommand],
   ['client', 'add, list and revoke clients', async () => (await import('../cli/client.ts')).clientCommand],

@@ -11,7 +11,13 @@ import {
   pointsOf,
   readCheckpointFile,
 } from '../../checkpoints/checkpoint-file.ts'
-import { checkLog } from '../../checkpoints/checkpoint-log.ts'
+import {
+  type CheckedLog,
+  checkLog,
+  checkLogSince,
+  type KnownHeads,
+  type LogCheck,
+} from '../../checkpoints/checkpoint-log.ts'
 import { problemOfSigned } from '../../checkpoints/checkpoint-statement.ts'
 import { existingPartKeys, type LedgerSecrets, openLedgerSecrets } from '../../ledger/ledger-secrets.ts'
 import { createServiceKeys } from '../../postgres/access/service-keys-postgres.ts'
@@ -43,15 +49,45 @@ export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefin
     if (jwks?.ledgerId !== undefined && jwks.ledgerId !== ledger.ledgerId) {
       throw new CommandFailed('the JWKS and the database are of different ledgers')
     }
-    const secrets = openLedgerSecrets(ring, ledger)
-    const keys = jwks?.keys ?? (await keysOf(url, secrets))
-    const file = await readSigned(name, { keys, ledgerId: ledger.ledgerId, jwks }, io)
-    if (file === undefined) return false
-    return onConnection(url, async (sql) => {
-      const accounts = await checkAccounts(sql, secrets, resolve(io.cwd, name), file, io)
-      return (await checkAgainstLog(sql, secrets, file, io)) && accounts
-    })
+    return verifyCheckpointAt(
+      { url, ledgerId: ledger.ledgerId, secrets: openLedgerSecrets(ring, ledger) },
+      name,
+      jwks,
+      io,
+    )
   })
+}
+
+export interface OpenedLedger {
+  readonly url: string
+  readonly ledgerId: string
+  readonly secrets: LedgerSecrets
+}
+
+/** `jwks`: undefined to use the keys in the database. */
+export async function verifyCheckpointAt(
+  { url, ledgerId, secrets }: OpenedLedger,
+  name: string,
+  jwks: ReceiptKeys | undefined,
+  io: VerdictIo,
+): Promise<boolean> {
+  const keys = jwks?.keys ?? (await keysOf(url, secrets))
+  const file = await readSigned(name, { keys, ledgerId, jwks }, io)
+  if (file === undefined) return false
+  return onConnection(url, async (sql) => {
+    const accounts = await checkAccounts(sql, secrets, resolve(io.cwd, name), file, io)
+    const log = await checkAgainstLog(sql, secrets, (check) => checkLog(check, file), io)
+    return log && accounts
+  })
+}
+
+/** Compares the log with the rows, and with heads of an earlier time. */
+export async function verifyLogSince(
+  { url, secrets }: OpenedLedger,
+  known: KnownHeads,
+  io: VerdictIo,
+): Promise<boolean> {
+  return onConnection(url, (sql) => checkAgainstLog(sql, secrets, (check) => checkLogSince(check, known), io))
 }
 
 /** The keys whose tags prove that the ledger created them. */
@@ -149,7 +185,7 @@ async function checkAccounts(
 async function checkAgainstLog(
   sql: postgres.Sql,
   { vault, derive }: LedgerSecrets,
-  file: CheckpointFile,
+  checkLogOf: (check: LogCheck) => Promise<CheckedLog>,
   io: VerdictIo,
 ): Promise<boolean> {
   let problems = 0
@@ -163,7 +199,7 @@ async function checkAgainstLog(
     printed = Math.floor(entries / PROGRESS_ENTRIES)
     io.err(`${entries} entries of the log read\n`)
   }
-  const { entries, newer } = await checkLog({ sql, vault, derive, report, progress }, file)
+  const { entries, newer } = await checkLogOf({ sql, vault, derive, report, progress })
   if (problems === 0) {
     io.verdict({ verdict: 'ok', detail: `log of ${entries} entries, as the rows have them; ${newer} rows are newer` })
   } else if (problems > MOST_PRINTED) {

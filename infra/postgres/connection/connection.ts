@@ -229,9 +229,16 @@ function connectSocket(socket: net.Socket, target: SocketTarget, timeoutMs: numb
       socket.setKeepAlive(true, KEEP_ALIVE_MS)
       resolve(Object.assign(socket, { host, port }))
     }
-    if (typeof target.path === 'string') socket.connect(target.path, connected)
-    else socket.connect(port, host, connected)
+    const path = typeof target.path === 'string' ? target.path : socketPath(host, port)
+    if (path === undefined) socket.connect(port, host, connected)
+    else socket.connect(path, connected)
   })
+}
+
+/** An encoded absolute path in place of the host, which the driver does not decode, is the directory of a Unix socket. */
+function socketPath(host: string, port: number): string | undefined {
+  const directory = host.startsWith('%2F') ? decodeURIComponent(host) : undefined
+  return directory && `${directory}/.s.PGSQL.${port}`
 }
 
 const LONGEST_NODE_ID = 23
