@@ -18,7 +18,7 @@ import { createQueryPool, type QueryPool } from '../postgres/connection/query-po
 import { READ_SETTINGS } from '../postgres/reads/ledger-reads-postgres.ts'
 import { createBegunLater } from './begun-later.ts'
 import type { PassKind } from './pass.ts'
-import { type AuditProgress, asOfMsOf, coveredBy, readProgress } from './progress.ts'
+import { asOfMsOf, coveredBy, failedIn, readProgress } from './progress.ts'
 import type { SpotPass } from './spot-pass.ts'
 import { prepared } from '../postgres/connection/prepared.ts'
 
@@ -159,8 +159,4 @@ async function readAuditorState(pool: QueryPool, subjects: readonly Subject[], n
     asOfMs: asOfMsOf(progress, subjects) ?? progress.tail.mark.atMs,
     lastFullPassAtMs: progress.last?.completedAtMs ?? null,
   }
-}
-
-function failedIn({ last, pass }: AuditProgress, listed: Counts, subject: Subject): number {
-  return (listed[subject] ?? 0) + (last?.unlisted[subject] ?? 0) + (pass?.unlisted[subject] ?? 0)
 }

@@ -5,6 +5,7 @@
  *   A3. It works for at most its share of the time. The work of a turn is its processor time plus its waits for PostgreSQL.
  *   A4. It writes only its own tables, and takes no lock that could block a commit.
  */
+import { type Subject, SUBJECTS } from '../../runtime/audit/finding.ts'
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -14,13 +15,14 @@ import { stepPass, WHOLE_PASS } from './pass.ts'
 import {
   type AuditProgress,
   beginPass,
+  failedIn,
   MAX_TOKENS,
   newProgress,
   notePass,
   noteSince,
   type TurnResult,
 } from './progress.ts'
-import { openProgressStore, type ProgressStore } from './progress-store.ts'
+import { openProgressStore, type ProgressStore, type SavedProgress } from './progress-store.ts'
 import { loadReceiptCheck } from './receipt-check.ts'
 import { type FeedEnd, isTooMuch, lookAtWindow, nextWindow, readFeedEnd } from './tail.ts'
 import type { Look } from './walk.ts'
@@ -68,6 +70,16 @@ interface Turn extends TurnResult {
   readonly busy: boolean
 }
 
+/** Times are milliseconds since 1970, by PostgreSQL's clock. */
+export interface AuditMeasures {
+  /** Findings that no later pass has cleared. */
+  readonly failed: Readonly<Record<Subject, number>>
+  /** null: there was no complete pass yet. */
+  readonly passCompletedAtMs: number | null
+  /** Every commit before this time is checked; null: unknown. */
+  readonly checkedUntilMs: number | null
+}
+
 export class Auditor {
   private readonly options: AuditorOptions
   private readonly settings: AuditorSettings
@@ -76,6 +88,7 @@ export class Auditor {
   private stopping = false
   private wake: () => void = () => undefined
   private running: Promise<void> = Promise.resolve()
+  private saved: SavedProgress | undefined
 
   constructor(options: AuditorOptions) {
     this.options = options
@@ -93,6 +106,18 @@ export class Auditor {
     this.stopping = true
     this.wake()
     await Promise.all([this.reads.close(), this.running])
+  }
+
+  /** undefined: this auditor does not work, because PostgreSQL is unavailable or another one does. */
+  measures(): AuditMeasures | undefined {
+    if (this.saved === undefined) return undefined
+    const { progress, listed } = this.saved
+    const failed = Object.fromEntries(SUBJECTS.map((subject) => [subject, failedIn(progress, listed, subject)]))
+    return {
+      failed: failed as AuditMeasures['failed'],
+      passCompletedAtMs: progress.last?.completedAtMs ?? null,
+      checkedUntilMs: progress.tail.asOfMs,
+    }
   }
 
   private async run(): Promise<void> {
@@ -117,6 +142,7 @@ export class Auditor {
       let progress = (await store.load()) ?? (await this.fresh())
       while (!this.stopping) progress = await this.turnAndRest(store, progress)
     } finally {
+      this.saved = undefined
       await store.close()
     }
   }
@@ -132,7 +158,8 @@ export class Auditor {
     const startedMs = clock.monotonic()
     const workedBeforeMs = this.workedMs()
     const turn = await this.turn(before)
-    const progress = await store.save(turn)
+    this.saved = await store.save(turn)
+    const { progress } = this.saved
     this.report(before, progress, turn)
     const dueMs = startedMs + (this.workedMs() - workedBeforeMs) / share
     await this.rest(turn.busy ? dueMs - clock.monotonic() : this.settings.idleMs)

@@ -8,7 +8,7 @@
  *       pass begins anew.
  */
 import type postgres from 'postgres'
-import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
+import { addCounts, type Counts, type Finding, type Subject, SUBJECTS } from '../../runtime/audit/finding.ts'
 import { column } from '../postgres/connection/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection/connection.ts'
 import { fetchKeys } from '../postgres/rows/opened-rows.ts'
@@ -23,9 +23,15 @@ import { type AuditProgress, currentPass, noteUnlisted, readProgress, type TurnR
 export interface ProgressStore {
   /** undefined: there is no progress, or its format is of another version. */
   readonly load: () => Promise<AuditProgress | undefined>
-  /** Returns the stored progress, which includes the number of unlisted findings. */
-  readonly save: (result: TurnResult) => Promise<AuditProgress>
+  readonly save: (result: TurnResult) => Promise<SavedProgress>
   readonly close: () => Promise<void>
+}
+
+export interface SavedProgress {
+  /** Includes the number of unlisted findings. */
+  readonly progress: AuditProgress
+  /** Findings in the list. */
+  readonly listed: Counts
 }
 
 /** S3. */
@@ -111,34 +117,35 @@ SELECT subject, place, problem, $4::bigint, now() FROM ranked WHERE listed OR nt
 ON CONFLICT (subject, place) DO UPDATE SET problem = excluded.problem, pass = excluded.pass, found_at = excluded.found_at
 RETURNING subject`
 
-async function save({ sql }: Connection, vault: RowVault, { progress, findings }: TurnResult): Promise<AuditProgress> {
+async function save({ sql }: Connection, vault: RowVault, { progress, findings }: TurnResult): Promise<SavedProgress> {
   await fetchKeys(sql, [LEDGER_KEY_NAME], vault)
   const found = distinct(findings)
-  if (found.length === 0) {
-    await write(sql, progress, vault)
-    return progress
-  }
-  let written = progress
+  if (found.length === 0) return { progress, listed: await write(sql, progress, vault) }
+  let saved: SavedProgress = { progress, listed: {} }
   await sql.begin(async (transaction) => {
     const listed = await transaction.unsafe<{ subject: string }[]>(LIST, [
       ...texts(found, ['subject', 'place', 'problem']),
       currentPass(progress),
     ])
-    written = noteUnlisted(progress, unlisted(found, listed))
-    await write(transaction, written, vault)
+    const written = noteUnlisted(progress, unlisted(found, listed))
+    saved = { progress: written, listed: await write(transaction, written, vault) }
   })
-  return written
+  return saved
 }
 
 /**
- * Stores progress, and deletes findings that neither the last complete pass nor later checks have confirmed. One statement,
- * because an idle auditor runs it every second.
+ * Stores progress, deletes findings that neither the last complete pass nor later checks have confirmed, and counts the
+ * others. One statement, because an idle auditor runs it every second.
  */
-async function write(sql: postgres.ISql, progress: AuditProgress, vault: RowVault): Promise<void> {
-  await sql`
-    WITH mended AS (DELETE FROM audit_findings WHERE pass < ${progress.last?.number ?? 0})
-    INSERT INTO audit_progress (document, updated_at) VALUES (${documentOf(progress, vault)}, now())
-    ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at`
+async function write(sql: postgres.ISql, progress: AuditProgress, vault: RowVault): Promise<Counts> {
+  const confirmed = progress.last?.number ?? 0
+  const rows = await sql<{ subject: Subject; count: number }[]>`
+    WITH mended AS (DELETE FROM audit_findings WHERE pass < ${confirmed}),
+    written AS (
+      INSERT INTO audit_progress (document, updated_at) VALUES (${documentOf(progress, vault)}, now())
+      ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at)
+    SELECT subject, count(*)::integer AS count FROM audit_findings WHERE pass >= ${confirmed} GROUP BY subject`
+  return Object.fromEntries(rows.map(({ subject, count }) => [subject, count]))
 }
 
 /** One finding per place: ON CONFLICT cannot update a row twice in one statement. */

@@ -120,6 +120,15 @@ export function noteUnlisted(progress: AuditProgress, counts: Counts): AuditProg
   return last === null ? progress : { ...progress, last: { ...last, unlisted: addCounts(last.unlisted, counts) } }
 }
 
+/** Listed and unlisted findings of a subject. */
+export function failedIn(
+  { last, pass }: Pick<AuditProgress, 'last' | 'pass'>,
+  listed: Counts,
+  subject: Subject,
+): number {
+  return (listed[subject] ?? 0) + (last?.unlisted[subject] ?? 0) + (pass?.unlisted[subject] ?? 0)
+}
+
 /** P2: number of the pass for new findings. */
 export function currentPass({ pass, last }: AuditProgress): number {
   return pass?.number ?? last?.number ?? 0

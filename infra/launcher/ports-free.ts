@@ -30,7 +30,7 @@ export async function edgePort(
   throw new Error(`port ${taken} on ${host} is taken, and so are the next ones: choose another with LEDGER_PORT`)
 }
 
-/** Throws if edges and nodes cannot get consecutive metrics ports from the configured one on. */
+/** Throws if edges, nodes and the auditor cannot get consecutive metrics ports from the configured one on. */
 export async function refuseTakenMetricsPorts(
   { metrics }: Configuration,
   firstEdgePort: number,
@@ -39,16 +39,17 @@ export async function refuseTakenMetricsPorts(
 ): Promise<void> {
   if (metrics === undefined) return
   const { host, port } = metrics
-  const last = port + edges + nodes - 1
+  const count = edges + nodes + 1
+  const last = port + count - 1
   if (port < firstEdgePort + edges && firstEdgePort <= last) {
     throw new Error(
       `the metrics ports ${port} to ${last} overlap those of the edges, from ${firstEdgePort} on: choose another LEDGER_METRICS_PORT`,
     )
   }
-  const taken = await firstTaken(host, port, edges + nodes)
+  const taken = await firstTaken(host, port, count)
   if (taken === undefined) return
   throw new Error(
-    `port ${taken} on ${host} is taken: choose another with LEDGER_METRICS_PORT (edges and nodes use ${edges + nodes} ports from there on)`,
+    `port ${taken} on ${host} is taken: choose another with LEDGER_METRICS_PORT (edges, nodes and the auditor use ${count} ports from there on)`,
   )
 }
 

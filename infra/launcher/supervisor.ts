@@ -231,11 +231,12 @@ export class Supervisor {
     return `http://${urlHost(this.options.configuration.host)}:${this.firstPort + edge}`
   }
 
-  /** Edges have the first ports, nodes the ports after them. */
+  /** Edges have the first ports, then nodes, then the auditor. */
   private metricsPortOf(command: ChildOptions['command'], index: number): number | undefined {
-    const { configuration, edges } = this.options
-    if (configuration.metrics === undefined || command === 'auditor') return undefined
-    return configuration.metrics.port + index + (command === 'node' ? edges : 0)
+    const { configuration, edges, nodes } = this.options
+    if (configuration.metrics === undefined) return undefined
+    const first = { edge: 0, node: edges, auditor: edges + nodes }
+    return configuration.metrics.port + first[command] + index
   }
 
   private environmentOf(command: ChildOptions['command'], index: number): Pick<ChildOptions, 'env' | 'secrets'> {

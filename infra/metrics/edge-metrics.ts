@@ -1,6 +1,7 @@
 /** The metrics of an edge. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { REFUSAL_CODES } from '../../actors/refusal.ts'
+import { DISABLE_REASONS } from '../../runtime/ports/webhook-store.ts'
 import type { EventMetrics, GatewayMetrics, HttpMetrics, WebhookMetrics } from '../../runtime/ports/metrics.ts'
 import type { SequencerMeasures } from '../../runtime/log/sequencer.ts'
 import type { WebhookMeasures } from '../../runtime/webhooks/webhook-deliverer.ts'
@@ -80,6 +81,21 @@ export function registerGatewayGauges(registry: Registry, measure: () => { reado
   ])
 }
 
+/** `count`: undefined while PostgreSQL does not reply. */
+export function registerShardGauges(
+  registry: Registry,
+  count: () => Promise<{ readonly total: number; readonly served: number } | undefined>,
+): void {
+  registerGauges(registry, count, [
+    { name: 'ledger_shards', help: 'Shards of the ledger.', of: ({ total }) => total },
+    {
+      name: 'ledger_shards_without_owner',
+      help: 'Shards without an owner, or whose owner has not proved for 18 s that it can commit.',
+      of: ({ total, served }) => total - served,
+    },
+  ])
+}
+
 export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const registers = [registry]
   const attempts = new Counter({
@@ -100,6 +116,8 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['reason'],
     registers,
   })
+  // Counters start at 0, so that Prometheus sees the first increment.
+  for (const reason of DISABLE_REASONS) disabled.inc({ reason }, 0)
   return {
     attempt: (result, latencyMs) => {
       attempts.inc({ result })

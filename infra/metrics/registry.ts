@@ -18,10 +18,10 @@ export interface GaugeOptions<Reading> {
   readonly of: (reading: Reading) => number
 }
 
-/** Registers gauges that read their values from `measure`. */
+/** Registers gauges that read their values from `measure`. undefined: unknown; the gauges then have no samples. */
 export function registerGauges<Reading>(
   registry: Registry,
-  measure: () => Reading,
+  measure: () => Reading | undefined | Promise<Reading | undefined>,
   gauges: readonly GaugeOptions<Reading>[],
 ): void {
   for (const { name, help, of } of gauges) {
@@ -30,8 +30,10 @@ export function registerGauges<Reading>(
         name,
         help,
         registers: [],
-        collect() {
-          this.set(of(measure()))
+        async collect() {
+          const reading = await measure()
+          if (reading === undefined) this.remove()
+          else this.set(of(reading))
         },
       }),
     )

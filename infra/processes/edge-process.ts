@@ -34,7 +34,7 @@ import { createLedgerEvents } from '../postgres/reads/ledger-events-postgres.ts'
 import { createLedgerReads } from '../postgres/reads/ledger-reads-postgres.ts'
 import type { LedgerRecord } from '../postgres/migrations/migrate.ts'
 import { IN_RECOVERY, readServer, refusalOf } from '../postgres/connection/accepted-servers.ts'
-import { listShards } from '../postgres/store/ownership.ts'
+import { countShards, listShards, type ShardCounts } from '../postgres/store/ownership.ts'
 import { readNowMs } from '../postgres/store/sessions.ts'
 import { createQueryPool } from '../postgres/connection/query-pool.ts'
 import { createServiceKeys, type PostgresServiceKeys } from '../postgres/access/service-keys-postgres.ts'
@@ -48,10 +48,10 @@ import {
   createGatewayMetrics,
   createHttpMetrics,
   registerGatewayGauges,
+  registerShardGauges,
 } from '../metrics/edge-metrics.ts'
-import { anyShardServed } from '../postgres/store/ownership.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
-import { createEdgeReadiness } from './readiness.ts'
+import { createEdgeReadiness, createSharedReading } from './readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
 import { openLog } from './edge-log.ts'
 import { openWebhooks, type Webhooks } from './edge-webhooks.ts'
@@ -309,9 +309,12 @@ async function openGateway(
     accountTag,
     ...(registry === undefined ? {} : { metrics: createGatewayMetrics(registry) }),
   })
-  if (registry !== undefined) registerGatewayGauges(registry, () => gateway.measures())
+  if (registry !== undefined) {
+    registerGatewayGauges(registry, () => gateway.measures())
+    registerShardGauges(registry, createSharedReading(clock, store.count))
+  }
   const readiness = createEdgeReadiness(clock, {
-    anyShardServed: store.anyShardServed,
+    anyShardServed: async () => (await store.count()).served > 0,
     connected: link.connected,
     routed: () => routes.state() === 'served',
     clockTrusted: edgeClock.isTrusted,
@@ -350,7 +353,7 @@ function openAssertions(
 }
 
 interface Shards extends Pick<LedgerStore, 'shards'> {
-  readonly anyShardServed: () => Promise<boolean>
+  readonly count: () => Promise<ShardCounts>
   /** Ends the process if the ledger may not run on the server. Rejects if the server is unavailable or in recovery. */
   readonly refuseUnaccepted: () => Promise<void>
   /** PostgreSQL's time, milliseconds since 1970. Checks the server first, as `refuseUnaccepted` does. */
@@ -375,7 +378,7 @@ function openShards(url: string, service: ServiceProcess): Shards {
   }
   return {
     shards: () => pool.run(listShards),
-    anyShardServed: () => pool.run(anyShardServed),
+    count: () => pool.run(countShards),
     refuseUnaccepted,
     nowMs: async () => {
       await refuseUnaccepted()

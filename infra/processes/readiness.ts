@@ -26,13 +26,12 @@ export function createEdgeReadiness(
   { anyShardServed, connected, routed, clockTrusted, stopping, warnings }: EdgeState,
 ): () => Promise<Readiness> {
   let served = false
-  const probeDatabase = createSharedProbe(clock, async () => {
-    served = await anyShardServed()
-  })
+  const readServed = createSharedReading(clock, anyShardServed)
   return async () => {
-    const database = await Promise.race([probeDatabase(), delay(clock, PROBE_TIMEOUT_MS).then(() => false)])
+    const read = await readServed()
+    served = read ?? served
     const checks = {
-      database,
+      database: read !== undefined,
       nats: connected(),
       shards: served && routed(),
       clock: clockTrusted(),
@@ -68,8 +67,26 @@ export function nodeReadiness({ measures, connected, stopping }: NodeState): Rea
   return { ready: Object.values(checks).every(Boolean), checks }
 }
 
+/** `audit`: this auditor works. A second auditor is ready only when the first has ended. */
+export function auditorReadiness(measures: () => object | undefined): Readiness {
+  const audit = measures() !== undefined
+  return { ready: audit, checks: { audit } }
+}
+
 function isFresh(agoMs: number | null): boolean {
   return agoMs !== null && agoMs < SILENT_AFTER_MS
+}
+
+/** Reads at most once per second. Resolves within 2 s: with undefined if the read fails, or takes longer. */
+export function createSharedReading<Value>(clock: Clock, read: () => Promise<Value>): () => Promise<Value | undefined> {
+  let last: Value | undefined
+  const probe = createSharedProbe(clock, async () => {
+    last = await read()
+  })
+  return async () => {
+    const succeeded = await Promise.race([probe(), delay(clock, PROBE_TIMEOUT_MS).then(() => false)])
+    return succeeded ? last : undefined
+  }
 }
 
 /** A result is reused for this time after the probe began. */

@@ -6,9 +6,11 @@ import { readyReply } from '../../api/routes/service/ready.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { Reply } from '../../api/http/reply.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { registerCertificateGauge, registerDataDirGauges } from '../metrics/process-metrics.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { startWatchServer, type WatchReply } from '../metrics/watch-server.ts'
 import type { ServiceProcess } from './service-process.ts'
+import { watchedCertificates } from './watched-certificates.ts'
 
 export interface Watching {
   /** undefined: metrics are off. */
@@ -19,12 +21,15 @@ export interface Watching {
 
 /** Called first, so that operators see a process that cannot start. */
 export async function startWatching(
-  { metrics, environment }: Configuration,
+  configuration: Configuration,
   log: Log,
   service: Pick<ServiceProcess, 'onStop'>,
 ): Promise<Watching> {
+  const { metrics, environment, dataDir } = configuration
   if (metrics === undefined) return { registry: undefined, serves: () => undefined }
   const registry = createRegistry()
+  registerDataDirGauges(registry, dataDir)
+  registerCertificateGauge(registry, watchedCertificates(configuration), log)
   let ledgerId: string | null = null
   let readiness: () => Readiness | Promise<Readiness> = () => ({ ready: false, checks: { ledger: false } })
   const server = await startWatchServer(

@@ -1,7 +1,7 @@
 /** Shard health in PostgreSQL: the contract, and what only a database can get wrong. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
+import { countShards } from '../../infra/postgres/store/ownership.ts'
 import { probeSession } from '../../infra/postgres/store/sessions.ts'
 import { createShardHealth, type PostgresShardHealth } from '../../infra/postgres/reads/shard-health-postgres.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'
@@ -116,7 +116,7 @@ describe('ShardHealth: PostgreSQL, beside commits', () => {
     const later = createShardHealth({ url: database.url })
     const reader = postgres(database.url, { max: 1, onnotice: () => undefined })
     expect((await later.shard(8))?.healthState).toBe('unavailable')
-    expect(await anyShardServed(reader)).toBe(false)
+    expect(await countShards(reader)).toMatchObject({ served: 0 })
     await Promise.all([later.close(), reader.end()])
     await sql`ALTER DATABASE ${name} RESET default_transaction_read_only`
     expect((await health.shard(8))?.healthState).toBe('healthy')

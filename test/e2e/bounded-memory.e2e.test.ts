@@ -28,7 +28,7 @@ let client: LedgerClient
 let watchedAt: string
 
 beforeAll(async () => {
-  const [port = 0] = await freePorts(2)
+  const [port = 0] = await freePorts(3)
   cluster = await startCluster({
     env: {
       LEDGER_SHARDS: String(SHARDS),

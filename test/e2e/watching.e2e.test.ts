@@ -25,7 +25,7 @@ type Line = Readonly<Record<string, unknown>>
 
 beforeAll(async () => {
   await buildOnce()
-  const [first = 0] = await freePorts(1 + NODES)
+  const [first = 0] = await freePorts(2 + NODES)
   metricsPort = first
   ledger = await LedgerUp.start(await freshDirectory(), {
     nodes: NODES,

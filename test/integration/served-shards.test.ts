@@ -1,7 +1,7 @@
 /** Shards count as served only while the owner of one proves that it can commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { anyShardServed } from '../../infra/postgres/store/ownership.ts'
+import { countShards } from '../../infra/postgres/store/ownership.ts'
 import { GIVEN_UP_AFTER_MS } from '../../runtime/node/ownership/shard-state.ts'
 import { createLedgerDatabase } from '../support/postgres/ledger-database.ts'
 
@@ -31,21 +31,24 @@ async function own(provedAgoMs: number): Promise<void> {
 test('shards without an owner are not served, even if a node has just proved that it can commit', async () => {
   await own(0)
   await sql`UPDATE shards SET node_id = NULL, session = NULL, updated_at = now()`
-  expect(await anyShardServed(sql)).toBe(false)
+  expect(await countShards(sql)).toEqual({ total: 4, served: 0 })
 })
 
 test.for([
-  [0, true],
-  [GIVEN_UP_AFTER_MS - 2_000, true],
-  [GIVEN_UP_AFTER_MS + 1, false],
-] as const)('shards whose owner proved %i ms ago that it can commit are served: %s', async ([provedAgoMs, served]) => {
-  await own(provedAgoMs)
-  expect(await anyShardServed(sql)).toBe(served)
-})
+  [0, 1],
+  [GIVEN_UP_AFTER_MS - 2_000, 1],
+  [GIVEN_UP_AFTER_MS + 1, 0],
+] as const)(
+  'shards whose owner proved %i ms ago that it can commit count as served: %i',
+  async ([provedAgoMs, served]) => {
+    await own(provedAgoMs)
+    expect(await countShards(sql)).toEqual({ total: 4, served })
+  },
+)
 
 test('before its first proof an owner counts from when it took the shard', async () => {
   await sql`UPDATE shards SET node_id = 'node', session = ${SESSION} WHERE shard_id = 2`
-  expect(await anyShardServed(sql)).toBe(false)
+  expect(await countShards(sql)).toEqual({ total: 4, served: 0 })
   await sql`UPDATE shards SET updated_at = now() WHERE shard_id = 2`
-  expect(await anyShardServed(sql)).toBe(true)
+  expect(await countShards(sql)).toEqual({ total: 4, served: 1 })
 })

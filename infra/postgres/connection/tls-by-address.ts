@@ -14,6 +14,11 @@ const LEFT_TO_DRIVER: readonly string[] = ['', 'disable', 'false', 'prefer']
 /** Modes in which the driver uses TLS without verification; all other modes verify. */
 const UNVERIFIED: readonly string[] = ['allow', 'require']
 
+/** Whether connections to this URL use TLS for certain. */
+export function usesTls(url: string): boolean {
+  return !LEFT_TO_DRIVER.includes(modeOf(new URL(url).searchParams))
+}
+
 export interface TlsOptions {
   /** The driver hands them to `tls.connect`. */
   readonly ssl?: { readonly signal: AbortSignal; readonly host?: string; readonly rejectUnauthorized?: false }

@@ -23,16 +23,22 @@ export async function listShards(sql: Sql): Promise<readonly ShardRecord[]> {
       FROM shards ORDER BY shard_id`
 }
 
-/** Whether any shard has an owner and is not `unavailable`. A read-only server serves none. */
-export async function anyShardServed(sql: Sql): Promise<boolean> {
-  const [found] = await sql<{ readonly served: boolean }[]>`
-    SELECT EXISTS (
-      SELECT FROM shards s
-        LEFT JOIN sessions n ON n.session = s.session
-       WHERE s.session IS NOT NULL AND current_setting('transaction_read_only') = 'off'
-         AND coalesce(n.probed_at, s.updated_at) > now() - ${GIVEN_UP_AFTER_MS}::float8 * interval '1 ms'
-    ) AS served`
-  return found?.served === true
+export interface ShardCounts {
+  readonly total: number
+  /** Shards with an owner that are not `unavailable`. A read-only server serves none. */
+  readonly served: number
+}
+
+export async function countShards(sql: Sql): Promise<ShardCounts> {
+  const [counts] = await sql<ShardCounts[]>`
+    SELECT count(*)::integer AS total,
+           (count(*) FILTER (
+             WHERE s.session IS NOT NULL AND current_setting('transaction_read_only') = 'off'
+               AND coalesce(n.probed_at, s.updated_at) > now() - ${GIVEN_UP_AFTER_MS}::float8 * interval '1 ms'
+           ))::integer AS served
+      FROM shards s
+      LEFT JOIN sessions n ON n.session = s.session`
+  return counts ?? { total: 0, served: 0 }
 }
 
 /** Needs a connection with a `lock_timeout`. */

@@ -78,7 +78,7 @@ export function measureSoak(options: BenchOptions, minutes: number): Promise<num
       Math.min(NODE_DEFAULTS.maxResidents, Math.floor((options.accounts * RESIDENT_SHARE) / SHARDS)),
     )
     const { nodes, edges } = options
-    const [port = 0] = await freePorts(edges + nodes)
+    const [port = 0] = await freePorts(edges + nodes + 1)
     say(`Starting the ledger, whose nodes keep ${actorsPerShard} actors of each shard ...`)
     const env = { LEDGER_ACTORS_PER_SHARD: String(actorsPerShard), LEDGER_METRICS_PORT: String(port) }
     const cluster = await begun.started(startKept(dataDir, { nodes, edges, env }))

@@ -8,7 +8,7 @@ import { alertRules, MONITORING, promtool } from './monitoring-files.ts'
 
 const ROOT = join(MONITORING, '..', '..', '..')
 /** Names of PostgreSQL in the runbook. */
-const NOT_OURS = ['archive_command', 'pg_wal', 'nats_client']
+const NOT_OURS = ['archive_command', 'pg_wal']
 
 let directory: string
 

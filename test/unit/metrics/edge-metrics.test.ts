@@ -8,7 +8,9 @@ import {
   createGatewayMetrics,
   createHttpMetrics,
   registerGatewayGauges,
+  createWebhookMetrics,
   registerLogGauges,
+  registerShardGauges,
 } from '../../../infra/metrics/edge-metrics.ts'
 import { createRegistry } from '../../../infra/metrics/registry.ts'
 import type { RefusalCode } from '../../../actors/refusal.ts'
@@ -94,4 +96,24 @@ test('the log is measured at each scrape', async () => {
   expect(sampleOf(text, 'ledger_log_unpublished_age_seconds')).toBe(2.5)
   expect(sampleOf(text, 'ledger_log_stalled_seconds')).toBe(20)
   expect(sampleOf(text, 'ledger_log_rolled_back')).toBe(1)
+})
+
+test('shards without an owner are counted, and unknown while PostgreSQL does not reply', async () => {
+  const registry = createRegistry()
+  let counts: { total: number; served: number } | undefined = { total: 16, served: 10 }
+  registerShardGauges(registry, () => Promise.resolve(counts))
+  expect(sampleOf(await registry.metrics(), 'ledger_shards')).toBe(16)
+  expect(sampleOf(await registry.metrics(), 'ledger_shards_without_owner')).toBe(6)
+  counts = undefined
+  expect(sampleOf(await registry.metrics(), 'ledger_shards_without_owner')).toBeUndefined()
+})
+
+test('counters of disabled webhooks start at 0, so that the first is an increase', async () => {
+  const registry = createRegistry()
+  const metrics = createWebhookMetrics(registry)
+  const disabled = async () =>
+    sampleOf(await registry.metrics(), 'ledger_webhooks_disabled_total', { reason: 'delivery_failed' })
+  expect(await disabled()).toBe(0)
+  metrics.disabled('delivery_failed')
+  expect(await disabled()).toBe(1)
 })
