@@ -9,10 +9,20 @@
  */
 import type { Tokens as TokenReply } from './generated/api-types.ts'
 import { isLedgerError, LedgerError } from './ledger-error.ts'
+import { assertionRequest, type ClientKey } from './signing/client-assertion.ts'
 
-export interface Credentials {
+/** A client has either a secret or a key. */
+export type Credentials = SecretCredentials | KeyCredentials
+
+export interface SecretCredentials {
   readonly clientId: string
   readonly clientSecret: string
+}
+
+/** The key stays here: it signs an assertion for each login. */
+export interface KeyCredentials {
+  readonly clientId: string
+  readonly clientKey: ClientKey
 }
 
 export interface Tokens {
@@ -28,13 +38,17 @@ export interface TokenStore {
   readonly save: (tokens: Tokens) => void | Promise<void>
 }
 
-/** `POST /v1/auth/token`. */
-export type IssueToken = (body: Readonly<Record<string, string>>) => Promise<TokenReply>
+export type TokenBody = Readonly<Record<string, string>>
+
+/** `POST /v1/auth/token`. A function makes the body of each attempt. */
+export type IssueToken = (body: TokenBody | (() => Promise<TokenBody>)) => Promise<TokenReply>
 
 export interface AccessTokensOptions {
   readonly credentials: Credentials | undefined
   readonly store: TokenStore | undefined
   readonly issue: IssueToken
+  /** `aud` of assertions. */
+  readonly audience: string
   readonly nowMs: () => number
 }
 
@@ -116,10 +130,14 @@ export class AccessTokens {
         status: UNAUTHORIZED,
       })
     }
-    return this.issued({ client_id: credentials.clientId, client_secret: credentials.clientSecret })
+    const { clientId } = credentials
+    if ('clientSecret' in credentials)
+      return this.issued({ client_id: clientId, client_secret: credentials.clientSecret })
+    const { audience, nowMs } = this.options
+    return this.issued(() => assertionRequest(credentials.clientKey, { clientId, audience, nowMs: nowMs() }))
   }
 
-  private async issued(body: Readonly<Record<string, string>>): Promise<Tokens> {
+  private async issued(body: TokenBody | (() => Promise<TokenBody>)): Promise<Tokens> {
     // The life of the token began before it arrives.
     const sentAtMs = this.options.nowMs()
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifeS } = await this.options.issue(body)

@@ -29,6 +29,11 @@ export interface HttpOptions {
   /** Address of the ledger, such as `https://ledger.example`. */
   readonly url: string
   readonly credentials?: Credentials | undefined
+  /**
+   * Signed orders name it, by default after it was read once from the ledger. Assertions of a client with a key name it too, by
+   * default the address.
+   */
+  readonly ledgerId?: string | undefined
   /** Keeps tokens between runs of a program. By default they are in memory. */
   readonly tokenStore?: TokenStore | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
@@ -46,6 +51,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object | undefined
+  /** In place of `body`: makes that of each attempt. */
+  readonly newBody?: (() => Promise<object>) | undefined
   /** The request needs no token. */
   readonly open?: boolean
   /** The request takes effect at most once, however often it is sent. */
@@ -71,6 +78,7 @@ const DEFAULT_RETRY: RetryPolicy = {
 }
 /** The ledger itself retries for 12 s at most. */
 const DEFAULT_TIMEOUT_MS = 20_000
+const TOKEN_PATH = '/v1/auth/token'
 const UNAUTHORIZED = 401
 const SERVER_ERROR = 500
 /** Request Timeout, Too Early, Too Many Requests. */
@@ -86,7 +94,7 @@ export class Http {
   private readonly fetch: typeof globalThis.fetch
 
   /** Throws a TypeError for an address that is no HTTP URL. */
-  constructor({ url, credentials, tokenStore, retry, timeoutMs, fetch, clock = SYSTEM_CLOCK }: HttpOptions) {
+  constructor({ url, credentials, ledgerId, tokenStore, retry, timeoutMs, fetch, clock = SYSTEM_CLOCK }: HttpOptions) {
     this.base = baseOf(url)
     this.clock = clock
     this.retry = { ...DEFAULT_RETRY, ...retry }
@@ -97,11 +105,12 @@ export class Http {
       credentials,
       store: tokenStore,
       nowMs: () => clock.nowMs(),
+      audience: ledgerId === undefined ? `${this.base}${TOKEN_PATH}` : `urn:ledger:${ledgerId}`,
       issue: async (body) => {
         const sent = {
           method: 'POST',
-          path: '/v1/auth/token',
-          body,
+          path: TOKEN_PATH,
+          ...(typeof body === 'function' ? { newBody: body } : { body }),
           open: true,
           repeatable: !('refresh_token' in body),
         }
@@ -190,10 +199,11 @@ export class Http {
   }
 
   private async answered(
-    { method, path, headers, body }: HttpRequest,
+    { method, path, headers, body: given, newBody }: HttpRequest,
     authorization: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Response> {
+    const body = newBody === undefined ? given : await newBody()
     const response = await this.fetch(`${this.base}${path}`, {
       method,
       headers: {

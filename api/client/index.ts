@@ -8,12 +8,13 @@ export type {
   RegistrationOptions,
   TransferFields,
 } from './ledger-client.ts'
-export type { Credentials, Tokens, TokenStore } from './access-tokens.ts'
+export type { Credentials, KeyCredentials, SecretCredentials, Tokens, TokenStore } from './access-tokens.ts'
 export type { FinalGroup, FinalTransaction } from './final-states.ts'
 export type { EventFilter, FollowedEvent } from './events.ts'
 export type { HttpReply, RetryPolicy } from './http.ts'
 export { exportJwk, exportPem, generateKey, importKey, thumbprint } from './signing/keys.ts'
 export type { AccountKey, KeyOptions, PrivateJwk, PrivateKey } from './signing/keys.ts'
+export type { ClientKey } from './signing/client-assertion.ts'
 export { isLedgerError, LedgerError } from './ledger-error.ts'
 export type { LedgerErrorCode, Outcome } from './ledger-error.ts'
 export type { CallOptions, ItemOf, ListId, OperationId, ReplyOf, RequestOf } from './operations-call.ts'

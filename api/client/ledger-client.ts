@@ -56,10 +56,7 @@ import {
 } from './signing/sign-order.ts'
 import { DEFAULT_WAIT_MS, waitFor, type WaitOptions, waitSeconds } from './waiting.ts'
 
-export interface LedgerClientOptions extends HttpOptions {
-  /** Signed orders name it. By default it is read once from the ledger. */
-  readonly ledgerId?: string
-}
+export type LedgerClientOptions = HttpOptions
 
 export interface RegistrationOptions extends CallOptions {
   /** Of the request: random by default. */

@@ -86,6 +86,8 @@ export const SCRIPTED_PAGES = ['console', 'docs'] as const
 export type ScriptedPage = (typeof SCRIPTED_PAGES)[number]
 
 export interface EdgeSettings {
+  /** Where clients reach the ledger, without a slash at the end. */
+  readonly baseUrl: string
   /** Where the types of problems are explained, without a slash at the end. */
   readonly errorBase: string
   readonly environment: 'sandbox' | 'production'

@@ -7,11 +7,13 @@ import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
 import { RATE_RULE, type OwnRate, readOwnRate, showOwnRate } from '../../actors/rate.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
+import { jwkOf, thumbprintOf } from '../keys/public-key.ts'
 import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { withLedger } from './common/configured.ts'
+import { givenPublicKey } from './common/given-public-key.ts'
 import { addOutputOptions, createOutput, type Output, type OutputOptions } from './common/output.ts'
 
 interface AddOptions extends Pick<ClientRecord, 'role'> {
@@ -20,6 +22,7 @@ interface AddOptions extends Pick<ClientRecord, 'role'> {
   readonly boundary?: ClientRecord['boundary']
   readonly accounts?: ClientRecord['accounts']
   readonly rate?: OwnRate
+  readonly publicKey?: string
 }
 
 export const clientCommand: CommandSetup = (command, io) => {
@@ -29,7 +32,10 @@ export const clientCommand: CommandSetup = (command, io) => {
     .summary('add a client')
     .description(
       `Adds a client with a secret of 256 random bits, and prints both as JSON. The secret is printed only
-this once.`,
+this once.
+
+With --public-key the client has no secret: it signs an assertion with its private key for each login
+(private_key_jwt).`,
     )
     .requiredOption('--id <id>', 'client ID', clientIdOf)
     .addOption(new Option('--role <role>', 'role of the client').choices(ROLES).makeOptionMandatory())
@@ -44,6 +50,7 @@ this once.`,
       accountsOf,
     )
     .option('--rate <n[/burst]|none>', 'limit on its requests per second (default: LEDGER_CLIENT_RATE)', ownRateOf)
+    .option('--public-key <file>', 'P-256 public key of the client (JWK or PEM; - for standard input)')
     .action((options: AddOptions) => withAccess(io, (access) => add(access, options, io)))
   command
     .command('set')
@@ -103,7 +110,7 @@ async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>
 
 async function add(
   { store, configuration, secrets: { derive }, now }: Access,
-  { id: clientId, role, boundary = configuration.environment === 'sandbox', accounts = null, rate = null }: AddOptions,
+  { id: clientId, role, boundary, accounts = null, rate = null, publicKey }: AddOptions,
   io: CommandIo,
 ): Promise<void> {
   const found = await store.findClient(clientId)
@@ -111,10 +118,25 @@ async function add(
     throw new CommandFailed(`the record of client ${clientId} is unreadable: choose another ID`)
   }
   if (found !== undefined) throw new CommandFailed(`there already is a client ${clientId}`)
+  const mayBringValue = boundary ?? configuration.environment === 'sandbox'
+  const rights = {
+    clientId,
+    role,
+    boundary: mayBringValue,
+    accounts,
+    rate,
+    createdAtMs: await now(),
+    revokedAtMs: null,
+  }
+  if (publicKey !== undefined) {
+    const key = await givenPublicKey(publicKey, io)
+    await store.putClient({ ...rights, secretHash: null, publicKey: key.publicKey })
+    io.out(`${JSON.stringify({ client_id: clientId, key_id: key.keyId, role })}\n`)
+    return
+  }
   const secret = generateClientSecret()
   const secretHash = await createClientSecrets({ pepper: derive('client-secrets') }).hash(clientId, secret)
-  const createdAtMs = await now()
-  await store.putClient({ clientId, secretHash, role, boundary, accounts, rate, createdAtMs, revokedAtMs: null })
+  await store.putClient({ ...rights, secretHash, publicKey: null })
   io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
 }
 
@@ -127,8 +149,9 @@ async function set(store: AccessStore, { id, rate }: SetOptions): Promise<void> 
 async function list(store: AccessStore, output: Output): Promise<void> {
   const clients = await store.listClients()
   output.table(
-    clients.map(({ clientId, role, boundary, accounts, rate, createdAtMs, revokedAtMs }) => ({
+    clients.map(({ clientId, publicKey, role, boundary, accounts, rate, createdAtMs, revokedAtMs }) => ({
       client_id: clientId,
+      key_id: publicKey === null ? null : thumbprintOf(jwkOf(publicKey)),
       role,
       boundary,
       accounts,
@@ -136,7 +159,9 @@ async function list(store: AccessStore, output: Output): Promise<void> {
       created_at: isoTimestamp(createdAtMs),
       revoked_at: revokedAtMs === null ? null : isoTimestamp(revokedAtMs),
     })),
-    ['client_id', 'role', 'boundary', 'accounts', 'rate', 'created_at', 'revoked_at'].map((name) => ({ name })),
+    ['client_id', 'key_id', 'role', 'boundary', 'accounts', 'rate', 'created_at', 'revoked_at'].map((name) => ({
+      name,
+    })),
     'there are no clients',
   )
 }

@@ -80,6 +80,8 @@ function configurationOf(variables: Variables, cwd: string) {
     accessTokenTtlMs: variables.LEDGER_ACCESS_TOKEN_TTL_SECONDS * 1_000,
     refreshTokenTtlMs: variables.LEDGER_REFRESH_TOKEN_TTL_SECONDS * 1_000,
     /** Without a slash at the end. */
+    baseUrl,
+    /** Without a slash at the end. */
     errorBase: variables.LEDGER_ERROR_BASE ?? `${baseUrl}/errors`,
     environment,
     masterKey: variables.LEDGER_MASTER_KEY,

@@ -30,7 +30,8 @@ export interface ClientSecrets {
 
 interface SecretRecord {
   readonly clientId: string
-  readonly secretHash: string
+  /** null: the client has a key instead, and no secret is right. */
+  readonly secretHash: string | null
 }
 
 export interface ClientSecretsOptions {
@@ -103,7 +104,8 @@ export function createClientSecrets({
   }
 
   const verifyChosen = async (record: SecretRecord, secret: string, address: string): Promise<boolean> => {
-    const { clientId, secretHash: stored } = record
+    const { clientId, secretHash } = record
+    const stored = secretHash ?? ''
     const proof = cacheProof(record, secret)
     const known = cached.get(stored)
     if (known !== undefined && timingSafeEqual(known, proof)) return true
@@ -116,7 +118,7 @@ export function createClientSecrets({
   }
 
   const verifyGenerated = ({ clientId, secretHash }: SecretRecord, secret: string): boolean => {
-    const [, hash] = KEYED.exec(secretHash) ?? []
+    const [, hash] = KEYED.exec(secretHash ?? '') ?? []
     return sameHash(keyedFor(clientId, 'secret', secret), hash)
   }
 

@@ -137,6 +137,7 @@ async function put(
   await access.putClient({
     clientId: client.clientId,
     secretHash: sameSecret ? found.secretHash : await secrets.hash(client.clientId, client.clientSecret),
+    publicKey: null,
     role: client.role,
     boundary,
     accounts,

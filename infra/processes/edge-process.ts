@@ -164,7 +164,7 @@ async function createApp(
   watching: Watching,
 ): Promise<{ readonly app: EdgeApp } & Pick<Webhooks, 'stopDeliveries'>> {
   const { configuration, url, log, service, clock, random } = context
-  const { corsOrigins, environment, errorBase, pages, accessTokenTtlMs, refreshTokenTtlMs } = configuration
+  const { baseUrl, corsOrigins, environment, errorBase, pages, accessTokenTtlMs, refreshTokenTtlMs } = configuration
   const { ledgerId } = ledger
   const { shardOf, vault, derive } = secrets
   const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
@@ -215,7 +215,7 @@ async function createApp(
     ...READERS,
     pageTokenKey: derive('page-tokens'),
     refreshTokenKey: derive('refresh-tokens'),
-    settings: { corsOrigins, errorBase, environment, pages, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
+    settings: { baseUrl, corsOrigins, errorBase, environment, pages, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
     readiness,
   })
   return { app, stopDeliveries }

@@ -6,8 +6,9 @@
  *       damaged or tampered client is in no list; a query for it returns `unreadable`, so that it is neither admitted
  *       nor taken for absent.
  *   X3. A revoked client has no live family, in whichever order login and revocation come.
- *   X4. Logins (`findClient`, `createFamily`, `rotateFamily`) never delay `findAccess` and `changesSince`: login
+ *   X4. Logins (`findClient`, `createFamily`, `spendAssertion`, `rotateFamily`) never delay `findAccess` and `changesSince`: login
  *       attempts need no credentials and have no limit. Nor does any number of `findAccess` delay `changesSince`.
+ *   X5. An assertion is spent at most once, also by concurrent callers, and stays spent until it has expired.
  * Every failure is an `AccessStoreUnavailable`.
  */
 import type { Role } from '../../actors/account/commands.ts'
@@ -24,6 +25,8 @@ export interface AccessStore {
   /** Revokes the client with all its families. False if there is no such client. */
   readonly revokeClient: (clientId: string, atMs: number) => Promise<boolean>
   readonly createFamily: (family: RefreshFamily) => Promise<void>
+  /** False: an assertion of this hash was spent before (X5). */
+  readonly spendAssertion: (assertion: SpentAssertion) => Promise<boolean>
   /** Exchanges a live token for its successor, in one step. */
   readonly rotateFamily: (exchange: RefreshExchange) => Promise<RefreshOutcome>
   /** The client and the session of an access token. */
@@ -45,10 +48,13 @@ export interface AccessChanges {
   readonly changed: { readonly clients: ReadonlySet<string>; readonly sessions: ReadonlySet<string> } | null
 }
 
-/** `secretHash` is self-describing. */
+/** A client proves itself with a secret or a key: exactly one of the two is not null. */
 export interface ClientRecord {
   readonly clientId: string
-  readonly secretHash: string
+  /** Self-describing. */
+  readonly secretHash: string | null
+  /** Compressed P-256 point, base64url: the client signs assertions with the private key (RFC 7523). */
+  readonly publicKey: string | null
   readonly role: Role
   readonly boundary: boolean | readonly string[]
   /** The client's scope; null: none. It names accounts, and is never shown. */
@@ -67,6 +73,12 @@ export interface RefreshFamily {
   readonly tokenHash: string
   readonly expiresAtMs: number
   readonly createdAtMs: number
+}
+
+export interface SpentAssertion {
+  /** 64 hexadecimal digits: a keyed hash of the client and the ID of the assertion. */
+  readonly assertionHash: string
+  readonly expiresAtMs: number
 }
 
 export interface RefreshExchange {

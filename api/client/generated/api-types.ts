@@ -307,6 +307,16 @@ export interface BatchResults {
 /** An NFT class: `cls_` and a ULID. */
 export type ClassId = string
 
+/** A client asks with an assertion that its key has signed. */
+export interface ClientAssertionRequest {
+  /** Says that this is a JWT. */
+  readonly client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+  /** The signed JWT. */
+  readonly client_assertion: string
+  /** May be left out. */
+  readonly grant_type?: 'client_credentials' | null
+}
+
 /** The results of the controls, signed. */
 export interface ComplianceAssertion {
   /** The type of the assertion. */
@@ -1758,8 +1768,8 @@ export interface TokenRegistration {
   readonly signature?: Signature | null
 }
 
-/** One of the two forms. Further fields are ignored. */
-export type TokenRequest = CredentialsRequest | RefreshRequest
+/** One of the three forms. Further fields are ignored. */
+export type TokenRequest = CredentialsRequest | ClientAssertionRequest | RefreshRequest
 
 /** An access token, and what the next one is got with. */
 export interface Tokens {

@@ -1,8 +1,9 @@
-/** The two forms of POST /v1/auth/token, and its response (D17). Fields beyond them are ignored. */
+/** The three forms of POST /v1/auth/token, and its response (D17). Fields beyond them are ignored. */
 import * as v from 'valibot'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
 import type { Invalid } from '../../http/problem.ts'
+import { ASSERTION_TYPE } from '../../auth/client-assertions.ts'
 import { unsignedOptional } from '../fields.ts'
 import { schemaErrors } from '../../http/invalid.ts'
 import { define, named } from '../named-schema.ts'
@@ -10,6 +11,7 @@ import { text } from '../values.ts'
 
 export type TokenRequest =
   | { readonly kind: 'credentials'; readonly clientId: string; readonly clientSecret: string }
+  | { readonly kind: 'assertion'; readonly assertion: string }
   | { readonly kind: 'refresh'; readonly refreshToken: string }
 
 const TEXT_RULE = 'must be a string that is not empty'
@@ -20,15 +22,24 @@ export const credentialsSchema = define('CredentialsRequest', 'A client asks wit
   client_secret: [textField, 'Its secret.'],
   grant_type: [unsignedOptional(v.literal('client_credentials')), 'May be left out.'],
 })
+export const assertionSchema = define(
+  'ClientAssertionRequest',
+  'A client asks with an assertion that its key has signed.',
+  {
+    client_assertion_type: [v.literal(ASSERTION_TYPE), 'Says that this is a JWT.'],
+    client_assertion: [textField, 'The signed JWT.'],
+    grant_type: [unsignedOptional(v.literal('client_credentials')), 'May be left out.'],
+  },
+)
 export const refreshSchema = define('RefreshRequest', 'A client asks with the refresh token that it got last.', {
   grant_type: [v.literal('refresh_token'), 'Says that this is a refresh.'],
   refresh_token: [textField, 'The last refresh token.'],
 })
-/** The field `grant_type` decides between the two. */
+/** The fields `grant_type` and `client_assertion` decide between them. */
 export const tokenRequestSchema = named(
   'TokenRequest',
-  'One of the two forms. Further fields are ignored.',
-  v.union([credentialsSchema, refreshSchema]),
+  'One of the three forms. Further fields are ignored.',
+  v.union([credentialsSchema, assertionSchema, refreshSchema]),
 )
 
 export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonly Invalid[]> {
@@ -42,6 +53,10 @@ export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonl
   if (grantType !== 'client_credentials') {
     const message = 'must be refresh_token or client_credentials'
     return refuse([{ field: 'grant_type', code: 'ERR_INVALID_FIELD', message }])
+  }
+  if (v.is(assertionSchema, body)) return ok({ kind: 'assertion', assertion: body.client_assertion })
+  if (body['client_assertion'] !== undefined && body['client_secret'] === undefined) {
+    return refuse(schemaErrors(assertionSchema, body))
   }
   const invalid = schemaErrors(credentialsSchema, body)
   if (invalid.length > 0) return refuse(invalid)

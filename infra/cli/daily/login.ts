@@ -12,19 +12,23 @@ import { addExamples } from '../common/examples.ts'
 import { createOutput, type OutputOptions } from '../common/output.ts'
 import { clientSecret, ledgerAddress } from '../profile/client-secret.ts'
 import { type LocalLedger, localLedger } from '../profile/local-ledger.ts'
-import { type Profile, profileName, type ProfileOptions, readProfile, storeProfile } from '../profile/profiles.ts'
+import {
+  credentialsOf,
+  type Profile,
+  profileName,
+  type ProfileOptions,
+  readProfile,
+  storeProfile,
+} from '../profile/profiles.ts'
 
 interface LoginOptions extends ProfileOptions, OutputOptions {
   readonly url?: string
   readonly clientId?: string
   readonly secretFile?: string
+  readonly keyFile?: string
 }
 
-interface Credentials {
-  readonly url: string
-  readonly clientId: string
-  readonly secret: string
-}
+type Login = Pick<Profile, 'url' | 'clientId' | 'proof'>
 
 const LOCAL_CLIENT = 'transactor'
 
@@ -44,22 +48,24 @@ show arguments.`,
     .option('--url <url>', 'address of the ledger, such as https://ledger.example')
     .option('--client-id <id>', 'client ID')
     .option('--secret-file <file>', 'file with the secret, the output of ledger client add, or - for standard input')
+    .option('--key-file <file>', 'in place of a secret: private key (PEM) of the client, which stays in this file')
     .option('--json', 'print the stored profile as JSON, without its secret')
     .action((options: LoginOptions) => login(options, io))
   addExamples(command, [
     'ledger login',
     'ledger login --profile books --url https://ledger.example --client-id books',
     'ledger login --profile admin --client-id admin',
+    'ledger login --url https://ledger.example --client-id books --key-file books.pem',
   ])
 }
 
 async function login(options: LoginOptions, io: CommandIo): Promise<void> {
   const name = profileName(options, io)
-  const credentials = await credentialsOf(options, io)
-  const { ledgerId, role } = await accepted(credentials)
-  const { url, clientId, secret: clientSecret } = credentials
+  const given = await givenLogin(options, io)
+  const { ledgerId, role } = await accepted(given)
+  const { url, clientId } = given
   const earlier = storedProfile(name, io)
-  const path = storeProfile({ name, url, clientId, clientSecret, ledgerId }, io)
+  const path = storeProfile({ name, ...given, ledgerId }, io)
   const output = createOutput(options, io)
   output.record({ profile: name, url, client_id: clientId, role, ledger_id: ledgerId, file: path })
   if (earlier !== undefined && (earlier.ledgerId !== ledgerId || earlier.url !== url)) {
@@ -78,31 +84,45 @@ function storedProfile(name: string, io: CommandIo): Profile | undefined {
 }
 
 /** Throws UsageError and CommandFailed. */
-async function credentialsOf({ url, clientId, secretFile }: LoginOptions, io: CommandIo): Promise<Credentials> {
+async function givenLogin({ url, clientId, secretFile, keyFile }: LoginOptions, io: CommandIo): Promise<Login> {
+  if (keyFile !== undefined) return loginWithKey({ url, clientId, secretFile, keyFile }, io)
   const local = url === undefined ? localLedger(dataDirectory(io)) : undefined
-  if (local !== undefined) return localCredentials(local, { clientId, secretFile }, io)
+  if (local !== undefined) return localLogin(local, { clientId, secretFile }, io)
   if (url === undefined) {
     throw new UsageError(`--url is missing: there is no ledger of npm start in this directory (${dataDirectory(io)})`)
   }
   if (clientId === undefined) throw new UsageError('--client-id is missing')
   const address = ledgerAddress(url, io)
-  return { url: address, clientId, secret: await givenSecret(clientId, secretFile, io) }
+  return { url: address, clientId, proof: { clientSecret: await givenSecret(clientId, secretFile, io) } }
 }
 
-async function localCredentials(
+interface KeyLogin {
+  readonly url: string | undefined
+  readonly clientId: string | undefined
+  readonly secretFile: string | undefined
+  readonly keyFile: string
+}
+
+function loginWithKey({ url, clientId, secretFile, keyFile }: KeyLogin, io: CommandIo): Login {
+  if (secretFile !== undefined) throw new UsageError('give --secret-file or --key-file, not both')
+  if (url === undefined || clientId === undefined) throw new UsageError('--key-file needs --url and --client-id')
+  return { url: ledgerAddress(url, io), clientId, proof: { keyFile: resolve(io.cwd, keyFile) } }
+}
+
+async function localLogin(
   { address, clientsFile }: LocalLedger,
   {
     clientId = LOCAL_CLIENT,
     secretFile = clientsFile,
   }: { readonly clientId: string | undefined; readonly secretFile: string | undefined },
   io: CommandIo,
-): Promise<Credentials> {
+): Promise<Login> {
   if (secretFile === clientsFile) io.err(`using the secret of ${clientId} in ${clientsFile}\n`)
   const port = io.env['LEDGER_PORT'] ?? String(DEFAULT_PORT)
   return {
     url: ledgerAddress(address ?? `http://127.0.0.1:${port}`, io),
     clientId,
-    secret: await clientSecret(secretFile, clientId, io),
+    proof: { clientSecret: await clientSecret(secretFile, clientId, io) },
   }
 }
 
@@ -119,11 +139,11 @@ async function givenSecret(clientId: string, secretFile: string | undefined, io:
 }
 
 /** The ledger's ID and the client's role, once the ledger has issued a token (L2). Throws CommandFailed. */
-async function accepted({ url, clientId, secret }: Credentials): Promise<{ ledgerId: string; role: string }> {
+async function accepted(login: Login): Promise<{ ledgerId: string; role: string }> {
   let accessToken = ''
   const client = new LedgerClient({
-    url,
-    credentials: { clientId, clientSecret: secret },
+    url: login.url,
+    credentials: credentialsOf(login),
     // A wrong address must not be tried for long.
     retry: { attempts: 1 },
     tokenStore: { load: () => undefined, save: (tokens) => void (accessToken = tokens.accessToken) },

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type PublicKey, readPublicKey } from '../../keys/public-key.ts'
-import { CommandFailed, type CommandIo, type CommandSetup, exitUnless } from '../common/command.ts'
-import { jsonObjectOf, readGivenText } from '../common/given-file.ts'
+import { type CommandSetup, exitUnless } from '../common/command.ts'
+import { givenPublicKey } from '../common/given-public-key.ts'
 import {
   configurationOf,
   refuseMissingInProduction,
@@ -40,7 +39,7 @@ JSON lines to standard output. SIGTERM stops it.`,
     .requiredOption('--recipient-key <file>', 'public key of the reader: a P-256 key as a JWK or PEM')
     .option('--restart', 'publish all events again if the stream has no position of this database')
     .action(async ({ subject: prefix, recipientKey, restart = false }: PublishOptions) => {
-      const recipient = await recipientOf(recipientKey, io)
+      const recipient = await givenPublicKey(recipientKey, io)
       const given = configurationOf(io)
       refuseMissingInProduction(given, false)
       warnOfUnsupportedNode(io)
@@ -59,11 +58,4 @@ function prefixOf(text: string): string {
   throw new InvalidArgumentError(
     `It must be letters, digits, _ and -, with dots between them, up to ${MAX_PREFIX} characters.`,
   )
-}
-
-async function recipientOf(name: string, io: CommandIo): Promise<PublicKey> {
-  const text = (await readGivenText(name, io)).trim()
-  const key = readPublicKey(text.startsWith('{') ? jsonObjectOf(text) : text)
-  if (key !== undefined) return key
-  throw new CommandFailed(`${name} must be a public P-256 key as a JWK or PEM, without a private part`)
 }

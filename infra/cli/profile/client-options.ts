@@ -5,11 +5,11 @@ import { Http, type HttpOptions } from '../../../api/client/http.ts'
 import { isLedgerError } from '../../../api/client/ledger-error.ts'
 import { CommandFailed, type CommandIo, UsageError } from '../common/command.ts'
 import { clientSecret, ledgerAddress } from './client-secret.ts'
-import { addProfileOption, type ProfileOptions, readProfile } from './profiles.ts'
+import { addProfileOption, credentialsOf, type ProfileOptions, readProfile } from './profiles.ts'
 
 const SERVER_ERROR = 500
 
-export type LedgerAccess = Pick<HttpOptions, 'url'> & { readonly credentials: Credentials }
+export type LedgerAccess = Pick<HttpOptions, 'url' | 'ledgerId'> & { readonly credentials: Credentials }
 
 export interface ClientOptions extends ProfileOptions {
   readonly url?: string
@@ -37,7 +37,7 @@ export async function ledgerAccess(options: ClientOptions, io: CommandIo): Promi
   const { url, client: former, clientId = former, secretFile, profile } = options
   if (url === undefined && clientId === undefined && secretFile === undefined) {
     const stored = readProfile(options, io)
-    return { url: stored.url, credentials: { clientId: stored.clientId, clientSecret: stored.clientSecret } }
+    return { url: stored.url, ledgerId: stored.ledgerId, credentials: credentialsOf(stored) }
   }
   if (profile !== undefined) {
     throw new UsageError('--profile has its own address and client: leave out --url, --client-id and --secret-file')

@@ -15,7 +15,7 @@ import { addOutputOptions, createOutput, type Output, type OutputOptions } from 
 import { fieldLines } from '../common/problem-text.ts'
 import { shownText } from '../common/shown-text.ts'
 import { createKeyFiles, type KeyFile, type KeyFiles } from './key-files.ts'
-import { addProfileOption, type Profile, type ProfileOptions, readProfile } from './profiles.ts'
+import { addProfileOption, credentialsOf, type Profile, type ProfileOptions, readProfile } from './profiles.ts'
 import { savedToken } from './saved-token.ts'
 import { watchedFetch } from './watched-fetch.ts'
 
@@ -43,12 +43,12 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const profile = readProfile(options, io)
-  const { clientId, clientSecret, url, ledgerId } = profile
+  const { url, ledgerId } = profile
   const watched = watchedFetch(url, io)
   const client = new LedgerClient({
     url,
     ledgerId,
-    credentials: { clientId, clientSecret },
+    credentials: credentialsOf(profile),
     tokenStore: savedToken(profile, io),
     fetch: watched.fetch,
   })

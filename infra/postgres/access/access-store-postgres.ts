@@ -16,6 +16,7 @@ import {
   type RefreshExchange,
   type RefreshFamily,
   type RefreshOutcome,
+  type SpentAssertion,
 } from '../../../runtime/ports/access-store.ts'
 import type { OwnRate } from '../../../actors/rate.ts'
 import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
@@ -51,6 +52,8 @@ const LOGIN_CONNECTIONS = 4
 const MAX_WAITING_LOGINS = 64
 /** X6. */
 const CHANGE_TRIES = 10
+/** How long an expired assertion stays spent: clocks of edges differ. */
+const ASSERTION_MARGIN_MS = 3_600_000
 /** How long an expired family stays listed: longer than any access token of it lives. */
 const FAMILY_MARGIN_MS = 86_400_000
 
@@ -99,6 +102,7 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
       pool.run((sql) => changed(() => setRate(sql, vault, clientId, rate)).then((client) => client ?? undefined)),
     revokeClient: (clientId, atMs) => pool.run((sql) => changed(() => revokeClient(sql, vault, clientId, atMs))),
     createFamily: (family) => logins.run((sql) => createFamily(sql, family)),
+    spendAssertion: (assertion) => logins.run((sql) => spendAssertion(sql, assertion)),
     rotateFamily: (exchange) => logins.run((sql) => rotateFamily(sql, exchange)),
     cleanUp: (atMs) => cleanUp(pool, atMs),
     close: async () => {
@@ -234,6 +238,14 @@ async function createFamily(sql: postgres.Sql, family: RefreshFamily): Promise<v
             ${createdAt}, ${createdAt}, CASE WHEN EXISTS (SELECT FROM live) THEN NULL ELSE ${createdAt}::timestamptz END)`
 }
 
+/** A concurrent second call waits for the first one's commit (X5 of the port). */
+async function spendAssertion(sql: postgres.Sql, { assertionHash, expiresAtMs }: SpentAssertion): Promise<boolean> {
+  const { count } = await sql`
+    INSERT INTO spent_assertions (expires_at, assertion_hash) VALUES (${isoTimestamp(expiresAtMs)}, ${assertionHash})
+    ON CONFLICT DO NOTHING`
+  return count === 1
+}
+
 /** A concurrent second call waits for the row, finds another hash, and returns the state of the token (X1, X4). */
 async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
   const at = isoTimestamp(exchange.atMs)
@@ -291,6 +303,10 @@ function cleanUp(pool: QueryPool, atMs: number): Promise<number> {
     (sql, limit) => sql`
       DELETE FROM used_refresh_tokens WHERE token_hash IN (
         SELECT token_hash FROM used_refresh_tokens WHERE expires_at <= ${isoTimestamp(atMs)}
+        ORDER BY expires_at LIMIT ${limit})`,
+    (sql, limit) => sql`
+      DELETE FROM spent_assertions WHERE assertion_hash IN (
+        SELECT assertion_hash FROM spent_assertions WHERE expires_at <= ${isoTimestamp(atMs - ASSERTION_MARGIN_MS)}
         ORDER BY expires_at LIMIT ${limit})`,
     (sql, limit) => sql`
       DELETE FROM refresh_families WHERE session_id IN (

@@ -25,7 +25,8 @@ const FORMAT = 1
 const documentSchema = v.object({
   format: v.literal(FORMAT),
   clientId: v.string(),
-  secretHash: v.string(),
+  secretHash: v.nullable(v.string()),
+  publicKey: v.nullable(v.string()),
   role: v.picklist(ROLES),
   boundary: v.union([v.boolean(), v.array(v.string())]),
   accounts: v.nullable(v.array(v.string())),
@@ -40,8 +41,9 @@ export function placeOfClient(clientId: string): Place {
 
 /** As hexadecimal digits. */
 export function sealedClient(client: ClientRecord, vault: RowVault): string {
-  const { clientId, secretHash, role, boundary, accounts, rate, createdAtMs, revokedAtMs } = client
-  const document = { format: FORMAT, clientId, secretHash, role, boundary, accounts, rate, createdAtMs, revokedAtMs }
+  const { clientId, secretHash, publicKey, role, boundary, accounts, rate, createdAtMs, revokedAtMs } = client
+  const proof = { secretHash, publicKey }
+  const document = { format: FORMAT, clientId, ...proof, role, boundary, accounts, rate, createdAtMs, revokedAtMs }
   return vault.seal(LEDGER_KEY_NAME, placeOfClient(clientId), JSON.stringify(document))
 }
 

@@ -43,6 +43,13 @@ CREATE TABLE used_refresh_tokens (
 );
 CREATE INDEX used_refresh_tokens_by_expiry ON used_refresh_tokens (expires_at);
 
+-- Assertions that clients have signed (RFC 7523) and presented: each yields tokens once.
+CREATE TABLE spent_assertions (
+  expires_at timestamptz NOT NULL,
+  assertion_hash text PRIMARY KEY
+);
+CREATE INDEX spent_assertions_by_expiry ON spent_assertions (expires_at);
+
 -- A deleted or renamed client leaves no row: after such a change edges look up every client again.
 CREATE TABLE access_resets (
   reset_xid xid8 NOT NULL,

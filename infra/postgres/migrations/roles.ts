@@ -96,6 +96,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   refresh_families: { ledger_edge: REPLACE },
   access_resets: { ledger_edge: READ },
   used_refresh_tokens: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  spent_assertions: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   // Public keys. Private keys are in a table for each part that signs or decrypts with them.
   service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
   node_private_keys: { ledger_node: READ },

@@ -56,7 +56,14 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     await sql`
       INSERT INTO used_refresh_tokens (token_hash, session_id, used_at, expires_at)
       VALUES ('young', ${live.sessionId}, ${at}, ${new Date(live.createdAtMs + 100 * 86_400_000).toISOString()})`
-    expect(await store.cleanUp(live.createdAtMs + 2 * 86_400_000)).toBe(2_501)
+    for (const [expiresAtMs, token] of [
+      [live.createdAtMs, 'old'],
+      [live.createdAtMs + 2 * 86_400_000, 'young'],
+    ] as const) {
+      await store.spendAssertion({ assertionHash: hashOf(token), expiresAtMs })
+    }
+    expect(await store.cleanUp(live.createdAtMs + 2 * 86_400_000)).toBe(2_502)
+    expect(await sql`SELECT assertion_hash FROM spent_assertions`).toEqual([{ assertion_hash: hashOf('young') }])
     expect(await sql`SELECT token_hash FROM used_refresh_tokens`).toEqual([{ token_hash: 'young' }])
     expect(await sql`SELECT session_id FROM refresh_families`).toEqual([{ session_id: live.sessionId }])
     expect(await store.cleanUp(live.createdAtMs + 2 * 86_400_000)).toBe(0)

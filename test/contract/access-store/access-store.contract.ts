@@ -22,6 +22,7 @@ export function aClient(changes: Partial<ClientRecord> = {}): ClientRecord {
   return {
     clientId: `client-${randomUUID()}`,
     secretHash: `hmac-sha256:${'0'.repeat(64)}`,
+    publicKey: null,
     role: 'transactor',
     boundary: true,
     accounts: null,
@@ -84,6 +85,14 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       const rotated = { kind: 'rotated', sessionId: family.sessionId, clientId: client.clientId }
       expect(await store.rotateFamily(exchange(token, `${token}-2`))).toEqual(rotated)
       expect(await store.rotateFamily(exchange(`${token}-2`, `${token}-3`))).toEqual(rotated)
+    })
+
+    test('X5: of many concurrent presentations of one assertion exactly one spends it', async () => {
+      const { store, other } = subject
+      const assertion = { assertionHash: hashOf(randomUUID()), expiresAtMs: START_MS + 1_000 }
+      const spent = await Promise.all([store, other, store, other].map((one) => one.spendAssertion(assertion)))
+      expect(spent.filter(Boolean)).toHaveLength(1)
+      expect(await other.spendAssertion({ ...assertion, assertionHash: hashOf(randomUUID()) })).toBe(true)
     })
 
     test('X1: of many concurrent requests with one token exactly one gets a successor, and the family lives on', async () => {
@@ -223,7 +232,7 @@ function clientTests(subject: () => AccessStoreSubject): void {
   test('X2: a client is found as it was stored, by every process', async () => {
     const { store, other } = subject()
     for (const boundary of [true, false, [], ['USD', 'a"b\\c']]) {
-      const client = aClient({ boundary, role: 'admin', secretHash: 'scrypt:32768-8-1:00:11' })
+      const client = aClient({ boundary, role: 'admin', secretHash: null, publicKey: 'A'.repeat(44) })
       await store.putClient(client)
       expect(await other.findClient(client.clientId)).toEqual(client)
       expect(await other.listClients()).toContainEqual(client)

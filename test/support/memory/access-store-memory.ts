@@ -21,6 +21,7 @@ export interface MemoryAccessState {
   readonly families: MemoryFamily[]
   /** By the hash of the token. */
   readonly usedTokens: Map<string, { readonly sessionId: string; readonly usedAtMs: number }>
+  readonly spentAssertions: Set<string>
   /** The state at each call of `changesSince`; its mark is the index in this list. */
   readonly seen: SeenAccess[]
 }
@@ -40,6 +41,7 @@ export function createMemoryAccessStore(): {
     unreadable: new Set(),
     families: [],
     usedTokens: new Map(),
+    spentAssertions: new Set(),
     seen: [],
   }
   return { store: storeOn(state), other: storeOn(state), state }
@@ -82,6 +84,11 @@ function storeOn(state: MemoryAccessState): AccessStore {
       if (taken) throw new AccessStoreUnavailable('There is such a session or token already.')
       const live = clients.get(family.clientId)?.revokedAtMs === null
       families.push({ ...family, revokedAtMs: live ? null : family.createdAtMs })
+    },
+    async spendAssertion({ assertionHash }) {
+      const isNew = !state.spentAssertions.has(assertionHash)
+      state.spentAssertions.add(assertionHash)
+      return isNew
     },
     rotateFamily: async (exchange) => rotateFamily(state, exchange),
     async findAccess(clientId, sessionId) {

@@ -19,8 +19,9 @@ function ledger() {
       response.setHeader('content-type', 'application/json')
       if (request.url === '/.well-known/jwks.json')
         return response.end(JSON.stringify({ ledger_id: LEDGER_ID, keys: [] }))
-      const { client_secret: secret } = JSON.parse(body) as { client_secret?: string }
-      if (secret !== 'the right secret') return response.writeHead(401).end(JSON.stringify(PROBLEM))
+      const { client_secret: secret, client_assertion: assertion } = JSON.parse(body) as Record<string, string>
+      if (secret !== 'the right secret' && assertion === undefined)
+        return response.writeHead(401).end(JSON.stringify(PROBLEM))
       return response.end(JSON.stringify({ access_token: `a.${CLAIMS}.c`, refresh_token: 'r', expires_in: 60 }))
     })
   })
@@ -60,6 +61,21 @@ test('a secret comes from standard input with --secret-file -', async () => {
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ profile: 'nightly', client_id: 'books', ledger_id: LEDGER_ID })
   expect(stored('nightly')).toMatchObject({ url })
+})
+
+test('a client with a key needs no secret, and the profile has the path of its key alone', async () => {
+  const { url } = await ledger()
+  const { run, env, cwd, stored } = user()
+  expect((await run(['keygen', '--out', 'books.pem'])).code).toBe(0)
+  const login = ['login', '--url', url, '--client-id', 'books', '--key-file']
+  expect((await run([...login, 'books.pem'], '', env)).code).toBe(0)
+  expect(stored('default')).toEqual({
+    url,
+    client_id: 'books',
+    key_file: join(cwd, 'books.pem'),
+    ledger_id: LEDGER_ID,
+  })
+  expect((await run([...login, 'missing.pem'], '', env)).err).toContain('there is no such file')
 })
 
 test('a profile of another address or ledger is replaced with a note', async () => {
@@ -103,6 +119,8 @@ test.each([
   [['login', '--url', 'https://ledger.example', '--client-id', 'a'], 'the secret is missing: name its file'],
   [['login', '--url', 'https://a:b@ledger.example', '--client-id', 'a'], '--url must not contain credentials'],
   [['login', '--url', 'ledger.example', '--client-id', 'a'], '--url must be an http or https URL'],
+  [['login', '--key-file', 'k'], '--key-file needs --url and --client-id'],
+  [['login', '--key-file', 'k', '--secret-file', 's'], 'give --secret-file or --key-file, not both'],
   [['login', '--profile', 'a/b'], '--profile must be 1 to 64 letters'],
   [['login', '--secret', 'x'], "ledger login: unknown option '--secret'"],
 ])('wrong usage exits with 2: ledger %j', async (args, message) => {

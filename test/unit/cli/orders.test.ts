@@ -45,7 +45,7 @@ async function user(answer: (method: string, path: string) => Answer | 'lost') {
   const line = commandLine()
   const env = { XDG_CONFIG_HOME: join(line.cwd, 'config') }
   const io = silentIo({ env })
-  storeProfile({ name: 'default', url, clientId: 'c', clientSecret: 's', ledgerId: LEDGER_ID }, io)
+  storeProfile({ name: 'default', url, clientId: 'c', proof: { clientSecret: 's' }, ledgerId: LEDGER_ID }, io)
   createKeyFiles(LEDGER_ID, io).make('alice')
   return { orders, stop, run: (...args: readonly string[]) => line.run(args, '', env) }
 }

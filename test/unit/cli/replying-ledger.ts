@@ -49,7 +49,7 @@ export async function ledgerUser(
   const line = commandLine()
   const env = { XDG_CONFIG_HOME: join(line.cwd, 'config') }
   const io = silentIo({ env })
-  storeProfile({ name: 'default', url, clientId: 'c', clientSecret: 's', ledgerId: LEDGER_ID }, io)
+  storeProfile({ name: 'default', url, clientId: 'c', proof: { clientSecret: 's' }, ledgerId: LEDGER_ID }, io)
   for (const account of accounts) createKeyFiles(LEDGER_ID, io).make(account)
   return { requests, run: (...args) => line.run(args, '', env), directory: join(env.XDG_CONFIG_HOME, 'ledger') }
 }

@@ -1,6 +1,7 @@
 /** Rules T1 to T3 of access tokens. */
+import { type JWTPayload, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { LedgerClient, type Tokens } from '../../../api/client/index.ts'
+import { type AccountKey, exportPem, generateKey, LedgerClient, type Tokens } from '../../../api/client/index.ts'
 import { type Answer, fakeLedger, json, problem, tokens } from './fake-ledger.ts'
 
 const LIFE_MS = 3_600_000
@@ -161,5 +162,35 @@ describe('access tokens', () => {
     await ledger.call('listShards')
     expect(used()).toEqual(['Bearer access-1', 'Bearer access-2'])
     expect(bodies()).toMatchObject([{ refresh_token: 'refresh-saved' }, { refresh_token: 'refresh-1' }])
+  })
+})
+
+describe('a client with a key', () => {
+  const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+  async function claimsOf(body: unknown, key: AccountKey): Promise<JWTPayload> {
+    const { client_assertion_type: type, client_assertion: assertion = '' } = body as Record<string, string>
+    expect(type).toBe(ASSERTION)
+    const { payload } = await jwtVerify(assertion, key.publicKey, { currentDate: new Date(0), algorithms: ['ES256'] })
+    return payload
+  }
+
+  test('signs an assertion for the ledger, and a new one for each attempt', async () => {
+    const key = await generateKey({ extractable: false })
+    const credentials = { clientId: 'me', clientKey: key }
+    const { ledger, bodies } = opened([problem(503, 'ERR_OVERLOADED'), tokens('1'), page()], { credentials })
+    await ledger.call('listShards')
+    const [first, second] = await Promise.all(bodies().map((body) => claimsOf(body, key)))
+    expect(first).toMatchObject({ iss: 'me', sub: 'me', aud: 'urn:ledger:this-ledger', exp: 120 })
+    expect(second?.jti).not.toBe(first?.jti)
+    expect(JSON.stringify(bodies())).not.toContain('client_secret')
+  })
+
+  test('signs for the address where the ID of the ledger is not known, with a key as PEM', async () => {
+    const key = await generateKey()
+    const options = { ledgerId: undefined, credentials: { clientId: 'me', clientKey: await exportPem(key) } }
+    const { ledger, bodies } = opened([tokens('1'), page()], options)
+    await ledger.call('listShards')
+    expect(await claimsOf(bodies()[0], key)).toMatchObject({ aud: 'https://ledger.example/v1/auth/token' })
   })
 })

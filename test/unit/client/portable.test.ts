@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const CLIENT = join('api', 'client')
 const SHARED = ['canonical-json', 'money', 'timestamp'].map((name) => join('actors', `${name}.ts`))
 /** Bytes of the bundle, compressed by nothing. The console has it, too. */
-const MOST_BYTES = 51_000
+const MOST_BYTES = 52_000
 
 function importsOf(file: string): readonly string[] {
   const text = readFileSync(join(ROOT, file), 'utf8')

@@ -279,6 +279,7 @@ export function clientOf(clientId: string, role: Role): ClientRecord {
   return {
     clientId,
     secretHash: `of ${SECRET}`,
+    publicKey: null,
     role,
     boundary: true,
     accounts: null,

@@ -52,6 +52,7 @@ export function createFakeAccess(): FakeAccess {
     setRate: async (clientId, rate) => await working().setRate(clientId, rate),
     revokeClient: async (clientId, atMs) => await working().revokeClient(clientId, atMs),
     createFamily: async (family) => await working().createFamily(family),
+    spendAssertion: async (assertion) => await working().spendAssertion(assertion),
     async rotateFamily(exchange) {
       const answering = working()
       return fake.refreshOutcome ?? (await answering.rotateFamily(exchange))

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../../../actors/canonical-json.ts'
 import { TRANSACTION_TYPES } from '../../../../actors/account/commands.ts'
 import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
 import { submissionErrors } from '../../../../api/schemas/requests/submission.ts'
+import { ASSERTION_TYPE } from '../../../../api/auth/client-assertions.ts'
 import { readTokenRequest, tokenRequestSchema } from '../../../../api/schemas/requests/token-request.ts'
 import { DocumentedInterface } from '../../../support/documented-interface.ts'
 
@@ -56,7 +57,14 @@ describe('an order', () => {
 describe('a request for a token', () => {
   const text = fc.oneof(fc.constantFrom<Json>('', 'x', 'refresh_token', 'client_credentials', 7, null), fc.string())
   const bodies = fc.record(
-    { client_id: text, client_secret: text, grant_type: text, refresh_token: text, extra: text },
+    {
+      client_id: text,
+      client_secret: text,
+      client_assertion: text,
+      client_assertion_type: fc.oneof(fc.constant(ASSERTION_TYPE), text),
+      grant_type: text,
+      refresh_token: text,
+    },
     { requiredKeys: [] },
   )
 

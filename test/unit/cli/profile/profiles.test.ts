@@ -12,7 +12,7 @@ const PROFILE = {
   name: 'books',
   url: 'https://ledger.example',
   clientId: 'books',
-  clientSecret: 'a secret',
+  proof: { clientSecret: 'a secret' },
   ledgerId: '0e0f6a3c-3f0c-4a3e-9f39-2b1f9a7a4d11',
 }
 

@@ -46,7 +46,7 @@ export function eventAt(index: number, accountId = 'alice'): LedgerEvent {
 
 export function clientOf(clientId: string, overrides: Partial<ClientRecord> = {}): ClientRecord {
   const rights = { role: 'admin', boundary: false, accounts: null, rate: null } as const
-  return { clientId, secretHash: '', ...rights, createdAtMs: 0, revokedAtMs: null, ...overrides }
+  return { clientId, secretHash: '', publicKey: null, ...rights, createdAtMs: 0, revokedAtMs: null, ...overrides }
 }
 
 export function createWebhookScene() {
