@@ -5,6 +5,7 @@ import type { EdgeDependencies } from '../../api/http/dependencies.ts'
 import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { Tracing } from '../../runtime/ports/tracing.ts'
 import type { WebhookStore } from '../../runtime/ports/webhook-store.ts'
 import type { Random } from '../../runtime/ports/random.ts'
 import { createEventFeed } from '../../runtime/webhooks/event-feed.ts'
@@ -33,6 +34,7 @@ export interface WebhooksContext {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly tracing: Tracing | undefined
 }
 
 export interface Webhooks extends Pick<EdgeDependencies, 'webhooks' | 'webhookSender'> {
@@ -56,7 +58,7 @@ function announcing(store: WebhookStore, announce: () => void): WebhookStore {
 
 /** Starts to deliver. */
 export function openWebhooks(context: WebhooksContext): Webhooks {
-  const { configuration, url, ledgerId, holder, vault, access, service, clock, random, log } = context
+  const { configuration, url, ledgerId, holder, vault, access, service, clock, random, log, tracing } = context
   // Connections of their own: webhooks hold up no request for events.
   const events = service.keep('webhook events', createLedgerEvents({ url, ledgerId, vault, poolSize: 2 }))
   const onUnreadable = (webhookId: string): void => log.error('webhook_unreadable', { webhook_id: webhookId })
@@ -73,6 +75,7 @@ export function openWebhooks(context: WebhooksContext): Webhooks {
     random,
     log,
     ...(registry === undefined ? {} : { metrics: createWebhookMetrics(registry) }),
+    tracing,
     owners: createWebhookOwners(access),
     filterOf: ({ types, accountId, ownerId: clientId }, scope) =>
       selectsEvent({ types: types.length === 0 ? null : types, accountId, tokenId: null }, { scope, clientId }, events)

@@ -14,6 +14,7 @@ import type { Clock } from '../ports/clock.ts'
 import { EventPositionForeign, type LedgerEvent } from '../ports/ledger-events.ts'
 import type { Log } from '../ports/log.ts'
 import type { WebhookMetrics } from '../ports/metrics.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Random } from '../ports/random.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
 import {
@@ -45,6 +46,8 @@ export interface DeliveryDependencies {
   readonly random: Random
   readonly log: Log
   readonly metrics?: WebhookMetrics
+  /** undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
 }
 
 export type EventFilter = (event: LedgerEvent) => boolean
@@ -193,7 +196,7 @@ export class WebhookDelivery {
 
   /** False: the receiver did not accept it. */
   private async deliver(event: LedgerEvent, following: LedgerEvent | undefined): Promise<boolean> {
-    const { clock, metrics, sender } = this.dependencies
+    const { clock, metrics, sender, tracing } = this.dependencies
     this.waitingSinceMs = event.timeMs ?? clock.now()
     const { type, body } = this.shown(event)
     const { url, secrets } = this.webhook
@@ -201,6 +204,7 @@ export class WebhookDelivery {
     const attempt = await sender.send(target, { id: event.id, body }, () => this.prepare(following))
     const { error, latencyMs } = attempt
     metrics?.attempt(error ?? 'accepted', latencyMs)
+    if (tracing !== undefined) recordAttempt(tracing, attempt)
     this.record.note(event.id, type, attempt)
     if (error !== null) {
       await this.failed(attempt)
@@ -292,6 +296,15 @@ export class WebhookDelivery {
     const reason = error instanceof Error ? error.name : 'unknown'
     this.dependencies.log.warn(event, { webhook_id: this.lease.webhookId, reason })
   }
+}
+
+function recordAttempt(tracing: Tracing, { httpStatus, error, latencyMs }: AttemptResult): void {
+  const trace = tracing.sample(undefined)
+  if (trace === undefined) return
+  const { traceId, spanId, parentSpanId } = trace
+  const endedMs = tracing.nowMs()
+  const work = { kind: 'webhook', status: httpStatus, error } as const
+  tracing.record({ traceId, spanId, parentSpanId, startedMs: endedMs - latencyMs, endedMs, work })
 }
 
 /** The secrets that sign at this time; the current one is the first. */

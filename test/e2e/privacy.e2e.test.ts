@@ -1,5 +1,5 @@
 /**
- * A copy of the database, its files, NATS traffic or logs does not reveal the owners of assets (D19). The same search
+ * A copy of the database, its files, NATS traffic, logs or traces does not reveal the owners of assets (D19). The same search
  * finds them in data that the keys of the ledger open.
  */
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import { accepted, moved } from '../support/client/client-moves.ts'
 import { classOf, mint } from '../support/client/client-nfts.ts'
 import { type Cluster, readPostgresRecord, startCluster, until } from '../support/processes/cluster-process.ts'
 import { secretsOfCluster, vaultOfCluster } from '../support/cluster-vault.ts'
+import { type Collector, startCollector } from '../support/collector.ts'
 import { openedDump } from '../support/postgres/opened-dump.ts'
 import { found, foundBelow, type Needles } from '../support/needles.ts'
 
@@ -45,6 +46,7 @@ const SECRETS = {
 const READABLE = { 'name of an NFT class': 'Recognizable Items 77b1' } as const satisfies Needles
 
 let cluster: Cluster
+let collector: Collector
 let capture: NatsConnection
 /** What NATS carried. `reply`: where a request is answered; empty of a reply. */
 interface Carried {
@@ -57,9 +59,10 @@ const traffic: Carried[] = []
 const lines: string[] = []
 
 beforeAll(async () => {
+  collector = await startCollector()
   cluster = await startCluster({
     nodes: 2,
-    env: { LEDGER_LOG_LEVEL: 'debug' },
+    env: { LEDGER_LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint },
     onLine: (line) => void lines.push(line),
   })
   const url = new URL(runningNatsUrl(join(cluster.dataDir, 'nats')) ?? '')
@@ -75,6 +78,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await capture.close()
   await cluster.stop()
+  await collector.close()
 })
 
 test('a dump of every table contains no secret', async () => {
@@ -128,6 +132,18 @@ test('the logs contain no secret', () => {
   expect(lines.length).toBeGreaterThan(10)
   expect(found(SECRETS, Buffer.from(lines.join('\n')))).toEqual([])
   expect([...foundBelow(SECRETS, join(cluster.dataDir, 'logs'))]).toEqual([])
+})
+
+test('exported spans contain no secret, and no shard', async () => {
+  const kinds = ['POST /v1/transactions', 'process requests', 'process deliveries', 'send deliveries', 'step', 'commit']
+  await expect
+    .poll(() => [...new Set(collector.spans.map(({ name }) => name))], { timeout: DEADLINE_MS })
+    .toEqual(expect.arrayContaining(kinds))
+  const bytes = Buffer.concat(collector.bodies)
+  expect(found(SECRETS, bytes)).toEqual([])
+  expect(found(READABLE, bytes)).toEqual([])
+  const attributes = new Set(collector.spans.flatMap((span) => Object.keys(span.attributes)))
+  expect([...attributes].filter((name) => /shard|path|query|url/.test(name))).toEqual([])
 })
 
 /** The content that the message secret of the ledger opens. */

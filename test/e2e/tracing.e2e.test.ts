@@ -132,6 +132,34 @@ describe('with a collector', () => {
   })
 })
 
+test('a collector that never replies delays no order, and is one line in the log of each part', async () => {
+  const collector = await startCollector(() => undefined)
+  const ledger = await LedgerUp.start(await freshDirectory(), {
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint },
+  })
+  const client = await ledger.client()
+  const alice = await client.register('alice')
+  const warnings = (part: string): number =>
+    readFileSync(join(ledger.dataDir, 'logs', `${part}.log`), 'utf8').split('"spans_not_exported"').length - 1
+  let orders = 0
+  await until('each part has given up a request', async () => {
+    orders += 1
+    await order(client, alice, { type: 'credit', idempotency_key: `order-${orders}` }, {})
+    return warnings('edge-1') > 0 && warnings('node-1') > 0 ? true : undefined
+  })
+  // So many requests more would be reported if each were.
+  const requests = collector.requests.length
+  await until('more requests were given up', async () => {
+    orders += 1
+    await order(client, alice, { type: 'credit', idempotency_key: `order-${orders}` }, {})
+    return collector.requests.length >= requests + 2 * 2 ? true : undefined
+  })
+  expect([warnings('edge-1'), warnings('node-1')]).toEqual([1, 1])
+  expect((await ledger.stop()).code).toBe(0)
+  await ledger.destroy()
+  await collector.close()
+})
+
 /** Writes the modules of a process that came from packages of OpenTelemetry to a file, when the process ends. */
 const LISTS_MODULES = `
 const { writeFileSync } = require('node:fs')

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { EdgeDependencies } from '../../../../api/http/dependencies.ts'
 import { AccessStoreUnavailable } from '../../../../runtime/ports/access-store.ts'
 import { accountView, createEdgeFixture, GROUP_ID, groupView } from '../fakes/edge-fixture.ts'
+import { createMemoryTracing, OWN_TRACE } from '../../../support/memory/tracing-memory.ts'
 import { DECIDED, WRITTEN } from '../routes/written-requests.ts'
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -86,6 +87,59 @@ describe('the metric of a request', () => {
       ['any', 'none', 404, 0],
       ['any', 'none', 401, 0],
       ['any', 'none', 405, 0],
+    ])
+  })
+})
+
+describe('the span of a request', () => {
+  function tracing(takes?: Parameters<typeof createMemoryTracing>[1]) {
+    const memory = createMemoryTracing({ monotonic: () => 7 }, takes)
+    return { edge: knowingEdge({ tracing: memory }), spans: memory.spans }
+  }
+  const work = { kind: 'http', method: 'GET', route: '/v1/accounts/:accountId', status: 200 }
+
+  test('is under the span of the client, with the route and not the path', async () => {
+    const { edge, spans } = tracing()
+    const token = await edge.tokenFor('viewer')
+    spans.length = 0
+    await edge.get('/v1/accounts/alice', token, TRACED)
+    expect(spans).toEqual([
+      {
+        traceId: TRACE_ID,
+        spanId: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
+        parentSpanId: '00f067aa0ba902b7',
+        startedMs: 7,
+        endedMs: 7,
+        work,
+      },
+    ])
+  })
+
+  test('of a request without a trace begins one, which the ledger gets', async () => {
+    const { edge, spans } = tracing()
+    const token = await edge.tokenFor('admin')
+    spans.length = 0
+    await edge.post('/v1/transactions', WRITTEN.submitTransaction.body, token)
+    expect(edge.gateway.trails.pop()?.trace).toEqual(OWN_TRACE)
+    expect(spans).toMatchObject([{ traceId: OWN_TRACE.traceId, spanId: OWN_TRACE.spanId, parentSpanId: '' }])
+  })
+
+  test('is not recorded if the sampler leaves the request out, and the ledger learns that', async () => {
+    const { edge, spans } = tracing(() => false)
+    const token = await edge.tokenFor('admin')
+    await edge.post('/v1/transactions', WRITTEN.submitTransaction.body, token, TRACED)
+    await edge.post('/v1/transactions', WRITTEN.submitTransaction.body, token)
+    expect(edge.gateway.trails.map((trail) => trail?.trace?.sampled)).toEqual([false, undefined])
+    expect(spans).toEqual([])
+  })
+
+  test('has the same values for every request without a route', async () => {
+    const { edge, spans } = tracing()
+    await edge.get('/made-up/1')
+    await edge.app.request('/v1/transactions', { method: 'PROPFIND' })
+    expect(spans.map((span) => span.work)).toEqual([
+      { kind: 'http', method: 'any', route: 'none', status: 404 },
+      { kind: 'http', method: 'any', route: 'none', status: 401 },
     ])
   })
 })

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { EventsUnavailable } from '../../../../runtime/ports/ledger-events.ts'
 import { WebhookStoreUnavailable } from '../../../../runtime/ports/webhook-store.ts'
+import { createMemoryTracing, OWN_TRACE } from '../../../support/memory/tracing-memory.ts'
 import { ACCEPTED, BROKEN, clientOf, createWebhookScene, DAY_MS, eventAt, START_MS } from './webhook-scene.ts'
 
 const HOUR_MS = 3_600_000
@@ -59,6 +60,22 @@ describe('webhook delivery', () => {
     const [second, first] = await store.deliveries(webhookId)
     expect(first).toMatchObject({ number: 0, eventId: 'evt_0', status: 'delivered', attempts: 4, attempt: ACCEPTED })
     expect(second).toMatchObject({ number: 1, eventType: 'ledger.account.registered.v1', attempts: 1 })
+  })
+
+  test('each attempt is a trace of its own, with its result and nothing of the webhook', async () => {
+    const tracing = createMemoryTracing({ monotonic: () => 100 })
+    const { clock, log, edge, add, receivers } = createWebhookScene(tracing)
+    log.push(...many(1))
+    await add()
+    receivers.set('https://whk_0.example/', (_, index) => (index < 1 ? BROKEN : ACCEPTED))
+    edge('a').start()
+    await clock.pass(10_000)
+    const { traceId, spanId } = OWN_TRACE
+    const span = { traceId, spanId, parentSpanId: '', endedMs: 100 }
+    expect(tracing.spans).toEqual([
+      { ...span, startedMs: 96, work: { kind: 'webhook', status: 500, error: 'status' } },
+      { ...span, startedMs: 97, work: { kind: 'webhook', status: 204, error: null } },
+    ])
   })
 
   test('a dead receiver is tried for the last time five days after its first failure, then disabled', async () => {

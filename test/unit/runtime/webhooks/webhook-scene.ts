@@ -5,6 +5,7 @@ import type { LogFields } from '../../../../runtime/ports/log.ts'
 import type { WebhookMessage, WebhookTarget } from '../../../../runtime/ports/webhook-sender.ts'
 import type { AttemptResult, Webhook, WebhookStore } from '../../../../runtime/ports/webhook-store.ts'
 import { delay } from '../../../../runtime/ports/clock.ts'
+import type { Tracing } from '../../../../runtime/ports/tracing.ts'
 import { createEventFeed } from '../../../../runtime/webhooks/event-feed.ts'
 import { WebhookDeliverer } from '../../../../runtime/webhooks/webhook-deliverer.ts'
 import { createWebhookOwners } from '../../../../runtime/webhooks/webhook-owners.ts'
@@ -49,7 +50,7 @@ export function clientOf(clientId: string, overrides: Partial<ClientRecord> = {}
   return { clientId, secretHash: '', publicKey: null, ...rights, createdAtMs: 0, revokedAtMs: null, ...overrides }
 }
 
-export function createWebhookScene() {
+export function createWebhookScene(tracing?: Tracing) {
   const clock = createManualClock(START_MS)
   const log: LedgerEvent[] = []
   const receivers = new Map<string, Receiver>()
@@ -115,6 +116,7 @@ export function createWebhookScene() {
       clock,
       random: { hex: () => '', integer: (below) => Math.min(below - 1, Math.floor(random() * below)) },
       log: { info: write, warn: write, error: write },
+      tracing,
       owners: createWebhookOwners(accessStore),
       filterOf: (webhook, scope) => (event) =>
         event.accountIds.some((id) => scope.includes(id) && (webhook.accountId === null || id === webhook.accountId)),
