@@ -10,7 +10,7 @@ export interface Rate {
 export type OwnRate = Rate | 'none' | null
 
 export const RATE_RULE =
-  'must be requests per second, such as 50 or 0.5, or these with a burst, such as 50/200: above 0 and at most 1000000'
+  'a number a second, such as 50 or 0.5, or with a burst, such as 50/200: above 0 and at most 1000000'
 
 const LARGEST = 1_000_000
 const FORM = /^(\d{1,7}(?:\.\d{1,3})?)(?:\/(\d{1,7}))?$/

@@ -26,6 +26,7 @@ export const REFUSAL_CODES = [
   'key_used_elsewhere',
   'proof_missing',
   'proof_mismatch',
+  'account_rate_limited',
   'account_not_active',
   'account_paused',
   'account_closed',

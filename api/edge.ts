@@ -1,7 +1,7 @@
 /**
  * The HTTP edge: routes, and the checks before each of them.
  *   E1. Under /v1 the token is judged before anything else is said, unknown routes and wrong methods included (D7);
- *       then the role; then the endpoint judges the rest.
+ *       then the role, then the client's rate limit; then the endpoint judges the rest.
  *   E2. Each endpoint names the roles that may call it.
  *   E3. An answer that goes on being made is judged again before each part of it: what was revoked ends it, too.
  *   E4. An edge with an untrusted clock issues and accepts no token (503): it cannot tell which tokens have expired.
@@ -9,6 +9,7 @@
 import { type Context, Hono } from 'hono'
 import { refuse, type Result } from '../actors/result.ts'
 import { createSharedSlots } from '../runtime/common/slots.ts'
+import type { ClientLimit, ClientLimits } from '../runtime/edge/client-limits.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { type AccessTokens, createAccessTokens } from './auth/access-tokens.ts'
 import { createAuthentication } from './auth/authentication.ts'
@@ -47,6 +48,7 @@ import {
   type PublicOutcome,
   queryNames,
 } from './endpoint/route.ts'
+import { clientLimited, withLimitHeaders } from './endpoint/request-limit.ts'
 import { createStreamPlaces } from './http/stream-places.ts'
 import type { Operation } from './endpoint/operation.ts'
 import { TAGS } from './openapi/tags.ts'
@@ -57,7 +59,8 @@ type Authorize = (http: Context) => Promise<Result<Grant, Problem>>
 
 /** Needs no start and no stop: all it does, it does for a request. */
 export function createEdge(dependencies: EdgeDependencies): Hono {
-  const { access, clock, clockTrusted, log, metrics, random, serviceKeys, settings, tracing } = dependencies
+  const { access, clientLimits, clock, clockTrusted, log, metrics, random, serviceKeys, settings, tracing } =
+    dependencies
   const { accessTokenTtlMs, errorBase, ledgerId } = settings
   const accessTokens = createAccessTokens({ serviceKeys, clock, random, ledgerId, ttlMs: accessTokenTtlMs })
   const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log }))
@@ -76,7 +79,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
       frame.respond(http, endpoint, (trail) => serve(endpoint, served, http, trail), failed),
     )
   }
-  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted({ app, http, authorize, cors })))
+  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted({ app, http, authorize, cors, clientLimits })))
   app.onError((error, http) =>
     frame.respond(http, UNROUTED, () => {
       throw error
@@ -123,9 +126,20 @@ async function serve(
   const admitAgain = (): Promise<Result<Grant, Problem>> => admit(endpoint, http, authorize)
   const grant = await admitAgain()
   if (!grant.ok) return grant.error
+  const { caller, scope, rate } = grant.value
+  const limit = context.clientLimits.of(caller.clientId, rate)
+  if (limit?.take(1) === 0) return refusedByLimit(limit, endpoint)
   const query = queryOf(known, http)
   const refused = await refusedQuery(endpoint, known, query, http)
-  return refused ?? endpoint.handle(context, { http, trail, query, ...grant.value, endpoint, admitAgain })
+  const outcome =
+    refused ?? (await endpoint.handle(context, { http, trail, query, caller, scope, limit, endpoint, admitAgain }))
+  return limit === undefined ? outcome : withLimitHeaders(outcome, limit)
+}
+
+/** Before the body is read: its key, if it has one, stays unused. */
+function refusedByLimit(limit: ClientLimit, { changes }: Pick<Endpoint, 'changes'>): Problem {
+  const refused = withLimitHeaders(clientLimited(limit), limit)
+  return changes === undefined ? refused : withOutcome('not_applied')(refused)
 }
 
 /** An endpoint with parameters reports its own errors. One without a body ignores what is sent as a body. */
@@ -166,13 +180,14 @@ interface UnroutedCall {
   readonly http: Context
   readonly authorize: Authorize
   readonly cors: Cors
+  readonly clientLimits: ClientLimits
 }
 
 /**
  * OPTIONS lists the methods without a token: a browser sends none with its preflight. Any other method: 405 if another
  * method has a route, else 404; under /v1 the token is checked first.
  */
-async function unrouted({ app, http, authorize, cors }: UnroutedCall): Promise<EndpointOutcome> {
+async function unrouted({ app, http, authorize, cors, clientLimits }: UnroutedCall): Promise<EndpointOutcome> {
   const { method, path } = http.req
   const allowed = methodsOf(app, path)
   const allow = { allow: allowed.join(', ') }
@@ -182,6 +197,9 @@ async function unrouted({ app, http, authorize, cors }: UnroutedCall): Promise<E
   if (isVersioned(path)) {
     const grant = await authorize(http)
     if (!grant.ok) return grant.error
+    const { caller, rate } = grant.value
+    const limit = clientLimits.of(caller.clientId, rate)
+    if (limit?.take(1) === 0) return refusedByLimit(limit, {})
   }
   if (allowed.length === 0) return slashRedirect(app, http) ?? notFound('No such resource.')
   const refused = problem('method-not-allowed', 'ERR_METHOD_NOT_ALLOWED', 'The resource has no such method.')

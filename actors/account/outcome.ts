@@ -7,6 +7,7 @@ import type { CarriedValue, Envelope, Message } from '../message.ts'
 import type { Quantity } from '../money.ts'
 import type { ClassView } from '../nft-class/state.ts'
 import type { InstanceView, NftEvent } from '../nft-instance/state.ts'
+import type { Rate } from '../rate.ts'
 import type { RefusalCode } from '../refusal.ts'
 import type { TokenView } from '../token/state.ts'
 import type { KeyUse } from './commands.ts'
@@ -178,6 +179,8 @@ export type Answer =
       readonly detail: string
       readonly field: string | null
       readonly keyId?: string
+      /** Of an order beyond its account's rate. */
+      readonly limit?: Rate & { readonly retryAfterMs: number }
     }
 
 /** The original reply of a recorded operation. */
@@ -198,7 +201,12 @@ export function originalAnswer(recorded: RecordedAnswer): Answer {
   }
 }
 
-export function refusal(code: RefusalCode, detail: string, field: string | null = null, keyId?: string): Answer {
+export function refusal(
+  code: RefusalCode,
+  detail: string,
+  field: string | null = null,
+  keyId?: string,
+): Extract<Answer, { readonly kind: 'refused' }> {
   return { kind: 'refused', code, detail, field, ...(keyId === undefined ? {} : { keyId }) }
 }
 

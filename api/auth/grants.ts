@@ -13,6 +13,7 @@
  */
 import type { Caller } from '../../actors/account/commands.ts'
 import { type AccountScope, accountScopeOf } from '../../actors/account-scope.ts'
+import type { OwnRate } from '../../actors/rate.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Access, AccessChanges, AccessStore } from '../../runtime/ports/access-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
@@ -24,6 +25,7 @@ export interface Grant {
   readonly caller: Caller
   /** The accounts in the client's scope. It is checked here and appears in no response. */
   readonly scope: AccountScope
+  readonly rate: OwnRate
 }
 
 export interface Grants {
@@ -205,6 +207,6 @@ function rankedByUse(known: ReadonlyMap<string, KnownSession>): readonly string[
 
 function grantFrom({ client, sessionLive }: Access): Grant | null {
   if (client === undefined || client === 'unreadable' || client.revokedAtMs !== null || !sessionLive) return null
-  const { clientId, role, boundary, accounts } = client
-  return { caller: { clientId, role, boundary }, scope: accountScopeOf(accounts) }
+  const { clientId, role, boundary, accounts, rate } = client
+  return { caller: { clientId, role, boundary }, scope: accountScopeOf(accounts), rate }
 }

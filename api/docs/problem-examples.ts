@@ -9,6 +9,7 @@ import {
   roleForbidden,
   unauthorized,
 } from '../http/problem.ts'
+import { limited } from '../endpoint/request-limit.ts'
 import { unavailableProblem } from '../endpoint/refusals.ts'
 
 export interface ProblemExample {
@@ -71,6 +72,13 @@ export const PROBLEM_EXAMPLES = {
       'ERR_UNSUPPORTED_CONTENT_TYPE',
       'Content-Type must be application/json.',
     ),
+  },
+  'rate-limited': {
+    instance: SUBMISSIONS,
+    problem: {
+      ...limited('The client may send 50 requests a second, 200 at once; each order of a batch counts as one.', 1_000),
+      outcome: 'not_applied',
+    },
   },
   'shard-unavailable': {
     instance: SUBMISSIONS,

@@ -10,6 +10,9 @@ export const HEADERS = {
   'Idempotency-Replayed': '`true`: this is the answer that an earlier request got; nothing was done again.',
   'Idempotency-Payload-Mismatch': '`true`: the key belongs to an earlier request with another payload.',
   'Preference-Applied': 'How long the service was ready to wait: `wait=N`, in seconds.',
+  'RateLimit-Policy':
+    'The limits of the client and, after a refusal by it, of the account: `q` tokens for `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
+  RateLimit: 'The tokens that are left (`r`), and the seconds until all are there again (`t`).',
   'X-Total-Count-Relation': '`gte`: `total_count` is a lower bound.',
   ETag: 'Changes when the content does. Sent back as `If-None-Match`, it is answered 304 while it has not.',
   'Retry-After': 'Seconds to let pass before the next attempt.',

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { GatewayOutcome } from '../../runtime/edge/ledger-gateway.ts'
 import type { EdgeDependencies } from '../http/dependencies.ts'
+import { limited, limitHeaders } from './request-limit.ts'
 import { type CodeOf, notFound, type Problem, problem, type ProblemType, PROBLEM_TYPES } from '../http/problem.ts'
 
 type ProblemRow = { [T in ProblemType]: { readonly type: T; readonly code: CodeOf<T> } }[ProblemType]
@@ -35,6 +36,7 @@ const REFUSALS = {
   key_used_elsewhere: { type: 'conflict', code: 'ERR_CONFLICT' },
   proof_missing: { type: 'validation-error', code: 'ERR_INVALID_SIGNATURE' },
   proof_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
+  account_rate_limited: { type: 'rate-limited', code: 'ERR_RATE_LIMITED' },
   account_not_active: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_paused: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
@@ -70,12 +72,23 @@ const REFUSALS = {
   unknown_operation: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
 } as const satisfies Record<RefusalCode, ProblemRow>
 
+const MS_PER_SECOND = 1_000
+
 export type RefusedAnswer = Extract<Answer, { kind: 'refused' }>
 
 export function refusalProblem(refused: RefusedAnswer): Problem {
   const { type, code } = REFUSALS[refused.code]
+  if (type === 'rate-limited') return accountLimited(refused)
   const field = refused.field ?? (PROBLEM_TYPES[type].status === 400 ? 'body' : null)
   return problem(type, code, refused.detail, field === null ? null : [{ field, message: refused.detail }])
+}
+
+/** A refused order is not applied, and its key stays unused. */
+function accountLimited({ detail, limit }: RefusedAnswer): Problem {
+  const refused = { ...limited(detail, limit?.retryAfterMs ?? 0), outcome: 'not_applied' } as const
+  if (limit === undefined) return refused
+  const headers = limitHeaders('account', limit, 0, (limit.burst * MS_PER_SECOND) / limit.perSecond)
+  return { ...refused, headers: { ...refused.headers, ...headers } }
 }
 
 /** A signed request to the ledger. */

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { Caller, Role } from '../../actors/account/commands.ts'
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { Result } from '../../actors/result.ts'
+import type { ClientLimit } from '../../runtime/edge/client-limits.ts'
 import type { SharedSlots } from '../../runtime/common/slots.ts'
 import type { Trail } from '../../runtime/ports/trail.ts'
 import type { FailureThrottle } from '../auth/failure-throttle.ts'
@@ -38,6 +39,8 @@ export interface GuardedCall extends PublicCall {
   /** The accounts that there are for this client. It stays at the edge. */
   readonly scope: AccountScope
   readonly endpoint: Endpoint
+  /** undefined: the client has no rate limit. One request of it is taken already. */
+  readonly limit: ClientLimit | undefined
   /** Checks token and role again, for a response that takes long (E3). */
   readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }

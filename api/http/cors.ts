@@ -29,6 +29,8 @@ const RESPONSE_HEADERS = [
   'Location',
   'ETag',
   'Retry-After',
+  'RateLimit-Policy',
+  'RateLimit',
   'WWW-Authenticate',
   'Idempotency-Replayed',
   'Idempotency-Payload-Mismatch',

@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/ports/clock.ts'
 import type { IdempotencyStore } from '../../runtime/ports/idempotency-store.ts'
 import type { LedgerEvents } from '../../runtime/ports/ledger-events.ts'
 import type { LedgerExports } from '../../runtime/ports/ledger-exports.ts'
+import type { ClientLimits } from '../../runtime/edge/client-limits.ts'
 import type { LedgerGateway } from '../../runtime/edge/ledger-gateway.ts'
 import type { LedgerLog } from '../../runtime/ports/ledger-log.ts'
 import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
@@ -39,6 +40,7 @@ export interface EdgeDependencies {
   readonly imports: LedgerImports
   readonly schemas: SchemaValidator
   readonly access: AccessStore
+  readonly clientLimits: ClientLimits
   readonly serviceKeys: ServiceKeys
   /** Checks what no owner checks: signatures under what edges write themselves. */
   readonly signatures: Pick<Signer, 'verifyMany'>

@@ -151,6 +151,10 @@ export const ERROR_CODES = {
     meaning: 'A signed body has a field that is not known: in a money order a misspelt field must not be ignored.',
   },
   ERR_METHOD_NOT_ALLOWED: { types: ['method-not-allowed'], meaning: 'The resource has no such method.' },
+  ERR_RATE_LIMITED: {
+    types: ['rate-limited'],
+    meaning: 'The client has sent more requests, or the account more orders, than the operator allows.',
+  },
   ERR_OVERLOADED: {
     types: ['shard-unavailable', 'downstream-failure'],
     meaning: 'There is more to do than is taken at this moment.',

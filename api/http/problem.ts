@@ -1,8 +1,8 @@
 /**
  * Every 'no' of the edge as an RFC 9457 problem (D14): one table of types, one union of codes.
  *   P1. A status is never chosen at the place of the refusal: it follows from the type.
- *   P2. `errors` stands in every 400, `error_codes` in every problem, `outcome` in every 503 to a request that
- *       could have changed the ledger.
+ *   P2. `errors` stands in every 400, `error_codes` in every problem, `outcome` in every 429 and 503 to a request
+ *       that could have changed the ledger.
  *   P3. No text of a dependency, no stack and no address gets into a problem: `detail` is written here or by an actor.
  *   P4. At most 100 errors are listed: a body of one megabyte must not get an answer of several.
  *   P5. Every problem carries the request ID of its response.
@@ -78,6 +78,14 @@ export const PROBLEM_TYPES = {
     meaning: 'The body is not declared as `application/json`, or it is compressed.',
     remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
     retry: 'With the right headers, yes, with the same idempotency key: nothing was done under it.',
+  },
+  'rate-limited': {
+    status: 429,
+    title: 'Too Many Requests',
+    meaning: 'The client has sent more requests, or the account more orders, than the operator allows.',
+    remedy:
+      'Send fewer: the headers `RateLimit-Policy` and `RateLimit` show the limit and what is left of it. Ask the operator for a higher one.',
+    retry: 'Yes, not before `Retry-After` (seconds), with the same idempotency key: nothing was done under it.',
   },
   'shard-unavailable': {
     status: 503,

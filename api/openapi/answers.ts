@@ -21,7 +21,11 @@ export function answersOf(
   for (const answer of operation.answers) {
     const { status, description, headers = [] } = answer
     const content = contentOf(answer, book, (form) => answeredWith(examples, status, form))
-    answers[status] = { description, headers: headersOf(headers), ...(content === undefined ? {} : { content }) }
+    answers[status] = {
+      description,
+      headers: headersOf([...headers, ...limitHeadersOf(operation)]),
+      ...(content === undefined ? {} : { content }),
+    }
   }
   const codes = errorCodesOf(operation, book)
   for (const status of new Set(codes.map(statusOfCode))) {
@@ -48,6 +52,17 @@ function contentOf(
   return { ...whole, [LINES_TYPE]: inLines }
 }
 
+const HEADERS_OF_PROBLEMS: Readonly<Record<number, readonly AnswerHeader[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+/** In all answers to a client with a rate limit, once its token and role were checked. */
+function limitHeadersOf({ roles }: Operation): readonly AnswerHeader[] {
+  return roles === null ? [] : ['RateLimit-Policy', 'RateLimit']
+}
+
 function problemAnswer(
   operation: Operation,
   book: SchemaBook,
@@ -63,7 +78,7 @@ function problemAnswer(
   }
   return {
     description: `${titleOf(status)}.\n\n${reasons.join('\n')}`,
-    headers: headersOf(status === 503 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : []),
+    headers: headersOf([...(HEADERS_OF_PROBLEMS[status] ?? []), ...limitHeadersOf(operation)]),
     content: { 'application/problem+json': { schema, ...examples } },
   }
 }
@@ -76,7 +91,7 @@ function meaningOf({ refusals = {} }: Operation, code: ErrorCode): string {
 /** Members of this problem beyond those of every problem (P2). */
 function requiredMembers({ changes }: Operation, status: number): JsonObject {
   if (status === 400) return { required: ['errors'] }
-  return status === 503 && changes !== undefined ? { required: ['outcome'] } : {}
+  return (status === 503 || status === 429) && changes !== undefined ? { required: ['outcome'] } : {}
 }
 
 function titleOf(status: number): string {

@@ -24,7 +24,7 @@ export function errorCodesOf(operation: Operation, book: SchemaBook): readonly E
   }
   const { body, changes, parameters = [], path, roles } = operation
   add(path.startsWith('/v1/'), 'ERR_NO_SHARDS', 'ERR_DOWNSTREAM_FAILURE', 'ERR_INVALID_QUERY')
-  add(roles !== null, 'ERR_UNAUTHORIZED')
+  add(roles !== null, 'ERR_UNAUTHORIZED', 'ERR_RATE_LIMITED')
   add(roles !== null && roles.length < EVERYONE.length, 'ERR_FORBIDDEN')
   add(changes === 'shard', 'ERR_SHARD_UNAVAILABLE', 'ERR_NO_HEALTHY_SHARDS', 'ERR_OVERLOADED')
   add(path.includes('/:'), 'ERR_NOT_FOUND')

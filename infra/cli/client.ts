@@ -187,7 +187,7 @@ function accountsOf(value: string): readonly string[] {
 function ownRateOf(value: string): OwnRate {
   const rate = readOwnRate(value)
   if (rate !== undefined) return rate
-  throw new InvalidArgumentError(`It ${RATE_RULE}, or none.`)
+  throw new InvalidArgumentError(`It must be ${RATE_RULE}, or none.`)
 }
 
 function newRateOf(value: string): OwnRate {

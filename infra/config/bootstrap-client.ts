@@ -4,6 +4,7 @@ import { ROLES, type Role } from '../../actors/account/commands.ts'
 import { areScopeEntries, SCOPE_RULE, type ScopeEntry } from '../../actors/account-scope.ts'
 import { type OwnRate, RATE_RULE, readOwnRate } from '../../actors/rate.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
+import { readBy } from './read-by.ts'
 import { LONGEST_SECRET } from '../keys/client-secrets.ts'
 
 export interface BootstrapClient {
@@ -23,8 +24,6 @@ export const SHORTEST_SAFE_SECRET = 16
 export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
 
 const ACCOUNTS_RULE = `accounts ${SCOPE_RULE}`
-const CLIENT_RATE_RULE = `rate ${RATE_RULE}, or none`
-const RULES: readonly string[] = [ACCOUNTS_RULE, CLIENT_RATE_RULE]
 const ALLOWED =
   'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs], "accounts"?: [account IDs or prefixes of them that end in *], "rate"?: "requests per second", "requests per second/burst" or "none"}'
 
@@ -49,17 +48,7 @@ const clientSchema = v.strictObject({
       v.check((entries) => areScopeEntries(entries), ACCOUNTS_RULE),
     ),
   ),
-  rate: v.optional(
-    v.pipe(
-      v.string(CLIENT_RATE_RULE),
-      v.rawTransform(({ dataset, addIssue, NEVER }) => {
-        const rate = readOwnRate(dataset.value)
-        if (rate !== undefined) return rate
-        addIssue({ message: CLIENT_RATE_RULE })
-        return NEVER
-      }),
-    ),
-  ),
+  rate: v.optional(readBy(readClientRate)),
 })
 
 /** The error describes the allowed values and the problem. */
@@ -91,12 +80,17 @@ export function readBootstrapClients(text: string): Result<readonly BootstrapCli
   return ok(clients)
 }
 
+function readClientRate(text: string): Result<OwnRate, string> {
+  const rate = readOwnRate(text)
+  return rate === undefined ? refuse(`rate must be ${RATE_RULE}, or none`) : ok(rate)
+}
+
 /** Messages of valibot would show the value. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
   if (issue.kind === 'schema' && issue.type === 'strict_object')
     return key === '' ? 'it must be an object' : `${key} is ${issue.input === undefined ? 'missing' : 'not known'}`
-  if (issue.kind === 'schema' && issue.type === 'string' && !RULES.includes(issue.message))
+  if (issue.kind === 'schema' && issue.type === 'string' && issue.message !== ACCOUNTS_RULE)
     return `${key} must be a string`
   return issue.message
 }

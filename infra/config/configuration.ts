@@ -77,6 +77,10 @@ function configurationOf(variables: Variables, cwd: string) {
     shards: variables.LEDGER_SHARDS,
     amountIndex: variables.LEDGER_AMOUNT_INDEX,
     bootstrapClients: variables.LEDGER_BOOTSTRAP_CLIENTS,
+    /** Of clients without a rate of their own; undefined: no limit. */
+    clientRate: variables.LEDGER_CLIENT_RATE,
+    /** Of the orders of each account; undefined: no limit. */
+    accountRate: variables.LEDGER_ACCOUNT_RATE,
     accessTokenTtlMs: variables.LEDGER_ACCESS_TOKEN_TTL_SECONDS * 1_000,
     refreshTokenTtlMs: variables.LEDGER_REFRESH_TOKEN_TTL_SECONDS * 1_000,
     /** Without a slash at the end. */

@@ -11,6 +11,7 @@ import { readMasterKey, readMasterKeys } from '../keys/master-key.ts'
 import { readPartKey } from '../keys/part-key.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { isUrl } from './is-url.ts'
+import { RATE_RULE, readRate } from '../../actors/rate.ts'
 import { readBy } from './read-by.ts'
 import { tracingVariables } from './tracing-variables.ts'
 import { readTrustedLedgers } from './trusted-ledgers.ts'
@@ -66,6 +67,11 @@ const logOrigin = v.pipe(
   ),
 )
 
+const rate = readBy((text) => {
+  const read = readRate(text)
+  return read === undefined ? refuse(RATE_RULE) : ok(read)
+})
+
 const MASTER_KEY = '32 bytes in base64url (openssl rand -base64 32 makes some)'
 
 export const variablesSchema = v.object({
@@ -83,6 +89,8 @@ export const variablesSchema = v.object({
   LEDGER_SHARDS: v.optional(wholeNumber(1, MAX_SHARDS)),
   LEDGER_AMOUNT_INDEX: v.optional(v.picklist(AMOUNT_INDEXES, `one of ${AMOUNT_INDEXES.join(', ')}`)),
   LEDGER_BOOTSTRAP_CLIENTS: v.optional(readBy(readBootstrapClients)),
+  LEDGER_CLIENT_RATE: v.optional(rate),
+  LEDGER_ACCOUNT_RATE: v.optional(rate),
   LEDGER_ACCESS_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, DAY_SECONDS), '3600'),
   LEDGER_REFRESH_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, 365 * DAY_SECONDS), String(30 * DAY_SECONDS)),
   LEDGER_BASE_URL: v.optional(url(['http:', 'https:'], 'https://ledger.example.com, without a slash at the end', true)),

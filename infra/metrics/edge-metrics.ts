@@ -2,7 +2,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { REFUSAL_CODES } from '../../actors/refusal.ts'
 import { DISABLE_REASONS } from '../../runtime/ports/webhook-store.ts'
-import type { EventMetrics, GatewayMetrics, HttpMetrics, WebhookMetrics } from '../../runtime/ports/metrics.ts'
+import {
+  type EventMetrics,
+  type GatewayMetrics,
+  type HttpMetrics,
+  LIMIT_REASONS,
+  type LimitMetrics,
+  type WebhookMetrics,
+} from '../../runtime/ports/metrics.ts'
 import type { SequencerMeasures } from '../../runtime/log/sequencer.ts'
 import type { WebhookMeasures } from '../../runtime/webhooks/webhook-deliverer.ts'
 import { MS_PER_SECOND, registerGauges } from './registry.ts'
@@ -55,8 +62,26 @@ export function createEventMetrics(registry: Registry): EventMetrics {
   }
 }
 
+/** One counter for all who count refusals by a limit. */
+export function createLimitMetrics(registry: Registry): LimitMetrics {
+  const name = 'ledger_requests_limited_total'
+  const known = registry.getSingleMetric(name)
+  const limited =
+    known instanceof Counter
+      ? known
+      : new Counter({
+          name,
+          help: 'Requests refused with 429 by the limit that refused them; each order of a batch counts as one.',
+          labelNames: ['reason'],
+          registers: [registry],
+        })
+  for (const reason of LIMIT_REASONS) limited.inc({ reason }, 0)
+  return { limited: (reason, requests) => limited.inc({ reason }, requests) }
+}
+
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const known = new Set<string>([...REFUSAL_CODES, 'no_shards', 'no_healthy_shards', 'shard_unavailable', 'overloaded'])
+  const limits = createLimitMetrics(registry)
   const submissions = new Counter({
     name: 'ledger_submissions_total',
     help: 'Submissions of clients by operation, outcome and refusal code; the code is empty for accepted submissions.',
@@ -66,6 +91,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   return {
     submission: (operation, end) => {
       const code = end.outcome === 'accepted' ? '' : end.code
+      if (code === 'account_rate_limited') limits.limited('account_rate', 1)
       submissions.inc({ operation, outcome: end.outcome, code: code === '' || known.has(code) ? code : OTHER_CODE })
     },
   }

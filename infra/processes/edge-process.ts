@@ -6,15 +6,11 @@ import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
 import { Gateway, GATEWAY_DEFAULTS, type GatewayDependencies } from '../../runtime/edge/gateway.ts'
 import { Routes } from '../../runtime/routing/routes.ts'
 import type { AccessStore } from '../../runtime/ports/access-store.ts'
-import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { Tracing } from '../../runtime/ports/tracing.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
-import { createLiabilities, type PostgresLiabilities } from '../liabilities/liabilities-postgres.ts'
-import { createLiabilityThreads } from '../liabilities/liability-threads.ts'
-import { createAuditFindings } from '../audit/audit-findings.ts'
-import { createSpotThreads } from '../audit/spot-threads.ts'
+import type { PostgresLiabilities } from '../liabilities/liabilities-postgres.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { type AccountTag, createAccountTag } from '../keys/account-tag.ts'
 import { createClientSecrets } from '../keys/client-secrets.ts'
@@ -53,6 +49,8 @@ import {
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness, createSharedReading } from './readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
+import { openAssertions } from './edge-assertions.ts'
+import { openClientLimits } from './edge-limits.ts'
 import { openLog } from './edge-log.ts'
 import { openWebhooks, type Webhooks } from './edge-webhooks.ts'
 import { type HttpServer, listen } from './http-server.ts'
@@ -201,6 +199,7 @@ async function createApp(
     ...portability,
     schemas,
     access,
+    clientLimits: openClientLimits(context, { ledgerId, link, messageKey: secrets.messageSecret, registry }),
     serviceKeys,
     signatures: createNodeSigner({ keys: serviceKeys, cachedKeys: CACHED_KEYS }),
     clock,
@@ -323,33 +322,6 @@ async function openGateway(
   })
   watching.serves(ledgerId, readiness)
   return { gateway, readiness }
-}
-
-function openAssertions(
-  context: EdgeContext,
-  ledgerId: string,
-  secrets: EdgeSecrets,
-): AssertionSource & Pick<PostgresLiabilities, 'warnings'> {
-  const { derive, readingKeys } = secrets
-  const { configuration, url, log, service, clock } = context
-  const passes = createSpotThreads(readingKeys)
-  const { provenance, compliance, close } = createAuditFindings({
-    url,
-    ledgerId,
-    clock,
-    frameworks: configuration.frameworks,
-    spotPass: passes.run,
-  })
-  service.onStop('audit findings', async () => {
-    await Promise.all([passes.close(), close()])
-  })
-  const threads = createLiabilityThreads()
-  const liabilities = createLiabilities({ url, readingKeys, key: derive('liability-proofs'), log, run: threads.run })
-  service.onStop('liabilities', async () => {
-    await threads.close()
-    await liabilities.close()
-  })
-  return { ...liabilities, provenance, compliance }
 }
 
 interface Shards extends Pick<LedgerStore, 'shards'> {

@@ -50,7 +50,7 @@ interface NodeContext {
 async function startNode({ configuration, url, log, service, parts }: NodeContext): Promise<void> {
   const clock = createSystemClock()
   const random = createSystemRandom()
-  const { actorsPerShard } = configuration
+  const { actorsPerShard, accountRate } = configuration
   const nodeId = configuration.nodeId ?? `node-${random.hex(4)}`
   const session = random.hex(16)
   const watching = await startWatching(configuration, log, service)
@@ -103,7 +103,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,
-    settings: residentLimitsOf(actorsPerShard ?? actorsPerShardOf(ledger.shardCount)),
+    settings: { ...residentLimitsOf(actorsPerShard ?? actorsPerShardOf(ledger.shardCount)), accountRate },
     homeOf: (actor) => secrets.shardOf(actorKey(actor)),
     onStoreWentBack: () => {
       const reason = 'PostgreSQL was rewound: its state is older than one seen before'

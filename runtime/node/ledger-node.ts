@@ -1,4 +1,5 @@
 /** One shard node: serves the subject of its session, owns shards, and releases them before it stops. */
+import type { StepSettings } from './shard/draft.ts'
 import { stepActor } from '../../actors/step-actor.ts'
 import { deliverySubject, sessionSubject } from '../protocol/messages.ts'
 import { delay } from '../ports/clock.ts'
@@ -43,7 +44,7 @@ export interface LedgerNodeDependencies
   readonly onStoreWentBack: () => void
 }
 
-export type NodeSettings = CommitLimits & MailboxLimits & OwnershipSettings
+export type NodeSettings = CommitLimits & MailboxLimits & OwnershipSettings & Pick<StepSettings, 'accountRate'>
 
 /**
  * Resident actors of a node that owns every shard. More do not help: with 400,000, garbage collection takes longer than

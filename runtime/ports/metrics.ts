@@ -59,3 +59,11 @@ export interface WebhookMetrics {
   readonly attempt: (result: 'accepted' | AttemptError, latencyMs: number) => void
   readonly disabled: (reason: DisableReason) => void
 }
+
+/** `client_rate`: an edge refused it. `account_rate`: the shard owner refused it. */
+export const LIMIT_REASONS = ['client_rate', 'account_rate'] as const
+export type LimitReason = (typeof LIMIT_REASONS)[number]
+
+export interface LimitMetrics {
+  readonly limited: (reason: LimitReason, requests: number) => void
+}

@@ -262,6 +262,36 @@ describe('an edge with other settings', () => {
     })
   })
 
+  test('refuses every request of a client beyond its rate, which it shares with another such edge', async () => {
+    const limited = { LEDGER_CLIENT_RATE: '0.001/50' }
+    const ask = (id: string, origin: string) => service().ask(service().request(service().described.byId(id)), origin)
+    await withEdge(limited, (origin) =>
+      withEdge(limited, async (other) => {
+        const used = await Promise.all(Array.from({ length: 50 }, () => ask('listShards', origin)))
+        expect(used.map(({ status }) => status)).toEqual(used.map(() => 200))
+        expect(used.at(-1)?.headers['ratelimit-policy']).toBe('"client";q=50;w=50000')
+        let asked = 0
+        await until('the other edge knows', DEADLINE_MS, async () => {
+          asked += 1
+          return (await ask('listShards', other)).status === 429
+        })
+        // By its own requests alone it would refuse the 51st.
+        expect(asked).toBeLessThan(50)
+        for (const { id, members } of service().described.operations.filter(({ members: of }) => of['x-roles'])) {
+          const { status, headers, body } = await ask(id, other)
+          const { outcome = null } = JSON.parse(body) as Members
+          const refused = members.responses['429']?.content?.['application/problem+json']?.schema
+          expect([id, status, headers['ratelimit-policy']]).toEqual([id, 429, '"client";q=50;w=50000'])
+          expect(Number(headers['retry-after'])).toBeGreaterThan(900)
+          expect([id, outcome]).toEqual([
+            id,
+            JSON.stringify(refused).includes('"required":["outcome"]') ? 'not_applied' : null,
+          ])
+        }
+      }),
+    )
+  })
+
   test('reports that its database has no ledger', async () => {
     const url = new URL(service().cluster.databaseUrl())
     await withSql(url.toString(), (sql) => sql`CREATE DATABASE unmigrated`)

@@ -5,6 +5,7 @@
 import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
+import type { Rate } from '../../actors/rate.ts'
 import { formatQuantity, ZERO } from '../../actors/money.ts'
 import { stepActor } from '../../actors/step-actor.ts'
 import { deliverySubject, type Item, type ItemVerdict, type Operation } from '../../runtime/protocol/messages.ts'
@@ -38,7 +39,7 @@ import { verdictsIn, itemsBody } from './bodies.ts'
 export type Commit = (batch: CommitBatch) => CommitVerdict | Promise<CommitVerdict>
 /** Parts of a host that a test may replace. */
 export type Watched = Partial<ShardHostDependencies>
-export type Limits = Partial<MailboxLimits & { readonly maxBatchBytes: number }>
+export type Limits = Partial<MailboxLimits & { readonly maxBatchBytes: number; readonly accountRate: Rate }>
 export type Fate = 'carried' | 'lost' | 'not_delivered'
 
 export const applied: Commit = ({ shards }) => ({

@@ -1222,7 +1222,7 @@ export interface Problem {
   /** The kind of problem in words. */
   readonly title: string
   /** The HTTP status. */
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 503
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 503
   /** An explanation of this occurrence. */
   readonly detail: string
   /** The path of the request as it was sent, percent-encoded. */
@@ -1282,6 +1282,7 @@ export interface Problem {
     | 'ERR_INVALID_FIELD'
     | 'ERR_UNKNOWN_FIELD'
     | 'ERR_METHOD_NOT_ALLOWED'
+    | 'ERR_RATE_LIMITED'
     | 'ERR_OVERLOADED'
   )[]
   /** In a 503 to a request that changes the ledger: `not_applied` is proved, `unknown` is not. Retry both with the same key. */
@@ -2457,6 +2458,7 @@ export type ErrorCode =
   | 'ERR_INVALID_FIELD'
   | 'ERR_UNKNOWN_FIELD'
   | 'ERR_METHOD_NOT_ALLOWED'
+  | 'ERR_RATE_LIMITED'
   | 'ERR_OVERLOADED'
 
 /** Parameters, body and response of each operation. */

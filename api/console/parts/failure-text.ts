@@ -12,6 +12,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   401: 'Sign in again.',
   403: 'The role or the scope of this client does not permit it.',
   404: 'It does not exist, or it is outside the scope of this client.',
+  429: 'This client or account has reached its rate limit. Try again in a moment.',
   503: 'The ledger is busy, or a part of it is restarting. Try again in a moment.',
 }
 

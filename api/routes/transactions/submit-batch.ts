@@ -1,5 +1,6 @@
 /** POST /v1/transactions/batch: many signed submissions in one request, each processed as if it came alone (D21). */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { clientLimited } from '../../endpoint/request-limit.ts'
 import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { logFailure } from '../../http/failure-log.ts'
@@ -22,7 +23,7 @@ export const submitBatch: Endpoint = {
   summary: 'Submit many signed orders',
   description: `Up to 500 orders in one request, each signed by the key of its own account, each processed as if it came alone: a refused order does not affect the others, and they may complete in any order. It is no settlement group.
 
-\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` replace the headers. Of two orders under one idempotency key the second is a repeat. An order whose result is a 503, or the whole batch after a broken connection, is sent again as it is.
+\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` replace the headers. Of two orders under one idempotency key the second is a repeat. Of a client with a rate limit each order counts as one request: the orders beyond the limit have the result 429, and nothing was done under their keys. An order whose result is a 429 or a 503, or the whole batch after a broken connection, is sent again as it is.
 
 The response comes as soon as each is accepted or refused; \`Prefer: wait=N\` has no effect. For the outcomes, follow the feed (\`GET /v1/transactions?order=asc\`).
 
@@ -41,9 +42,13 @@ The request is a 400 only if the array itself is wrong; the limit of one megabyt
         { field: 'submissions', code: 'ERR_INVALID_FIELD', message: BATCH_RULE },
       ])
     }
+    // The request has one of them already.
+    const taken = call.limit === undefined ? submissions.length : 1 + call.limit.take(submissions.length - 1)
+    const beyond = taken < submissions.length && call.limit !== undefined ? clientLimited(call.limit) : undefined
     // Asked at once, so that they travel together; of two under one key the first that is here comes first.
     const results = await Promise.all(
-      (submissions as readonly Json[]).map(async (submission) => {
+      (submissions as readonly Json[]).map(async (submission, index) => {
+        if (beyond !== undefined && index >= taken) return { ...beyond, outcome: 'not_applied' } as const
         try {
           return isObject(submission) ? await submit(context, submission, call) : noObject()
         } catch (error) {

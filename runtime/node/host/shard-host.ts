@@ -23,6 +23,7 @@ import {
 import { Courier, type CourierDependencies, type CourierMeasures } from '../delivery/courier.ts'
 import { createShardRecovery, type ShardRecovery } from '../recovery/shard-recovery.ts'
 import type { ShardDraft, StepSettings } from '../shard/draft.ts'
+import { createOrderLimit } from '../shard/order-limit.ts'
 import { createFacts } from '../shard/facts.ts'
 import { requestFields, requestsFields, leaveUndecided } from '../shard/request-log.ts'
 import { Inbox } from '../delivery/inbox.ts'
@@ -85,6 +86,8 @@ export class ShardHost {
   constructor(dependencies: ShardHostDependencies) {
     const { settings, step, wire, inboxOrder: inbox, homeOf } = dependencies
     this.dependencies = dependencies
+    const { accountRate } = settings
+    const orders = accountRate && createOrderLimit(accountRate, dependencies.clock)
     const facts = createFacts(dependencies.rare)
     const contain = createContainment({
       ...dependencies,
@@ -96,7 +99,7 @@ export class ShardHost {
     this.groupCommit = new GroupCommit({
       ...dependencies,
       health: this.commits,
-      surroundings: { settings, step, wire, facts, inbox, homeOf },
+      surroundings: { settings, step, wire, facts, inbox, homeOf, orders },
       incarnations: () => this.incarnations.values(),
       onSkipped: (skipped) => void this.recovery.skipped(skipped),
       onUnknown: (unknown) => {

@@ -10,6 +10,7 @@ import type { CompensableTransaction, Transaction } from '../../../actors/accoun
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
 import { holdIdOf } from '../../../actors/identifiers.ts'
 import { type Quantity, ZERO } from '../../../actors/money.ts'
+import type { Rate } from '../../../actors/rate.ts'
 import type { AnyState, StepActor, StepOutcome } from '../../../actors/step-actor.ts'
 import {
   type AccountKeyWrite,
@@ -27,6 +28,7 @@ import {
 import type { CommandSpan } from './command-span.ts'
 import type { Facts } from './facts.ts'
 import type { Incarnation, TransactionNews } from './incarnation.ts'
+import type { OrderLimit } from './order-limit.ts'
 import type { DecidedAnswer } from './output-gate.ts'
 import { type Pending, verdictKey, waitsFor } from './pending-command.ts'
 import { effectBytes, stateBytes } from './weights.ts'
@@ -35,6 +37,8 @@ import type { Wire } from '../../protocol/wire.ts'
 export interface StepSettings {
   readonly ledgerId: string
   readonly production: boolean
+  /** Of the orders of each account; undefined: no limit. */
+  readonly accountRate?: Rate | undefined
 }
 
 /** The node's parts that stepping needs. */
@@ -45,6 +49,8 @@ export interface StepSurroundings {
   readonly facts: Facts
   readonly inbox: InboxOrder
   readonly homeOf: (actor: ActorAddress) => number
+  /** undefined: accounts have no rate limit. */
+  readonly orders?: OrderLimit | undefined
 }
 
 /** The order in which a shard's messages are consumed (D6): each one after the previous number. */
@@ -121,7 +127,12 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
   if (result.kind === 'unverified' || result.kind === 'broken') return result
   if (result.kind === 'stepped' && changesWhatIsNew(draft, pending, result.effects))
     return { kind: 'deferred_to_next_batch' }
+  const limited = result.kind === 'stepped' ? surroundings.orders?.refusalOf(pending, result.answer) : undefined
   draft.pendings.push(pending)
+  if (limited !== undefined) {
+    draft.answers.push([pending, { kind: 'answered', answer: limited }])
+    return { kind: 'taken', answer: limited }
+  }
   if (origin.kind === 'message') draft.marks.set(origin.source, origin.number)
   const { answer } = result
   if (answer === 'deferred') draft.deferred.push(pending)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectNats, type NatsLink } from '../../../infra/nats/connection.ts'
 import type { BucketOptions } from '../../../infra/nats/bucket.ts'
 import { createNatsHints, createNatsLeaseStore } from '../../../infra/nats/lease-store-nats.ts'
+import { USAGE_SUBJECT } from '../../../infra/nats/usage-exchange-nats.ts'
 import { createNatsTransport } from '../../../infra/nats/transport-nats.ts'
 import type { ShardHint } from '../../../runtime/ports/lease-store.ts'
 import type { Log, LogFields } from '../../../runtime/ports/log.ts'
@@ -97,6 +98,7 @@ const EDGE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
 
 const NODE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
   ['send a node requests, as edges do', publishing(sessionSubject(SESSION))],
+  ['tell edges about usage', publishing(USAGE_SUBJECT)],
   ['read replies to edges', listening('_INBOX_EDGE.>')],
   ['read all subjects', listening('>')],
   ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
@@ -110,6 +112,8 @@ const MAY: readonly (readonly [NatsRole, string, (link: NatsLink) => void])[] = 
   ['edge', 'send a node requests', publishing(sessionSubject(SESSION))],
   ['edge', 'read its replies', listening('_INBOX_EDGE.mine.*')],
   ['edge', 'read hints', listening(`$KV.${SHARDS_BUCKET}.*`)],
+  ['edge', 'tell other edges about usage', publishing(USAGE_SUBJECT)],
+  ['edge', 'read what other edges tell', listening(USAGE_SUBJECT)],
   ['node', 'send deliveries', publishing(deliverySubject(SESSION))],
   ['node', 'send another node control messages', publishing(controlSubject(SESSION))],
   ['node', 'read its messages', listening(sessionSubject(SESSION))],

@@ -48,7 +48,7 @@ const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8')
 const filled = text
   .replaceAll(/\$\{BASE_URL:\?[^}]*\}/g, BASE_URL)
   .replaceAll(
-    /\$\{(TRUSTED_PROXIES|WEBHOOK_ALLOW|PAGES|LOG_ORIGIN|WITNESSES|OTLP_ENDPOINT|TRACES_SAMPLER(?:_ARG)?):-\}/g,
+    /\$\{(TRUSTED_PROXIES|WEBHOOK_ALLOW|CLIENT_RATE|ACCOUNT_RATE|PAGES|LOG_ORIGIN|WITNESSES|OTLP_ENDPOINT|TRACES_SAMPLER(?:_ARG)?):-\}/g,
     '',
   )
 const compose = parse(filled, { merge: true, strict: true }) as Compose

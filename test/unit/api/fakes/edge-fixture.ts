@@ -33,7 +33,7 @@ import type {
 } from '../../../../runtime/ports/ledger-reads.ts'
 import type { LogFields } from '../../../../runtime/ports/log.ts'
 import { createMemoryShardHealth, createMemoryShardState } from '../../../support/memory/shard-health-memory.ts'
-import { createFakeAccess } from './fake-access.ts'
+import { createFakeAccess, loneClientLimits } from './fake-access.ts'
 import { createFakeAssertions } from './fake-assertions.ts'
 import { createFakeEvents } from './fake-events.ts'
 import { createFakeLog } from './fake-log.ts'
@@ -188,6 +188,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     (level: LogLine['level']) =>
     (event: string, fields: LogFields = {}): void =>
       void log.push({ level, event, fields })
+  const lines = { info: write('info'), warn: write('warn'), error: write('error') }
   let randomCalls = 0
   const settings: EdgeSettings = { ...SANDBOX_SETTINGS, ledgerId: LEDGER_ID }
   const dependencies: EdgeDependencies = {
@@ -219,7 +220,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
       },
       integer: () => 0,
     },
-    log: { info: write('info'), warn: write('warn'), error: write('error') },
+    log: lines,
     secrets: {
       async verify(record, secret, address) {
         secretChecks.known.push(record !== undefined)
@@ -233,6 +234,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     readPublicKey,
     isSignature,
     jwkOf,
+    clientLimits: loneClientLimits(clock, lines),
     pageTokenKey: new Uint8Array(32).fill(5),
     refreshTokenKey: new Uint8Array(32).fill(6),
     settings,

@@ -1,4 +1,8 @@
 /** The in-memory access store. A test may make it fail or hang, or script the outcome of a refresh. */
+import type { Rate } from '../../../../actors/rate.ts'
+import { type ClientLimits, createClientLimits } from '../../../../runtime/edge/client-limits.ts'
+import type { Clock } from '../../../../runtime/ports/clock.ts'
+import type { Log } from '../../../../runtime/ports/log.ts'
 import type { AccessStore, ClientRecord, RefreshOutcome } from '../../../../runtime/ports/access-store.ts'
 import { createMemoryAccessStore, type MemoryFamily } from '../../../support/memory/access-store-memory.ts'
 
@@ -63,4 +67,9 @@ export function createFakeAccess(): FakeAccess {
     return store
   }
   return fake
+}
+
+/** The limits of an edge without others beside it. */
+export function loneClientLimits(clock: Clock, log: Log, defaultRate: Rate | null = null): ClientLimits {
+  return createClientLimits({ clock, log, exchange: { tell: () => undefined, onTold: () => undefined }, defaultRate })
 }

@@ -28,6 +28,7 @@ const PAGES: Readonly<Record<string, { readonly status: number; readonly codes: 
         ['conflict', 409, 'CONFLICT INSUFFICIENT_FUNDS'],
         ['payload-too-large', 413, 'PAYLOAD_TOO_LARGE'],
         ['unsupported-media-type', 415, 'UNSUPPORTED_CONTENT_TYPE'],
+        ['rate-limited', 429, 'RATE_LIMITED'],
         ['shard-unavailable', 503, 'SHARD_UNAVAILABLE NO_SHARDS NO_HEALTHY_SHARDS OVERLOADED'],
         ['downstream-failure', 503, 'DOWNSTREAM_FAILURE OVERLOADED'],
       ] as const
@@ -84,7 +85,7 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
     })
     for (const code of example['error_codes'] as readonly string[]) expect(codes).toContain(code)
     expect(Object.hasOwn(example, 'errors') || status !== 400).toBe(true)
-    expect(Object.hasOwn(example, 'outcome')).toBe(status === 503)
+    expect(Object.hasOwn(example, 'outcome')).toBe(status === 503 || status === 429)
   })
 
   test('forbids scripts and loads, except the stylesheet of the documentation', async () => {

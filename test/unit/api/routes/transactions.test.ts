@@ -33,6 +33,7 @@ const REFUSED: readonly (readonly [status: number, slug: string, code: string, r
       'group_exists group_settled group_expired',
   ],
   [409, 'conflict', 'ERR_INSUFFICIENT_FUNDS', 'insufficient_funds'],
+  [429, 'rate-limited', 'ERR_RATE_LIMITED', 'account_rate_limited'],
   [403, 'forbidden', 'ERR_FORBIDDEN', 'account_keyless boundary_not_granted not_allowed'],
   [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH', 'signature_mismatch issuer_consent_missing proof_mismatch'],
   [400, 'validation-error', 'ERR_WRONG_LEDGER', 'wrong_ledger'],

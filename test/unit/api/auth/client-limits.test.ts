@@ -1,0 +1,89 @@
+/** The rate limit of a client at the edge: after token and role, before the body (D7), with the headers of the draft. */
+import { expect, test } from 'vitest'
+import type { Rate } from '../../../../actors/rate.ts'
+import type { Role } from '../../../../actors/account/commands.ts'
+import { bodyOf, clientOf, createEdgeFixture } from '../fakes/edge-fixture.ts'
+import { WRITTEN } from '../routes/written-requests.ts'
+
+const { body: ORDER, answer: ACCEPTED } = WRITTEN.submitTransaction
+const RATE: Rate = { perSecond: 2, burst: 3 }
+
+async function limitedClient(role: Role, rate: Rate = RATE) {
+  const edge = createEdgeFixture()
+  edge.gateway.outcome = { kind: 'answered', answer: ACCEPTED }
+  edge.access.clients.set('limited', { ...clientOf('limited', role), rate })
+  return { edge, token: await edge.tokenFor(role, 'limited') }
+}
+
+test('each reply says what is left; beyond it is a 429 that applied nothing, and time gives requests back', async () => {
+  const { edge, token } = await limitedClient('transactor')
+  const statuses: (string | number | null)[][] = []
+  for (let index = 0; index < 4; index += 1) {
+    const { status, headers } = await edge.post('/v1/transactions', ORDER, token)
+    statuses.push([status, headers.get('ratelimit-policy'), headers.get('ratelimit'), headers.get('retry-after')])
+  }
+  expect(statuses).toEqual([
+    [202, '"client";q=3;w=2', '"client";r=2;t=1', null],
+    [202, '"client";q=3;w=2', '"client";r=1;t=1', null],
+    [202, '"client";q=3;w=2', '"client";r=0;t=2', null],
+    [429, '"client";q=3;w=2', '"client";r=0;t=2', '1'],
+  ])
+  expect(edge.gateway.asked).toHaveLength(3)
+  const refused = await bodyOf(await edge.post('/v1/transactions', ORDER, token))
+  expect(refused).toMatchObject({ status: 429, error_codes: ['ERR_RATE_LIMITED'], outcome: 'not_applied' })
+  await edge.clock.advance(500)
+  expect((await edge.post('/v1/transactions', ORDER, token)).status).toBe(202)
+})
+
+test('D7: token and role are checked before the limit, and the limit before the body, the path and the query', async () => {
+  const { edge, token } = await limitedClient('viewer', { perSecond: 0.001, burst: 1 })
+  expect((await edge.post('/v1/transactions', '{', token)).status).toBe(403)
+  expect((await edge.get('/v1/fungible-tokens', token)).status).toBe(200)
+  for (const path of ['/v1/fungible-tokens?wrong=1', '/v1/accounts/..%2F/state', '/v1/unknown']) {
+    expect((await edge.get(path, token)).status).toBe(429)
+  }
+  expect(await bodyOf(await edge.get('/v1/fungible-tokens', token))).not.toHaveProperty('outcome')
+  expect((await edge.get('/v1/fungible-tokens', 'wrong')).status).toBe(401)
+  const other = await edge.tokenFor('viewer', 'other')
+  const unlimited = await edge.get('/v1/fungible-tokens', other)
+  expect([unlimited.status, unlimited.headers.get('ratelimit')]).toEqual([200, null])
+})
+
+test('a change of the rate takes effect within 5 seconds, with the same token', async () => {
+  const { edge, token } = await limitedClient('viewer', { perSecond: 0.001, burst: 1 })
+  const statuses: number[] = []
+  const get = async (): Promise<void> => void statuses.push((await edge.get('/v1/fungible-tokens', token)).status)
+  await get()
+  await get()
+  await edge.access.setRate('limited', 'none')
+  await edge.clock.advance(5_000)
+  await get()
+  expect(statuses).toEqual([200, 429, 200])
+})
+
+test('a batch costs as many requests as it has orders: those beyond the limit are each a 429', async () => {
+  const { edge, token } = await limitedClient('transactor')
+  const submissions = Array.from({ length: 5 }, (_, index) => ({ ...ORDER, idempotency_key: `k${index}` }))
+  const response = await edge.post('/v1/transactions/batch', { submissions }, token)
+  expect([response.status, response.headers.get('ratelimit')]).toEqual([200, '"client";r=0;t=2'])
+  const { results } = (await bodyOf(response)) as { results: { status: number; problem?: object }[] }
+  expect(results.map(({ status }) => status)).toEqual([202, 202, 202, 429, 429])
+  expect(results[4]?.problem).toMatchObject({ error_codes: ['ERR_RATE_LIMITED'], outcome: 'not_applied' })
+  expect(edge.gateway.asked).toHaveLength(3)
+})
+
+test('an order beyond the rate of its account is a 429 that names both limits', async () => {
+  const { edge, token } = await limitedClient('transactor')
+  const limit = { perSecond: 0.5, burst: 4, retryAfterMs: 1_200 }
+  const answer = { kind: 'refused', code: 'account_rate_limited', detail: 'No.', field: null, limit } as const
+  edge.gateway.outcome = { kind: 'answered', answer }
+  const response = await edge.post('/v1/transactions', ORDER, token)
+  const names = ['ratelimit-policy', 'ratelimit', 'retry-after'] as const
+  expect([response.status, ...names.map((name) => response.headers.get(name))]).toEqual([
+    429,
+    '"client";q=3;w=2, "account";q=4;w=8',
+    '"client";r=2;t=1, "account";r=0;t=8',
+    '2',
+  ])
+  expect(await bodyOf(response)).toMatchObject({ error_codes: ['ERR_RATE_LIMITED'], outcome: 'not_applied' })
+})
