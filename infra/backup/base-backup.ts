@@ -28,8 +28,10 @@ export interface BaseOptions {
   readonly progress: (progress: BaseProgress) => void
   /** Aborts between two batches. */
   readonly signal: AbortSignal
-  /** Called between two batches: other WAL is copied meanwhile. */
-  readonly between?: () => Promise<void>
+  /** A copy of the WAL that began before; by default the backup copies the WAL from its own beginning. */
+  readonly wal?: WalCopy
+  /** Whether PostgreSQL writes its checkpoint at full speed, instead of over some minutes. */
+  readonly isFast: boolean
 }
 
 export interface BaseProgress {
@@ -43,6 +45,9 @@ export interface BaseProgress {
 export interface TakenBase {
   readonly base: BaseName
   readonly ledgerId: string
+  readonly durationMs: number
+  /** Written to the directory meanwhile. */
+  readonly writtenBytes: number
   readonly progress: BaseProgress
   /** Continues the copy of the WAL. */
   readonly wal: WalCopy
@@ -60,6 +65,8 @@ export interface ServerFacts {
 
 const BATCH_BYTES = 8 * CHUNK_BYTES
 const BATCH_CHUNKS = 256
+/** PostgreSQL removes WAL after a checkpoint: it is not left until the end. */
+const WAL_EVERY_MS = 1_000
 const CONTROL_READS = 100
 const CONTROL_BYTES = 8_192
 
@@ -85,19 +92,23 @@ export async function readServerFacts(sql: Sql): Promise<ServerFacts> {
 /** Throws BackupUnusable, WalGone, and the signal's reason. */
 export async function takeBase(options: BaseOptions): Promise<TakenBase> {
   const { sql, writer, signal } = options
+  const [beganMs, writtenBefore] = [performance.now(), writer.writtenBytes]
   const facts = await readServerFacts(sql)
   const ledger = await readLedgerFacts(sql)
   const checkpoint = await storeCheckpoint(writer, options.checkpoint)
   const [begun] = await sql<{ startedAt: Date; start: string }[]>`
-    SELECT clock_timestamp() AS "startedAt", pg_backup_start('ledger backup', true)::text AS start`
+    SELECT clock_timestamp() AS "startedAt", pg_backup_start('ledger backup', ${options.isFast})::text AS start`
   if (begun === undefined) throw new Error('PostgreSQL began no backup')
   const start = parsePosition(begun.start)
-  const wal = new WalCopy(sql, writer, { ...facts, position: segmentStart(start, facts.segmentBytes) })
+  const from = segmentStart(start, facts.segmentBytes)
+  const wal = options.wal ?? new WalCopy(sql, writer, { ...facts, position: from })
   const { directories, files } = await listServerFiles(sql)
+  let advancedMs = performance.now()
   const copy = new FileCopy(options, files, async () => {
     signal.throwIfAborted()
+    if (performance.now() - advancedMs < WAL_EVERY_MS) return
     await wal.advance()
-    await options.between?.()
+    advancedMs = performance.now()
   })
   const stored = await copy.run()
   const log = await readLog(sql)
@@ -133,7 +144,9 @@ export async function takeBase(options: BaseOptions): Promise<TakenBase> {
     { atMs: wal.knownUntilMs, timeline: facts.timeline, start, stop },
     writeManifest(manifest),
   )
-  return { base, ledgerId: ledger.ledgerId, progress: copy.progress, wal }
+  const durationMs = performance.now() - beganMs
+  const writtenBytes = writer.writtenBytes - writtenBefore
+  return { base, ledgerId: ledger.ledgerId, durationMs, writtenBytes, progress: copy.progress, wal }
 }
 
 interface LedgerFacts {
@@ -200,16 +213,21 @@ class FileCopy {
 
   async run(): Promise<Manifest['files']> {
     let storing: Promise<void> = Promise.resolve()
-    for (const batch of batchesOf(this.files)) {
-      await this.between()
-      const lacking = await this.lackingOf(batch)
-      const contents = await this.contentsOf(lacking)
-      await storing
-      storing = this.store(lacking, contents)
-      // A failure is thrown by the await above or below.
-      storing.catch(() => undefined)
-      this.doneBytes += batch.reduce((sum, { bytes }) => sum + bytes, 0)
-      this.options.progress(this.progress)
+    try {
+      for (const batch of batchesOf(this.files)) {
+        await this.between()
+        const lacking = await this.lackingOf(batch)
+        const contents = await this.contentsOf(lacking)
+        await storing
+        storing = this.store(lacking, contents)
+        // A failure is thrown by the await above or below.
+        storing.catch(() => undefined)
+        this.doneBytes += batch.reduce((sum, { bytes }) => sum + bytes, 0)
+        this.options.progress(this.progress)
+      }
+    } finally {
+      // Nothing is written after an interruption.
+      await storing.catch(() => undefined)
     }
     await storing
     return this.files.map(({ path }) => ({ path, chunks: this.chunksOf.get(path) ?? [] }))

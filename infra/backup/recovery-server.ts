@@ -118,7 +118,8 @@ async function recover(
     recovery_target_timeline: 'current',
     recovery_target_action: 'promote',
     max_wal_size: '4GB',
-    ...(untilMs === undefined ? {} : { recovery_target_time: new Date(untilMs).toISOString() }),
+    // The setting takes no abbreviation of a time zone, such as Z.
+    ...(untilMs === undefined ? {} : { recovery_target_time: new Date(untilMs).toISOString().replace('Z', '+00') }),
   }
   const server = await spawnServer({
     program,

@@ -62,7 +62,13 @@ export async function findRestorable(
   const wal = walOf(source, base, manifest.wal_segment_bytes)
   const knownUntilMs = Math.max(base.atMs, wal.at(-1)?.atMs ?? 0)
   if (untilMs !== undefined && untilMs > knownUntilMs) {
-    throw new BackupUnusable(`the backup ends at ${new Date(knownUntilMs).toISOString()}: name no later time`)
+    const next = bases.find(({ atMs }) => atMs > untilMs)
+    const end = new Date(knownUntilMs).toISOString()
+    throw new BackupUnusable(
+      next === undefined
+        ? `the backup ends at ${end}: name no later time`
+        : `the backup has no time between ${end} and ${new Date(next.atMs).toISOString()}`,
+    )
   }
   return { base, manifest, wal, knownUntilMs }
 }

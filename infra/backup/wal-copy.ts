@@ -36,6 +36,7 @@ export class WalCopy {
   position: number
   /** By PostgreSQL's clock: everything that was acknowledged before is stored. */
   knownUntilMs = 0
+  private running: Promise<void> = Promise.resolve()
 
   constructor(sql: Sql, writer: BackupWriter, place: WalPlace) {
     this.sql = sql
@@ -44,8 +45,14 @@ export class WalCopy {
     this.position = place.position
   }
 
-  /** Copies what has been flushed. Throws WalGone. */
-  async advance(): Promise<void> {
+  /** Copies everything that was flushed before the call. Throws WalGone. */
+  advance(): Promise<void> {
+    const before = this.running.catch(() => undefined)
+    this.running = before.then(() => this.copyFlushed())
+    return this.running
+  }
+
+  private async copyFlushed(): Promise<void> {
     // In this order: what was acknowledged before the time lies below the position.
     const [row] = await this.sql<{ now: Date; flushed: string }[]>`
       SELECT clock_timestamp() AS now, pg_current_wal_flush_lsn() - '0/0'::pg_lsn AS flushed`

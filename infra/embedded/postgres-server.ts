@@ -58,13 +58,15 @@ export interface PostgresOptions {
   readonly log?: (line: string) => void
 }
 
-const USER = 'ledger'
-const DATABASE = 'ledger'
+/** Of every embedded server: its superuser and its database. */
+export const [USER, DATABASE] = ['ledger', 'ledger']
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: LOOPBACK,
   unix_socket_directories: '',
   max_connections: '200',
   max_wal_size: '2GB',
+  // A backup that follows the log copies a segment after its end.
+  wal_keep_size: '128MB',
   // Ciphertext hardly compresses, and the attempt makes a commit 40 to 75 % slower.
   wal_compression: 'off',
   fsync: 'on',
@@ -144,7 +146,7 @@ export function runningPostgresUrl(dataDir: string): string | undefined {
 }
 
 /** The directory itself if the server's user can enter it, else a directory below SYSTEM_PLACE. */
-function placeFor(directory: string, user: User | undefined): string {
+export function placeFor(directory: string, user: User | undefined): string {
   if (isRoot()) chmodSync(directory, 0o711)
   if (canEnter(user, directory)) return directory
   const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)

@@ -1,11 +1,18 @@
 import { type PublicKey, readPublicKey } from '../../keys/public-key.ts'
 import { resolve } from 'node:path'
 import { BackupUnusable, BackupWriter } from '../../backup/backup-directory.ts'
-import { readServerFacts, takeBase } from '../../backup/base-backup.ts'
+import {
+  type BaseOptions,
+  type BaseProgress,
+  readServerFacts,
+  takeBase,
+  type TakenBase,
+} from '../../backup/base-backup.ts'
+import { follow } from '../../backup/follow.ts'
 import { createSealer } from '../../backup/sealed-piece.ts'
 import { WalGone } from '../../backup/wal-copy.ts'
-import { connect } from '../../postgres/connection/connection.ts'
-import { CommandFailed, type CommandIo, type CommandSetup } from '../common/command.ts'
+import { connect, type Connection } from '../../postgres/connection/connection.ts'
+import { CommandFailed, type CommandIo, type CommandSetup, integerBetween, UsageError } from '../common/command.ts'
 import { databaseConfigurationOf, withDatabase } from '../common/configured.ts'
 import { addExamples } from '../common/examples.ts'
 import { jsonObjectOf, readGivenFile, readGivenText } from '../common/given-file.ts'
@@ -14,7 +21,12 @@ import { sizeText, transferProgress } from './transfer-progress.ts'
 interface BackupOptions {
   readonly recipientKey: string
   readonly checkpoint?: string
+  readonly follow?: boolean
+  readonly baseEvery?: number
 }
+
+const BASE_EVERY_HOURS = 24
+const MOST_HOURS = 10_000
 
 export const backupCommand: CommandSetup = (command, io) => {
   command
@@ -27,60 +39,102 @@ Repeat the command with the same directory: only changed parts are copied. After
 it again, and it continues. Backups of other PostgreSQL servers, or to another key, need another
 directory.
 
+With --follow it goes on: every two seconds it copies the new part of the write-ahead log, and every
+24 hours it takes a base backup. The loss of the server then loses some seconds, and ledger restore
+--until restores any time between.
+
 Needs the database, with a role that may call the functions in infra/deploy/postgres/roles.sql
 (ledger_backup), or a superuser.`,
     )
     .argument('<directory>', 'directory of the backups; it is created if it is missing')
     .requiredOption('--recipient-key <file>', 'public key of the backup: a P-256 key as a JWK or PEM')
     .option('--checkpoint <file>', 'a file of ledger checkpoint, which the restored ledger is compared with')
+    .option('--follow', 'go on copying the write-ahead log until SIGTERM, for a restore to any time')
+    .option(
+      '--base-every <hours>',
+      `with --follow: hours between two base backups (${BASE_EVERY_HOURS})`,
+      integerBetween(1, MOST_HOURS),
+    )
     .action((directory: string, options: BackupOptions) => backUp(directory, options, io))
   addExamples(command, [
     'ledger keygen --out backup.pem > backup.pub',
     'ledger backup /var/backups/ledger --recipient-key backup.pub',
+    'ledger backup /var/backups/ledger --recipient-key backup.pub --follow',
   ])
 }
 
 async function backUp(directory: string, options: BackupOptions, io: CommandIo): Promise<void> {
+  if (options.baseEvery !== undefined && options.follow !== true) throw new UsageError('--base-every needs --follow')
   const recipient = await recipientOf(options.recipientKey, io)
   const checkpoint = options.checkpoint === undefined ? undefined : readGivenFile(options.checkpoint, io)
   const signal = io.stopSignal()
+  const progress = transferProgress('backup', io)
+  const say = (text: string): void => {
+    progress.end()
+    io.err(`${text}\n`)
+  }
   await withDatabase(databaseConfigurationOf(io), io, async (url) => {
-    const connection = await connect({ url, applicationName: 'ledger backup' })
-    const progress = transferProgress('backup', io)
+    const open = (): Promise<Connection> => connect({ url, applicationName: 'ledger backup' })
     try {
-      const { systemIdentifier } = await readServerFacts(connection.sql)
-      const path = resolve(io.cwd, directory)
+      const systemIdentifier = await identifierOf(open)
       const owner = { recipientKeyId: recipient.keyId, systemIdentifier }
-      const writer = BackupWriter.open(path, owner, createSealer(recipient))
+      const writer = BackupWriter.open(resolve(io.cwd, directory), owner, createSealer(recipient))
       try {
-        const beganMs = performance.now()
-        const taken = await takeBase({
-          sql: connection.sql,
+        const common = {
           writer,
           checkpoint,
           signal,
-          progress: ({ doneBytes, totalBytes }) => progress.note(doneBytes, totalBytes),
-        })
-        progress.end()
-        const { totalBytes, readBytes } = taken.progress
-        io.err(
-          `backed up ledger ${taken.ledgerId} as of ${new Date(taken.base.atMs).toISOString()}: ${sizeText(totalBytes)} of data, ` +
-            `${sizeText(readBytes)} copied, ${sizeText(writer.writtenBytes)} written, ${seconds(beganMs)} s\n`,
-        )
+          isFast: true,
+          progress: ({ doneBytes, totalBytes }: BaseProgress) => progress.note(doneBytes, totalBytes),
+        }
+        if (options.follow !== true) return await once(open, common, say)
+        say(`following ${systemIdentifier}: the write-ahead log is copied every two seconds, until SIGTERM`)
+        const baseEveryMs = (options.baseEvery ?? BASE_EVERY_HOURS) * 3_600_000
+        const onBase = (taken: TakenBase): void => say(takenText(taken))
+        await follow({ ...common, connect: open, baseEveryMs, systemIdentifier, say, onBase })
       } finally {
         writer.close()
       }
     } catch (cause) {
-      progress.end()
+      if (signal.aborted) throw new CommandFailed('interrupted: run it again to continue', { cause })
       throw failureOf(cause)
     } finally {
-      await connection.end()
+      progress.end()
     }
   })
 }
 
-function seconds(beganMs: number): string {
-  return ((performance.now() - beganMs) / 1_000).toFixed(1)
+async function identifierOf(open: () => Promise<Connection>): Promise<string> {
+  const connection = await open()
+  try {
+    return (await readServerFacts(connection.sql)).systemIdentifier
+  } finally {
+    await connection.end()
+  }
+}
+
+async function once(
+  open: () => Promise<Connection>,
+  options: Omit<BaseOptions, 'sql'>,
+  say: (text: string) => void,
+): Promise<void> {
+  const connection = await open()
+  // A statement may take a minute.
+  options.signal.addEventListener('abort', connection.destroy, { once: true })
+  try {
+    say(takenText(await takeBase({ ...options, sql: connection.sql })))
+  } finally {
+    options.signal.removeEventListener('abort', connection.destroy)
+    await connection.end()
+  }
+}
+
+function takenText({ base, ledgerId, durationMs, writtenBytes, progress }: TakenBase): string {
+  const { totalBytes, readBytes } = progress
+  return (
+    `backed up ledger ${ledgerId} as of ${new Date(base.atMs).toISOString()}: ${sizeText(totalBytes)} of data, ` +
+    `${sizeText(readBytes)} copied, ${sizeText(writtenBytes)} written, ${(durationMs / 1_000).toFixed(1)} s`
+  )
 }
 
 function failureOf(cause: unknown): unknown {

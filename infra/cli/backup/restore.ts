@@ -8,17 +8,19 @@ import type { Manifest } from '../../backup/manifest.ts'
 import { restore } from '../../backup/restore.ts'
 import { createOpener, type Opener, PieceBroken } from '../../backup/sealed-piece.ts'
 import { existingMasterKeys, refuseOtherMasterKeys } from '../../ledger/ledger-secrets.ts'
-import { CommandFailed, type CommandIo, type CommandSetup } from '../common/command.ts'
+import { CommandFailed, type CommandIo, type CommandSetup, UsageError } from '../common/command.ts'
 import { configurationOf } from '../common/configured.ts'
 import { addExamples } from '../common/examples.ts'
 import { type KeyFile, readKeyFile } from '../profile/key-files.ts'
 import { verdictIo } from '../verify/verdicts.ts'
+import { dataDirectory, embeddedTarget } from './restore-target.ts'
 import { transferProgress } from './transfer-progress.ts'
 import { verifyRestored } from './verify-restored.ts'
 
 interface RestoreOptions {
   readonly identity: string
-  readonly to: string
+  readonly to?: string
+  readonly embedded?: boolean
   readonly until?: number
 }
 
@@ -33,16 +35,20 @@ Needs the private key of the backup, the ledger's master key (LEDGER_MASTER_KEY_
 LEDGER_DATA_DIR), and the programs of PostgreSQL, which the package has.
 
 Prints the last orders: later ones are lost. Then start PostgreSQL on the directory and run
-ledger accept-server --yes (infra/deploy/README.md).`,
+ledger accept-server --yes (infra/deploy/README.md).
+
+With --embedded the directory is that of ledger up, in a new LEDGER_DATA_DIR.`,
     )
     .argument('<backup>', 'directory of ledger backup')
     .requiredOption('--identity <file>', 'private key of the backup, as ledger keygen writes it')
-    .requiredOption('--to <directory>', 'new data directory')
+    .option('--to <directory>', 'new data directory')
+    .option('--embedded', 'restore into LEDGER_DATA_DIR, for ledger up and npm start')
     .option('--until <time>', 'restore the state of this time (ISO 8601)', timeOf)
     .action((directory: string, options: RestoreOptions) => restoreLedger(directory, options, io))
   addExamples(command, [
     'LEDGER_MASTER_KEY_FILE=master.key ledger restore /var/backups/ledger --identity backup.pem --to /var/lib/postgresql/restored',
     'ledger restore /var/backups/ledger --identity backup.pem --to restored --until 2030-01-31T12:00:00Z',
+    'LEDGER_DATA_DIR=.restored LEDGER_MASTER_KEY_FILE=master.key ledger restore backups --identity backup.pem --embedded',
   ])
 }
 
@@ -53,7 +59,10 @@ function timeOf(text: string): number {
 }
 
 async function restoreLedger(directory: string, options: RestoreOptions, io: CommandIo): Promise<void> {
-  const ring = await existingMasterKeys(configurationOf(io))
+  if ((options.to === undefined) !== (options.embedded === true))
+    throw new UsageError('name one of --to and --embedded')
+  const configuration = configurationOf(io)
+  const ring = await existingMasterKeys(configuration)
   const identity = readKeyFile(resolve(io.cwd, options.identity), options.identity)
   const source = new BackupDirectory(resolve(io.cwd, directory))
   const opener = createOpener(identity.key)
@@ -64,17 +73,22 @@ async function restoreLedger(directory: string, options: RestoreOptions, io: Com
   const since = (): string => `${((performance.now() - beganMs) / 1_000).toFixed(1)} s`
   try {
     refuseOtherIdentity(source, identity)
+    const target = options.to === undefined ? embeddedTarget(configuration) : dataDirectory(resolve(io.cwd, options.to))
     const { base } = await restore({
       source,
       opener,
-      target: resolve(io.cwd, options.to),
+      target: target.path,
       untilMs: options.until,
-      accept: ({ sealed_shard_secret: sealed }) => refuseOtherMasterKeys(ring, Buffer.from(sealed, 'base64')),
+      accept: (manifest) => {
+        refuseOtherMasterKeys(ring, Buffer.from(manifest.sealed_shard_secret, 'base64'))
+        target.accept(manifest)
+      },
       verify: async (server, manifest) => {
         io.err(`recovered after ${since()}; verifying\n`)
         await withCheckpoint(source, opener, manifest, (checkpoint) =>
           verifyRestored({ server, manifest, ring, checkpoint }, shown),
         )
+        await target.finish(server.url)
       },
       signal,
       say: (text) => {
@@ -87,10 +101,11 @@ async function restoreLedger(directory: string, options: RestoreOptions, io: Com
       },
     })
     io.err(
-      `restored to ${options.to} in ${since()}, from the base backup of ${new Date(base.atMs).toISOString()}\n` +
+      `restored to ${options.to ?? configuration.dataDir} in ${since()}, from the base backup of ${new Date(base.atMs).toISOString()}\n` +
         'next: start PostgreSQL on it, and run ledger accept-server --yes\n',
     )
   } catch (cause) {
+    if (signal.aborted) throw new CommandFailed('interrupted: nothing was restored', { cause })
     if (cause instanceof BackupUnusable || cause instanceof PieceBroken) {
       throw new CommandFailed(cause.message, { cause })
     }

@@ -1,55 +1,160 @@
-/** A ledger that is backed up while it runs, and restored elsewhere. */
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { main } from '../../../infra/main/ledger.ts'
-import { type AuditedLedger, createAuditedLedger, everythingOnce, Parties } from '../../support/audited-ledger.ts'
-import { TEST_MASTER_KEY_TEXT } from '../../support/postgres/ledger-database.ts'
-import { serverDirectory } from '../../support/processes/test-directory.ts'
-import { silentIo } from '../../unit/cli/silent-io.ts'
+/** A ledger is backed up while it takes orders, and restored elsewhere. */
+import { existsSync, statSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { BackupWriter } from '../../../infra/backup/backup-directory.ts'
+import { readServerFacts, takeBase } from '../../../infra/backup/base-backup.ts'
+import { createSealer } from '../../../infra/backup/sealed-piece.ts'
+import { publicJwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
+import { readKeyFile } from '../../../infra/cli/profile/key-files.ts'
+import { claimFile } from '../../../infra/log/file-claim.ts'
+import { connect } from '../../../infra/postgres/connection/connection.ts'
+import { everythingOnce, type Party } from '../../support/audited-ledger.ts'
+import { BackupScene } from './backup-scene.ts'
 
-let ledger: AuditedLedger
-let directory: string
+let scene: BackupScene
+let payer: Party
 
 beforeAll(async () => {
-  directory = serverDirectory('ledger-backup-')
-  ledger = await createAuditedLedger()
-  const parties = new Parties(ledger)
-  await everythingOnce(parties, 'one')
-  writeFileSync(join(directory, 'backup.pub'), (await run('keygen', '--out', 'backup.pem')).out)
-})
-afterAll(async () => {
-  await ledger?.close()
-  rmSync(directory, { recursive: true, force: true })
+  scene = await BackupScene.start()
+  await everythingOnce(scene.parties, 'one')
+  payer = await scene.parties.open('payer')
+  return () => scene.close()
 })
 
-async function run(...args: readonly string[]) {
-  let [out, err] = ['', '']
-  const code = await main(
-    args,
-    silentIo({
-      env: { LEDGER_DATABASE_URL: ledger.url, LEDGER_MASTER_KEY: TEST_MASTER_KEY_TEXT },
-      cwd: directory,
-      out: (text) => (out += text),
-      err: (text) => (err += text),
-    }),
-  )
-  return { code, out, err }
+/** Orders without a pause, until it is stopped. */
+class Orders {
+  readonly acknowledged: { readonly txnId: string; readonly atMs: number }[] = []
+  private isOn = true
+  private readonly running: Promise<void>
+
+  constructor() {
+    this.running = this.run()
+  }
+
+  private async run(): Promise<void> {
+    while (this.isOn) this.acknowledged.push({ txnId: await scene.credit(payer), atMs: Date.now() })
+  }
+
+  async stop(): Promise<void> {
+    this.isOn = false
+    await this.running
+  }
 }
 
-/** Returns what the command printed. Throws if it fails. */
-async function done(...args: readonly string[]): Promise<string> {
-  const { code, out, err } = await run(...args)
-  if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${err} ${out}`)
-  return out + err
+function asOfMs(text: string): number {
+  return Date.parse(/as of (\S+Z):/.exec(text)?.[1] ?? '')
 }
 
-describe('a backup', () => {
-  test('is restored elsewhere and verifies', async () => {
-    const taken = await done('backup', 'backups', '--recipient-key', 'backup.pub')
-    const restored = await done('restore', 'backups', '--identity', 'backup.pem', '--to', 'restored')
-    expect(restored.match(/^ok: /gm)).toHaveLength(3)
-    expect(taken).toContain(`backed up ledger ${ledger.ledgerId}`)
-    expect(restored).toContain('restored to restored')
+describe('a backup under load', () => {
+  test('has every order that was acknowledged before its time, and verifies', async () => {
+    const orders = new Orders()
+    await expect.poll(() => orders.acknowledged.length).toBeGreaterThan(20)
+    const beganMs = Date.now()
+    const text = await scene.backUp('loaded')
+    await orders.stop()
+    const inTime = orders.acknowledged.filter(({ atMs }) => atMs < asOfMs(text))
+    expect(inTime.filter(({ atMs }) => atMs > beganMs).length).toBeGreaterThan(10)
+    const restored = await scene.restoreTo('loaded-restored', 'loaded')
+    expect(restored).toMatchObject({ code: 0 })
+    expect(restored.text.match(/^ok: /gm)).toHaveLength(3)
+    const found = await scene.ordersIn('loaded-restored')
+    expect(inTime.filter(({ txnId }) => !found.has(txnId))).toEqual([])
+  })
+
+  test('of the same ledger again copies only changes', async () => {
+    const before = scene.filesIn('loaded', 'chunks').length
+    await scene.credit(payer)
+    await scene.backUp('loaded')
+    expect(scene.filesIn('loaded', 'bases')).toHaveLength(2)
+    expect(scene.filesIn('loaded', 'chunks').length - before).toBeLessThan(before / 4)
+    expect(await scene.restoreTo('loaded-again', 'loaded')).toMatchObject({ code: 0 })
+  })
+
+  test('has a checkpoint, which the restored ledger is compared with', async () => {
+    await scene.done('checkpoint', 'checkpoint')
+    await scene.backUp('checked', '--checkpoint', 'checkpoint')
+    const { code, text } = await scene.restoreTo('checked-restored', 'checked')
+    expect([code, text]).toEqual([0, expect.stringMatching(/^ok: checkpoint of .* accounts, as it was signed$/m)])
+  })
+})
+
+describe('an interrupted backup', () => {
+  test('continues where it was: what is stored does not travel again', async () => {
+    const identity = readKeyFile(scene.path('backup.pem'))
+    const recipient = readPublicKey(publicJwkOf(identity.key))
+    const connection = await connect({ url: scene.server.url, applicationName: 'test' })
+    try {
+      const { systemIdentifier } = await readServerFacts(connection.sql)
+      const attempt = async (interruptedAt: number) => {
+        if (recipient === undefined) throw new Error('no recipient')
+        const owner = { recipientKeyId: identity.keyId, systemIdentifier }
+        const writer = BackupWriter.open(scene.path('interrupted'), owner, createSealer(recipient))
+        const stop = new AbortController()
+        let batches = 0
+        // A connection of its own: a backup ends with its session.
+        const own = await connect({ url: scene.server.url, applicationName: 'test' })
+        try {
+          const progress = (): void => {
+            batches += 1
+            if (batches === interruptedAt) stop.abort(new Error('interrupted'))
+          }
+          const options = { sql: own.sql, writer, signal: stop.signal, progress, isFast: true }
+          return await takeBase(options)
+        } finally {
+          await own.end()
+          writer.close()
+        }
+      }
+      for (const interruptedAt of [1, 3, 5]) {
+        await expect(attempt(interruptedAt)).rejects.toThrow('interrupted')
+        expect(scene.filesIn('interrupted', 'bases')).toEqual([])
+        expect((await scene.restoreTo('never', 'interrupted')).text).toContain('has no complete backup')
+      }
+      const stored = scene.filesIn('interrupted', 'chunks').map((path) => [path, statSync(path).ino] as const)
+      expect(stored.length).toBeGreaterThan(100)
+      const { progress } = await attempt(0)
+      expect(progress.readBytes).toBeLessThan(progress.totalBytes / 2)
+      expect(stored.filter(([path, ino]) => statSync(path).ino !== ino)).toEqual([])
+      expect(await scene.restoreTo('interrupted-restored', 'interrupted')).toMatchObject({ code: 0 })
+    } finally {
+      await connection.end()
+    }
+  })
+})
+
+describe('one at a time', () => {
+  test('a second backup into the same directory is refused', async () => {
+    const following = scene.begin('backup', 'shared', '--recipient-key', 'backup.pub', '--follow')
+    await expect.poll(following.text).toContain('backed up ledger')
+    const second = await scene.run('backup', 'shared', '--recipient-key', 'backup.pub')
+    expect([second.code, second.text]).toEqual([1, expect.stringContaining('another backup writes to')])
+    expect((await following.stop()).code).toBe(0)
+    await scene.backUp('shared')
+  })
+
+  test('a second restore into the same directory is refused', async () => {
+    const release = claimFile(scene.path('taken'))
+    const { code, text } = await scene.restoreTo('taken', 'loaded')
+    release()
+    expect([code, text]).toEqual([1, expect.stringContaining('another restore writes to')])
+  })
+
+  test('a restore into a directory with data is refused, also into that of the ledger', async () => {
+    for (const name of ['postgres/data', 'loaded-restored']) {
+      const { code, text } = await scene.restoreTo(name, 'loaded')
+      expect([code, text]).toEqual([1, expect.stringContaining('is not empty')])
+    }
+  })
+
+  test('an interrupted restore leaves no directory, and the next one succeeds', async () => {
+    const restore = scene.begin('restore', 'loaded', '--identity', 'backup.pem', '--to', 'stopped')
+    await expect.poll(restore.text).toContain('PostgreSQL recovers')
+    const { code, text } = await restore.stop()
+    expect([code, text]).toEqual([1, expect.stringContaining('interrupted: nothing was restored')])
+    expect([existsSync(scene.path('stopped')), existsSync(scene.path('stopped.unfinished-restore'))]).toEqual([
+      false,
+      false,
+    ])
+    expect(await scene.restoreTo('stopped', 'loaded')).toMatchObject({ code: 0 })
   })
 })
