@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ALERT_CASES, type AlertCase } from './alert-cases.ts'
-import { alertRules, MONITORING, promtool } from './monitoring-files.ts'
+import { alertRules, MONITORING, promtool } from '../../support/monitoring/monitoring-files.ts'
 
 const ROOT = join(MONITORING, '..', '..', '..')
 /** Names of PostgreSQL in the runbook. */

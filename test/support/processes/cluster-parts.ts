@@ -30,6 +30,8 @@ export interface PartsOptions {
   readonly edgeProgram?: Program
   /** For every node and edge, beside what is always set. */
   readonly env?: Readonly<Record<string, string>>
+  /** For the part of this name, each time that it starts. */
+  readonly envOf?: (name: string) => Readonly<Record<string, string>>
   /** Left out: one login for all, at NATS and at PostgreSQL. */
   readonly access?: PartsAccess
   /** Each line that PostgreSQL logs. */
@@ -181,6 +183,7 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
         LEDGER_NODE_ID: name,
         ...addressesOf(command, url, { postgres: wires.postgres.port, nats: natsPorts }, access),
         ...access?.environmentOf(command),
+        ...options.envOf?.(name),
         ...more,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
