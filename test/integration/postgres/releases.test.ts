@@ -42,6 +42,9 @@ async function expectSound(url: string, ledgerId: string, vault: RowVault): Prom
 
 if (process.env['LEDGER_WRITE_RELEASE'] === '1') {
   beforeAll(async () => {
+    const headings = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split('\n')
+    const isReleased = headings.some((line) => line.startsWith(`## [${version}] - `) && !line.endsWith('unreleased'))
+    if (isReleased) throw new Error(`${version} is released: its ledger must stay as it is`)
     const ledger = await createAuditedLedger()
     const parties = new Parties(ledger)
     const { alice, bob } = await everythingOnce(parties, 'one')
