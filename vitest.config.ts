@@ -7,6 +7,8 @@ const BESIDE = ['test/simulation/cluster.sim.test.ts', 'test/simulation/cluster.
 const FULL_ONLY = 'test/**/*.full.test.ts'
 /** `npm run test:quick`, which is `--mode quick`, runs these: they need no server. */
 const QUICK = ['test/unit/**/*.test.ts', 'test/model/**/*.test.ts']
+/** `npm run test:containers`, which is `--mode containers`, runs these alone: they need a container engine. */
+const CONTAINERS = 'test/containers/**/*.test.ts'
 /** It puts another module in the place of one that others import. */
 const REPLACING = 'test/unit/api/openapi/openapi-routes.test.ts'
 
@@ -33,7 +35,11 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig(({ mode }) => {
-  const leftOut = mode === 'full' ? [] : [FULL_ONLY]
+  const leftOut = mode === 'full' ? [CONTAINERS] : [FULL_ONLY, ...(mode === 'containers' ? [] : [CONTAINERS])]
+  const include = new Map([
+    ['quick', QUICK],
+    ['containers', [CONTAINERS]],
+  ]).get(mode)
   return {
     test: {
       testTimeout: 900_000,
@@ -55,7 +61,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: 'tests',
-            include: mode === 'quick' ? QUICK : ['test/**/*.test.ts'],
+            include: include ?? ['test/**/*.test.ts'],
             exclude: [...configDefaults.exclude, ...BESIDE, REPLACING, ...leftOut],
             globalSetup: ['test/support/processes/run-setup.ts'],
             // A process runs many files, one after the other: what they import is loaded once, and one PostgreSQL serves
@@ -64,12 +70,15 @@ export default defineConfig(({ mode }) => {
             sequence: { groupOrder: 0 },
           },
         },
-        { extends: true, test: { name: 'replacing', include: [REPLACING], sequence: { groupOrder: 0 } } },
+        {
+          extends: true,
+          test: { name: 'replacing', include: mode === 'containers' ? [] : [REPLACING], sequence: { groupOrder: 0 } },
+        },
         {
           extends: true,
           test: {
             name: 'simulation',
-            include: mode === 'quick' ? [] : BESIDE,
+            include: include === undefined ? BESIDE : [],
             exclude: leftOut,
             sequence: { groupOrder: 0 },
           },

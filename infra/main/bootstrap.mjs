@@ -33,9 +33,16 @@ async function test(args, mode = []) {
   return 0
 }
 
-/** Adds the long tests (vitest.config.ts). */
-function fullTest(args) {
-  return test(args, ['--mode', 'full'])
+/** Adds the long tests (vitest.config.ts) and, without arguments, those in containers. */
+async function fullTest(args) {
+  await test(args, ['--mode', 'full'])
+  if (args.length > 0) return 0
+  const { findEngine, testContainers } = await import(pathToFileURL(join(root, 'test', 'containers', 'main.mjs')).href)
+  const engine = findEngine()
+  if (engine === undefined)
+    say('Without podman or docker the tests in containers did not run (npm run test:containers).')
+  else await testContainers(engine)
+  return 0
 }
 
 /** Collects the output, to print it after that of the tests. */

@@ -37,9 +37,13 @@ export class DurabilityLoad {
   private stopping = false
   private workers: readonly Promise<void>[] = []
 
-  constructor(client: LedgerClient, holders: readonly Holder[]) {
+  private readonly common: Members
+
+  /** `common`: fields of every order. */
+  constructor(client: LedgerClient, holders: readonly Holder[], common: Members = {}) {
     this.client = client
     this.holders = holders
+    this.common = common
   }
 
   start(clients: number): void {
@@ -70,6 +74,7 @@ export class DurabilityLoad {
     if (holder === undefined || receiver === undefined) throw new Error('there are no accounts')
     const type = TYPES[Math.floor(Math.random() * TYPES.length)] ?? 'credit'
     const fields = {
+      ...this.common,
       account_id: holder.accountId,
       amount: `${1 + Math.floor(Math.random() * 20)}.${1 + Math.floor(Math.random() * 9)}`,
       type,
