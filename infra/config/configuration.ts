@@ -10,7 +10,7 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { WrappingKeys } from '../keys/wrapping-keys.ts'
 import { SHORTEST_SAFE_SECRET } from './bootstrap-client.ts'
 import { isLoopbackHost } from './loopback-host.ts'
-import { tracingOf } from './tracing-variables.ts'
+import { openCollector, tracingOf } from './tracing-variables.ts'
 import {
   DEFAULT_PORT,
   LONG_VARIABLES,
@@ -52,6 +52,7 @@ export function readConfiguration(
       ...weakSecrets(configuration),
       ...openTraffic(configuration),
       ...openDatabase(configuration),
+      ...openCollector(configuration),
     ],
   })
 }

@@ -6,6 +6,7 @@
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { isUrl } from './is-url.ts'
+import { isLoopbackHost } from './loopback-host.ts'
 import { readBy } from './read-by.ts'
 
 export const SAMPLERS = [
@@ -95,4 +96,19 @@ export function tracingOf(variables: TracingVariables): TracingSettings | undefi
     sampler: variables.OTEL_TRACES_SAMPLER,
     ratio: variables.OTEL_TRACES_SAMPLER_ARG,
   }
+}
+
+/** A warning if headers for the collector, which may be a secret, cross a network in the clear. */
+export function openCollector({
+  environment,
+  tracing,
+}: {
+  readonly environment: string
+  readonly tracing: TracingSettings | undefined
+}): readonly string[] {
+  if (environment !== 'production' || tracing === undefined || Object.keys(tracing.headers).length === 0) return []
+  const { protocol, hostname } = new URL(tracing.endpoint)
+  return protocol === 'https:' || isLoopbackHost(hostname)
+    ? []
+    : ['OTEL_EXPORTER_OTLP_ENDPOINT is without TLS, and OTEL_EXPORTER_OTLP_HEADERS may be a secret: use https://.']
 }

@@ -1,7 +1,8 @@
 /**
  * Names and attributes of spans, after the semantic conventions of OpenTelemetry for HTTP, messaging and databases
  * (https://opentelemetry.io/docs/specs/semconv/).
- *   N1. `url.path`, which the conventions require of HTTP servers, is left out: it names accounts. `http.route` does not.
+ *   N1. Two attributes that the conventions require of HTTP servers are left out. `url.path` names accounts; `http.route` does
+ *       not. `url.scheme` is known only to the proxy before the edge.
  */
 import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { Work } from '../../runtime/ports/tracing.ts'

@@ -53,3 +53,17 @@ test('headers for the collector are a secret that no error shows', () => {
     expect.stringMatching(/^OTEL_EXPORTER_OTLP_HEADERS is not valid:/),
   ])
 })
+
+test.for([
+  ['http://collector.example:4318', 'a=b', 1],
+  ['http://collector.example:4318', '', 0],
+  ['https://collector.example', 'a=b', 0],
+  ['http://127.0.0.1:4318', 'a=b', 0],
+] as const)(
+  'in production a collector at %s with the headers %j causes %d warnings',
+  ([endpoint, headers, warnings]) => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }
+    const read = readConfiguration({ ...env, LEDGER_ENVIRONMENT: 'production' }, '/')
+    expect(read.ok && read.value.warnings.filter((text) => text.startsWith('OTEL_'))).toHaveLength(warnings)
+  },
+)
