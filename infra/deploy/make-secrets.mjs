@@ -21,7 +21,7 @@ const USAGE = `Usage: node infra/deploy/make-secrets.mjs DIRECTORY [NATS-SERVER.
 Makes certificates, credentials and keys of a cluster in DIRECTORY, as far as they are not there. NATS-SERVERs are named as
 others reach them: nats-1 nats-2 nats-3 unless said. Needs the dependencies of the ledger (npm ci).
 `
-const DATABASE_ROLES = ['superuser', 'ledger_owner', 'ledger_node', 'ledger_edge', 'ledger_auditor']
+const DATABASE_ROLES = ['superuser', 'ledger_owner', 'ledger_node', 'ledger_edge', 'ledger_auditor', 'ledger_backup']
 const NATS_ROLES = ['node', 'edge']
 const PARTS = ['node', 'edge', 'auditor']
 const AUTHORITY = 'ledger'

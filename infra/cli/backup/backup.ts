@@ -13,7 +13,7 @@ import { createSealer } from '../../backup/sealed-piece.ts'
 import { WalGone } from '../../backup/wal-copy.ts'
 import { connect, type Connection } from '../../postgres/connection/connection.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, integerBetween, UsageError } from '../common/command.ts'
-import { databaseConfigurationOf, withDatabase } from '../common/configured.ts'
+import { configurationOf, withDatabase } from '../common/configured.ts'
 import { addExamples } from '../common/examples.ts'
 import { jsonObjectOf, readGivenFile, readGivenText } from '../common/given-file.ts'
 import { sizeText, transferProgress } from './transfer-progress.ts'
@@ -73,7 +73,7 @@ async function backUp(directory: string, options: BackupOptions, io: CommandIo):
     progress.end()
     io.err(`${text}\n`)
   }
-  await withDatabase(databaseConfigurationOf(io), io, async (url) => {
+  await withDatabase(configurationOf(io), io, async (url) => {
     const open = (): Promise<Connection> => connect({ url, applicationName: 'ledger backup' })
     try {
       const systemIdentifier = await identifierOf(open)

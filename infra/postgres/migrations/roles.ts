@@ -11,7 +11,7 @@ import type { Sql } from '../connection/connection.ts'
 import { ATTESTATION_COLUMNS } from '../rows/attestation-document.ts'
 
 /** Beside `ledger_owner`, who needs no grant. */
-export const GRANTED_ROLES = ['ledger_node', 'ledger_edge', 'ledger_auditor'] as const
+export const GRANTED_ROLES = ['ledger_node', 'ledger_edge', 'ledger_auditor', 'ledger_backup'] as const
 export type GrantedRole = (typeof GRANTED_ROLES)[number]
 
 type Rights = Readonly<Partial<Record<GrantedRole, readonly string[]>>>
@@ -39,7 +39,7 @@ const OF_NFT_EVENT =
 
 export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   schema_migrations: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
-  ledger: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  ledger: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ, ledger_backup: READ },
 
   shards: {
     ledger_node: ['SELECT', update(['epoch', 'attempt', 'node_id', 'session', 'updated_at'])],
@@ -98,7 +98,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   used_refresh_tokens: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   spent_assertions: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   // Public keys. Private keys are in a table for each part that signs or decrypts with them.
-  service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ, ledger_backup: READ },
   node_private_keys: { ledger_node: READ },
   edge_private_keys: { ledger_edge: READ },
   attestations: {
@@ -109,11 +109,11 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   idempotent_answer_parts: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   liability_runs: { ledger_edge: REPLACE },
   liability_pages: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
-  log_head: { ledger_edge: [...ADD, update(['size', 'root', 'position'])] },
+  log_head: { ledger_edge: [...ADD, update(['size', 'root', 'position'])], ledger_backup: READ },
   log_lease: { ledger_edge: [...ADD, 'DELETE', update(['until', 'holder'])] },
   log_batches: { ledger_edge: ['SELECT', insert('first, entries, until_xid')] },
   log_tiles: { ledger_edge: [...ADD, update(['content'])] },
-  log_published: { ledger_edge: [...ADD, update(['size', 'note'])] },
+  log_published: { ledger_edge: [...ADD, update(['size', 'note'])], ledger_backup: READ },
   // `ledger checkpoint` has the login of an edge.
   log_statements: { ledger_edge: ['SELECT', insert('hash')] },
   imports: { ledger_edge: REPLACE },
@@ -138,7 +138,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly GrantedRole[]>> =
 /** Takes what the roles have of the tables and gives them what is theirs, in one transaction. */
 export async function grantToRoles(sql: Sql): Promise<void> {
   const existing = await sql<{ rolname: GrantedRole }[]>`
-    SELECT rolname FROM pg_roles WHERE rolname IN (${GRANTED_ROLES[0]}, ${GRANTED_ROLES[1]}, ${GRANTED_ROLES[2]})`
+    SELECT rolname FROM pg_roles WHERE rolname IN ${sql(GRANTED_ROLES)}`
   const roles = existing.map(({ rolname }) => rolname)
   if (roles.length === 0) return
   await sql.begin(async (transaction) => {

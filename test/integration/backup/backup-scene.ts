@@ -25,6 +25,7 @@ export interface Ran {
 export interface Running {
   /** So far. */
   readonly text: () => string
+  readonly ended: Promise<Ran>
   readonly stop: () => Promise<Ran>
 }
 
@@ -79,6 +80,11 @@ export class BackupScene {
     return this.begin(...args).ended
   }
 
+  /** With other variables. */
+  async runIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ran> {
+    return this.beginIn(env, args).ended
+  }
+
   /** Returns what the command printed. Throws if it fails. */
   async done(...args: readonly string[]): Promise<string> {
     const { code, text } = await this.run(...args)
@@ -87,11 +93,15 @@ export class BackupScene {
   }
 
   /** A command that ends by its signal, like a process by SIGTERM. */
-  begin(...args: readonly string[]): Running & { readonly ended: Promise<Ran> } {
+  begin(...args: readonly string[]): Running {
+    return this.beginIn(this.env, args)
+  }
+
+  private beginIn(env: Readonly<Record<string, string>>, args: readonly string[]): Running {
     let text = ''
     const signal = new AbortController()
     const add = (more: string): void => void (text += more)
-    const io = silentIo({ env: this.env, cwd: this.directory, out: add, err: add, stopSignal: () => signal.signal })
+    const io = silentIo({ env, cwd: this.directory, out: add, err: add, stopSignal: () => signal.signal })
     const ended = main(args, io).then((code) => ({ code, text }))
     return {
       text: () => text,

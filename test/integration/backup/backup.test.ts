@@ -1,5 +1,5 @@
 /** A ledger is backed up while it takes orders, and restored elsewhere. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { BackupWriter } from '../../../infra/backup/backup-directory.ts'
 import { readServerFacts, takeBase } from '../../../infra/backup/base-backup.ts'
@@ -8,7 +8,11 @@ import { publicJwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
 import { readKeyFile } from '../../../infra/cli/profile/key-files.ts'
 import { claimFile } from '../../../infra/log/file-claim.ts'
 import { connect } from '../../../infra/postgres/connection/connection.ts'
+import { migrate } from '../../../infra/postgres/migrations/migrate.ts'
 import { everythingOnce, type Party } from '../../support/audited-ledger.ts'
+import { makeSecrets } from '../../support/nats/secured-nats.ts'
+import { makeDatabaseRoles, urlOf } from '../../support/postgres/database-roles.ts'
+import { TEST_MASTER_KEYS } from '../../support/postgres/ledger-database.ts'
 import { BackupScene } from './backup-scene.ts'
 
 let scene: BackupScene
@@ -18,6 +22,7 @@ beforeAll(async () => {
   scene = await BackupScene.start()
   await everythingOnce(scene.parties, 'one')
   payer = await scene.parties.open('payer')
+  await scene.backUp('first')
   return () => scene.close()
 })
 
@@ -134,20 +139,20 @@ describe('one at a time', () => {
 
   test('a second restore into the same directory is refused', async () => {
     const release = claimFile(scene.path('taken'))
-    const { code, text } = await scene.restoreTo('taken', 'loaded')
+    const { code, text } = await scene.restoreTo('taken', 'first')
     release()
     expect([code, text]).toEqual([1, expect.stringContaining('another restore writes to')])
   })
 
   test('a restore into a directory with data is refused, also into that of the ledger', async () => {
-    for (const name of ['postgres/data', 'loaded-restored']) {
-      const { code, text } = await scene.restoreTo(name, 'loaded')
+    for (const name of ['postgres/data', 'first']) {
+      const { code, text } = await scene.restoreTo(name, 'first')
       expect([code, text]).toEqual([1, expect.stringContaining('is not empty')])
     }
   })
 
   test('an interrupted restore leaves no directory, and the next one succeeds', async () => {
-    const restore = scene.begin('restore', 'loaded', '--identity', 'backup.pem', '--to', 'stopped')
+    const restore = scene.begin('restore', 'first', '--identity', 'backup.pem', '--to', 'stopped')
     await expect.poll(restore.text).toContain('PostgreSQL recovers')
     const { code, text } = await restore.stop()
     expect([code, text]).toEqual([1, expect.stringContaining('interrupted: nothing was restored')])
@@ -155,6 +160,36 @@ describe('one at a time', () => {
       false,
       false,
     ])
-    expect(await scene.restoreTo('stopped', 'loaded')).toMatchObject({ code: 0 })
+    expect(await scene.restoreTo('stopped', 'first')).toMatchObject({ code: 0 })
+  })
+})
+
+describe('a restore for ledger up', () => {
+  test('is refused as another server until it is accepted', async () => {
+    const { LEDGER_DATABASE_URL: url = '', ...others } = scene.env
+    const restored = { ...others, LEDGER_DATA_DIR: scene.path('embedded') }
+    const restore = ['restore', 'first', '--identity', 'backup.pem', '--embedded']
+    expect(await scene.runIn(restored, ...restore)).toMatchObject({ code: 0 })
+    const refused = await scene.runIn(restored, 'accept-server')
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('timeline 00000002 is not accepted')])
+    const accepted = await scene.runIn(restored, 'accept-server', '--yes')
+    expect([accepted.code, accepted.text]).toEqual([0, expect.stringContaining('timeline 00000002 is accepted')])
+    const again = await scene.runIn(restored, ...restore)
+    expect([again.code, again.text]).toEqual([1, expect.stringContaining('has a ledger')])
+    const both = await scene.runIn({ ...restored, LEDGER_DATABASE_URL: url }, ...restore)
+    expect([both.code, both.text]).toEqual([1, expect.stringContaining('exclude each other')])
+  })
+})
+
+describe('the role ledger_backup', () => {
+  test('may take a backup, which restores, without a key of the ledger', async () => {
+    const secrets = makeSecrets([])
+    const address = await makeDatabaseRoles(scene.server.url, secrets)
+    await migrate(urlOf(address, secrets, 'owner'), { shardCount: 4, masterKeys: TEST_MASTER_KEYS })
+    const env = { LEDGER_ENVIRONMENT: 'production', LEDGER_DATABASE_URL: urlOf(address, secrets, 'backup') }
+    const taken = await scene.runIn(env, 'backup', 'of-role', '--recipient-key', 'backup.pub')
+    rmSync(secrets, { recursive: true })
+    expect(taken).toMatchObject({ code: 0 })
+    expect(await scene.restoreTo('of-role-restored', 'of-role')).toMatchObject({ code: 0 })
   })
 })

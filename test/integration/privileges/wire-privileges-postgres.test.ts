@@ -36,7 +36,7 @@ beforeAll(async () => {
   server = await startPostgres({ dataDir: directory })
   address = await makeDatabaseRoles(server.url, secrets)
   await migrate(urlOf(address, secrets, 'owner'), OPTIONS)
-  for (const role of ['owner', 'node', 'edge', 'auditor'] as const) {
+  for (const role of ['owner', 'node', 'edge', 'auditor', 'backup'] as const) {
     logins.set(role, postgres(urlOf(address, secrets, role), { max: 1, onnotice: () => undefined }))
   }
 })
@@ -122,7 +122,7 @@ describe('G2: the list of rights', () => {
   test('equals the rights on the server for every role, table and act', async () => {
     const differing: string[] = []
     for (const table of await tables()) {
-      for (const role of ['node', 'edge', 'auditor'] as const) {
+      for (const role of ['node', 'edge', 'auditor', 'backup'] as const) {
         for (const act of ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const) {
           const [found] = await as('owner')<{ allowed: boolean }[]>`
             SELECT has_table_privilege(${`ledger_${role}`}, ${table.name}, ${act}) AS allowed`
@@ -148,7 +148,7 @@ test('G4: no role chooses the number of its commit in what it writes', async () 
       FROM pg_attrdef d
       JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
       JOIN pg_class c ON c.oid = d.adrelid
-     CROSS JOIN unnest(ARRAY['ledger_node', 'ledger_edge', 'ledger_auditor']) AS r (role)
+     CROSS JOIN unnest(ARRAY['ledger_node', 'ledger_edge', 'ledger_auditor', 'ledger_backup']) AS r (role)
      CROSS JOIN unnest(ARRAY['INSERT', 'UPDATE']) AS p (act)
      WHERE c.relnamespace = 'public'::regnamespace AND pg_get_expr(d.adbin, d.adrelid) = 'pg_current_xact_id()'
        AND has_column_privilege(role, c.oid, a.attnum, act)`
@@ -161,7 +161,7 @@ test('a role that inserts into some columns of a table leaves only out those wit
     SELECT format('%s: %s.%s', role, c.relname, a.attname) AS column
       FROM pg_class c
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-     CROSS JOIN unnest(ARRAY['ledger_node', 'ledger_edge', 'ledger_auditor']) AS r (role)
+     CROSS JOIN unnest(ARRAY['ledger_node', 'ledger_edge', 'ledger_auditor', 'ledger_backup']) AS r (role)
      WHERE c.relnamespace = 'public'::regnamespace AND has_any_column_privilege(role, c.oid, 'INSERT')
        AND NOT a.atthasdef AND a.attidentity = '' AND NOT has_column_privilege(role, c.oid, a.attnum, 'INSERT')`
   expect(left.map(({ column }) => column)).toEqual(['ledger_edge: attestations.revoked_xid'])
@@ -210,6 +210,8 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['auditor', "UPDATE balances SET document = ''"],
   ['auditor', "UPDATE transactions SET status = 'failed'"],
   ['auditor', 'SELECT document FROM clients'],
+  ['backup', 'SELECT document FROM clients'],
+  ['backup', "SELECT pg_read_binary_file('/etc/passwd', 0, 1, true)"],
 ]
 
 const DEFINING = [
@@ -234,20 +236,23 @@ describe('PostgreSQL refuses', () => {
     expect(await outcome(role, statement)).toBe(DENIED)
   })
 
-  test.for(['node', 'edge', 'auditor'] as const)('G1: definitions and administration by the %s', async (role) => {
-    const outcomes: string[] = []
-    for (const statement of DEFINING) {
-      // Within a transaction some of these are refused for another reason.
-      const code = await as(role)
-        .unsafe(statement)
-        .then(
-          () => 'done',
-          (error: unknown) => (error instanceof postgres.PostgresError ? error.code : String(error)),
-        )
-      outcomes.push(`${code} ${statement}`)
-    }
-    expect(outcomes).toEqual(DEFINING.map((statement) => `${DENIED} ${statement}`))
-  })
+  test.for(['node', 'edge', 'auditor', 'backup'] as const)(
+    'G1: definitions and administration by the %s',
+    async (role) => {
+      const outcomes: string[] = []
+      for (const statement of DEFINING) {
+        // Within a transaction some of these are refused for another reason.
+        const code = await as(role)
+          .unsafe(statement)
+          .then(
+            () => 'done',
+            (error: unknown) => (error instanceof postgres.PostgresError ? error.code : String(error)),
+          )
+        outcomes.push(`${code} ${statement}`)
+      }
+      expect(outcomes).toEqual(DEFINING.map((statement) => `${DENIED} ${statement}`))
+    },
+  )
 
   test.for(['CREATE ROLE mine', 'CREATE DATABASE mine', 'ALTER SYSTEM SET fsync = off', "COPY ledger TO '/tmp/mine'"])(
     'G1: administration of the server by the owner: %s',

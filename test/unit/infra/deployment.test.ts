@@ -108,7 +108,7 @@ describe('compose.yaml', () => {
     )
     const served = (role: string) => ['ca.pem', `ledger_${role}.password`, `nats-${role}.nk`, `part-${role}.key`]
     const nats = (number: number) => ['ca.pem', `nats-${number}.key`, `nats-${number}.pem`]
-    const roles = ['auditor', 'edge', 'node', 'owner'].map((role) => `ledger_${role}.password`)
+    const roles = ['auditor', 'backup', 'edge', 'node', 'owner'].map((role) => `ledger_${role}.password`)
     expect(given).toEqual({
       'node-1': served('node'),
       'node-2': served('node'),
