@@ -1,7 +1,13 @@
 import { Option } from 'commander'
 import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../../runtime/ports/service-keys.ts'
+import { SignerUnavailable } from '../../runtime/ports/signer.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { createKeyProgram } from '../keys/outside/key-program.ts'
+import { isKeyReference } from '../keys/key-reference.ts'
+import { OutsideKeysUnavailable } from '../keys/outside/outside-keys.ts'
+import { publicKeyObject, signOutside } from '../keys/outside/outside-signatures.ts'
 import { partKeyText } from '../keys/part-key.ts'
+import { jwkOf, readPublicKey } from '../keys/public-key.ts'
 import { type Part, PARTS } from '../keys/wrapping-keys.ts'
 import { existingMasterKeys, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
 import { countLeft, type RotationProgress, RotationUnfinished, rotateMasterKey } from '../ledger/master-key-rotation.ts'
@@ -10,9 +16,18 @@ import {
   type PostgresServiceKeys,
   type ServiceKey,
 } from '../postgres/access/service-keys-postgres.ts'
+import type { OutsideServiceKey } from '../postgres/access/service-key-table.ts'
 import { connect } from '../postgres/connection/connection.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
-import { CommandFailed, type CommandIo, type CommandSetup, exitUnless, integerBetween } from './common/command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  type CommandSetup,
+  exitUnless,
+  integerBetween,
+  UsageError,
+} from './common/command.ts'
+import { addPkcs11Commands } from './pkcs11.ts'
 import { type ConfiguredLedger, configurationOf, withLedger } from './common/configured.ts'
 
 const DEFAULT_AFTER_SECONDS = 300
@@ -20,6 +35,14 @@ const DEFAULT_AFTER_SECONDS = 300
 const MIN_AFTER_SECONDS = 10
 const MAX_AFTER_SECONDS = 86_400
 const PROGRESS_MS = 2_000
+/** Nodes sign receipts with keys outside. Edges have no key program. */
+const OUTSIDE_PURPOSE = 'receipt'
+
+interface RotateOptions {
+  readonly purpose: ServiceKeyPurpose
+  readonly after: number
+  readonly outside?: string
+}
 
 export const keysCommand: CommandSetup = (command, io) => {
   command.description('Rotates and revokes signing keys, rotates the master key, and derives part keys.')
@@ -43,10 +66,8 @@ import key still decrypts earlier exports.`,
       integerBetween(MIN_AFTER_SECONDS, MAX_AFTER_SECONDS),
       DEFAULT_AFTER_SECONDS,
     )
-    .action(async ({ purpose, after }: { purpose: ServiceKeyPurpose; after: number }) => {
-      const created = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs: after * 1_000 }))
-      io.out(`${JSON.stringify(membersOf(created))}\n`)
-    })
+    .option('--outside <reference>', 'use this key of LEDGER_KEY_COMMAND, in place of a generated one (receipt)')
+    .action((options: RotateOptions) => rotate(options, io))
   command
     .command('revoke')
     .summary('revoke a compromised signing key')
@@ -57,7 +78,11 @@ revoked. A key in use is replaced at once. Every process follows within seconds.
 undone. Prints the revoked key and its replacement as JSON.`,
     )
     .requiredOption('--kid <key-id>', 'ID of the key, as in the JWKS')
-    .action(({ kid }: { kid: string }) => revoke(kid, io))
+    .option(
+      '--outside <reference>',
+      'replace a receipt key with this key of LEDGER_KEY_COMMAND, not with a generated one',
+    )
+    .action(({ kid, outside }: { kid: string; outside?: string }) => revoke(kid, outside, io))
   command
     .command('part-key')
     .summary('print the part key of a node, an edge or the auditor')
@@ -85,10 +110,28 @@ the command at any time and run it again.`,
     )
     .option('--check', 'change nothing, print the number of keys left; exit code 1 if there are any')
     .action(({ check = false }: { check?: boolean }) => withLedger(io, (given) => rotateMaster(given, check, io)))
+  addPkcs11Commands(command, io)
 }
 
-async function revoke(kid: string, io: CommandIo): Promise<void> {
-  const revocation = await withServiceKeys(io, (keys) => keys.revoke(kid))
+async function rotate({ purpose, after, outside }: RotateOptions, io: CommandIo): Promise<void> {
+  if (outside !== undefined && purpose !== OUTSIDE_PURPOSE) {
+    throw new UsageError(`--outside is for --purpose ${OUTSIDE_PURPOSE}`)
+  }
+  const key = await outsideKey(outside, io)
+  const activeAfterMs = after * 1_000
+  const created = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs, ...key }))
+  io.out(`${JSON.stringify(membersOf(created))}\n`)
+}
+
+async function revoke(kid: string, reference: string | undefined, io: CommandIo): Promise<void> {
+  const { outside } = await outsideKey(reference, io)
+  const revocation = await withServiceKeys(io, (keys) => {
+    const revoked = keys.published().find(({ keyId }) => keyId === kid)
+    if (outside !== undefined && revoked !== undefined && revoked.purpose !== OUTSIDE_PURPOSE) {
+      throw new UsageError(`--outside is for keys of the purpose ${OUTSIDE_PURPOSE}`)
+    }
+    return keys.revoke(kid, outside)
+  })
   if (revocation === undefined) throw new CommandFailed(`there is no key ${kid}, or it is already revoked`)
   const { revoked, replacement } = revocation
   io.out(
@@ -102,6 +145,31 @@ async function revoke(kid: string, io: CommandIo): Promise<void> {
 
 function membersOf({ keyId, purpose, activeFromMs }: ServiceKey): object {
   return { kid: keyId, purpose, active_from: new Date(activeFromMs).toISOString() }
+}
+
+/** The key, once it has signed. Throws CommandFailed. */
+async function outsideKey(
+  reference: string | undefined,
+  io: CommandIo,
+): Promise<{ readonly outside?: OutsideServiceKey }> {
+  if (reference === undefined) return {}
+  if (!isKeyReference(reference))
+    throw new UsageError('the reference must be printable ASCII without spaces and commas')
+  const { keyCommand } = configurationOf(io)
+  if (keyCommand === undefined) throw new CommandFailed('LEDGER_KEY_COMMAND is not set: it names the key program')
+  const program = createKeyProgram({ command: keyCommand, log: { info: () => undefined, error: () => undefined } })
+  try {
+    const key = readPublicKey(await program.publicKey(reference))
+    if (key === undefined) throw new CommandFailed('the key is not on the curve P-256')
+    const { x, y } = jwkOf(key.publicKey)
+    await signOutside(program, { reference, publicKey: publicKeyObject({ x, y }) }, ['ledger keys rotate'])
+    return { outside: { reference, keyId: key.keyId, x, y } }
+  } catch (cause) {
+    if (!(cause instanceof OutsideKeysUnavailable) && !(cause instanceof SignerUnavailable)) throw cause
+    throw new CommandFailed(`the key cannot be used: ${cause.message}`, { cause })
+  } finally {
+    await program.close()
+  }
 }
 
 async function withServiceKeys<T>(io: CommandIo, work: (keys: PostgresServiceKeys) => Promise<T>): Promise<T> {

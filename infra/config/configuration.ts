@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { WrappingKeys } from '../keys/wrapping-keys.ts'
+import type { GivenMasterKey } from '../keys/master-key.ts'
 import { SHORTEST_SAFE_SECRET } from './bootstrap-client.ts'
 import { isLoopbackHost } from './loopback-host.ts'
 import { openCollector, tracingOf } from './tracing-variables.ts'
@@ -63,7 +63,7 @@ function configurationOf(variables: Variables, cwd: string) {
   const environment: Environment = variables.LEDGER_ENVIRONMENT
   const corsOrigins: readonly string[] | 'any' =
     variables.LEDGER_CORS_ORIGINS ?? (environment === 'sandbox' ? 'any' : [])
-  const previousMasterKeys: readonly WrappingKeys[] = variables.LEDGER_PREVIOUS_MASTER_KEY ?? []
+  const previousMasterKeys: readonly GivenMasterKey[] = variables.LEDGER_PREVIOUS_MASTER_KEY ?? []
   return {
     host: variables.LEDGER_HOST,
     port,
@@ -94,6 +94,8 @@ function configurationOf(variables: Variables, cwd: string) {
     /** Earlier master keys, needed until every key is wrapped by the current one. */
     previousMasterKeys,
     previousMasterKeyFile: fileOf(variables.LEDGER_PREVIOUS_MASTER_KEY_FILE, cwd),
+    /** The program that holds keys outside, and its arguments. */
+    keyCommand: variables.LEDGER_KEY_COMMAND,
     /** Replaces the current and earlier master keys in a node, an edge or the auditor. */
     partKey: variables.LEDGER_PART_KEY,
     partKeyFile: fileOf(variables.LEDGER_PART_KEY_FILE, cwd),

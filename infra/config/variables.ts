@@ -7,7 +7,7 @@ import { addressRanges } from '../system/address-ranges.ts'
 import { readBootstrapClients } from './bootstrap-client.ts'
 import { AMOUNT_INDEXES } from '../vault/row-vault.ts'
 import { DEFAULT_FRAMEWORK, readFrameworks } from './frameworks.ts'
-import { readMasterKey, readMasterKeys } from '../keys/master-key.ts'
+import { readGivenMasterKey, readMasterKeys } from '../keys/master-key.ts'
 import { readPartKey } from '../keys/part-key.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { isUrl } from './is-url.ts'
@@ -72,7 +72,14 @@ const rate = readBy((text) => {
   return read === undefined ? refuse(RATE_RULE) : ok(read)
 })
 
-const MASTER_KEY = '32 bytes in base64url (openssl rand -base64 32 makes some)'
+/** A program and its arguments. No shell reads them. */
+const commandWords = v.pipe(
+  v.string(),
+  v.check((text) => text.trim() !== '' && !/["'`\\$]/u.test(text), 'a program and its arguments, without quotes'),
+  v.transform((text): readonly string[] => text.trim().split(/\s+/u)),
+)
+
+const MASTER_KEY = '32 bytes in base64url (openssl rand -base64 32 makes some), or outside: and the reference of a key'
 
 export const variablesSchema = v.object({
   LEDGER_HOST: v.optional(listenAddress, '127.0.0.1'),
@@ -98,12 +105,13 @@ export const variablesSchema = v.object({
     url(['http:', 'https:'], 'https://ledger.example.com/errors, without a slash at the end', true),
   ),
   LEDGER_ENVIRONMENT: v.optional(v.picklist(ENVIRONMENTS, `one of ${ENVIRONMENTS.join(', ')}`), 'sandbox'),
-  LEDGER_MASTER_KEY: v.optional(keyText(readMasterKey, MASTER_KEY)),
+  LEDGER_MASTER_KEY: v.optional(keyText(readGivenMasterKey, MASTER_KEY)),
   LEDGER_MASTER_KEY_FILE: v.optional(pathOfFile),
   LEDGER_PREVIOUS_MASTER_KEY: v.optional(
     keyText(readMasterKeys, `${MASTER_KEY}, or up to 8 of these with commas between them`),
   ),
   LEDGER_PREVIOUS_MASTER_KEY_FILE: v.optional(pathOfFile),
+  LEDGER_KEY_COMMAND: v.optional(commandWords),
   LEDGER_PART_KEY: v.optional(keyText(readPartKey, 'a part key as ledger keys part-key prints it')),
   LEDGER_PART_KEY_FILE: v.optional(pathOfFile),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),

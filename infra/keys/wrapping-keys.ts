@@ -71,12 +71,21 @@ export class WrappingKeyMissing extends Error {
 export function wrappingKeysOf(master: KeyObject): WrappingKeys {
   const keys: Partial<Record<WrappingUse, KeyObject>> = {}
   for (const use of WRAPPING_USES) keys[use] = createSecretKey(derive(master, use))
-  const masterKeyId = createHash('sha256').update(derive(master, 'master-key-id')).digest('hex').slice(0, 16)
-  return { masterKeyId, keys }
+  return { masterKeyId: idOfMasterKey(derive(master, 'master-key-id')), keys }
 }
 
 function derive(master: KeyObject, use: WrappingUse | 'master-key-id'): Buffer {
-  return Buffer.from(hkdfSync('sha256', master, '', `ledger/${use}/1`, WRAPPING_KEY_BYTES))
+  return Buffer.from(hkdfSync('sha256', master, '', labelOf(use), WRAPPING_KEY_BYTES))
+}
+
+/** Of a derivation: a released label never changes. */
+export function labelOf(use: WrappingUse | 'master-key-id'): string {
+  return `ledger/${use}/1`
+}
+
+/** `derived`: for the use master-key-id. */
+export function idOfMasterKey(derived: Buffer): string {
+  return createHash('sha256').update(derived).digest('hex').slice(0, 16)
 }
 
 /** Throws WrappingKeyMissing. */

@@ -8,8 +8,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from '../config/configuration.ts'
 import { type LedgerSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
-import { KeyUnusable, loadMasterKey, loadMasterKeys, loadOrCreateMasterKey } from '../keys/master-key.ts'
+import {
+  type GivenMasterKey,
+  KeyUnusable,
+  loadGivenMasterKey,
+  loadMasterKey,
+  loadMasterKeys,
+  loadOrCreateMasterKey,
+} from '../keys/master-key.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { createKeyProgram } from '../keys/outside/key-program.ts'
+import { OutsideKeysUnavailable } from '../keys/outside/outside-keys.ts'
+import { outsideWrappingKeys } from '../keys/outside/outside-master-key.ts'
 import { loadPartKey, type PartKey } from '../keys/part-key.ts'
 import { createDerivation, type DeriveKey } from '../keys/root-secret.ts'
 import { createServiceKeySeals, type ServiceKeySeals } from '../keys/service-key-seals.ts'
@@ -104,12 +114,35 @@ async function openKeys(configuration: Configuration, generated: () => Promise<W
     previousMasterKeyFile === undefined
       ? previousMasterKeys
       : await namingVariable('LEDGER_PREVIOUS_MASTER_KEY_FILE', loadMasterKeys(previousMasterKeyFile))
-  if (masterKey !== undefined) return { current: masterKey, previous }
+  if (masterKey !== undefined) return derived(masterKey, previous, configuration)
   const current =
     masterKeyFile === undefined
       ? await generated()
-      : await namingVariable('LEDGER_MASTER_KEY_FILE', loadMasterKey(masterKeyFile))
-  return { current, previous }
+      : await namingVariable('LEDGER_MASTER_KEY_FILE', loadGivenMasterKey(masterKeyFile))
+  return derived(current, previous, configuration)
+}
+
+/** Asks the key program for the wrapping keys of master keys outside. Throws KeyUnusable. */
+async function derived(
+  current: GivenMasterKey,
+  previous: readonly GivenMasterKey[],
+  { keyCommand }: Configuration,
+): Promise<KeyRing> {
+  if ('keys' in current && previous.every((key) => 'keys' in key)) return { current, previous }
+  if (keyCommand === undefined) {
+    throw new KeyUnusable('A master key is outside: set LEDGER_KEY_COMMAND to the program that holds it.')
+  }
+  const program = createKeyProgram({ command: keyCommand, log: { info: () => undefined, error: () => undefined } })
+  try {
+    const keysOf = async (key: GivenMasterKey): Promise<WrappingKeys> =>
+      'keys' in key ? key : outsideWrappingKeys(program, key.outside)
+    return { current: await keysOf(current), previous: await Promise.all(previous.map(keysOf)) }
+  } catch (cause) {
+    if (!(cause instanceof OutsideKeysUnavailable)) throw cause
+    throw new KeyUnusable(`A master key outside cannot be used: ${cause.message}.`, { cause })
+  } finally {
+    await program.close()
+  }
 }
 
 /** Adds the name of the variable to an error. */

@@ -17,6 +17,8 @@ import { createServiceKeys } from '../postgres/access/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
 import { findLedger, refuseOtherProperties } from '../ledger/ledger-found.ts'
+import { createKeyProgram } from '../keys/outside/key-program.ts'
+import type { OutsideKeys } from '../keys/outside/outside-keys.ts'
 import { openNodeSecrets, openPartKeys } from '../ledger/ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
 import { openTracing } from '../tracing/open-tracing.ts'
@@ -48,8 +50,7 @@ interface NodeContext {
 }
 
 async function startNode({ configuration, url, log, service, parts }: NodeContext): Promise<void> {
-  const clock = createSystemClock()
-  const random = createSystemRandom()
+  const [clock, random] = [createSystemClock(), createSystemRandom()]
   const { actorsPerShard, accountRate } = configuration
   const nodeId = configuration.nodeId ?? `node-${random.hex(4)}`
   const session = random.hex(16)
@@ -87,7 +88,8 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   service.onStop('last probe', async () => {
     await store.probe().catch(() => undefined)
   })
-  const keys = service.keep('keys', await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log }))
+  const outside = openOutsideKeys(configuration, log, service)
+  const keys = service.keep('keys', await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log, outside }))
   const node = createNode(parts, {
     nodeId,
     session,
@@ -118,6 +120,12 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   service.onStop('node', () => node.stop())
   await node.start()
   log.info('node_started', { node_id: nodeId, ledger_id: ledgerId, shards: ledger.shardCount })
+}
+
+/** undefined: there is no key program. It is started for the first signature. */
+function openOutsideKeys({ keyCommand }: Configuration, log: Log, service: ServiceProcess): OutsideKeys | undefined {
+  if (keyCommand === undefined) return undefined
+  return service.keep('key program', createKeyProgram({ command: keyCommand, log }))
 }
 
 function createNode({ over = (own) => own, ...replaced }: NodeParts, own: LedgerNodeDependencies): LedgerNode {

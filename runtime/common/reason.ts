@@ -5,6 +5,7 @@
 import { BrokenInvariant } from '../../actors/result.ts'
 import { LeaseStoreUnavailable } from '../ports/lease-store.ts'
 import { LedgerStoreUnavailable } from '../ports/ledger-store.ts'
+import { SignerUnavailable } from '../ports/signer.ts'
 
 /** An error whose message was written for logs: it quotes nothing that a client sent or that an account holds. */
 export abstract class LoggableError extends Error {}
@@ -18,7 +19,8 @@ export function reasonOf(error: unknown): string {
     error instanceof LoggableError ||
     error instanceof BrokenInvariant ||
     error instanceof LedgerStoreUnavailable ||
-    error instanceof LeaseStoreUnavailable
+    error instanceof LeaseStoreUnavailable ||
+    error instanceof SignerUnavailable
   return ours ? error.message : [error.name, ...framesOf(error)].join(' ')
 }
 

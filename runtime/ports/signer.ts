@@ -4,6 +4,7 @@
  *   G1. A verdict concerns exactly the given bytes, key and signature; malformed input is `false`, never an error.
  *   G2. Signatures of `signMany` verify under the public key of the named key.
  *   G3. A receipt names the key in use at its own time, whatever this machine's clock shows.
+ *   G4. A key outside that does not sign now is a SignerUnavailable: no fault of the payloads.
  */
 export interface Signer {
   /** Verdicts in the order of the checks. */
@@ -12,6 +13,11 @@ export interface Signer {
   readonly signMany: (keyId: string, payloads: readonly string[]) => Promise<readonly string[]>
   /** The key for receipts of this time (milliseconds since 1970): always the same one for a time, while it may sign. */
   readonly receiptKeyId: (processedAtMs: number) => string
+}
+
+/** The key is outside the process, and does not sign at the moment. The message has nothing of a payload. */
+export class SignerUnavailable extends Error {
+  override readonly name = 'SignerUnavailable'
 }
 
 export interface SignatureCheck {

@@ -6,6 +6,7 @@ import { generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import type postgres from 'postgres'
 import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../../../runtime/ports/service-keys.ts'
+import { secretOfReference } from '../../keys/outside/outside-signatures.ts'
 import { publicJwkOf, thumbprintOf } from '../../keys/public-key.ts'
 import type { ServiceKeySeals, ServicePublicKey } from '../../keys/service-key-seals.ts'
 import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
@@ -40,11 +41,20 @@ export interface ServiceKeyTable {
   /** Creates a first key for each purpose without one. */
   readonly createMissing: () => Promise<void>
   readonly load: () => Promise<{ readonly rows: readonly ServiceKeyRow[]; readonly nowMs: number }>
-  /** Returns the new key's ID. */
-  readonly rotate: (purpose: ServiceKeyPurpose, activeAfterMs: number) => Promise<string>
-  /** undefined: no such key to revoke. */
-  readonly revoke: (keyId: string) => Promise<{ readonly replacedBy: string | null } | undefined>
+  /** Returns the new key's ID. `outside`: in place of a generated one. */
+  readonly rotate: (purpose: ServiceKeyPurpose, activeAfterMs: number, outside?: OutsideServiceKey) => Promise<string>
+  /** undefined: no such key to revoke. `outside`: the replacement, in place of a generated one. */
+  readonly revoke: (
+    keyId: string,
+    outside?: OutsideServiceKey,
+  ) => Promise<{ readonly replacedBy: string | null } | undefined>
   readonly close: () => Promise<void>
+}
+
+/** A key whose private half is outside. */
+export interface OutsideServiceKey extends Pick<ServicePublicKey, 'keyId' | 'x' | 'y'> {
+  /** As the key program knows it. */
+  readonly reference: string
 }
 
 export type PrivateKeyTable = 'node_private_keys' | 'edge_private_keys'
@@ -78,8 +88,8 @@ export function createServiceKeyTable(options: ServiceKeyTableOptions): ServiceK
   const select = selectFor(seals)
   return {
     createMissing: () => createMissing(table),
-    rotate: (purpose, activeAfterMs) => rotate(table, purpose, activeAfterMs),
-    revoke: (keyId) => revoke(table, keyId),
+    rotate: (purpose, activeAfterMs, outside) => rotate(table, purpose, activeAfterMs, outside),
+    revoke: (keyId, outside) => revoke(table, keyId, outside),
     load: () =>
       pool.run(async (sql) => ({
         rows: await sql.unsafe<ServiceKeyRow[]>(select, [`{${seals.held.join(',')}}`]),
@@ -125,7 +135,9 @@ async function locked<T>(
 async function createMissing(table: Table): Promise<void> {
   if ((await table.pool.run(missingPurposes)).length === 0) return
   await locked(table, async (sql, nowMs) => {
-    for (const purpose of await missingPurposes(sql)) await insertKey(sql, table.seals, purpose, nowMs, nowMs)
+    for (const purpose of await missingPurposes(sql)) {
+      await insertKey(sql, table.seals, { purpose, activeFromMs: nowMs, nowMs })
+    }
   })
 }
 
@@ -135,7 +147,12 @@ async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Pro
   return SERVICE_KEY_PURPOSES.filter((purpose) => !existing.has(purpose))
 }
 
-async function rotate(table: Table, purpose: ServiceKeyPurpose, activeAfterMs: number): Promise<string> {
+async function rotate(
+  table: Table,
+  purpose: ServiceKeyPurpose,
+  activeAfterMs: number,
+  outside: OutsideServiceKey | undefined,
+): Promise<string> {
   return await locked(table, async (sql, nowMs) => {
     const now = new Date(nowMs).toISOString()
     const activeFrom = new Date(nowMs + activeAfterMs).toISOString()
@@ -146,7 +163,7 @@ async function rotate(table: Table, purpose: ServiceKeyPurpose, activeAfterMs: n
     await sql`
       UPDATE service_keys SET retired_at = ${activeFrom}
       WHERE purpose = ${purpose} AND active_from <= ${now} AND (retired_at IS NULL OR retired_at > ${now})`
-    return await insertKey(sql, table.seals, purpose, nowMs + activeAfterMs, nowMs)
+    return await insertKey(sql, table.seals, { purpose, activeFromMs: nowMs + activeAfterMs, nowMs, outside })
   })
 }
 
@@ -154,7 +171,11 @@ async function rotate(table: Table, purpose: ServiceKeyPurpose, activeAfterMs: n
  * Replaces an active or future key in the same transaction: its span ends where the new one's begins. The time before its
  * own beginning stays with the previous key.
  */
-async function revoke(table: Table, keyId: string): Promise<{ readonly replacedBy: string | null } | undefined> {
+async function revoke(
+  table: Table,
+  keyId: string,
+  outside: OutsideServiceKey | undefined,
+): Promise<{ readonly replacedBy: string | null } | undefined> {
   return await locked(table, async (sql, nowMs) => {
     const now = new Date(nowMs).toISOString()
     const [row] = await sql<{ purpose: string; active_from: Date; retired_at: Date | null }[]>`
@@ -166,32 +187,48 @@ async function revoke(table: Table, keyId: string): Promise<{ readonly replacedB
     const endsAt = isReplaced ? new Date(fromMs).toISOString() : retiredAt
     await sql`UPDATE service_keys SET revoked_at = ${now}, retired_at = ${endsAt} WHERE key_id = ${keyId}`
     if (!isReplaced) return { replacedBy: null }
-    const replacedBy = await insertKey(sql, table.seals, purposeOf(row.purpose), fromMs, nowMs)
+    const purpose = purposeOf(row.purpose)
+    const replacedBy = await insertKey(sql, table.seals, { purpose, activeFromMs: fromMs, nowMs, outside })
     // A successor from a rotation in progress still follows.
     await sql`UPDATE service_keys SET retired_at = ${retiredAt} WHERE key_id = ${replacedBy}`
     return { replacedBy }
   })
 }
 
+interface NewKey {
+  readonly purpose: ServiceKeyPurpose
+  readonly activeFromMs: number
+  readonly nowMs: number
+  readonly outside?: OutsideServiceKey | undefined
+}
+
 async function insertKey(
   sql: postgres.TransactionSql,
   seals: ServiceKeySeals,
-  purpose: ServiceKeyPurpose,
-  activeFromMs: number,
-  nowMs: number,
+  { purpose, activeFromMs, nowMs, outside }: NewKey,
 ): Promise<string> {
-  const { privateKey } = await generateKeys('ec', { namedCurve: 'P-256' })
-  const { keyId, x, y } = publicPartOf(privateKey)
+  const { secret, ...publicPart } = outside === undefined ? await generatedKey() : secretOf(outside)
+  const { keyId, x, y } = publicPart
   const key: ServicePublicKey = { purpose, keyId, x, y }
-  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const sealed = seals.seal(key, pkcs8)
-  pkcs8.fill(0)
+  const sealed = seals.seal(key, secret)
+  secret.fill(0)
   await sql`
     INSERT INTO service_keys (key_id, purpose, x, y, tag, active_from, created_at)
     VALUES (${keyId}, ${purpose}, ${x}, ${y}, ${seals.tag(key)},
             ${new Date(activeFromMs).toISOString()}, ${new Date(nowMs).toISOString()})`
   await sql`INSERT INTO ${sql(PRIVATE_KEY_TABLES[purpose])} (key_id, sealed) VALUES (${keyId}, ${sealed})`
   return keyId
+}
+
+type KeyWithSecret = Pick<ServicePublicKey, 'keyId' | 'x' | 'y'> & { readonly secret: Buffer }
+
+async function generatedKey(): Promise<KeyWithSecret> {
+  const { privateKey } = await generateKeys('ec', { namedCurve: 'P-256' })
+  return { ...publicPartOf(privateKey), secret: privateKey.export({ format: 'der', type: 'pkcs8' }) }
+}
+
+function secretOf({ reference, keyId, x, y }: OutsideServiceKey): KeyWithSecret {
+  return { keyId, x, y, secret: secretOfReference(reference) }
 }
 
 export function publicPartOf(privateKey: KeyObject): Pick<ServicePublicKey, 'keyId' | 'x' | 'y'> {

@@ -12,17 +12,27 @@
  *   V7. A key for imports signs nothing and is not published; it opens what was encrypted to it for as long as it is not
  *       revoked.
  *   V8. Spans are in PostgreSQL's time: the clock of the process that makes, rotates or revokes a key decides nothing.
+ *   V9. A key outside has its reference sealed in place of the private key, for its own row. Its signatures are verified.
  */
-import { createPrivateKey, type KeyObject, sign as signWithKey } from 'node:crypto'
+import { createPrivateKey, KeyObject, sign as signWithKey } from 'node:crypto'
 import { type Clock, repeat } from '../../../runtime/ports/clock.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
 import type { ImportKeys, PublishedKey, ServiceKeyPurpose, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
 import type { ServiceKeySeals, ServicePublicKey } from '../../keys/service-key-seals.ts'
 import { decryptBalance, decryptKeySalt } from '../../keys/balance-jwe.ts'
 import type { PrivateKeyOf } from '../../keys/compact-jwe.ts'
+import type { OutsideKeys } from '../../keys/outside/outside-keys.ts'
+import {
+  type OutsidePrivateKey,
+  publicKeyObject,
+  referenceIn,
+  signOutside,
+} from '../../keys/outside/outside-signatures.ts'
+import { thumbprintOf } from '../../keys/public-key.ts'
 import { codeOf } from '../connection/failure.ts'
 import {
   createServiceKeyTable,
+  type OutsideServiceKey,
   publicPartOf,
   purposeOf,
   type ServiceKeyRow,
@@ -39,12 +49,15 @@ export interface PostgresServiceKeys extends ServiceKeys {
    * Makes the next key of a purpose. It becomes active after `activeAfterMs` (default: one cache lifetime), and the key
    * before it retires at that moment. A key that is still waiting to become active is replaced.
    */
-  readonly rotate: (purpose: ServiceKeyPurpose, options?: { readonly activeAfterMs?: number }) => Promise<ServiceKey>
+  readonly rotate: (
+    purpose: ServiceKeyPurpose,
+    options?: { readonly activeAfterMs?: number; readonly outside?: OutsideServiceKey },
+  ) => Promise<ServiceKey>
   /**
    * Voids everything that the key ever signed. The key that takes its place, where it had one: in use at once, or when
    * the revoked one would have been. undefined when there is no such key, or it is revoked already.
    */
-  readonly revoke: (keyId: string) => Promise<Revocation | undefined>
+  readonly revoke: (keyId: string, outside?: OutsideServiceKey) => Promise<Revocation | undefined>
   /** Looks at the table now. Throws ServiceKeysUnavailable. */
   readonly refresh: () => Promise<void>
   readonly close: () => Promise<void>
@@ -59,6 +72,8 @@ export interface Revocation {
 export interface ServiceKeysOptions extends ServiceKeyTableOptions {
   readonly clock: Clock
   readonly log?: Log
+  /** Signs with keys outside; undefined: none of them signs here. */
+  readonly outside?: OutsideKeys | undefined
   /** How often the table is looked at. */
   readonly refreshMs?: number
   /** How long others may keep the JWKS: the lead that a new key is published with (V2). */
@@ -74,7 +89,7 @@ const LAST_SIGNATURES_MS = 60_000
 interface HeldKey {
   readonly published: ServiceKey
   /** null once retired, or if this process has no wrapping key for the purpose. */
-  readonly privateKey: KeyObject | null
+  readonly privateKey: KeyObject | OutsidePrivateKey | null
 }
 
 /** Creates a first key for each purpose without one. Needs the wrapping keys of all purposes. */
@@ -129,20 +144,20 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
   return {
     published: () => [...held.values()].map((key) => key.published).filter(isPublished),
     current: (purpose, datedMs) => current(purpose, datedMs).keyId,
-    sign: (keyId, payloads) => signAll(held.get(keyId), payloads),
+    sign: (keyId, payloads) => signAll(held.get(keyId), payloads, options.outside),
     imports: importKeysOf(
       () => current('import'),
       (keyId) => held.get(keyId),
     ),
     rotate: async (purpose, rotation) => {
-      const keyId = await table.rotate(purpose, rotation?.activeAfterMs ?? cacheLifetimeMs)
+      const keyId = await table.rotate(purpose, rotation?.activeAfterMs ?? cacheLifetimeMs, rotation?.outside)
       await refresh()
       const made = held.get(keyId)
       if (made === undefined) throw new ServiceKeysUnavailable('The new key is not in the table.')
       return made.published
     },
-    revoke: async (keyId) => {
-      const revocation = await table.revoke(keyId)
+    revoke: async (keyId, outside) => {
+      const revocation = await table.revoke(keyId, outside)
       if (revocation === undefined) return undefined
       await refresh()
       const revoked = held.get(keyId)
@@ -164,7 +179,8 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
 function importKeysOf(current: () => ServiceKey, find: (keyId: string) => HeldKey | undefined): ImportKeys {
   const privateKeyOf: PrivateKeyOf = (keyId) => {
     const key = find(keyId)
-    return key?.published.purpose === 'import' ? (key.privateKey ?? undefined) : undefined
+    const isInside = key?.published.purpose === 'import' && key.privateKey instanceof KeyObject
+    return isInside ? key.privateKey : undefined
   }
   return {
     current: () => {
@@ -200,11 +216,16 @@ function isInUse(key: ServiceKey, nowMs: number): boolean {
   return key.activeFromMs <= nowMs && (key.retiredAtMs === null || key.retiredAtMs > nowMs)
 }
 
-async function signAll(key: HeldKey | undefined, payloads: readonly string[]): Promise<readonly string[]> {
+async function signAll(
+  key: HeldKey | undefined,
+  payloads: readonly string[],
+  outside: OutsideKeys | undefined,
+): Promise<readonly string[]> {
   const privateKey = key?.published.purpose === 'import' ? null : key?.privateKey
   if (privateKey === undefined || privateKey === null) {
     throw new ServiceKeysUnavailable('This process does not have the signing key, or the key has retired.')
   }
+  if (!(privateKey instanceof KeyObject)) return await signOutside(outside, privateKey, payloads)
   return payloads.map((payload) => signOne(privateKey, payload))
 }
 
@@ -241,7 +262,7 @@ function isSame(key: ServiceKey, known: ServiceKey | undefined): boolean {
 }
 
 /** Returns the private key if this process has its wrapping key (V4). */
-function believe(key: ServicePublicKey, { tag, sealed }: ServiceKeyRow, seals: ServiceKeySeals): KeyObject | null {
+function believe(key: ServicePublicKey, { tag, sealed }: ServiceKeyRow, seals: ServiceKeySeals): HeldKey['privateKey'] {
   const privateKey = seals.held.includes(key.purpose) ? openPrivateKey(key, sealed, seals) : null
   try {
     if (seals.tags) seals.check(key, tag)
@@ -251,13 +272,19 @@ function believe(key: ServicePublicKey, { tag, sealed }: ServiceKeyRow, seals: S
   return privateKey
 }
 
-function openPrivateKey(key: ServicePublicKey, sealed: Buffer | null, seals: ServiceKeySeals): KeyObject {
+function openPrivateKey(
+  key: ServicePublicKey,
+  sealed: Buffer | null,
+  seals: ServiceKeySeals,
+): KeyObject | OutsidePrivateKey {
   if (sealed === null) throw new ServiceKeysUnavailable('The private key of a signing key is not in the database.')
   let privateKey: KeyObject
   try {
-    const { secret: pkcs8 } = seals.open(key, sealed)
-    privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-    pkcs8.fill(0)
+    const { secret } = seals.open(key, sealed)
+    const reference = referenceIn(secret)
+    if (reference !== undefined) return outsideKeyOf(key, reference)
+    privateKey = createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' })
+    secret.fill(0)
   } catch (cause) {
     throw new ServiceKeysUnavailable('The master key does not open the signing keys of this database.', { cause })
   }
@@ -266,4 +293,12 @@ function openPrivateKey(key: ServicePublicKey, sealed: Buffer | null, seals: Ser
     throw new ServiceKeysUnavailable('A signing key in the database is not what it says it is.')
   }
   return privateKey
+}
+
+/** The reference was sealed for this key ID, which is that of the public key (V4). */
+function outsideKeyOf({ keyId, x, y }: ServicePublicKey, reference: string): OutsidePrivateKey {
+  if (thumbprintOf({ kty: 'EC', crv: 'P-256', x, y }) !== keyId) {
+    throw new ServiceKeysUnavailable('A signing key in the database is not what it says it is.')
+  }
+  return { reference, publicKey: publicKeyObject({ x, y }) }
 }

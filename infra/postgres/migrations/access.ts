@@ -100,7 +100,7 @@ CREATE TABLE service_keys (
   y text NOT NULL,
   tag bytea NOT NULL
 );
--- A table of private keys for each part that uses them. sealed: PKCS #8, under the wrapping key of the key's purpose.
+-- A table of private keys for each part that uses them. sealed: PKCS #8, or the name of a key outside, under the wrapping key of the key's purpose.
 CREATE TABLE node_private_keys (key_id text PRIMARY KEY, sealed bytea NOT NULL);
 CREATE TABLE edge_private_keys (key_id text PRIMARY KEY, sealed bytea NOT NULL);
 `

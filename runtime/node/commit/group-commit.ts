@@ -9,6 +9,7 @@
 import type { AccountKey } from '../../../actors/account/state.ts'
 import type { CommitVerdict } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../common/reason.ts'
+import { SignerUnavailable } from '../../ports/signer.ts'
 import type { Verdict } from '../../protocol/messages.ts'
 import type { CommitResult } from '../../ports/metrics.ts'
 import type { NodeContext } from '../shard/node-context.ts'
@@ -106,7 +107,9 @@ export class GroupCommit {
     if (drafted.length === 0) return
     onDrafted?.(drafted)
     const startedMs = clock.monotonic()
-    const { drafts, shards, failed } = await prepareBatch(drafted, signer, surroundings.settings.ledgerId)
+    const prepared = await prepareBatch(drafted, signer, surroundings.settings.ledgerId).catch(unlessSigned)
+    if ('kind' in prepared) return this.conclude(drafted, prepared, startedMs)
+    const { drafts, shards, failed } = prepared
     if (drafts.length > 0) {
       health.sent()
       const verdict = await store
@@ -311,6 +314,12 @@ function resultOf(drafts: readonly ShardDraft[], verdict: CommitVerdict): Commit
   if (verdict.kind !== 'answered') return verdict.kind
   const passed = drafts.every(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
   return passed ? 'applied' : 'held_back'
+}
+
+/** B6. */
+function unlessSigned(error: unknown): CommitVerdict {
+  if (error instanceof SignerUnavailable) return { kind: 'failed', cause: 'transient', detail: error.message }
+  throw error
 }
 
 function isRefusal(verdict: Verdict): boolean {

@@ -1,12 +1,14 @@
 /**
  * Prepares drafts for a commit: signs their receipts and makes their rows.
  *   B4. The batch leaves out a shard whose receipts or rows cannot be made, so that its fault affects no other shard.
+ *   B6. If the key for receipts does not sign now, the whole batch is refused, as a store refuses it (B5): nothing of it is
+ *       written.
  */
 import { receiptPayload } from '../../../actors/account/receipt.ts'
 import type { TransactionRecord } from '../../../actors/account/transaction.ts'
 import { invariant } from '../../../actors/result.ts'
 import type { ReceiptWrite, ShardBatch } from '../../ports/ledger-store.ts'
-import type { Signer } from '../../ports/signer.ts'
+import { type Signer, SignerUnavailable } from '../../ports/signer.ts'
 import { appendTo } from '../../common/append-to.ts'
 import { type Fault, faultOf, type Stage } from '../recovery/containment.ts'
 import type { ShardDraft } from '../shard/draft.ts'
@@ -19,7 +21,7 @@ export interface PreparedBatch {
   readonly failed: readonly { readonly draft: ShardDraft; readonly fault: Fault }[]
 }
 
-/** Never rejects: `failed` has the faults. */
+/** Throws SignerUnavailable (B6), and nothing else: `failed` has the faults. */
 export async function prepareBatch(
   drafts: readonly ShardDraft[],
   signer: Signer,
@@ -38,6 +40,7 @@ export async function prepareBatch(
     }
     return { drafts, shards: drafts.map((draft) => rowsOf(draft, nextReceipt)), failed: [] }
   } catch (error) {
+    if (error instanceof SignerUnavailable) throw error
     const [draft] = drafts
     if (draft === undefined) return { drafts: [], shards: [], failed: [] }
     if (drafts.length === 1) return { drafts: [], shards: [], failed: [{ draft, fault: faultOf(stage, error) }] }

@@ -48,6 +48,14 @@ describe('defaults', () => {
   })
 })
 
+test('a key program has words, and a master key may be the reference of a key outside', () => {
+  const given = { LEDGER_KEY_COMMAND: ' key-program  --here ', LEDGER_MASTER_KEY: 'outside:k-1' }
+  expect(read(given)).toMatchObject({ keyCommand: ['key-program', '--here'], masterKey: { outside: 'k-1' } })
+  for (const text of [' ', `sh -c "kms"`, 'kms $KEY']) {
+    expect(problems({ LEDGER_KEY_COMMAND: text })).toEqual([expect.stringMatching(/^LEDGER_KEY_COMMAND is .*quotes/)])
+  }
+})
+
 test('addresses of webhooks are ranges, and anything else is refused', () => {
   expect(read({ LEDGER_WEBHOOK_ALLOW: '10.1.0.0/16' }).webhookAllow).toEqual([
     { address: '10.1.0.0', prefixLength: 16, family: 'ipv4' },
@@ -185,7 +193,7 @@ describe('wrong values', () => {
 test('earlier master keys are one, or several with commas between them, or a file', () => {
   const other = Buffer.alloc(32, 8).toString('base64url')
   const { previousMasterKeys } = read({ LEDGER_PREVIOUS_MASTER_KEY: `${KEY}, ${other}` })
-  expect(previousMasterKeys.map(({ masterKeyId }) => masterKeyId)).toEqual(
+  expect(previousMasterKeys.map((key) => ('masterKeyId' in key ? key.masterKeyId : null))).toEqual(
     [KEY, other].map((text) => readMasterKey(text).masterKeyId),
   )
   expect(read({ LEDGER_PREVIOUS_MASTER_KEY_FILE: 'earlier' }).previousMasterKeyFile).toBe('/somewhere/earlier')

@@ -12,6 +12,7 @@ import {
   loadOrCreateMasterKey,
   readMasterKey,
   readMasterKeys,
+  readGivenMasterKey,
 } from '../../../infra/keys/master-key.ts'
 import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 
@@ -43,10 +44,22 @@ test('only 32 bytes are a master key, and the error does not quote them', () => 
   expect(read.masterKeyId).not.toBe(readMasterKey(other.toString('base64url')).masterKeyId)
 })
 
+test('a key outside is named by its reference', () => {
+  expect(readGivenMasterKey(' outside:pkcs11:token=a%20b;object=m\n')).toEqual({
+    outside: 'pkcs11:token=a%20b;object=m',
+  })
+  expect(readMasterKeys(`${encoded(1)} outside:k`)[1]).toEqual({ outside: 'k' })
+  for (const text of ['outside:', 'outside:a b', 'outside:a,b', `outside:${'k'.repeat(513)}`]) {
+    expect(() => readGivenMasterKey(text)).toThrow(KeyUnusable)
+  }
+  expect(() => readMasterKey('outside:k')).toThrow(KeyUnusable)
+})
+
 test('several keys are read with commas or white space between them, and at most eight', async () => {
   const several = [1, 2, 3].map(encoded)
   for (const text of [several.join(','), several.join('\n'), `\n${several.join(' , ')}\n`]) {
-    expect(readMasterKeys(text).map(idOf)).toEqual(several.map(readMasterKey).map(idOf))
+    const ids = readMasterKeys(text).map((key) => ('outside' in key ? key.outside : idOf(key)))
+    expect(ids).toEqual(several.map(readMasterKey).map(idOf))
   }
   for (const text of ['', ' , ', `${encoded(1)},short`, Array<string>(9).fill(encoded(1)).join(',')]) {
     expect(() => readMasterKeys(text)).toThrow(KeyUnusable)

@@ -1,7 +1,8 @@
-/** B5: the effect of a store that refuses all commits on requests, messages and replays. */
+/** B5, B6: the effect of a store that refuses all commits, or a key that does not sign, on requests, messages and replays. */
 import { describe, expect, test } from 'vitest'
 import { tokenAddress } from '../../../../../actors/address.ts'
 import type { CommitBatch, CommitVerdict } from '../../../../../runtime/ports/ledger-store.ts'
+import { type Signer, SignerUnavailable } from '../../../../../runtime/ports/signer.ts'
 import {
   applied,
   balanceIn,
@@ -116,4 +117,37 @@ describe('while the store refuses all rows', () => {
     expect(told(verdicts).get(first)).toBe('ruby')
     expect(told(verdicts).get(repeat)).toBe('ruby, replayed')
   })
+})
+
+test('B6: while a key outside does not sign, every request is not_applied, and two lines tell of it', async () => {
+  const signing = { fails: false }
+  const signer: Signer = {
+    verifyMany: (checks) => Promise.resolve(checks.map(() => true)),
+    signMany: (_, payloads) =>
+      signing.fails
+        ? Promise.reject(new SignerUnavailable('the key program failed: ckr_a3'))
+        : Promise.resolve(payloads.map(() => 'receipt')),
+    receiptKeyId: () => 'receipt-key',
+  }
+  const { clock, batches, logged, verdicts, send } = hosting([0, 1], {}, { signer })
+  send(item(0, 'a', register), item(1, 'b', register))
+  await clock.pass(10)
+  const [before, answered, linesBefore] = [batches.length, verdicts.length, logged.length]
+  signing.fails = true
+  const orders = (count: number) =>
+    Array.from({ length: count }, (_, index) => `k${index}`).flatMap((key) => [
+      item(0, 'a', credit('a', key)),
+      item(1, 'b', credit('b', key)),
+    ])
+  send(...orders(64))
+  await clock.pass(1_000)
+  expect(kinds(verdicts).slice(answered)).toEqual(Array.from({ length: 128 }, () => 'not_applied'))
+  expect(batches).toHaveLength(before)
+  const lines = logged.slice(linesBefore).map(({ event }) => event)
+  expect(lines).toEqual(['commit_failed', 'commits_refused'])
+
+  signing.fails = false
+  send(...orders(64))
+  await clock.pass(500)
+  expect(kinds(verdicts).slice(answered + 128)).toEqual(Array.from({ length: 128 }, () => 'accepted'))
 })
