@@ -59,6 +59,9 @@ export function writeVersion(root, version) {
 const RELEASES = 'infra/deploy/README.md'
 const HEADING = new RegExp(`^## \\[(${NUMBER})\\] - (.*)$`, 'm')
 
+/** The files that the functions below write. */
+export const VERSION_FILES = [...new Set([...PLACES.map(({ file }) => file), RELEASES, 'CHANGELOG.md'])]
+
 /** The version of the first section of the changelog; `isReleased`: it has a date. */
 export function latest(root) {
   const [, version, date] = HEADING.exec(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')) ?? []
