@@ -4,10 +4,11 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { missingInProduction, readConfiguration } from '../../../infra/config/configuration.ts'
 import { ALLOCATOR, COLLECTOR } from '../../../infra/launcher/part-memory.ts'
@@ -170,6 +171,13 @@ describe('compose.yaml', () => {
     }
   })
 
+  test('each part that runs on has a health check, and the variable of the port that the check asks', () => {
+    for (const [name, { healthcheck, environment }] of services(PARTS)) {
+      expect([name, healthcheck?.disable ?? false]).toEqual([name, name === 'migrate'])
+      expect(environment['LEDGER_METRICS_PORT']).toBe('9090')
+    }
+  })
+
   test('only edges are on a network with external access, and they are published on the loopback address', () => {
     expect(compose.networks['inside']?.internal).toBe(true)
     for (const [name, { networks, ports = [] }] of services(/./)) {
@@ -237,6 +245,22 @@ describe('Dockerfile', () => {
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(?:--chmod=\d+ )?(.*) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   )
+
+  test('has each guide that an edge serves', () => {
+    const guides = [
+      ...readFileSync(join(projectRoot(), 'api', 'docs', 'guides.ts'), 'utf8').matchAll(/\bfile: '([^']+)'/g),
+    ].map(([, file = '']) => file)
+    expect(guides.length).toBeGreaterThan(10)
+    const [, copy = ''] = /^RUN mkdir guides && (cp --parents .*) guides$/m.exec(dockerfile) ?? []
+    const image = mkdtempSync(join(tmpdir(), 'ledger-guides-'))
+    onTestFinished(() => rmSync(image, { recursive: true, force: true }))
+    const { status } = spawnSync('sh', ['-c', `${copy} "$0"`, image], { cwd: projectRoot() })
+    expect(status).toBe(0)
+    expect(guides.filter((file) => !existsSync(join(image, file)))).toEqual([])
+    const ignored = readFileSync(join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8').split('\n')
+    const ofDeploy = guides.filter((file) => file.startsWith('infra/deploy/'))
+    expect(ofDeploy.filter((file) => !ignored.includes(`!${file}`))).toEqual([])
+  })
 
   test('copies existing files that .dockerignore does not exclude', () => {
     expect(copied.length).toBeGreaterThan(0)
