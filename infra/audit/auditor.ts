@@ -89,6 +89,7 @@ export class Auditor {
   private wake: () => void = () => undefined
   private running: Promise<void> = Promise.resolve()
   private saved: SavedProgress | undefined
+  private working = false
 
   constructor(options: AuditorOptions) {
     this.options = options
@@ -108,7 +109,12 @@ export class Auditor {
     await Promise.all([this.reads.close(), this.running])
   }
 
-  /** undefined: this auditor does not work, because PostgreSQL is unavailable or another one does. */
+  /** False until the first save, while PostgreSQL is unavailable, and while another auditor works. */
+  isWorking(): boolean {
+    return this.working
+  }
+
+  /** Of the last save, also while PostgreSQL is unavailable. undefined: none was saved, or another auditor works. */
   measures(): AuditMeasures | undefined {
     if (this.saved === undefined) return undefined
     const { progress, listed } = this.saved
@@ -136,13 +142,16 @@ export class Auditor {
   /** A1. Returns if another auditor runs. */
   private async runAlone(): Promise<void> {
     const store = await openProgressStore(this.options.url, this.options.vault)
-    if (store === undefined) return
+    if (store === undefined) {
+      this.saved = undefined
+      return
+    }
     try {
       this.options.log.info('audit_begun')
       let progress = (await store.load()) ?? (await this.fresh())
       while (!this.stopping) progress = await this.turnAndRest(store, progress)
     } finally {
-      this.saved = undefined
+      this.working = false
       await store.close()
     }
   }
@@ -159,6 +168,7 @@ export class Auditor {
     const workedBeforeMs = this.workedMs()
     const turn = await this.turn(before)
     this.saved = await store.save(turn)
+    this.working = true
     const { progress } = this.saved
     this.report(before, progress, turn)
     const dueMs = startedMs + (this.workedMs() - workedBeforeMs) / share

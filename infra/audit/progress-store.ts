@@ -38,7 +38,7 @@ export interface SavedProgress {
 export const MAX_LISTED = 1_000
 
 /** Advisory lock of the auditor. Arbitrary, and different from every session's key. */
-const LOCK = '7810198402634810714'
+export const AUDITOR_LOCK = '7810198402634810714'
 const DEADLINE_MS = 10_000
 
 /** undefined: another auditor runs (S1). Throws AuditUnavailable. */
@@ -46,7 +46,9 @@ export async function openProgressStore(url: string, vault: RowVault): Promise<P
   return reachable(async () => {
     const settings = { statement_timeout: String(DEADLINE_MS), lock_timeout: String(DEADLINE_MS) }
     const connection = await connect({ url, applicationName: 'ledger auditor', settings })
-    const [row] = await connection.sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${LOCK}::bigint) AS taken`
+    const [row] = await connection.sql<
+      { taken: boolean }[]
+    >`SELECT pg_try_advisory_lock(${AUDITOR_LOCK}::bigint) AS taken`
     if (row?.taken === true) return storeOn(connection, vault)
     await connection.end()
     return undefined

@@ -4,7 +4,7 @@ import { SUBJECTS } from '../../runtime/audit/finding.ts'
 import type { AuditMeasures } from '../audit/auditor.ts'
 import { MS_PER_SECOND, registerGauges } from './registry.ts'
 
-/** `measure`: undefined while this auditor does not work. */
+/** `measure`: undefined before the first save, and while another auditor works. */
 export function registerAuditGauges(registry: Registry, measure: () => AuditMeasures | undefined): void {
   registry.registerMetric(
     new Gauge({

@@ -32,9 +32,8 @@ async function startAuditor(
   const vault = openVault(ring, ledger)
   const share = configuration.auditorShare
   const auditor = new Auditor({ url, ledgerId, vault, share, clock: createSystemClock(), log })
-  const measures = () => auditor.measures()
-  if (watching.registry !== undefined) registerAuditGauges(watching.registry, measures)
-  watching.serves(ledgerId, () => auditorReadiness(measures))
+  if (watching.registry !== undefined) registerAuditGauges(watching.registry, () => auditor.measures())
+  watching.serves(ledgerId, () => auditorReadiness(() => auditor.isWorking()))
   service.onStop('auditor', () => auditor.stop())
   auditor.start()
   log.info('auditor_started', { ledger_id: ledgerId, share })

@@ -68,8 +68,8 @@ export function nodeReadiness({ measures, connected, stopping }: NodeState): Rea
 }
 
 /** `audit`: this auditor works. A second auditor is ready only when the first has ended. */
-export function auditorReadiness(measures: () => object | undefined): Readiness {
-  const audit = measures() !== undefined
+export function auditorReadiness(isWorking: () => boolean): Readiness {
+  const audit = isWorking()
   return { ready: audit, checks: { audit } }
 }
 

@@ -1,7 +1,8 @@
-/** If the auditor cannot read some rows, it still records its findings about others. */
+/** If the auditor cannot read some rows or is interrupted, its findings about others stay. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { parseQuantity, type Quantity } from '../../../actors/money.ts'
 import type { AuditorSettings } from '../../../infra/audit/auditor.ts'
+import { AUDITOR_LOCK } from '../../../infra/audit/progress-store.ts'
 import {
   type AuditedLedger,
   createAuditedLedger,
@@ -9,7 +10,14 @@ import {
   Parties,
   type Told,
 } from '../../support/audited-ledger.ts'
-import { findingsOf, NEVER_MS, progressOf, startAuditor, untilSeen } from '../../support/auditing.ts'
+import {
+  type AuditorUnderTest,
+  findingsOf,
+  NEVER_MS,
+  progressOf,
+  startAuditor,
+  untilSeen,
+} from '../../support/auditing.ts'
 import { until } from '../../support/postgres/ledger-store-postgres.ts'
 import { changeActors, changeBase } from '../../support/postgres/tampering-with-keys.ts'
 
@@ -41,9 +49,14 @@ async function without(table: string, column: string): Promise<void> {
 
 /** Starts an auditor that ends with the test. Returns a function that ends it earlier. */
 function audited(settings: Partial<AuditorSettings>): () => Promise<void> {
-  const { auditor } = startAuditor(ledger, { settings })
-  onTestFinished(() => auditor.stop())
+  const { auditor } = startedAuditor(settings)
   return () => auditor.stop()
+}
+
+function startedAuditor(settings: Partial<AuditorSettings>): AuditorUnderTest {
+  const started = startAuditor(ledger, { settings })
+  onTestFinished(() => started.auditor.stop())
+  return started
 }
 
 async function untilFound(place: string): Promise<void> {
@@ -75,4 +88,21 @@ test('the auditor records the findings of a turn whose last page fails', async (
   audited({ workMs: NEVER_MS })
   await untilFound(`NFT ${told.kept}`)
   expect((await progressOf(ledger))?.last).toBeNull()
+})
+
+test('the auditor measures its last findings while it is interrupted, and none while another auditor works', async () => {
+  const named = (owner: string) =>
+    changeActors('instance', (nft) => (nft.id === told.kept ? { ...nft, owner } : undefined))(ledger)
+  await named('nobody')
+  onTestFinished(() => named(told.alice.accountId))
+  const first = startedAuditor({})
+  const found = () => Object.values(first.auditor.measures()?.failed ?? {}).reduce((sum, count) => sum + count, 0)
+  await until(() => found() > 0)
+  await without('audit_progress', 'document')
+  await until(() => first.count('audit_interrupted') > 0)
+  expect([found() > 0, first.auditor.isWorking()]).toEqual([true, false])
+  await ledger.sql.begin(async (another) => {
+    await another`SELECT pg_advisory_xact_lock(${AUDITOR_LOCK}::bigint)`
+    await until(() => first.auditor.measures() === undefined)
+  })
 })
