@@ -1,7 +1,7 @@
 /**
- * Whether the part of the ledger in this container lives: exit code 0 or 1. It asks an edge on LEDGER_PORT, a node or the auditor
- * on LEDGER_METRICS_PORT. It asks /healthz and not /readyz: a part that waits for PostgreSQL or
- * NATS is well, and would only be longer away if it were started again. Load balancers ask /readyz.
+ * Whether the part of the ledger in this container lives: exit code 0 or 1. It asks an edge on LEDGER_PORT, a node or the
+ * auditor on LEDGER_METRICS_PORT. It asks /healthz and not /readyz: a part that waits for PostgreSQL or NATS is well, and
+ * would only be longer away if it were started again. Load balancers ask /readyz.
  */
 const port = process.env['LEDGER_PORT'] || process.env['LEDGER_METRICS_PORT'] || '8080'
 try {

@@ -58,12 +58,12 @@ test('R1: changes that are not committed, and an older version, are refused', ()
 test.for([
   [
     'an edit',
-    `require('node:fs').appendFileSync('README.md', '\\n')`,
+    `import fs from 'node:fs'; fs.appendFileSync('README.md', '\\n')`,
     'the checkout has changes that are not committed.',
   ],
   [
     'a commit',
-    `require('node:child_process').execFileSync('git', ['commit', '--quiet', '--allow-empty', '--message', 'Other'])`,
+    `import { execFileSync } from 'node:child_process'; execFileSync('git', ['commit', '--quiet', '--allow-empty', '--message', 'Other'])`,
     'HEAD moved away from ',
   ],
 ] as const)('R2: %s during the tests refuses the release', ([, change, reason]) => {
