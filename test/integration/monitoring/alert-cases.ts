@@ -28,6 +28,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     severity: 'critical',
     summary: 'node node-1:9090 does not respond.',
   },
+  LedgerPartRestarting: {
+    fires: { [`process_start_time_seconds{${NODE}}`]: '10x3 70x3 130x3 190x3 250x20' },
+    // An upgrade and two repairs.
+    silent: { [`process_start_time_seconds{${NODE}}`]: '10x3 70x3 130x3 190x30' },
+    at: '5m',
+    labels: NODE_LABELS,
+    severity: 'critical',
+    summary: 'node node-1:9090 restarted 4 times in the last 15 minutes.',
+  },
   LedgerShardsWithoutOwner: {
     fires: { [`ledger_shards_without_owner{${EDGE}}`]: '0 16x10' },
     // A failover takes less than a minute.
@@ -198,5 +207,29 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     labels: { certificate: 'postgres' },
     severity: 'warning',
     summary: 'A certificate of postgres expires in 13d 23h 59m 59s.',
+  },
+}
+
+/** The auditor reports nothing: it is down, or has not completed its first turn. */
+export const SILENT_AUDITOR_CASES: Readonly<Record<string, AlertCase>> = {
+  LedgerAuditFinding: {
+    fires: { [`ledger_audit_findings{${AUDITOR},subject="chains_verify"}`]: '2x10 _x40' },
+    // Its next report has none.
+    silent: { [`ledger_audit_findings{${AUDITOR},subject="chains_verify"}`]: '2x10 _x10 0x20' },
+    at: '10m',
+    labels: { subject: 'chains_verify' },
+    severity: 'critical',
+    summary: 'The auditor has 2 findings: chains_verify.',
+  },
+  LedgerAuditStale: {
+    fires: { [`up{${AUDITOR}}`]: '1x300' },
+    silent: {
+      [`up{${AUDITOR}}`]: '1x300',
+      [`ledger_audit_pass_completed_timestamp_seconds{${AUDITOR}}`]: '_x200 3000x100',
+    },
+    at: '1h1m',
+    labels: {},
+    severity: 'warning',
+    summary: 'The auditor has not reported a pass for an hour.',
   },
 }

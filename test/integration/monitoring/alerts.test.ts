@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ALERT_CASES, type AlertCase } from './alert-cases.ts'
+import { ALERT_CASES, type AlertCase, SILENT_AUDITOR_CASES } from './alert-cases.ts'
 import { alertRules, MONITORING, promtool } from '../../support/monitoring/monitoring-files.ts'
 
 const ROOT = join(MONITORING, '..', '..', '..')
@@ -61,7 +61,8 @@ test('each alert has a case', () => {
 })
 
 test('each alert fires in its case with its labels and summary, and stays silent just short of it', async () => {
-  const tests = Object.entries(ALERT_CASES).flatMap(([alert, given]) => [
+  const cases = [...Object.entries(ALERT_CASES), ...Object.entries(SILENT_AUDITOR_CASES)]
+  const tests = cases.flatMap(([alert, given]) => [
     ruleTest(alert, given, given.fires, [expectedAlert(alert, given)]),
     ruleTest(alert, given, given.silent, []),
   ])
