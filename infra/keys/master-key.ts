@@ -65,6 +65,7 @@ async function load<T>(path: string, read: (text: string) => T): Promise<T> {
   try {
     return read(text)
   } catch (cause) {
+    if (text.trimStart().startsWith(OUTSIDE) && cause instanceof KeyUnusable) throw cause
     throw new KeyUnusable(
       `${path} has no master key (base64url of ${MASTER_KEY_BYTES} bytes): restore the file from a copy.`,
       { cause },

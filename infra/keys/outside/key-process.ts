@@ -1,7 +1,7 @@
 /**
  * One run of a key program (key-protocol.ts).
  *   C1. Each request has a deadline. After a failure the process is of no further use: `stop` kills its whole process group.
- *   C2. The program gets no variable of the ledger, and no secret as an argument.
+ *   C2. The program gets no variable of the ledger and none of OpenTelemetry, and no secret as an argument.
  *   C3. Nothing that the program writes is logged, except error codes of the protocol.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -77,8 +77,10 @@ export function startKeyProcess(
     asked.resolve(reply.results.map((text) => Buffer.from(text, 'base64')))
   }
   child.on('error', () => end('not_started'))
-  child.on('exit', () => end('exited'))
-  child.stdin.on('error', () => end('exited'))
+  // After the last line of its output.
+  child.on('close', () => end('exited'))
+  // It has ended: `close` follows, after its last reply.
+  child.stdin.on('error', () => undefined)
   readReplies(child.stdout, fail, take)
   // The parent may end while the program runs.
   child.unref()
@@ -131,5 +133,5 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
 
 /** C2. */
 function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(LEDGER|OTEL)_/.test(name)))
 }

@@ -1,13 +1,15 @@
 /**
  * Keys outside, by a key program that stays running (key-protocol.ts).
  *   D1. A program that ends is started again, and what it did not answer is asked once more: every operation may be repeated.
- *   D2. After a failure every request is refused at once, until an operation of the failed kind succeeds. It is tried in the
- *       background, with back-off. One line of the log tells of the failure, and one of its end.
+ *   D2. After a failure the same operation by the same key is refused at once, until it succeeds. It is tried in the
+ *       background, with back-off, in a process of its own: other keys go on. One line of the log tells of the failure, and
+ *       one of its end.
+ *   D3. After a refused login nothing is tried or asked any more: a device locks itself after a few wrong PINs.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../../../runtime/ports/log.ts'
 import { type KeyProcess, KeyProgramFailed, startKeyProcess } from './key-process.ts'
-import { type KeyOperation, MAX_ITEMS } from './key-protocol.ts'
+import { type KeyOperation, LOGIN_REFUSED, MAX_ITEMS } from './key-protocol.ts'
 import type { OutsideKeys } from './outside-keys.ts'
 
 export interface KeyProgramOptions {
@@ -21,9 +23,10 @@ export interface KeyProgramOptions {
   readonly longestPauseMs?: number
 }
 
-const DEADLINE_MS = 10_000
+/** With its repetition (D1) less than the time for which an edge waits. */
+const DEADLINE_MS = 5_000
 /** Of the first request, which waits for the start of the program. */
-const START_MS = 30_000
+const START_MS = 15_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 /** Data of the trial (D2). A signature of it is of no use: no document of the ledger has this digest. */
@@ -37,8 +40,9 @@ export function createKeyProgram({
   longestPauseMs = LONGEST_PAUSE_MS,
 }: KeyProgramOptions): OutsideKeys {
   let running: KeyProcess | undefined
-  /** The code of the failure (D2). */
-  let failure: string | undefined
+  /** Codes of failures, by operation and key (D2). */
+  const failures = new Map<string, string>()
+  let isLoginRefused = false
   const closing = new AbortController()
 
   const started = (): KeyProcess => {
@@ -47,37 +51,58 @@ export function createKeyProgram({
     return running
   }
 
+  /** Undefined: it succeeded. */
+  async function trial(op: KeyOperation, key: string): Promise<string | undefined> {
+    const tried = startKeyProcess(command, { deadlineMs, startMs: START_MS })
+    const stop = (): void => tried.stop()
+    closing.signal.addEventListener('abort', stop)
+    try {
+      await tried.ask(op, key, op === 'public_key' ? [] : [TRIAL])
+      return undefined
+    } catch (error) {
+      return error instanceof KeyProgramFailed ? error.code : 'failed'
+    } finally {
+      closing.signal.removeEventListener('abort', stop)
+      stop()
+    }
+  }
+
   async function recover(op: KeyOperation, key: string): Promise<void> {
-    const data = op === 'public_key' ? [] : [TRIAL]
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       await pause(pauseMs, undefined, { signal: closing.signal, ref: false })
-      running?.stop()
-      try {
-        await started().ask(op, key, data)
-        break
-      } catch {
-        running?.stop()
-      }
+      if (isLoginRefused) return
+      const code = await trial(op, key)
+      if (code === undefined) break
+      isLoginRefused ||= code === LOGIN_REFUSED
     }
-    failure = undefined
-    log.info('key_program_recovered')
+    failures.delete(`${op} ${key}`)
+    log.info('key_program_recovered', { op })
   }
 
   const fell = (code: string, op: KeyOperation, key: string): void => {
-    if (failure !== undefined || closing.signal.aborted) return
-    failure = code
+    if (isLoginRefused || failures.has(`${op} ${key}`) || closing.signal.aborted) return
+    failures.set(`${op} ${key}`, code)
     log.error('key_program_failed', { cause: code, op })
+    isLoginRefused ||= code === LOGIN_REFUSED
+    // Its sessions may be of no more use.
+    running?.stop()
     // Ends with `close`.
     recover(op, key).catch(() => undefined)
   }
 
-  async function askOnce(op: KeyOperation, key: string, data: readonly Buffer[]): Promise<readonly Buffer[]> {
+  const refuseFailed = (op: KeyOperation, key: string): void => {
     if (closing.signal.aborted) throw new KeyProgramFailed('closed')
-    if (failure !== undefined) throw new KeyProgramFailed(failure)
+    const code = isLoginRefused ? LOGIN_REFUSED : failures.get(`${op} ${key}`)
+    if (code !== undefined) throw new KeyProgramFailed(code)
+  }
+
+  async function askOnce(op: KeyOperation, key: string, data: readonly Buffer[]): Promise<readonly Buffer[]> {
+    refuseFailed(op, key)
     try {
       return await started().ask(op, key, data)
     } catch (error) {
-      if (!(error instanceof KeyProgramFailed) || error.code !== 'exited' || failure !== undefined) throw error
+      if (!(error instanceof KeyProgramFailed) || error.code !== 'exited') throw error
+      refuseFailed(op, key)
       return await started().ask(op, key, data)
     }
   }

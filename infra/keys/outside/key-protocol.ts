@@ -14,6 +14,9 @@ import { isKeyReference } from '../key-reference.ts'
 export const KEY_OPERATIONS = ['mac', 'sign', 'public_key'] as const
 export type KeyOperation = (typeof KEY_OPERATIONS)[number]
 
+/** The error of a device that refused the PIN. Another attempt could lock it. */
+export const LOGIN_REFUSED = 'login_refused'
+
 /** Items in one request. */
 export const MAX_ITEMS = 256
 /** More than a reply to MAX_ITEMS needs. */

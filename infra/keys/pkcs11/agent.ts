@@ -8,7 +8,7 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
-import { type KeyReply, type KeyRequest, requestSchema } from '../outside/key-protocol.ts'
+import { type KeyReply, type KeyRequest, LOGIN_REFUSED, requestSchema } from '../outside/key-protocol.ts'
 import { type Cryptoki, CryptokiFailed } from './cryptoki.ts'
 import { readPkcs11Uri } from './pkcs11-uri.ts'
 import { openToken, type Token, TokenUnusable } from './token.ts'
@@ -66,5 +66,6 @@ async function replyTo({ id, op, key, data }: KeyRequest, tokenOf: (label: strin
 
 function codeOf(error: unknown): string {
   if (error instanceof TokenUnusable) return error.code
+  if (error instanceof CryptokiFailed && error.called === 'login') return LOGIN_REFUSED
   return error instanceof CryptokiFailed ? `ckr_${error.code.toString(16)}` : 'failed'
 }

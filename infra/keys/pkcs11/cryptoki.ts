@@ -9,10 +9,12 @@ import type * as koffi from 'koffi'
 /** The name of the failed function and the code of the module, such as `C_Login` and 0xa0. */
 export class CryptokiFailed extends Error {
   override readonly name = 'CryptokiFailed'
+  readonly called: string
   readonly code: number
 
   constructor(called: string, code: number) {
     super(`${called} failed with 0x${code.toString(16)}`)
+    this.called = called
     this.code = code
   }
 }

@@ -67,8 +67,9 @@ const LABEL_BYTES = 32
 const TOKEN_INFO_BYTES = 512
 const MAC_BYTES = 32
 const SIGNATURE_BYTES = 64
-/** DER: an OCTET STRING of 65 bytes. */
+/** DER: an OCTET STRING of 65 bytes, of which 0x04 is the first. */
 const POINT_HEADER = Buffer.of(0x04, 65)
+const POINT_START = 0x04
 const POINT_BYTES = 65
 const MAX_POINT_BYTES = 256
 /** DER of the object identifier prime256v1. */
@@ -79,7 +80,8 @@ export function openToken(cryptoki: Cryptoki, label: string, pin: string, sessio
   const slot = slotOf(cryptoki, label)
   const first = openSession(cryptoki, slot)
   login(cryptoki, first, pin)
-  const free = [first, ...Array.from({ length: sessions - 1 }, () => openSession(cryptoki, slot))]
+  // `first` only looks keys up: a session does one thing at a time.
+  const free = Array.from({ length: sessions }, () => openSession(cryptoki, slot))
   const slots = createSlots({ concurrency: sessions, maxWaiting: MAX_WAITING })
   const handles = new Map<string, number>()
   const keyOf = (object: string, type: number): number => {
@@ -169,9 +171,9 @@ function pointOf(cryptoki: Cryptoki, session: number, key: number): Buffer {
   const bytes = attribute?.pValue ?? Buffer.alloc(0)
   cryptoki.call('attributes', session, key, read, read.length)
   // Some modules give the point without the OCTET STRING around it.
-  const point = bytes.subarray(0, POINT_HEADER.length).equals(POINT_HEADER)
-    ? bytes.subarray(POINT_HEADER.length)
-    : bytes
+  const isWrapped =
+    bytes.subarray(0, POINT_HEADER.length).equals(POINT_HEADER) && bytes[POINT_HEADER.length] === POINT_START
+  const point = isWrapped ? bytes.subarray(POINT_HEADER.length) : bytes
   return point.subarray(0, POINT_BYTES)
 }
 

@@ -18,6 +18,7 @@ import { createPrivateKey, KeyObject, sign as signWithKey } from 'node:crypto'
 import { type Clock, repeat } from '../../../runtime/ports/clock.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
 import type { ImportKeys, PublishedKey, ServiceKeyPurpose, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+import { SignerUnavailable } from '../../../runtime/ports/signer.ts'
 import type { ServiceKeySeals, ServicePublicKey } from '../../keys/service-key-seals.ts'
 import { decryptBalance, decryptKeySalt } from '../../keys/balance-jwe.ts'
 import type { PrivateKeyOf } from '../../keys/compact-jwe.ts'
@@ -144,7 +145,12 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
   return {
     published: () => [...held.values()].map((key) => key.published).filter(isPublished),
     current: (purpose, datedMs) => current(purpose, datedMs).keyId,
-    sign: (keyId, payloads) => signAll(held.get(keyId), payloads, options.outside),
+    sign: async (keyId, payloads) => {
+      const signatures = await signAll(held.get(keyId), payloads, options.outside)
+      // A key outside takes its time (V6).
+      if (held.get(keyId)?.privateKey === null) throw new SignerUnavailable('the key was revoked while it signed')
+      return signatures
+    },
     imports: importKeysOf(
       () => current('import'),
       (keyId) => held.get(keyId),

@@ -1,7 +1,7 @@
 /**
  * Derives from recent commits whether the store accepts this node's commits.
- *   C1. Commits are failing once the store has refused a commit for a cause outside its rows, or has not replied to a
- *       commit for `HANGS_AFTER_MS`.
+ *   C1. Commits are failing once one was refused for a cause outside its rows, or has taken `HANGS_AFTER_MS`: its signatures
+ *       or the reply of the store.
  *   C2. Commits are healthy again once rows are written, or once a probe succeeds that started `SETTLES_AFTER_MS` or
  *       later after the last failure. Without that delay, a store that accepts probes but no orders would alternate
  *       between failing and healthy.

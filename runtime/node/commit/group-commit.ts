@@ -7,7 +7,7 @@
  * B2 and B5 are in narrowing.ts, for failed commits; B4 is in prepared-batch.ts.
  */
 import type { AccountKey } from '../../../actors/account/state.ts'
-import type { CommitVerdict } from '../../ports/ledger-store.ts'
+import type { CommitVerdict, FailedCause } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../common/reason.ts'
 import { SignerUnavailable } from '../../ports/signer.ts'
 import type { Verdict } from '../../protocol/messages.ts'
@@ -107,11 +107,15 @@ export class GroupCommit {
     if (drafted.length === 0) return
     onDrafted?.(drafted)
     const startedMs = clock.monotonic()
-    const prepared = await prepareBatch(drafted, signer, surroundings.settings.ledgerId).catch(unlessSigned)
-    if ('kind' in prepared) return this.conclude(drafted, prepared, startedMs)
+    health.sent()
+    const prepared = await prepareBatch(drafted, signer, surroundings.settings.ledgerId).catch(unlessUnsigned)
+    if (prepared instanceof SignerUnavailable) {
+      health.answered(false)
+      return this.failed(drafted, 'transient', prepared.message)
+    }
     const { drafts, shards, failed } = prepared
-    if (drafts.length > 0) {
-      health.sent()
+    if (drafts.length === 0) health.answered(false)
+    else {
       const verdict = await store
         .commit({ shards })
         .catch((error: unknown): CommitVerdict => ({ kind: 'unknown', detail: reasonOf(error) }))
@@ -265,12 +269,7 @@ export class GroupCommit {
         return
       }
       case 'failed':
-        this.failures += 1
-        if (this.failures === 1) {
-          log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
-        }
-        await this.narrowing.failed(drafts, verdict.cause, verdict.detail)
-        return
+        return this.failed(drafts, verdict.cause, verdict.detail)
       case 'unknown': {
         log.warn('commit_unknown', {
           detail: verdict.detail,
@@ -297,6 +296,12 @@ export class GroupCommit {
     }
   }
 
+  private async failed(drafts: readonly ShardDraft[], cause: FailedCause, detail: string): Promise<void> {
+    this.failures += 1
+    if (this.failures === 1) this.dependencies.log.warn('commit_failed', { cause, detail, shards: drafts.length })
+    await this.narrowing.failed(drafts, cause, detail)
+  }
+
   /** The fence rejected these shards: their commands wait until the cause is known. */
   private skip(drafts: readonly ShardDraft[]): void {
     if (drafts.length === 0) return
@@ -317,8 +322,8 @@ function resultOf(drafts: readonly ShardDraft[], verdict: CommitVerdict): Commit
 }
 
 /** B6. */
-function unlessSigned(error: unknown): CommitVerdict {
-  if (error instanceof SignerUnavailable) return { kind: 'failed', cause: 'transient', detail: error.message }
+function unlessUnsigned(error: unknown): SignerUnavailable {
+  if (error instanceof SignerUnavailable) return error
   throw error
 }
 

@@ -1,8 +1,11 @@
 /**
- * The master key and the key for receipts are in an HSM (SoftHSM), which the ledger reaches by its key program. Real processes.
+ * The master key and the key for receipts are in an HSM (SoftHSM), which the ledger reaches by its key program. A client has a
+ * key in place of a secret. Real processes.
  */
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AccountKey, generateKey, LedgerClient, verifyReceipt } from '../../../api/client/index.ts'
 import { type SoftHsm, startSoftHsm } from '../../support/keys/soft-hsm.ts'
@@ -11,6 +14,7 @@ import { type ClusterParts, type Part, startParts } from '../../support/processe
 const INSIDE = randomBytes(32).toString('base64url')
 const AFTER_S = 10
 
+let directory: string
 let hsm: SoftHsm
 let cluster: ClusterParts
 let node: Part
@@ -19,6 +23,7 @@ let key: AccountKey
 let credits = 0
 
 beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'ledger-keys-'))
   hsm = await startSoftHsm()
   for (const label of ['master-1', 'master-2']) await hsm.create(label, 'mac')
   for (const label of ['receipts-1', 'receipts-2']) await hsm.create(label, 'sign')
@@ -32,6 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await cluster.close()
   hsm.remove()
+  rmSync(directory, { recursive: true })
 })
 
 function outside(label: string): string {
@@ -72,6 +78,23 @@ function linesWith(event: string): number {
 
 test('a ledger whose master key is in the HSM serves orders', async () => {
   expect(await order()).not.toBe('')
+})
+
+test('a client with a key signs in, and a stranger with another key does not', async () => {
+  const own = await generateKey()
+  const file = join(directory, 'shop.jwk')
+  writeFileSync(file, JSON.stringify(own.publicKey))
+  const added = await cluster.administer(['client', 'add', '--id', 'shop', '--role', 'viewer', '--public-key', file])
+  expect(JSON.parse(added)).toEqual({ client_id: 'shop', key_id: own.keyId, role: 'viewer' })
+  const { ledger_id: ledgerId } = await ledger.keySet()
+  const url = cluster.origins[0] ?? ''
+  const shop = new LedgerClient({ url, ledgerId, credentials: { clientId: 'shop', clientKey: own } })
+  await shop.login()
+  expect((await shop.call('getAccount', { path: { accountId: 'alice' } })).account_id).toBe('alice')
+  const stranger = { clientId: 'shop', clientKey: await generateKey() }
+  await expect(new LedgerClient({ url, ledgerId, credentials: stranger }).login()).rejects.toMatchObject({
+    status: 401,
+  })
 })
 
 test('after a rotation to a key in the HSM, receipts verify under its published key', async () => {

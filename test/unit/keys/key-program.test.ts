@@ -53,7 +53,7 @@ function scripted(reply: string, options?: Partial<KeyProgramOptions>) {
     const run = fs.readFileSync(${JSON.stringify(runs)}).length
     const say = (reply) => process.stdout.write(JSON.stringify(reply) + '\\n')
     require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-      const { id, data } = JSON.parse(line)
+      const { id, key, data } = JSON.parse(line)
       ${reply}
     })`
   return programOf(['-e', script], options)
@@ -121,6 +121,26 @@ describe('a key program', () => {
     expect(log[0]).toEqual(['key_program_failed', { cause: 'timed_out', op: 'sign' }])
   })
 
+  test('D2: that fails with one key goes on with the others', async () => {
+    const { keys, events } = scripted(
+      `if (key === 'lost') return say({ id, error: 'away' }); say({ id, results: data })`,
+    )
+    await expect(keys.sign('lost', [Buffer.from('a')])).rejects.toThrow('away')
+    expect(await keys.sign('k', [Buffer.from('b')])).toEqual([Buffer.from('b')])
+    await expect(keys.sign('lost', [Buffer.from('a')])).rejects.toThrow('away')
+    expect(events()).toEqual(['key_program_failed'])
+  })
+
+  test('D3: whose device refused a login is never asked again', async () => {
+    const { keys, log } = scripted(`
+      if (run > 1) return say({ id, results: data })
+      say({ id, error: 'login_refused' })
+      process.stdin.destroy()`)
+    await expect(keys.sign('k', [Buffer.from('a')])).rejects.toThrow('login_refused')
+    await expect(keys.sign('other', [Buffer.from('a')])).rejects.toThrow('login_refused')
+    expect(log).toEqual([['key_program_failed', { cause: 'login_refused', op: 'sign' }]])
+  })
+
   test('D2: while it fails, requests are refused at once', async () => {
     const { keys, events } = scripted(`if (data.length > 0) say({ id, error: 'away' })`)
     await expect(keys.sign('k', [Buffer.from('a')])).rejects.toThrow(OutsideKeysUnavailable)
@@ -153,5 +173,11 @@ describe('a key program', () => {
   ] as const)('that gives MACs %s gives no master key', async ([, results]) => {
     const { keys } = scripted(`say({ id, results: ${results} })`)
     await expect(outsideWrappingKeys(keys, 'k')).rejects.toThrow('gave no HMAC-SHA-256')
+  })
+
+  test('O2: that gives other MACs at the second time gives no master key', async () => {
+    const random = `data.map(() => require('node:crypto').randomBytes(32).toString('base64'))`
+    const { keys } = scripted(`say({ id, results: ${random} })`)
+    await expect(outsideWrappingKeys(keys, 'k')).rejects.toThrow('gave two MACs of one text')
   })
 })
