@@ -11,7 +11,10 @@ import { createBoundedCache } from './bounded-cache.ts'
 export interface TokenBuckets {
   /** Takes whole tokens, up to `wanted`, and returns their number. */
   readonly take: (key: string, rate: Rate, wanted: number, nowMs: number) => number
-  /** Takes tokens that were used elsewhere, also those that are not there: at most MAX_DEBT_BURSTS bursts of them. */
+  /**
+   * Takes tokens that were used elsewhere, also those that are not there: up to MAX_DEBT_BURSTS bursts, or as many as return
+   * in MAX_DEBT_MS. A bucket of another rate keeps its rate.
+   */
   readonly charge: (key: string, rate: Rate, tokens: number, nowMs: number) => void
   readonly level: (key: string, rate: Rate, nowMs: number) => Level
   readonly size: () => number
@@ -31,6 +34,7 @@ interface Bucket {
 }
 
 const MAX_DEBT_BURSTS = 16
+const MAX_DEBT_MS = 10_000
 /** Tokens: more than rounding loses. */
 const TOLERANCE = 1e-6
 const MS_PER_SECOND = 1_000
@@ -61,9 +65,10 @@ export function createTokenBuckets(maxKeys: number): TokenBuckets {
       if (taken > 0) keep(key, rate, nowMs + missing + msOf(rate, taken))
       return taken
     },
-    charge: (key, rate, tokens, nowMs) => {
+    charge: (key, chargedRate, tokens, nowMs) => {
+      const rate = buckets.get(key)?.rate ?? chargedRate
       const missing = missingMs(key, rate, nowMs) + msOf(rate, tokens)
-      keep(key, rate, nowMs + Math.min(missing, msOf(rate, rate.burst * MAX_DEBT_BURSTS)))
+      keep(key, rate, nowMs + Math.min(missing, Math.max(MAX_DEBT_MS, msOf(rate, rate.burst * MAX_DEBT_BURSTS))))
     },
     level: (key, rate, nowMs) => {
       const fullMs = missingMs(key, rate, nowMs)

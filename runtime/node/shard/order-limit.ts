@@ -2,7 +2,7 @@
  * The rate limit of an account's orders, at the owner of its shard.
  *   R1. Only an order that its actor would accept counts: correctly signed and no replay. So no client can use up the
  *       orders of an account whose key it does not have, and a replay gets its reply.
- *   R2. An order counts once, however often its batch is stepped.
+ *   R2. An order counts once, however often its batch is stepped. One whose commit is refused has counted.
  *   R3. A refused order changes nothing and leaves its key unused.
  * The bucket is in memory: after a change of the owner it is full.
  */

@@ -68,6 +68,21 @@ test('what was used elsewhere is taken off, also beyond the burst, and returns a
   expect(buckets.level('a', rate, 601).fullMs).toBeLessThanOrEqual(16 * 2_000)
 })
 
+test('what was used elsewhere in some seconds is missed in full, also of a small burst', () => {
+  const buckets = createTokenBuckets(10)
+  const rate = { perSecond: 1_000, burst: 1 }
+  buckets.charge('a', rate, 200, 0)
+  expect(buckets.level('a', rate, 0).nextMs).toBeCloseTo(200, 3)
+})
+
+test('what was used elsewhere under another rate leaves a bucket its own', () => {
+  const buckets = createTokenBuckets(10)
+  const rate = { perSecond: 1, burst: 3 }
+  expect(buckets.take('a', rate, 3, 0)).toBe(3)
+  buckets.charge('a', { perSecond: 2, burst: 3 }, 1, 0)
+  expect(buckets.take('a', rate, 1, 0)).toBe(0)
+})
+
 test('a changed rate begins with a full bucket; keys do not share one', () => {
   const buckets = createTokenBuckets(10)
   expect(buckets.take('a', { perSecond: 1, burst: 3 }, 9, 0)).toBe(3)
