@@ -51,6 +51,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object | undefined
+  /** Changes the reply to an attempt after one that may have taken effect. */
+  readonly correctUncertain?: ((body: unknown) => void) | undefined
   /** In place of `body`: makes that of each attempt. */
   readonly newBody?: (() => Promise<object>) | undefined
   /** The request needs no token. */
@@ -84,6 +86,9 @@ const SERVER_ERROR = 500
 /** Request Timeout, Too Early, Too Many Requests. */
 export const PASSING_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429])
 const NO_CONTENT = 204
+
+/** Makes an attempt. `isUncertain`: an earlier one may have taken effect. */
+type Send<Result> = (headers: Readonly<Record<string, string>>, isUncertain: boolean) => Promise<Result>
 
 export class Http {
   readonly tokens: AccessTokens
@@ -121,11 +126,13 @@ export class Http {
 
   /** The response with its JSON. Throws LedgerError for anything but a 2xx. */
   async request<Body>(request: HttpRequest): Promise<HttpReply<Body>> {
-    return this.repeated(request, async (headers) => {
+    return this.repeated(request, async (headers, isUncertain) => {
       const signals = [AbortSignal.timeout(this.timeoutMs + (request.waitS ?? 0) * 1_000), request.signal]
       const signal = AbortSignal.any(signals.filter((one) => one !== undefined))
       const response = await this.answered(request, headers, signal)
-      return { status: response.status, headers: response.headers, body: await jsonOf<Body>(request, response) }
+      const body = await jsonOf<Body>(request, response)
+      if (isUncertain) request.correctUncertain?.(body)
+      return { status: response.status, headers: response.headers, body }
     })
   }
 
@@ -142,10 +149,7 @@ export class Http {
     return this.repeated(request, async (headers) => (await this.answered(request, headers, request.signal)).text())
   }
 
-  private async repeated<Result>(
-    request: HttpRequest,
-    send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
-  ): Promise<Result> {
+  private async repeated<Result>(request: HttpRequest, send: Send<Result>): Promise<Result> {
     try {
       return await this.attempted(request, send)
     } catch (error) {
@@ -154,17 +158,14 @@ export class Http {
     }
   }
 
-  private async attempted<Result>(
-    request: HttpRequest,
-    send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
-  ): Promise<Result> {
+  private async attempted<Result>(request: HttpRequest, send: Send<Result>): Promise<Result> {
     let refused: string | undefined
     let isUncertain = false
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted()
       const token = request.open === true ? undefined : await this.tokenFor(request, refused, isUncertain)
       try {
-        return await send(token === undefined ? {} : { authorization: `Bearer ${token}` })
+        return await send(token === undefined ? {} : { authorization: `Bearer ${token}` }, isUncertain)
       } catch (cause) {
         request.signal?.throwIfAborted()
         const error = isLedgerError(cause) ? cause : unreachable(this.base, request, cause)

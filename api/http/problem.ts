@@ -85,7 +85,8 @@ export const PROBLEM_TYPES = {
     meaning: 'The client has sent more requests, or the account more orders, than the operator allows.',
     remedy:
       'Send fewer: the headers `RateLimit-Policy` and `RateLimit` show the limit and what is left of it. Ask the operator for a higher one.',
-    retry: 'Yes, not before `Retry-After` (seconds), with the same idempotency key: nothing was done under it.',
+    retry:
+      'Yes, not before `Retry-After` (seconds), with the same idempotency key. This request did nothing; an earlier one may have used the key.',
   },
   'shard-unavailable': {
     status: 503,

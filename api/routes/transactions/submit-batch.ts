@@ -23,7 +23,7 @@ export const submitBatch: Endpoint = {
   summary: 'Submit many signed orders',
   description: `Up to 500 orders in one request, each signed by the key of its own account, each processed as if it came alone: a refused order does not affect the others, and they may complete in any order. It is no settlement group.
 
-\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` replace the headers. Of two orders under one idempotency key the second is a repeat. Of a client with a rate limit each order counts as one request: the orders beyond the limit have the result 429, and nothing was done under their keys. An order whose result is a 429 or a 503, or the whole batch after a broken connection, is sent again as it is.
+\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` replace the headers. Of two orders under one idempotency key the second is a repeat. Of a client with a rate limit each order counts as one request: the orders beyond the limit have the result 429: this request did nothing with them, an earlier one may have. An order whose result is a 429 or a 503, or the whole batch after a broken connection, is sent again as it is.
 
 The response comes as soon as each is accepted or refused; \`Prefer: wait=N\` has no effect. For the outcomes, follow the feed (\`GET /v1/transactions?order=asc\`).
 

@@ -96,6 +96,15 @@ describe('a request', () => {
     expect((await errorOf(ledger.submit(ORDER, await generateKey()))).outcome).toBe('unknown')
   })
 
+  test('H4: an order of a batch that was not applied after a lost reply is unknown', async () => {
+    const problemOf = (outcome: string) => ({ status: 429, problem: { error_codes: ['ERR_RATE_LIMITED'], outcome } })
+    const results = [{ status: 202, receipt: RECEIPT, replayed: true }, problemOf('not_applied')]
+    const { ledger } = opened([json({ results }), lost(), json({ results })])
+    const body = { submissions: [] }
+    expect((await ledger.call('submitBatch', { body })).results).toEqual(results)
+    expect((await ledger.call('submitBatch', { body })).results).toEqual([results[0], problemOf('unknown')])
+  })
+
   test('H4: a request for which there is no token was not sent', async () => {
     const fake = fakeLedger([lost()], { retry: { attempts: 1 } })
     const ledger = new LedgerClient(fake.options)

@@ -53,7 +53,7 @@ describe('an assertion', () => {
     ['is signed by another key', {}, OTHER.privateKey],
     ['names another issuer', { iss: 'ann' }, OWN.privateKey],
     ['names another client', { iss: 'ann', sub: 'ann' }, OWN.privateKey],
-    ['names no known client', { iss: 'nobody', sub: 'nobody' }, OWN.privateKey],
+    ['names no known client', { iss: 'stranger', sub: 'stranger' }, OWN.privateKey],
     ['is for another ledger', { aud: 'urn:ledger:other' }, OWN.privateKey],
     ['is for this ledger and another', { aud: [AUDIENCE, 'urn:ledger:other'] }, OWN.privateKey],
     ['has no ID', { jti: undefined }, OWN.privateKey],
@@ -85,7 +85,7 @@ describe('an assertion', () => {
     const { signed, present, ask } = scene()
     const same = { 'x-request-id': 'same' }
     const answers = [
-      await ask({ client_id: 'nobody', client_secret: 'wrong' }, same),
+      await ask({ client_id: 'stranger', client_secret: 'wrong' }, same),
       await ask({ client_id: 'kim', client_secret: SECRET }, same),
       await ask({ client_assertion_type: ASSERTION_TYPE, client_assertion: await signed({}, OTHER.privateKey) }, same),
     ]
