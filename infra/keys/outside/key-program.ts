@@ -51,27 +51,11 @@ export function createKeyProgram({
     return running
   }
 
-  /** Undefined: it succeeded. */
-  async function trial(op: KeyOperation, key: string): Promise<string | undefined> {
-    const tried = startKeyProcess(command, { deadlineMs, startMs: START_MS })
-    const stop = (): void => tried.stop()
-    closing.signal.addEventListener('abort', stop)
-    try {
-      await tried.ask(op, key, op === 'public_key' ? [] : [TRIAL])
-      return undefined
-    } catch (error) {
-      return error instanceof KeyProgramFailed ? error.code : 'failed'
-    } finally {
-      closing.signal.removeEventListener('abort', stop)
-      stop()
-    }
-  }
-
   async function recover(op: KeyOperation, key: string): Promise<void> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       await pause(pauseMs, undefined, { signal: closing.signal, ref: false })
       if (isLoginRefused) return
-      const code = await trial(op, key)
+      const code = await triedOnce(command, deadlineMs, { op, key, signal: closing.signal })
       if (code === undefined) break
       isLoginRefused ||= code === LOGIN_REFUSED
     }
@@ -124,6 +108,25 @@ export function createKeyProgram({
       closing.abort()
       running?.stop()
     },
+  }
+}
+
+/** In a process of its own. Returns the code of its failure; undefined: it succeeded. */
+async function triedOnce(
+  command: readonly string[],
+  deadlineMs: number,
+  { op, key, signal }: { readonly op: KeyOperation; readonly key: string; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const tried = startKeyProcess(command, { deadlineMs, startMs: START_MS })
+  signal.addEventListener('abort', tried.stop)
+  try {
+    await tried.ask(op, key, op === 'public_key' ? [] : [TRIAL])
+    return undefined
+  } catch (error) {
+    return error instanceof KeyProgramFailed ? error.code : 'failed'
+  } finally {
+    signal.removeEventListener('abort', tried.stop)
+    tried.stop()
   }
 }
 

@@ -145,12 +145,7 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
   return {
     published: () => [...held.values()].map((key) => key.published).filter(isPublished),
     current: (purpose, datedMs) => current(purpose, datedMs).keyId,
-    sign: async (keyId, payloads) => {
-      const signatures = await signAll(held.get(keyId), payloads, options.outside)
-      // A key outside takes its time (V6).
-      if (held.get(keyId)?.privateKey === null) throw new SignerUnavailable('the key was revoked while it signed')
-      return signatures
-    },
+    sign: (keyId, payloads) => signAll(() => held.get(keyId), payloads, options.outside),
     imports: importKeysOf(
       () => current('import'),
       (keyId) => held.get(keyId),
@@ -223,15 +218,20 @@ function isInUse(key: ServiceKey, nowMs: number): boolean {
 }
 
 async function signAll(
-  key: HeldKey | undefined,
+  find: () => HeldKey | undefined,
   payloads: readonly string[],
   outside: OutsideKeys | undefined,
 ): Promise<readonly string[]> {
+  const key = find()
   const privateKey = key?.published.purpose === 'import' ? null : key?.privateKey
   if (privateKey === undefined || privateKey === null) {
     throw new ServiceKeysUnavailable('This process does not have the signing key, or the key has retired.')
   }
-  if (!(privateKey instanceof KeyObject)) return await signOutside(outside, privateKey, payloads)
+  if (!(privateKey instanceof KeyObject)) {
+    const signatures = await signOutside(outside, privateKey, payloads)
+    if (find()?.privateKey === null) throw new SignerUnavailable('the key was revoked while it signed')
+    return signatures
+  }
   return payloads.map((payload) => signOne(privateKey, payload))
 }
 
