@@ -15,7 +15,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { claimFile, FileInUse } from '../log/file-claim.ts'
-import { makePrivateDirectory, replacePrivateFile } from '../system/private-file.ts'
+import { makePrivateDirectory, replacePrivateFile, syncFolder } from '../system/private-file.ts'
 import type { Opener, Sealer } from './sealed-piece.ts'
 
 /** The directory cannot be used. The message says why. */
@@ -202,7 +202,9 @@ export class BackupWriter extends BackupDirectory {
   }
 
   async putManifest(base: Omit<BaseName, 'name'>, content: Uint8Array): Promise<BaseName> {
-    for (const folder of this.made) await syncFolder(folder)
+    // Chunks of an interrupted run, too.
+    for (const folder of this.namesIn('chunks')) await syncFolder(join(this.path, 'chunks', folder))
+    for (const folder of ['chunks', '.']) await syncFolder(join(this.path, folder))
     const name = nameOfBase(base)
     await this.write(`bases/${name}`, ['bases', name], content)
     return { ...base, name }
@@ -232,18 +234,14 @@ export class BackupWriter extends BackupDirectory {
     }
     await rename(unfinished, target)
     // The folders of chunks are synced before the manifest that names them.
-    if (path[0] !== 'chunks') await syncFolder(folder)
+    if (path[0] !== 'chunks') for (const above of foldersOf(path)) await syncFolder(join(this.path, above))
     this.writtenBytes += sealed.length
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+/** Of a file in the directory, from its own folder up. */
+function foldersOf(path: readonly string[]): readonly string[] {
+  return path.map((_, index) => join('.', ...path.slice(0, path.length - 1 - index)))
 }
 
 function claimed(path: string): () => void {

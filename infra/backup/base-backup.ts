@@ -17,7 +17,7 @@ import {
   readPart,
   type ServerFile,
 } from './server-files.ts'
-import { WalCopy } from './wal-copy.ts'
+import { refusePutBack, WalCopy } from './wal-copy.ts'
 import { parsePosition, segmentStart } from './wal-position.ts'
 
 export interface BaseOptions {
@@ -59,6 +59,8 @@ export interface ServerFacts {
   readonly timeline: string
   readonly version: number
   readonly segmentBytes: number
+  /** Position up to which the WAL is on disk. */
+  readonly flushed: number
   readonly database: string
   readonly superuser: string
 }
@@ -77,16 +79,17 @@ export async function readServerFacts(sql: Sql): Promise<ServerFacts> {
            (SELECT count(*) FROM pg_tablespace WHERE spcname NOT IN ('pg_default', 'pg_global')) AS spaces`
   if (state?.recovering !== false) throw new BackupUnusable('PostgreSQL is in recovery: back up the primary')
   if (state.spaces !== '0') throw new BackupUnusable('PostgreSQL has tablespaces of its own, which are not backed up')
-  const [facts] = await sql<ServerFacts[]>`
+  const [facts] = await sql<(Omit<ServerFacts, 'flushed'> & { readonly flushed: string })[]>`
     SELECT system_identifier::text AS "systemIdentifier",
            substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) AS timeline,
            current_setting('server_version_num')::integer AS version,
            pg_size_bytes(current_setting('wal_segment_size'))::integer AS "segmentBytes",
+           (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::text AS flushed,
            current_database() AS database,
            (SELECT rolname FROM pg_roles WHERE oid = 10) AS superuser
       FROM pg_control_system()`
   if (facts === undefined) throw new Error('PostgreSQL says nothing of itself')
-  return facts
+  return { ...facts, flushed: Number(facts.flushed) }
 }
 
 /** Throws BackupUnusable, WalGone, and the signal's reason. */
@@ -94,6 +97,8 @@ export async function takeBase(options: BaseOptions): Promise<TakenBase> {
   const { sql, writer, signal } = options
   const [beganMs, writtenBefore] = [performance.now(), writer.writtenBytes]
   const facts = await readServerFacts(sql)
+  const storedEnd = Math.max(0, ...writer.walPieces(facts.timeline).map(({ end }) => end))
+  refusePutBack(storedEnd, facts.flushed)
   const ledger = await readLedgerFacts(sql)
   const checkpoint = await storeCheckpoint(writer, options.checkpoint)
   const [begun] = await sql<{ startedAt: Date; start: string }[]>`

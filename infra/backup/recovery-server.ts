@@ -1,6 +1,7 @@
 /**
  * A PostgreSQL that recovers a restored data directory, and serves this process only.
- *   P1. It listens on a socket in a directory that only its user can enter, and takes no setting from the restored files.
+ *   P1. It listens on a socket in a directory that only its user can enter, and reads no configuration file of the restored ones
+ *       except postgresql.auto.conf, which the caller sets aside.
  *   P2. It ends on a timeline of its own, so that the ledger refuses it until an administrator accepts it.
  */
 import { execFileSync } from 'node:child_process'
@@ -30,6 +31,8 @@ export interface RecoveryOptions {
 
 export interface RecoveredServer {
   readonly url: string
+  /** Recovery ended at the end of the WAL, not at a time. */
+  readonly isWhole: boolean
   /** Of the last commit, as PostgreSQL writes it; undefined: the WAL has none. */
   readonly lastCommit: string | undefined
   /** Ends it in order, with everything on disk. */
@@ -64,6 +67,7 @@ export async function startRecovered(options: RecoveryOptions): Promise<Recovere
     const { superuser, database } = options
     return {
       url: `postgres://${encodeURIComponent(superuser)}@${encodeURIComponent(place)}:5432/${encodeURIComponent(database)}`,
+      isWhole: options.untilMs === undefined || isShort,
       lastCommit: commit,
       stop: async () => {
         const inOrder = await stopByStages(server, STAGES)

@@ -5,17 +5,19 @@
  *       interrupted one.
  *   R2. One process restores to a directory. An existing directory is never replaced, unless it is empty.
  */
-import { existsSync, mkdirSync, readdirSync, chownSync, rmSync, writeFileSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { endLeftovers } from '../embedded/postgres-server.ts'
 import { canEnter, unprivilegedUser, type User } from '../embedded/unprivileged-user.ts'
 import { claimFile, FileInUse } from '../log/file-claim.ts'
+import { syncFolder } from '../system/private-file.ts'
 import { type BackupDirectory, type BaseName, BackupUnusable, type WalPiece } from './backup-directory.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { type RecoveredServer, startRecovered } from './recovery-server.ts'
 import { walOf, writeFiles } from './restored-files.ts'
 import { type Opener, PieceBroken } from './sealed-piece.ts'
+import { recoveredEnd, refuseUnreadWal } from './wal-end.ts'
 
 export interface RestoreOptions {
   readonly source: BackupDirectory
@@ -44,6 +46,8 @@ export interface Restorable {
 }
 
 const MARK = 'ledger-restore'
+/** Settings of ALTER SYSTEM, which a server reads whatever its configuration file is. */
+const OVERRIDES = 'postgresql.auto.conf'
 
 /** Throws BackupUnusable: there is no backup of that time. */
 export async function findRestorable(
@@ -60,7 +64,7 @@ export async function findRestorable(
   }
   const manifest = manifestIn(await source.readManifest(base, opener), base)
   const wal = walOf(source, base, manifest.wal_segment_bytes)
-  const knownUntilMs = Math.max(base.atMs, wal.at(-1)?.atMs ?? 0)
+  const knownUntilMs = wal.reduce((latest, { atMs }) => Math.max(latest, atMs), base.atMs)
   if (untilMs !== undefined && untilMs > knownUntilMs) {
     const next = bases.find(({ atMs }) => atMs > untilMs)
     const end = new Date(knownUntilMs).toISOString()
@@ -122,12 +126,25 @@ async function restoreInto(
   await writeFiles({ source, opener, manifest, wal, target: data, user, progress, signal })
   say('PostgreSQL recovers the backup')
   const { postgres_version: version, superuser, database } = manifest
+  const putBack = setAside(data, join(data, '..', OVERRIDES))
   const server = await startRecovered({ data, version, superuser, database, user, untilMs, log, signal })
   try {
+    if (server.isWhole) {
+      await refuseUnreadWal({ source, opener }, wal, manifest.wal_segment_bytes, recoveredEnd(data))
+    }
     await unlessAborted(signal, verify(server, manifest))
   } finally {
     await server.stop()
   }
+  putBack()
+}
+
+/** A recovery reads no settings of the backup: they may fit another machine, and may name commands. */
+function setAside(data: string, place: string): () => void {
+  const path = join(data, OVERRIDES)
+  if (!existsSync(path)) return () => undefined
+  renameSync(path, place)
+  return () => renameSync(place, path)
 }
 
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
@@ -150,6 +167,9 @@ function refuseUsed(target: string): void {
     throw new BackupUnusable(`${target} is not a directory that can be read`, { cause })
   }
   if (names.length > 0) throw new BackupUnusable(`${target} is not empty: a restore needs a new or an empty directory`)
+  if (statSync(target).dev !== statSync(dirname(target)).dev) {
+    throw new BackupUnusable(`${target} is a file system of its own: name a directory in it`)
+  }
 }
 
 function claimed(target: string): () => void {
@@ -175,13 +195,4 @@ async function prepare(path: string, user: User | undefined, log: (line: string)
   mkdirSync(path, { mode: user === undefined ? 0o700 : 0o711 })
   writeFileSync(mark, '')
   return path
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

@@ -3,9 +3,10 @@
  *   W1. Pieces follow each other without a gap, and end where the log was flushed: such bytes never change.
  *   W2. A piece begins and ends within one stretch of CHUNK_BYTES. The last piece of the log is replaced as it grows.
  *   W3. Every page is the one of its position: PostgreSQL reuses files under other names.
+ *   W4. A server whose log ends before the stored one was put back: its log does not continue that one.
  */
 import type { Sql } from '../postgres/connection/connection.ts'
-import { type BackupWriter, CHUNK_BYTES, type WalPiece } from './backup-directory.ts'
+import { BackupUnusable, type BackupWriter, CHUNK_BYTES, type WalPiece } from './backup-directory.ts'
 import { readPart } from './server-files.ts'
 import { formatPosition, segmentName, segmentStart } from './wal-position.ts'
 
@@ -45,7 +46,7 @@ export class WalCopy {
     this.position = place.position
   }
 
-  /** Copies everything that was flushed before the call. Throws WalGone. */
+  /** Copies everything that was flushed before the call. Throws WalGone, BackupUnusable (W4). */
   advance(): Promise<void> {
     const before = this.running.catch(() => undefined)
     this.running = before.then(() => this.copyFlushed())
@@ -58,9 +59,11 @@ export class WalCopy {
       SELECT clock_timestamp() AS now, pg_current_wal_flush_lsn() - '0/0'::pg_lsn AS flushed`
     if (row === undefined) throw new Error('PostgreSQL returned no position')
     const [flushed, atMs] = [Number(row.flushed), row.now.getTime()]
+    refusePutBack(this.position, flushed)
     while (this.position < flushed) {
       const end = Math.min(flushed, this.position - (this.position % CHUNK_BYTES) + CHUNK_BYTES)
-      await this.copy(end, atMs)
+      // The time is true of the last piece only: the copy may end before it.
+      await this.copy(end, end === flushed ? atMs : this.knownUntilMs)
     }
     this.knownUntilMs = atMs
   }
@@ -89,6 +92,15 @@ export class WalCopy {
   private gone(): WalGone {
     return new WalGone(`PostgreSQL has removed its WAL at ${formatPosition(this.position)} before it was copied`)
   }
+}
+
+/** W4. Throws BackupUnusable. `stored`: the end of the stored log. `flushed`: of the server's. */
+export function refusePutBack(stored: number, flushed: number): void {
+  if (stored <= flushed) return
+  throw new BackupUnusable(
+    `the backup has the WAL up to ${formatPosition(stored)}, and PostgreSQL only up to ${formatPosition(flushed)}: ` +
+      'an older copy was put back, so name another directory',
+  )
 }
 
 /** W3. After a switch of segments the rest of a segment is zeros. */

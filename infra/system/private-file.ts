@@ -1,5 +1,6 @@
 /** Files and directories that only their owner can read. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Writes a temporary file and renames it, mode 0600. A power loss leaves the old file or the new one, complete. */
@@ -36,4 +37,14 @@ export function readPrivateFile(path: string): string | undefined {
 export function makePrivateDirectory(path: string): void {
   mkdirSync(dirname(path), { recursive: true })
   mkdirSync(path, { recursive: true, mode: 0o700 })
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
 }

@@ -74,7 +74,7 @@ async function restoreLedger(directory: string, options: RestoreOptions, io: Com
   try {
     refuseOtherIdentity(source, identity)
     const target = options.to === undefined ? embeddedTarget(configuration) : dataDirectory(resolve(io.cwd, options.to))
-    const { base } = await restore({
+    const { base, knownUntilMs } = await restore({
       source,
       opener,
       target: target.path,
@@ -101,7 +101,8 @@ async function restoreLedger(directory: string, options: RestoreOptions, io: Com
       },
     })
     io.err(
-      `restored to ${options.to ?? configuration.dataDir} in ${since()}, from the base backup of ${new Date(base.atMs).toISOString()}\n` +
+      `restored to ${options.to ?? configuration.dataDir} in ${since()}, from the base backup of ${new Date(base.atMs).toISOString()}: ` +
+        `everything that was acknowledged before ${new Date(options.until ?? knownUntilMs).toISOString()}\n` +
         'next: start PostgreSQL on it, and run ledger accept-server --yes\n',
     )
   } catch (cause) {

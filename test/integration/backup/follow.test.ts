@@ -1,5 +1,9 @@
 /** A backup that follows the write-ahead log, and restores of any time. */
+import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { createOpener, createSealer } from '../../../infra/backup/sealed-piece.ts'
+import { readKeyFile } from '../../../infra/cli/profile/key-files.ts'
+import { publicJwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
 import type { Party } from '../../support/audited-ledger.ts'
 import { BackupScene } from './backup-scene.ts'
 
@@ -60,6 +64,42 @@ test('continues after it was stopped, without a new base backup', async () => {
   expect((await following.stop()).text).not.toContain('backed up')
   expect(scene.filesIn('followed', 'bases')).toHaveLength(1)
   expect(await restored('continued')).toContain(missed)
+})
+
+test('names a piece of the WAL by a time at which everything before its end was acknowledged', async () => {
+  await scene.sql`SELECT pg_logical_emit_message(false, 'filling', repeat('x', 4000000))`
+  const last = await scene.credit(payer)
+  const at = Date.parse(await scene.now())
+  const following = follow()
+  await untilStored()
+  await following.stop()
+  const times = scene.filesIn('followed', 'wal').map((path) => Number(path.split('-').at(-1)))
+  expect(times.slice(-4).map((time) => time > at)).toEqual([false, false, false, true])
+  expect(await restored('timed', '--until', new Date(at).toISOString())).toContain(last)
+})
+
+test('is refused if PostgreSQL cannot read all of its WAL', async () => {
+  cpSync(scene.path('followed'), scene.path('unreadable'), { recursive: true })
+  const path = scene.filesIn('unreadable', 'wal').at(-1) ?? ''
+  const { key } = readKeyFile(scene.path('backup.pem'))
+  const recipient = readPublicKey(publicJwkOf(key))
+  if (recipient === undefined) throw new Error('not a key')
+  const name = path.slice(scene.path('unreadable').length + 1)
+  const content = await createOpener(key).open(name, readFileSync(path), 1_048_576)
+  content[content.length - 20] = (content.at(-20) ?? 0) ^ 1
+  writeFileSync(path, await createSealer(recipient).seal(name, content))
+  const { code, text } = await scene.restoreTo('never', 'unreadable')
+  expect([code, text]).toEqual([1, expect.stringContaining('commits would be missing')])
+})
+
+test('is refused if an older copy of the server was put back', async () => {
+  cpSync(scene.path('followed'), scene.path('ahead'), { recursive: true })
+  const path = scene.filesIn('ahead', 'wal').at(-1) ?? ''
+  renameSync(path, path.replace(/-[0-9a-f]{16}-/, '-00000fffffffffff-'))
+  for (const more of [[], ['--follow']]) {
+    const { code, text } = await scene.run('backup', 'ahead', '--recipient-key', 'backup.pub', ...more)
+    expect([code, text]).toEqual([1, expect.stringContaining('an older copy was put back')])
+  }
 })
 
 test('begins a new base backup if PostgreSQL removed WAL that was not copied', async () => {
