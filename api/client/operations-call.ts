@@ -72,14 +72,14 @@ export function requestOf(id: OperationId, request: AnyRequest = {}): HttpReques
     body,
     open: operation.open ?? false,
     repeatable: !NOT_REPEATABLE.includes(id),
-    ...(id === 'submitBatch' ? { correctUncertain: unproveResults } : {}),
+    ...(id === 'submitBatch' ? { correctUncertain: doubtResults } : {}),
     ...(waitS === undefined ? {} : { waitS }),
     signal,
   }
 }
 
 /** Orders that this attempt did not apply, an earlier one may have. */
-function unproveResults(body: unknown): void {
+function doubtResults(body: unknown): void {
   const { results } = body as ReplyOf<'submitBatch'>
   for (const result of results) {
     if ('problem' in result && result.problem.outcome === 'not_applied')

@@ -46,10 +46,12 @@ export function registerGroup(
   return client.post('/v1/settlement-groups', body, headers)
 }
 
-/** Registers what must be taken, and returns the agreement. */
+/** Registers what must be taken, again after each 503 as every client does, and returns the agreement. */
 export async function agreed(client: LedgerClient, agreement: Agreement): Promise<Agreement> {
-  const reply = await registerGroup(client, agreement)
-  if (reply.status !== 201) throw new Error(`registration of the group: ${reply.status} ${reply.body}`)
+  let reply = await registerGroup(client, agreement)
+  while (reply.status === 503) reply = await registerGroup(client, agreement)
+  if (reply.status !== 201 && reply.status !== 200)
+    throw new Error(`registration of the group: ${reply.status} ${reply.body}`)
   return agreement
 }
 
