@@ -125,10 +125,16 @@ export class BackupScene {
     return this.parties.submit(party, { type: 'credit', amount: '1' })
   }
 
-  /** By PostgreSQL's clock. */
+  /** A millisecond of PostgreSQL's clock after everything before the call, and before everything after it. */
   async now(): Promise<string> {
-    const [row] = await this.sql<{ now: Date }[]>`SELECT clock_timestamp() AS now`
-    return row?.now.toISOString() ?? ''
+    const [at] = await this.sql<{ now: Date }[]>`SELECT clock_timestamp() + interval '1 ms' AS now`
+    const now = at?.now.toISOString() ?? ''
+    let isPast = false
+    while (!isPast) {
+      const [row] = await this.sql<{ past: boolean }[]>`SELECT clock_timestamp() > ${now}::timestamptz AS past`
+      isPast = row?.past === true
+    }
+    return now
   }
 
   /** Calls `work` with a server on the data directory, which serves this process only. */
