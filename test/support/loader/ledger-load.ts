@@ -2,7 +2,8 @@
  * Fills a migrated ledger that is empty with accounts, as the ledger itself would have written them: for tests and
  * benchmarks. No node may serve the ledger meanwhile.
  *   L1. Every row is made by the ledger's own code: commands read and stepped, entries hashed, receipts signed with its
- *       receipt key, columns described as for commits. Only the way into the tables is another.
+ *       receipt key, columns described as for commits. Each batch is a commit with a transaction number of its own, and the
+ *       log has all of them. Only the way into the tables is another.
  *   L2. A ledger that has anything in it, or whose shards have owners, is refused.
  *   L3. Each table is filled in one transaction. A load that fails between their commits leaves a ledger that L2 refuses.
  */
@@ -27,6 +28,7 @@ import { processedIn, rowsOf } from '../../../runtime/node/commit/rows.ts'
 import type { BoundaryCrossing, ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import { AccountDrafts } from './account-drafts.ts'
 import { copyTextOf, type TableRows } from './copy-text.ts'
+import { extendLog } from './loaded-log.ts'
 import { type LoadShape, type LoadSpan, shapeOf } from './load-plan.ts'
 import { type SharedKey, sharedKeys } from './shared-keys.ts'
 import { TableLoads } from './table-load.ts'
@@ -60,7 +62,16 @@ const SPAN_MS = 30 * 86_400_000
 /** About how many transactions are made in one piece: of more at once, more is alive when memory is cleared. */
 const CHUNK_TRANSACTIONS = 300
 const SAY_EVERY_MS = 3_000
-const FILLED = ['accounts', 'transactions', 'actors', 'outbox_channels', 'inbox_marks', 'boundary_crossings']
+const FILLED = [
+  'accounts',
+  'transactions',
+  'commits',
+  'log_head',
+  'actors',
+  'outbox_channels',
+  'inbox_marks',
+  'boundary_crossings',
+]
 
 /** Throws a RangeError for a shape that cannot be, an error that says why where the ledger is refused (L2). */
 export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
@@ -76,7 +87,12 @@ export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
     const endMs = Date.now()
     const wantedMs = endMs - SPAN_MS
     const clock = { ...createSystemClock(), now: () => wantedMs }
-    const { serviceKeys: seals, shardOf, vault } = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)
+    const {
+      serviceKeys: seals,
+      shardOf,
+      vault,
+      derive,
+    } = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)
     const signing = await createServiceKeys({ url, seals, clock })
     closing.push(signing.close)
     const { keyId, activeFromMs } = receiptKeyOf(signing, endMs)
@@ -90,8 +106,11 @@ export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
       const signatures = [...(await signing.sign(keyId, payloads))]
       return taken.map((draft) => rowsOf(draft, () => ({ keyId, signature: signatures.shift() ?? '' })))
     }
-    const sums = await fillTables(url, shape, drafts, async (taken) => copyTextOf(await batchesOf(taken), vault), say)
+    const rowsOfCommit = async (taken: readonly ShardDraft[]): Promise<readonly TableRows[]> =>
+      copyTextOf(await batchesOf(taken), vault, await newTransactionNumber(sql))
+    const sums = await fillTables(url, shape, drafts, rowsOfCommit, say)
     await noteSums(sql, vault, sums, span)
+    await extendLog({ url, ledgerId, derive, entries: sums.accounts + sums.completed, say })
     await settleTables(sql)
     return { keys, sums, tookMs: performance.now() - startedMs }
   } finally {
@@ -107,6 +126,13 @@ async function refuseUnlessEmpty(sql: Sql): Promise<void> {
     const [found] = await sql`SELECT 1 FROM ${sql(table)} LIMIT 1`
     if (found !== undefined) throw new Error(`the ledger is not empty: there are rows in ${table}`)
   }
+}
+
+/** Of a transaction that writes nothing: PostgreSQL gives it to no other. */
+async function newTransactionNumber(sql: Sql): Promise<string> {
+  const [row] = await sql<{ xid: string }[]>`SELECT pg_current_xact_id()::text AS xid`
+  if (row === undefined) throw new Error('the server gave no transaction number')
+  return row.xid
 }
 
 /** The one that nodes would sign with. */
