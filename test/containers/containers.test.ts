@@ -11,6 +11,7 @@ import { projectRoot, until } from '../support/processes/cluster-process.ts'
 import { freePort } from '../support/processes/free-ports.ts'
 import { DeployedLoad } from './deployed-load.ts'
 import { createDeployment, type Deployment, EDGES, NODES, SERVERS } from './deployment.ts'
+import { Disaster } from './disaster.ts'
 import { buildImage, engine, succeed } from './engine.ts'
 import { previousImage } from './previous-release.ts'
 
@@ -150,6 +151,21 @@ describe('compose.yaml', () => {
     expect(clients.setbacks).toBeGreaterThan(0)
     expect(await clients.faults()).toEqual([])
     say(`${clients.acknowledged} orders acknowledged, ${clients.setbacks} requests without a reply or with 503`)
+  })
+
+  test('a restored backup has every acknowledged order after the loss of the disk of PostgreSQL', async () => {
+    const disaster = new Disaster(deployment, CURRENT)
+    try {
+      await disaster.backUp()
+      await disaster.loseDatabase()
+      await disaster.restore()
+      for (const origin of deployment.origins) {
+        await until(`${origin} is ready`, DEADLINE_MS, () => isServing(origin))
+      }
+      expect(await opened().faults()).toEqual([])
+    } finally {
+      await disaster.remove()
+    }
   })
 
   test('NATS servers accept the certificates of each other', async () => {

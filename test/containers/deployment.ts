@@ -17,6 +17,8 @@ const READY = `fetch('http://127.0.0.1:9090/readyz').then(({status}) => process.
 
 export interface Deployment {
   readonly directory: string
+  /** The name before those of its containers, volumes and networks. */
+  readonly project: string
   /** Of each edge. */
   readonly origins: readonly string[]
   readonly up: (...services: string[]) => Promise<void>
@@ -28,6 +30,10 @@ export interface Deployment {
   readonly crash: (service: string) => Promise<void>
   /** Stops the container in order and starts one with the current image. */
   readonly replace: (service: string) => Promise<void>
+  /** Stops the container in order and removes it. */
+  readonly discard: (service: string) => Promise<void>
+  /** Resolves once PostgreSQL accepts connections. */
+  readonly untilDatabase: () => Promise<void>
   /** Of the container's first process; undefined if it does not run. */
   readonly pid: (service: string) => Promise<number | undefined>
   /** That of the container's image. */
@@ -77,8 +83,16 @@ export async function createDeployment(image: string): Promise<Deployment> {
       .exitCode === 0
   const up = async (...services: string[]): Promise<void> =>
     void (await run('up', '--detach', '--no-build', '--no-deps', ...services))
+  const discard = async (service: string): Promise<void> => {
+    const container = await containerOf(service)
+    await engine('stop', '--time', STOP_SECONDS, container)
+    const exitCode = await inspect(service, '.State.ExitCode')
+    if (exitCode !== '0') throw new Error(`${service} stopped with exit code ${exitCode}`)
+    await engine('rm', container)
+  }
   return {
     directory,
+    project,
     origins: ports.map((port) => `http://127.0.0.1:${port}`),
     up,
     administer: (...args) => run('run', '--rm', '-T', '--no-deps', 'migrate', ...args),
@@ -96,13 +110,12 @@ export async function createDeployment(image: string): Promise<Deployment> {
       })
     },
     replace: async (service) => {
-      const container = await containerOf(service)
-      await engine('stop', '--time', STOP_SECONDS, container)
-      const exitCode = await inspect(service, '.State.ExitCode')
-      if (exitCode !== '0') throw new Error(`${service} stopped with exit code ${exitCode}`)
-      await engine('rm', container)
+      await discard(service)
       await up(service)
     },
+    discard,
+    untilDatabase: () =>
+      until('PostgreSQL accepts connections', DEADLINE_MS, () => succeeds('postgres', 'pg_isready', '-h', '127.0.0.1')),
     pid,
     imageOf: (service) => inspect(service, '.Image'),
     logs: async (service) => {

@@ -4,6 +4,8 @@
 set -eu
 if [ "$(id -u)" = 0 ]; then
   install -d -o postgres -g postgres -m 0700 "$PGDATA"
+  # A restored directory has the files of another user.
+  find "$PGDATA" ! -user postgres -exec chown postgres:postgres {} +
   exec setpriv --reuid postgres --regid postgres --clear-groups "$0" "$@"
 fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
