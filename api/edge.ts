@@ -9,6 +9,7 @@
 import { type Context, Hono } from 'hono'
 import { refuse, type Result } from '../actors/result.ts'
 import { createSharedSlots } from '../runtime/common/slots.ts'
+import { createClientTurns } from '../runtime/edge/client-turns.ts'
 import type { ClientLimit, ClientLimits } from '../runtime/edge/client-limits.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { type AccessTokens, createAccessTokens } from './auth/access-tokens.ts'
@@ -104,6 +105,7 @@ function contextOf(dependencies: EdgeDependencies, accessTokens: AccessTokens): 
     tokenGrants: createTokenGrants(dependencies, accessTokens),
     failureThrottle: createFailureThrottle(clock),
     refusalLog: createRefusalLog(clock, log),
+    clientTurns: createClientTurns(clock),
   }
 }
 
@@ -129,11 +131,26 @@ async function serve(
   const { caller, scope, rate } = grant.value
   const limit = context.clientLimits.of(caller.clientId, rate)
   if (limit?.take(1) === 0) return refusedByLimit(limit, endpoint)
-  const query = queryOf(known, http)
-  const refused = await refusedQuery(endpoint, known, query, http)
-  const outcome =
-    refused ?? (await endpoint.handle(context, { http, trail, query, caller, scope, limit, endpoint, admitAgain }))
-  return limit === undefined ? outcome : withLimitHeaders(outcome, limit)
+  const begun = context.clientTurns.begin(caller.clientId)
+  if (begun === undefined) return overloaded(endpoint)
+  const endTurn = typeof begun === 'function' ? begun : await begun
+  try {
+    // It waited so long that its client has gone.
+    if (typeof begun !== 'function' && http.req.raw.signal.aborted) return overloaded(endpoint)
+    const query = queryOf(known, http)
+    const refused = await refusedQuery(endpoint, known, query, http)
+    const call = { http, trail, query, caller, scope, limit, endpoint, admitAgain, endTurn }
+    const outcome = refused ?? (await endpoint.handle(context, call))
+    return limit === undefined ? outcome : withLimitHeaders(outcome, limit)
+  } finally {
+    endTurn()
+  }
+}
+
+function overloaded({ changes }: Endpoint): Problem {
+  const detail = 'Too many requests of this client wait at this edge.'
+  const refused = problem('downstream-failure', 'ERR_OVERLOADED', detail)
+  return changes === undefined ? refused : withOutcome('not_applied')(refused)
 }
 
 /** Before the body is read: its key, if it has one, stays unused. */

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { Caller, Role } from '../../actors/account/commands.ts'
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { Result } from '../../actors/result.ts'
+import type { ClientTurns, EndTurn } from '../../runtime/edge/client-turns.ts'
 import type { ClientLimit } from '../../runtime/edge/client-limits.ts'
 import type { SharedSlots } from '../../runtime/common/slots.ts'
 import type { Trail } from '../../runtime/ports/trail.ts'
@@ -41,6 +42,8 @@ export interface GuardedCall extends PublicCall {
   readonly endpoint: Endpoint
   /** undefined: the client has no rate limit. One request of it is taken already. */
   readonly limit: ClientLimit | undefined
+  /** Ends the client's turn before the reply, for a request that goes on with other turns or waits. */
+  readonly endTurn: EndTurn
   /** Checks token and role again, for a response that takes long (E3). */
   readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }
@@ -86,6 +89,7 @@ export interface EdgeContext extends EdgeDependencies {
   readonly tokenGrants: TokenGrants
   readonly failureThrottle: FailureThrottle
   readonly refusalLog: RefusalLog
+  readonly clientTurns: ClientTurns
 }
 
 export interface Endpoint extends Operation {

@@ -7,6 +7,7 @@ import { startFresh } from './bench-cluster.ts'
 import { compare, conditionsOf, keepLast, readEarlier } from './report/comparison.ts'
 import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { measureEvents } from './scenes/events.ts'
+import { measureFairness } from './scenes/fairness.ts'
 import { measureGrowth } from './scenes/growth.ts'
 import { measureHandOff } from './scenes/hand-off.ts'
 import { measureHostile } from './scenes/hostile.ts'
@@ -101,6 +102,7 @@ async function measureAll(bench: LedgerBench, othersBefore: number): Promise<Ben
     queries: await run('queries', measureQueries),
     handOff: await run('hand-off', measureHandOff),
     hostile: await run('hostile', measureHostile),
+    fairness: await run('fairness', measureFairness),
     events: await run('events', measureEvents),
     restart: await run('restart', measureRestart),
     pgbench: await run('pgbench', measurePgbench),

@@ -12,6 +12,7 @@ export const MEASUREMENTS = [
   'queries',
   'hand-off',
   'hostile',
+  'fairness',
   'events',
   'restart',
   ...PEERS,
@@ -71,6 +72,7 @@ With --only also:
   queries     lists of what was written: by account, time and amount, deep pages, counts
   hand-off    a constant rate of submissions while a node joins, is drained and leaves
   hostile     200 submissions a second beside 1,000 requests without a token: pages, logins, forged tokens, malformed ones
+  fairness    20 orders a second of one client beside another that sends as much as it can: orders, batches, searches; in rounds
   events      1,000 orders a second alone, with a stream of events, with a webhook, and with 1,000 streams of other accounts
   restart     time until ready, and submissions to accounts that are not in memory yet
   pgbench     TPC-B on the same PostgreSQL, where there is a pgbench

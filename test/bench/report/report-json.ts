@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import type { EventsMeasured } from '../scenes/events.ts'
 import type { GrowthMeasured } from '../scenes/growth.ts'
 import type { HandOffMeasured } from '../scenes/hand-off.ts'
+import type { FairnessMeasured } from '../scenes/fairness.ts'
 import type { HostileMeasured } from '../scenes/hostile.ts'
 import type { ComparedRow, KeptRow } from './comparison.ts'
 import type { IdleMeasured } from '../scenes/idle.ts'
@@ -43,6 +44,7 @@ export interface BenchReport {
   readonly queries: QueriesMeasured | null
   readonly handOff: readonly HandOffMeasured[] | null
   readonly hostile: readonly HostileMeasured[] | null
+  readonly fairness: readonly FairnessMeasured[] | null
   readonly events: readonly EventsMeasured[] | null
   readonly restart: RestartMeasured | null
   readonly pgbench: PgbenchMeasured | null

@@ -11,7 +11,7 @@ import type { StepsReport } from '../scenes/steps.ts'
 const LOOKS_SHOWN = 12
 
 export function renderReport(report: BenchReport, summary: Summary): string {
-  const { queries, handOff, hostile, events, restart } = report
+  const { queries, handOff, hostile, fairness, events, restart } = report
   return pageOf([
     ...pageSections(report, summary),
     queries === null ? [] : list(`QUERIES on ${queries.transactions} transactions`, named(queries.queries)),
@@ -26,6 +26,12 @@ export function renderReport(report: BenchReport, summary: Summary): string {
       : table(
           'SUBMISSIONS beside requests without a token',
           columns(hostile, ({ kind }) => kind),
+        ),
+    fairness === null
+      ? []
+      : table(
+          'A CALM CLIENT beside a busy one',
+          columns(fairness, ({ beside }) => beside),
         ),
     events === null
       ? []

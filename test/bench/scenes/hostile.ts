@@ -58,24 +58,45 @@ async function measureKind(bench: LedgerBench, kind: string, requests: readonly 
   const hostile = requests.length === 0 ? undefined : startHostile(bench, requests)
   try {
     const orders = await measureOpenLoopAt(bench, ORDERS_PER_SECOND, kind)
-    return { kind, orders, ...(hostile === undefined ? { sentPerSecond: 0, statuses: {} } : await ended(hostile)) }
+    const { sentPerSecond, statuses } =
+      hostile === undefined ? { sentPerSecond: 0, statuses: {} } : await ended(hostile)
+    return { kind, orders, sentPerSecond, statuses }
   } finally {
     hostile?.kill('SIGKILL')
   }
 }
 
-function startHostile({ cluster, onEnd }: LedgerBench, requests: readonly string[]): ChildProcess {
-  say(`${HOSTILE_PER_SECOND} requests a second without a token begin ...`)
+/** `perSecond`: as far as 64 connections take them. */
+export function startHostile(
+  { cluster, onEnd }: LedgerBench,
+  requests: readonly string[],
+  perSecond = HOSTILE_PER_SECOND,
+): ChildProcess {
+  say(`${perSecond} requests a second begin ...`)
   const { hostname, port } = new URL(cluster.origin)
   const program = fileURLToPath(new URL('hostile-process.js', import.meta.url))
-  const child = fork(program, [hostname, port, String(HOSTILE_PER_SECOND), ...requests], { execArgv: [] })
+  const child = fork(program, [hostname, port, String(perSecond), ...requests], { execArgv: [] })
   onEnd(() => void child.kill('SIGKILL'))
   return child
 }
 
-async function ended(hostile: ChildProcess): Promise<Pick<HostileMeasured, 'sentPerSecond' | 'statuses'>> {
+async function ended(
+  hostile: ChildProcess,
+): Promise<Pick<HostileMeasured, 'sentPerSecond' | 'statuses'> & { readonly seconds: number }> {
   const report = once(hostile, 'message')
   hostile.send('end')
   const [told] = (await report) as [{ sent: number; seconds: number; statuses: Record<string, number> }]
-  return { sentPerSecond: told.sent / told.seconds, statuses: told.statuses }
+  return { sentPerSecond: told.sent / told.seconds, statuses: told.statuses, seconds: told.seconds }
+}
+
+/** `answered`: with a 200. */
+export async function stopHostile(
+  hostile: ChildProcess,
+): Promise<{ readonly answered: number; readonly seconds: number }> {
+  try {
+    const { statuses, seconds } = await ended(hostile)
+    return { answered: statuses['200'] ?? 0, seconds }
+  } finally {
+    hostile.kill('SIGKILL')
+  }
 }

@@ -1,5 +1,5 @@
-/** The rate limit of a client at the edge: after token and role, before the body (D7), with the headers of the draft. */
-import { expect, test } from 'vitest'
+/** The limits of a client at the edge. Its rate: after token and role, before the body (D7), with the headers of the draft. */
+import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../../../actors/rate.ts'
 import type { Role } from '../../../../actors/account/commands.ts'
 import { bodyOf, clientOf, createEdgeFixture } from '../fakes/edge-fixture.ts'
@@ -86,4 +86,56 @@ test('an order beyond the rate of its account is a 429 that names both limits', 
     '2',
   ])
   expect(await bodyOf(response)).toMatchObject({ error_codes: ['ERR_RATE_LIMITED'], outcome: 'not_applied' })
+})
+
+describe('turns of clients', () => {
+  /** A client whose requests the ledger does not answer, beside another one. */
+  async function stuckClient() {
+    const edge = createEdgeFixture()
+    const [token, calm] = [await edge.tokenFor('transactor', 'busy'), await edge.tokenFor('transactor', 'calm')]
+    let resolve: () => void = () => undefined
+    const promise = new Promise<void>((done) => (resolve = done))
+    const { ask } = edge.gateway
+    edge.gateway.outcome = { kind: 'answered', answer: ACCEPTED }
+    Object.assign(edge.gateway, {
+      ask: async (request: Parameters<typeof ask>[0]) => {
+        const outcome = ask(request)
+        if (request.caller.clientId === 'busy') await promise
+        return outcome
+      },
+    })
+    await edge.get('/v1/fungible-tokens', calm)
+    return { edge, token, calm, answer: () => resolve() }
+  }
+
+  test('a batch is asked in parts while another client is active, which gets its reply at once', async () => {
+    const { edge, token, calm, answer } = await stuckClient()
+    const submissions = Array.from({ length: 20 }, (_, index) => ({ ...ORDER, idempotency_key: `k${index}` }))
+    const batch = edge.post('/v1/transactions/batch', { submissions }, token)
+    await expect.poll(() => edge.gateway.asked.length).toBe(4)
+    expect((await edge.post('/v1/transactions', ORDER, calm)).status).toBe(202)
+    answer()
+    expect(((await bodyOf(await batch))['results'] as object[]).length).toBe(20)
+    expect(edge.gateway.asked).toHaveLength(21)
+  })
+
+  test('a request whose client has gone before its turn is not asked of the ledger', async () => {
+    const { edge, token, answer } = await stuckClient()
+    const gone = new AbortController()
+    const send = async (signal?: AbortSignal): Promise<Response> =>
+      edge.app.request('/v1/transactions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(ORDER),
+        ...(signal === undefined ? {} : { signal }),
+      })
+    const first = [send(), send(), send(), send()]
+    await expect.poll(() => edge.gateway.asked.length).toBe(4)
+    const late = send(gone.signal)
+    gone.abort()
+    answer()
+    await Promise.all(first)
+    expect(await bodyOf(await late)).toMatchObject({ status: 503, outcome: 'not_applied' })
+    expect(edge.gateway.asked).toHaveLength(4)
+  })
 })

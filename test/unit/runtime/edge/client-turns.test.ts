@@ -1,0 +1,109 @@
+/** F1 to F4: shares of the clients of an edge. */
+import { describe, expect, test } from 'vitest'
+import { createClientTurns, type EndTurn, TURN_DEFAULTS } from '../../../../runtime/edge/client-turns.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
+
+const { least } = TURN_DEFAULTS
+
+function createScene(settings = TURN_DEFAULTS) {
+  const clock = createManualClock(0)
+  const turns = createClientTurns(clock, settings)
+  /** Numbers of the requests in progress, by client. */
+  const begun: Record<string, number[]> = {}
+  const ends = new Map<string, EndTurn>()
+  let refused = 0
+  const ask = (clientId: string, count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      const turn = turns.begin(clientId)
+      if (turn === undefined) refused += 1
+      const number = ends.size + index
+      void Promise.resolve(turn).then((end) => {
+        if (end === undefined) return
+        begun[clientId] = [...(begun[clientId] ?? []), number]
+        ends.set(`${clientId} ${begun[clientId].length - 1}`, end)
+      })
+    }
+  }
+  const running = async (clientId: string): Promise<number> => {
+    await clock.pass(0)
+    return begun[clientId]?.length ?? 0
+  }
+  return { clock, ask, running, end: (name: string) => ends.get(name)?.(), begun, refused: () => refused }
+}
+
+test('F1: a client without others beside it has as many requests in progress as it likes', async () => {
+  const { ask, running } = createScene()
+  ask('busy', 500)
+  expect(await running('busy')).toBe(500)
+})
+
+test('F1: beside an active client it has the least share, and that client waits for none of its requests', async () => {
+  const { ask, running } = createScene()
+  ask('calm', 1)
+  ask('busy', 500)
+  expect(await running('busy')).toBe(least)
+  ask('calm', 1)
+  expect(await running('calm')).toBe(2)
+})
+
+test('F1: it has as many as all the others ask for', async () => {
+  const { ask, running } = createScene()
+  for (const clientId of ['a', 'b', 'c', 'd', 'e']) ask(clientId, 3)
+  ask('busy', 500)
+  expect(await running('busy')).toBe(15)
+})
+
+test('F1: a second after the last request of the others it is alone again', async () => {
+  const { clock, ask, running, end } = createScene()
+  ask('calm', 1)
+  ask('busy', 100)
+  expect(await running('busy')).toBe(least)
+  end('calm 0')
+  await clock.pass(1_100)
+  end('busy 0')
+  expect(await running('busy')).toBe(100)
+})
+
+test('F2: each end begins the next request, in order; a second call of an end changes nothing', async () => {
+  const { ask, running, end, begun } = createScene()
+  ask('calm', 1)
+  ask('busy', 10)
+  await running('busy')
+  end('busy 0')
+  end('busy 0')
+  expect(await running('busy')).toBe(least + 1)
+  end('busy 1')
+  expect(await running('busy')).toBe(least + 2)
+  expect(begun['busy']).toEqual(begun['busy']?.toSorted((a, b) => a - b))
+})
+
+describe('F3: a request that lasts', () => {
+  test('does not keep the others of its client waiting for more than 100 ms', async () => {
+    const { clock, ask, running } = createScene()
+    ask('calm', 1)
+    ask('busy', least + 3)
+    expect(await running('busy')).toBe(least)
+    await clock.pass(100)
+    expect(await running('busy')).toBe(least + 3)
+  })
+
+  test('counts no less when it ends after that', async () => {
+    const { clock, ask, running, end } = createScene()
+    ask('calm', 1)
+    ask('busy', 3 * least)
+    await clock.pass(100)
+    expect(await running('busy')).toBe(2 * least)
+    for (let index = 0; index < least; index += 1) end(`busy ${index}`)
+    expect(await running('busy')).toBe(2 * least)
+    end(`busy ${least}`)
+    expect(await running('busy')).toBe(2 * least + 1)
+  })
+})
+
+test('F4: beyond the limit of waiting requests a request is refused', async () => {
+  const { ask, running, refused } = createScene({ least: 2, maxWaiting: 5 })
+  ask('calm', 1)
+  ask('busy', 10)
+  expect(await running('busy')).toBe(2)
+  expect(refused()).toBe(3)
+})
