@@ -21,6 +21,7 @@ import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './http/dependencies.ts'
 import { checkBody } from './http/body.ts'
 import { type Cors, createCors } from './http/cors.ts'
+import { inTurn } from './endpoint/client-turn.ts'
 import { createEventTail, EVENT_LISTENERS } from './endpoint/event-tail.ts'
 import { createFrame, UNROUTED } from './frame.ts'
 import { createGroupIds } from './endpoint/group-ids.ts'
@@ -128,29 +129,17 @@ async function serve(
   const admitAgain = (): Promise<Result<Grant, Problem>> => admit(endpoint, http, authorize)
   const grant = await admitAgain()
   if (!grant.ok) return grant.error
-  const { caller, scope, rate } = grant.value
-  const limit = context.clientLimits.of(caller.clientId, rate)
+  const { caller: client, rate } = grant.value
+  const limit = context.clientLimits.of(client.clientId, rate)
   if (limit?.take(1) === 0) return refusedByLimit(limit, endpoint)
-  const begun = context.clientTurns.begin(caller.clientId)
-  if (begun === undefined) return overloaded(endpoint)
-  const endTurn = typeof begun === 'function' ? begun : await begun
-  try {
-    // It waited so long that its client has gone.
-    if (typeof begun !== 'function' && http.req.raw.signal.aborted) return overloaded(endpoint)
+  const outcome = await inTurn(context, { http, admitAgain, endpoint }, grant.value, async (admitted, endTurn) => {
     const query = queryOf(known, http)
     const refused = await refusedQuery(endpoint, known, query, http)
+    const { caller, scope } = admitted
     const call = { http, trail, query, caller, scope, limit, endpoint, admitAgain, endTurn }
-    const outcome = refused ?? (await endpoint.handle(context, call))
-    return limit === undefined ? outcome : withLimitHeaders(outcome, limit)
-  } finally {
-    endTurn()
-  }
-}
-
-function overloaded({ changes }: Endpoint): Problem {
-  const detail = 'Too many requests of this client wait at this edge.'
-  const refused = problem('downstream-failure', 'ERR_OVERLOADED', detail)
-  return changes === undefined ? refused : withOutcome('not_applied')(refused)
+    return refused ?? endpoint.handle(context, call)
+  })
+  return limit === undefined ? outcome : withLimitHeaders(outcome, limit)
 }
 
 /** Before the body is read: its key, if it has one, stays unused. */

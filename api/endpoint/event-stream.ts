@@ -67,6 +67,7 @@ export async function waitedPage(
   if (page.events.length > 0 || waitMs === 0) return page
   const giveBack = eventPlaces.take(call.caller.clientId)
   if (giveBack === undefined) return tooMany()
+  call.endTurn()
   const leave = eventTail.listen()
   try {
     const deadlineMs = clock.monotonic() + waitMs

@@ -32,7 +32,7 @@ type Seen<T> = Omit<Waiting<T>, 'headers'>
 export interface PreferWait {
   /** Looks until the value is final; a problem where the client may not look any more. */
   readonly until: <T>(
-    call: Pick<GuardedCall, 'http' | 'scope' | 'admitAgain'>,
+    call: Pick<GuardedCall, 'http' | 'scope' | 'admitAgain' | 'endTurn'>,
     look: (scope: AccountScope) => Promise<T>,
     isFinal: (value: T) => boolean,
   ) => Promise<Result<Waiting<T>, Problem>>
@@ -60,7 +60,7 @@ export function createPreferWait(clock: Clock): PreferWait {
   }
 
   return {
-    async until({ http, scope, admitAgain }, look, isFinal) {
+    async until({ http, scope, admitAgain, endTurn }, look, isFinal) {
       const first = { value: await look(scope), scope }
       const waitS = preferredWaitS(http)
       if (waitS === undefined || (waiting >= MAX_WAITING && !isFinal(first.value))) return ok({ ...first, headers: {} })
@@ -68,6 +68,7 @@ export function createPreferWait(clock: Clock): PreferWait {
         const grant = await admitAgain()
         return grant.ok ? ok({ value: await look(grant.value.scope), scope: grant.value.scope }) : grant
       }
+      endTurn()
       waiting += 1
       try {
         const seen = await lookAgain(first, waitS * 1000, again, isFinal)

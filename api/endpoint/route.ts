@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type { Caller, Role } from '../../actors/account/commands.ts'
 import type { AccountScope } from '../../actors/account-scope.ts'
 import type { Result } from '../../actors/result.ts'
-import type { ClientTurns, EndTurn } from '../../runtime/edge/client-turns.ts'
+import type { ClientTurns, Turn } from '../../runtime/edge/client-turns.ts'
 import type { ClientLimit } from '../../runtime/edge/client-limits.ts'
 import type { SharedSlots } from '../../runtime/common/slots.ts'
 import type { Trail } from '../../runtime/ports/trail.ts'
@@ -43,7 +43,7 @@ export interface GuardedCall extends PublicCall {
   /** undefined: the client has no rate limit. One request of it is taken already. */
   readonly limit: ClientLimit | undefined
   /** Ends the client's turn before the reply, for a request that goes on with other turns or waits. */
-  readonly endTurn: EndTurn
+  readonly endTurn: Turn['end']
   /** Checks token and role again, for a response that takes long (E3). */
   readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }

@@ -1,32 +1,37 @@
 /**
  * Fair shares of an edge for its clients: requests of a busy client wait at the edge, and not in front of the others'
  * requests in the node and in PostgreSQL.
- *   F1. While other clients are active (ACTIVE_MS), a client has no more requests in progress than all the others together ask for,
- *       but always LEAST of them. Without other clients it has as many as it likes.
+ *   F1. While other clients are active (ACTIVE_MS), a client has no more requests in progress than all the others together ask
+ *       for, but always `least` of them. Without other clients it has as many as it likes.
  *   F2. The requests of a client proceed in their order, and never wait for another client's requests.
- *   F3. A turn that lasts longer than two periods of PERIOD_MS no longer counts: neither a shard without an owner nor a long poll keeps
- *       the client's other requests waiting for long.
- *   F4. At most `maxWaiting` requests of a client wait; beyond, they are refused.
+ *   F3. A turn counts for PERIOD_MS to two of them: neither a shard without an owner nor a long poll keeps the client's other
+ *       requests waiting for longer.
+ *   F4. Fewer than `maxWaiting` requests wait at the edge. A client has at most half of the places that the others leave.
+ *   F5. A request waits at most for `maxWaitMs`.
  */
 import type { Clock } from '../ports/clock.ts'
 
 export interface ClientTurns {
-  /**
-   * Begins a request of the client, now or when its turn comes. The result ends it; further calls change nothing.
-   * undefined: too many wait.
-   */
-  readonly begin: (clientId: string) => EndTurn | Promise<EndTurn> | undefined
+  /** Begins a request of the client when its turn comes. undefined: too many wait, or it waited for too long (F4, F5). */
+  readonly begin: (clientId: string) => Promise<Turn | undefined>
 }
 
-export type EndTurn = () => void
+export interface Turn {
+  /** Whether the request had to wait: its client may have gone. */
+  readonly waited: boolean
+  /** Further calls change nothing. */
+  readonly end: () => void
+}
 
 export interface TurnSettings {
   /** Requests in progress that a client may always have. */
   readonly least: number
   readonly maxWaiting: number
+  readonly maxWaitMs: number
 }
 
-export const TURN_DEFAULTS: TurnSettings = { least: 4, maxWaiting: 20_000 }
+/** Wait and deadline of an order (gateway.ts) together are shorter than clients wait. */
+export const TURN_DEFAULTS: TurnSettings = { least: 4, maxWaiting: 20_000, maxWaitMs: 5_000 }
 
 const PERIOD_MS = 50
 /** For so long after its last request a client is active. */
@@ -36,70 +41,89 @@ const KEPT_CLIENTS = 1_000
 
 interface ClientState {
   lastMs: number
-  /** Number of the period; it changes only while requests wait. */
+  /** Number of the period in which `young` turns began; `old` ones began in the period before. */
   period: number
-  /** Requests in progress that began in this period, and in the one before. */
   young: number
   old: number
-  readonly waiting: ((end: EndTurn) => void)[]
+  readonly waiting: { readonly sinceMs: number; readonly resolve: (turn: Turn | undefined) => void }[]
   isTimed: boolean
 }
 
 export function createClientTurns(
   clock: Pick<Clock, 'monotonic' | 'after'>,
-  { least, maxWaiting }: TurnSettings = TURN_DEFAULTS,
+  { least, maxWaiting, maxWaitMs }: TurnSettings = TURN_DEFAULTS,
 ): ClientTurns {
   const clients = createClientStates()
+  let waitingOfAll = 0
 
   /** F1. */
   function mayRun(own: ClientState, nowMs: number): boolean {
-    const running = own.young + own.old
+    const running = runningOf(own, nowMs)
     return running < least || clients.leave(own, running, nowMs)
   }
 
-  function run(own: ClientState): EndTurn {
+  /** After `mayRun`, at the same time. */
+  function run(own: ClientState, waited: boolean): Turn {
     const { period } = own
     let ended = false
     own.young += 1
-    return () => {
-      if (ended) return
-      ended = true
-      if (period === own.period) own.young -= 1
-      else if (period === own.period - 1) own.old -= 1
-      if (own.waiting.length > 0) goOn(own)
+    return {
+      waited,
+      end: () => {
+        if (ended) return
+        ended = true
+        if (period === own.period) own.young -= 1
+        else if (period === own.period - 1) own.old -= 1
+        if (own.waiting.length > 0) goOn(own)
+      },
     }
   }
 
   function goOn(own: ClientState): void {
     const nowMs = clock.monotonic()
-    while (own.waiting.length > 0 && mayRun(own, nowMs)) own.waiting.shift()?.(run(own))
+    for (let [next] = own.waiting; next !== undefined; [next] = own.waiting) {
+      const isLate = nowMs - next.sinceMs >= maxWaitMs
+      if (!isLate && !mayRun(own, nowMs)) return
+      own.waiting.shift()
+      waitingOfAll -= 1
+      next.resolve(isLate ? undefined : run(own, true))
+    }
   }
 
-  /** F3, only while requests wait. */
-  function startPeriod(own: ClientState): void {
+  /** F3 and F5, only while requests wait. */
+  function goOnLater(own: ClientState): void {
     if (own.isTimed) return
     own.isTimed = true
     clock.after(PERIOD_MS, () => {
       own.isTimed = false
-      own.period += 1
-      own.old = own.young
-      own.young = 0
       goOn(own)
-      if (own.waiting.length > 0) startPeriod(own)
+      if (own.waiting.length > 0) goOnLater(own)
     })
   }
 
   return {
-    begin: (clientId) => {
+    begin: async (clientId) => {
       const nowMs = clock.monotonic()
       const own = clients.of(clientId, nowMs)
-      if (own.waiting.length === 0 && mayRun(own, nowMs)) return run(own)
-      if (own.waiting.length >= maxWaiting) return undefined
-      const turn = new Promise<EndTurn>((resolve) => own.waiting.push(resolve))
-      startPeriod(own)
+      if (own.waiting.length === 0 && mayRun(own, nowMs)) return run(own, false)
+      if (own.waiting.length >= maxWaiting - waitingOfAll) return undefined
+      waitingOfAll += 1
+      const turn = new Promise<Turn | undefined>((resolve) => own.waiting.push({ sinceMs: nowMs, resolve }))
+      goOnLater(own)
       return turn
     },
   }
+}
+
+/** F3. */
+function runningOf(own: ClientState, nowMs: number): number {
+  const period = Math.floor(nowMs / PERIOD_MS)
+  if (period > own.period) {
+    own.old = period === own.period + 1 ? own.young : 0
+    own.young = 0
+    own.period = period
+  }
+  return own.young + own.old
 }
 
 /** The clients that sent something lately. */
@@ -125,12 +149,12 @@ function createClientStates() {
       let alone = true
       for (const [clientId, other] of clients) {
         if (other === own) continue
-        if (nowMs - other.lastMs > ACTIVE_MS && other.waiting.length === 0) {
-          if (isIdle(other, nowMs)) clients.delete(clientId)
+        if (isIdle(other, nowMs)) {
+          clients.delete(clientId)
           continue
         }
         alone = false
-        demand += Math.max(1, other.young + other.old + other.waiting.length)
+        demand += Math.max(1, runningOf(other, nowMs) + other.waiting.length)
         if (demand > running) return true
       }
       return alone
@@ -138,6 +162,7 @@ function createClientStates() {
   }
 }
 
-function isIdle({ lastMs, young, old, waiting }: ClientState, nowMs: number): boolean {
-  return nowMs - lastMs > ACTIVE_MS && young + old + waiting.length === 0
+/** A client whose turns last longer than ACTIVE_MS is idle, too: they count no longer (F3). */
+function isIdle({ lastMs, waiting }: ClientState, nowMs: number): boolean {
+  return nowMs - lastMs > ACTIVE_MS && waiting.length === 0
 }

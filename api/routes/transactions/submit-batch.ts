@@ -1,8 +1,8 @@
 /** POST /v1/transactions/batch: many signed submissions in one request, each processed as if it came alone (D21). */
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { inTurn } from '../../endpoint/client-turn.ts'
 import { clientLimited } from '../../endpoint/request-limit.ts'
-import { unavailableProblem } from '../../endpoint/refusals.ts'
-import { type EdgeContext, type Endpoint, type GuardedCall, SUBMITTERS } from '../../endpoint/route.ts'
+import { type Endpoint, SUBMITTERS } from '../../endpoint/route.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { logFailure } from '../../http/failure-log.ts'
 import {
@@ -46,13 +46,18 @@ The request is a 400 only if the array itself is wrong; the limit of one megabyt
     // The request has one of them already.
     const taken = call.limit === undefined ? submissions.length : 1 + call.limit.take(submissions.length - 1)
     const beyond = taken < submissions.length && call.limit !== undefined ? clientLimited(call.limit) : undefined
+    // Each order is a turn of its own, and is checked then: a batch must not keep the edge busy.
     call.endTurn()
     // Asked at once, so that they travel together; of two under one key the first that is here comes first.
     const results = await Promise.all(
       (submissions as readonly Json[]).map(async (submission, index) => {
         if (beyond !== undefined && index >= taken) return { ...beyond, outcome: 'not_applied' } as const
         try {
-          return isObject(submission) ? await submitInTurn(context, submission, call) : noObject()
+          return isObject(submission)
+            ? await inTurn(context, call, call, ({ caller, scope }) =>
+                submit(context, submission, { ...call, caller, scope }),
+              )
+            : noObject()
         } catch (error) {
           // The other submissions keep their results.
           logFailure(context.log, error, call.trail, 'POST')
@@ -63,22 +68,6 @@ The request is a 400 only if the array itself is wrong; the limit of one megabyt
     const request = { errorBase: context.settings.errorBase, instance: PATH, requestId: call.trail.requestId }
     return jsonReply(200, { results: results.map((result) => resultMembers(result, request)) })
   },
-}
-
-/** Each order is a turn of its own, and is checked then: a batch must not keep the edge busy. */
-async function submitInTurn(
-  context: EdgeContext,
-  submission: JsonObject,
-  call: GuardedCall,
-): Promise<AcceptedSubmission | Problem> {
-  const begun = context.clientTurns.begin(call.caller.clientId)
-  if (begun === undefined) return unavailableProblem('overloaded', 'not_applied')
-  const endTurn = typeof begun === 'function' ? begun : await begun
-  try {
-    return await submit(context, submission, call)
-  } finally {
-    endTurn()
-  }
 }
 
 const PATH = '/v1/transactions/batch'

@@ -138,4 +138,33 @@ describe('turns of clients', () => {
     expect(await bodyOf(await late)).toMatchObject({ status: 503, outcome: 'not_applied' })
     expect(edge.gateway.asked).toHaveLength(4)
   })
+
+  test('a request whose client was revoked before its turn is refused', async () => {
+    const { edge, token, calm, answer } = await stuckClient()
+    await edge.get('/v1/fungible-tokens', token)
+    let deliver: () => void = () => undefined
+    const delivered = new Promise<void>((done) => (deliver = done))
+    const { changesSince } = edge.access
+    const check = async (mark: string | null) => {
+      await delivered
+      return changesSince(mark)
+    }
+    Object.assign(edge.access, { changesSince: check })
+    await edge.clock.advance(2_500)
+    await edge.get('/v1/fungible-tokens', calm)
+    const first = Array.from({ length: 4 }, () => edge.post('/v1/transactions', ORDER, token))
+    await expect.poll(() => edge.gateway.asked.length).toBe(4)
+    const late = [
+      edge.post('/v1/transactions', ORDER, token),
+      edge.post('/v1/transactions/batch', { submissions: [ORDER] }, token),
+    ]
+    await edge.clock.advance(1)
+    await edge.access.revokeClient('busy', edge.clock.now())
+    deliver()
+    await edge.clock.advance(1)
+    answer()
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([202, 202, 202, 202])
+    expect((await Promise.all(late)).map(({ status }) => status)).toEqual([401, 401])
+    expect(edge.gateway.asked).toHaveLength(4)
+  })
 })

@@ -1,6 +1,6 @@
-/** F1 to F4: shares of the clients of an edge. */
+/** F1 to F5: shares of the clients of an edge. */
 import { describe, expect, test } from 'vitest'
-import { createClientTurns, type EndTurn, TURN_DEFAULTS } from '../../../../runtime/edge/client-turns.ts'
+import { createClientTurns, TURN_DEFAULTS } from '../../../../runtime/edge/client-turns.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 
 const { least } = TURN_DEFAULTS
@@ -10,17 +10,19 @@ function createScene(settings = TURN_DEFAULTS) {
   const turns = createClientTurns(clock, settings)
   /** Numbers of the requests in progress, by client. */
   const begun: Record<string, number[]> = {}
-  const ends = new Map<string, EndTurn>()
-  let refused = 0
+  const ends = new Map<string, () => void>()
+  let [asked, refused] = [0, 0]
   const ask = (clientId: string, count: number): void => {
     for (let index = 0; index < count; index += 1) {
-      const turn = turns.begin(clientId)
-      if (turn === undefined) refused += 1
-      const number = ends.size + index
-      void Promise.resolve(turn).then((end) => {
-        if (end === undefined) return
+      const number = asked
+      asked += 1
+      void turns.begin(clientId).then((turn) => {
+        if (turn === undefined) {
+          refused += 1
+          return
+        }
         begun[clientId] = [...(begun[clientId] ?? []), number]
-        ends.set(`${clientId} ${begun[clientId].length - 1}`, end)
+        ends.set(`${clientId} ${begun[clientId].length - 1}`, turn.end)
       })
     }
   }
@@ -100,10 +102,26 @@ describe('F3: a request that lasts', () => {
   })
 })
 
-test('F4: beyond the limit of waiting requests a request is refused', async () => {
-  const { ask, running, refused } = createScene({ least: 2, maxWaiting: 5 })
+test('F4: beyond its places a request is refused, and another client still has places', async () => {
+  const { ask, running, refused } = createScene({ ...TURN_DEFAULTS, least: 2, maxWaiting: 5 })
   ask('calm', 1)
   ask('busy', 10)
   expect(await running('busy')).toBe(2)
-  expect(refused()).toBe(3)
+  expect(refused()).toBe(5)
+  ask('calm', 9)
+  expect(await running('calm')).toBe(5)
+  expect(refused()).toBe(5 + 4)
+})
+
+test('F5: a request that waited for too long is refused, and the one behind it proceeds', async () => {
+  const { clock, ask, running, end, begun, refused } = createScene({ ...TURN_DEFAULTS, least: 1, maxWaitMs: 40 })
+  ask('calm', 1)
+  ask('busy', 2)
+  await clock.pass(30)
+  ask('busy', 1)
+  await clock.pass(20)
+  expect(refused()).toBe(1)
+  end('busy 0')
+  expect(await running('busy')).toBe(2)
+  expect(begun['busy']).toEqual([1, 3])
 })
