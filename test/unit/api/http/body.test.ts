@@ -40,6 +40,12 @@ test('B1: 1,048,576 bytes are accepted and one more is not, with or without Cont
   expect(await refusal(request(chunked(sized(MAX_BODY_BYTES + 1))))).toBe('payload-too-large')
 })
 
+test('B4: the announced size decides alone for a client that waits for 100 (Continue)', async () => {
+  const waiting = (bytes: number) => ({ ...JSON_TYPE, expect: '100-continue', 'content-length': String(bytes) })
+  expect(await refusal(request(sized(MAX_BODY_BYTES), waiting(MAX_BODY_BYTES)))).toBeUndefined()
+  expect(await refusal(request('{}', waiting(MAX_BODY_BYTES + 1)))).toBe('payload-too-large')
+})
+
 test('B2: the edge cancels an endless body after a bounded number of bytes', async () => {
   let sentBytes = 0
   let cancelled = false

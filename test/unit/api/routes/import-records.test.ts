@@ -84,6 +84,7 @@ test('records that the ledger writes are accepted', () => {
   expect(records.map((record) => record['record'])).toEqual(expect.arrayContaining([...RECORD_KINDS]))
   expect(records.flatMap(told)).toEqual([])
   expect(told(aRecord('account', { public_key: newAccountKeys().jwk }))).toEqual([])
+  expect(told(aRecord('token', { decimals: 2, initial_supply: '1.05', total_supply: '7.25' }))).toEqual([])
 })
 
 test.for(WRONG)('%s: %s that is %j is refused', ([kind, field, value, code]) => {

@@ -142,10 +142,10 @@ describe('K5: a look-up that is not answered', () => {
     expect([balanceIn(rows, 'a2'), host.refused()]).toEqual(['1', []])
   })
 
-  test('because the store is absent splits nothing: all are looked up again together later', async () => {
+  test('because the store is absent splits nothing: all are looked up again together later, and one log line tells it', async () => {
     const ledger = hosting([0, 1, 2, 3])
     const names = ['a', 'b', 'c', 'd'].map((letter, shardId) => ({ shardId, name: `${letter}1` }))
-    const { clock, store, questions, verdicts, send } = ledger
+    const { clock, store, questions, logged, verdicts, send } = ledger
     const until = { deadlineMs: START_MS + 60_000 }
     send(...names.map(({ shardId, name }) => item(shardId, name, register, until)))
     await clock.pass(100)
@@ -162,6 +162,7 @@ describe('K5: a look-up that is not answered', () => {
     await clock.pass(200)
     expect(kinds(verdicts).slice(4)).toEqual(Array.from({ length: 320 }, () => 'accepted'))
     expect(questions.slice(before).map(({ keys }) => keys.length)).toEqual([320])
+    expect(logged.filter(({ event }) => event === 'look_up_failed')).toHaveLength(1)
   })
 
   test('K7: leaves a request undecided at once for a fault outside the store, with one log line, and continues with the next', async () => {

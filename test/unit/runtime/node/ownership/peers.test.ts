@@ -50,7 +50,7 @@ describe('peers', () => {
     watch(1_000, (atMs) => [listed('cut-off', atMs), listed('alive', atMs)])
     watch(UNREADY_EXPIRY_MS - 2_000, unready)
     expect(peers.isDead('cut-off')).toBe(false)
-    watch(3_000, unready)
+    watch(2_000, unready)
     expect(peers.isDead('cut-off')).toBe(true)
     expect(peers.isDead('alive')).toBe(false)
   })
