@@ -78,7 +78,7 @@ const DEFAULT_RETRY: RetryPolicy = {
   longestDelayMs: 10_000,
   longestRetryAfterMs: 60_000,
 }
-/** The ledger itself retries for 12 s at most. */
+/** A request waits for its turn for 5 s at most; then the ledger itself retries for 12 s at most. */
 const DEFAULT_TIMEOUT_MS = 20_000
 const TOKEN_PATH = '/v1/auth/token'
 const UNAUTHORIZED = 401

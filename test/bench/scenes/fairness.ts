@@ -71,7 +71,7 @@ export async function measureFairness(bench: LedgerBench): Promise<readonly Fair
 
 function loadsOf(bench: LedgerBench): Readonly<Record<string, () => Promise<Load>>> {
   return {
-    nobody: async () => ({ end: async () => 0 }),
+    'no other client': async () => ({ end: async () => 0 }),
     'orders of one account': () => orders(bench, 'hot', bench.options.connections),
     'orders of any account': () => orders(bench, 'random', bench.options.connections),
     'batches of 100': () => orders(bench, 'batch', BATCH_CONNECTIONS),
