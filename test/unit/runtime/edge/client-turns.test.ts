@@ -113,6 +113,17 @@ test('F4: beyond its places a request is refused, and another client still has p
   expect(refused()).toBe(5 + 4)
 })
 
+test('F4: a request that has begun leaves its place to another one', async () => {
+  const { ask, running, end, refused } = createScene({ ...TURN_DEFAULTS, least: 1, maxWaiting: 2 })
+  ask('calm', 1)
+  for (let index = 0; index < 6; index += 1) {
+    ask('busy', index === 0 ? 2 : 1)
+    expect(await running('busy')).toBe(index + 1)
+    end(`busy ${index}`)
+  }
+  expect(refused()).toBe(0)
+})
+
 test('F5: a request that waited for too long is refused, and the one behind it proceeds', async () => {
   const { clock, ask, running, end, begun, refused } = createScene({ ...TURN_DEFAULTS, least: 1, maxWaitMs: 40 })
   ask('calm', 1)
