@@ -103,4 +103,17 @@ CREATE TABLE service_keys (
 -- A table of private keys for each part that uses them. sealed: PKCS #8, or the name of a key outside, under the wrapping key of the key's purpose.
 CREATE TABLE node_private_keys (key_id text PRIMARY KEY, sealed bytea NOT NULL);
 CREATE TABLE edge_private_keys (key_id text PRIMARY KEY, sealed bytea NOT NULL);
+
+-- The chain of administrative acts. document: the hashed text, sealed for its sequence. account_id: a keyed hash of the account
+-- that the act is about.
+CREATE TABLE administrative_entries (
+  sequence bigint PRIMARY KEY CHECK (sequence >= 0),
+  commit_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  account_id text COLLATE "C",
+  previous_hash bytea NOT NULL CHECK (octet_length(previous_hash) = 32),
+  audit_hash bytea NOT NULL CHECK (octet_length(audit_hash) = 32),
+  document bytea NOT NULL
+);
+CREATE INDEX administrative_entries_by_commit ON administrative_entries (commit_xid);
+CREATE INDEX administrative_entries_by_account ON administrative_entries (account_id, sequence) WHERE account_id IS NOT NULL;
 `

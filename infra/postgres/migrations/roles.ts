@@ -101,6 +101,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ, ledger_backup: READ },
   node_private_keys: { ledger_node: READ },
   edge_private_keys: { ledger_edge: READ },
+  administrative_entries: {
+    ledger_edge: ['SELECT', insert('sequence, account_id, previous_hash, audit_hash, document')],
+  },
   attestations: {
     ledger_edge: ['SELECT', insert(ATTESTATION_COLUMNS.join(', ')), update(['status', 'revoked_at', 'document'])],
     ledger_auditor: READ,
