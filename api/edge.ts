@@ -9,6 +9,7 @@
 import { type Context, Hono } from 'hono'
 import { refuse, type Result } from '../actors/result.ts'
 import { createSharedSlots } from '../runtime/common/slots.ts'
+import { administer } from './endpoint/administer.ts'
 import { createClientTurns } from '../runtime/edge/client-turns.ts'
 import type { ClientLimit, ClientLimits } from '../runtime/edge/client-limits.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
@@ -137,7 +138,10 @@ async function serve(
     const refused = await refusedQuery(endpoint, known, query, http)
     const { caller, scope } = admitted
     const call = { http, trail, query, caller, scope, limit, endpoint, admitAgain, endTurn }
-    return refused ?? endpoint.handle(context, call)
+    if (refused !== undefined) return refused
+    const handle = () => endpoint.handle(context, call)
+    // An endpoint with a body records it once it is read.
+    return endpoint.body === undefined ? administer(context, call, {}, handle) : handle()
   })
   return limit === undefined ? outcome : withLimitHeaders(outcome, limit)
 }

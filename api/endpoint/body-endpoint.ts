@@ -12,6 +12,7 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { Result } from '../../actors/result.ts'
 import { delay } from '../../runtime/ports/clock.ts'
 import type { AnsweredRequest, BegunRequest, RequestKey } from '../../runtime/ports/idempotency-store.ts'
+import { administer } from './administer.ts'
 import { admittedStream, sameAdmission } from './admitted-stream.ts'
 import { readJsonBody } from '../http/body.ts'
 import { keptStream, replayedStream } from '../http/kept-stream.ts'
@@ -63,7 +64,8 @@ export function bodyEndpoint<Request>({ read, find, run }: BodyEndpoint<Request>
     if (!request.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
     const hidden = findAccount(received) ?? find?.(request.value, call)
     if (hidden !== undefined) return hidden
-    const work = async (): Promise<EndpointOutcome> => run(request.value, context, call)
+    const work = (): Promise<EndpointOutcome> =>
+      administer(context, call, body, () => run(request.value, context, call))
     if (registrationKey === null) return work()
     const key = { clientId: call.caller.clientId, path: pathOf(call), idempotencyKey: registrationKey }
     return once(context, { call, key, payloadHash: sha256Hex(signedPayload(body, NOT_SIGNED)) }, work)

@@ -94,6 +94,11 @@ export interface EdgeContext extends EdgeDependencies {
 
 export interface Endpoint extends Operation {
   readonly roles: readonly Role[]
+  /**
+   * An act of this operation is recorded if an administrator does it (endpoint/administer.ts). Names of members of the body
+   * that the entry repeats; of a list it has the number of items.
+   */
+  readonly administrative?: readonly string[]
   readonly handle: (context: EdgeContext, call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>
 }
 

@@ -1,5 +1,6 @@
 /** The dependencies of the edge, which reads no environment, clock or randomness itself. */
 import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
+import type { AdministrativeChain } from '../../runtime/ports/administrative-chain.ts'
 import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
@@ -40,6 +41,7 @@ export interface EdgeDependencies {
   readonly imports: LedgerImports
   readonly schemas: SchemaValidator
   readonly access: AccessStore
+  readonly administrativeChain: AdministrativeChain
   readonly clientLimits: ClientLimits
   readonly serviceKeys: ServiceKeys
   /** Checks what no owner checks: signatures under what edges write themselves. */

@@ -1,5 +1,6 @@
 /** How what was thrown gets into the log: where it happened, and never what the request held (R2). */
 import { AccessStoreUnavailable } from '../../runtime/ports/access-store.ts'
+import { AdministrativeChainUnavailable } from '../../runtime/ports/administrative-chain.ts'
 import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
 import { AttestationStoreUnavailable } from '../../runtime/ports/attestation-store.ts'
 import { EventsUnavailable } from '../../runtime/ports/ledger-events.ts'
@@ -17,6 +18,7 @@ import { SlotsExhausted } from '../../runtime/common/slots.ts'
 const EXPECTED = [
   ReadsUnavailable,
   AccessStoreUnavailable,
+  AdministrativeChainUnavailable,
   AttestationStoreUnavailable,
   AssertionUnavailable,
   ShardHealthUnavailable,

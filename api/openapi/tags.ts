@@ -15,6 +15,7 @@ import { listHolds } from '../routes/accounts/list-holds.ts'
 import { listBalances } from '../routes/accounts/list-balances.ts'
 import { listExpectations } from '../routes/accounts/list-expectations.ts'
 import { rotateKey } from '../routes/accounts/rotate-key.ts'
+import { listAdministrativeChain } from '../routes/administration/list-administrative-chain.ts'
 import { getLiabilityProof } from '../routes/assertions/get-liability-proof.ts'
 import { getProvenance } from '../routes/assertions/get-provenance.ts'
 import { proveCompliance } from '../routes/assertions/prove-compliance.ts'
@@ -200,6 +201,11 @@ export const TAGS: readonly Tag[] = [
     name: 'Shards',
     description: 'The parts of the ledger. Every account is on one, which one node owns.',
     endpoints: [listShards, getShard, putShardHealth],
+  },
+  {
+    name: 'Administration',
+    description: 'The acts of administrators, for those who review them.',
+    endpoints: [listAdministrativeChain],
   },
   {
     name: 'Operation',

@@ -24,6 +24,7 @@ import { createNatsHints } from '../nats/lease-store-nats.ts'
 import { createLedgerExports } from '../portability/export-postgres.ts'
 import { createLedgerImports } from '../portability/import-intake.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
+import { createAdministrativeChain } from '../postgres/access/administrative-chain-postgres.ts'
 import { createAttestationStore } from '../postgres/access/attestation-store-postgres.ts'
 import { createIdempotencyStore } from '../postgres/access/idempotency-store-postgres.ts'
 import { createLedgerEvents } from '../postgres/reads/ledger-events-postgres.ts'
@@ -371,6 +372,7 @@ function openStores(
     reads: service.keep('reads', createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })),
     events: service.keep('events', createLedgerEvents({ url, ledgerId, vault })),
     shardHealth: service.keep('shard health', createShardHealth({ url })),
+    administrativeChain: service.keep('administrative chain', createAdministrativeChain({ url, ledgerId, vault })),
     attestations: service.keep('attestations', createAttestationStore({ url, homeOf, vault })),
     idempotency: service.keep('idempotent requests', createIdempotencyStore({ url, vault, onCleanUpFailed })),
   }

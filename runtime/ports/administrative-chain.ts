@@ -20,7 +20,7 @@ export interface AdministrativeChain {
 export interface AdministrativeRecord {
   /** The client that acts; null: a command of an operator. */
   readonly clientId: string | null
-  /** What is done, as an operation ID of the API or the name of a command. */
+  /** Operation ID of the API, or the name of a command. */
   readonly act: string
   /** The account that it is about, which the entry has only as a keyed hash; null: none. */
   readonly accountId: string | null

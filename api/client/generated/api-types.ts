@@ -91,6 +91,52 @@ export interface AccountState {
   readonly updated_at: Timestamp
 }
 
+/** One page of the administrative chain. */
+export interface AdministrativeChain {
+  /** The ledger. */
+  readonly ledger_id: string
+  /** The entries of this page. */
+  readonly entries: readonly AdministrativeEntry[]
+  /** Absent from an empty page, and with `account_id`. */
+  readonly head?: AdministrativeHead
+  /** Where the next page begins; empty on the last one. */
+  readonly next_page_token: PageToken
+  /** Entries of the whole chain; absent with `account_id`. */
+  readonly total_count?: number
+  /** The count is exact. */
+  readonly total_count_relation?: 'eq'
+}
+
+/** An entry of the administrative chain. */
+export interface AdministrativeEntry {
+  /** The number of an entry in an account’s audit chain, from 0. */
+  readonly sequence: number
+  /** The hash of the entry before; of the first entry, 32 zero bytes. */
+  readonly previous_hash: Hash
+  /** The hash of an entry in an account’s audit chain. */
+  readonly audit_hash: Hash
+  /** Canonical JSON: exactly what was hashed, a random salt included. `act` is an operation ID or a command, `client_id` null for a command, and `of` null for an act; for an outcome it is the sequence of its act. null: the stored text was changed, or cannot be read. */
+  readonly payload: string | null
+}
+
+/** The last entry of a page, signed. */
+export interface AdministrativeHead {
+  /** The type of the transaction. */
+  readonly type: 'administrative_chain'
+  /** The ledger. */
+  readonly ledger_id: string
+  /** The number of an entry in an account’s audit chain, from 0. */
+  readonly sequence: number
+  /** The hash of an entry in an account’s audit chain. */
+  readonly audit_hash: Hash
+  /** When it was signed. */
+  readonly at: Timestamp
+  /** The assertion key that signed it, in `/.well-known/jwks.json`. */
+  readonly key_id: KeyId
+  /** DER in base64, over the canonical JSON (RFC 8785) of the head without `signature`. */
+  readonly signature: string
+}
+
 /** A quantity above zero, as it was signed: trailing zeros are kept. Must be a decimal string above zero with at most 18 integer and 18 fractional digits. */
 export type Amount = string
 
@@ -3243,6 +3289,20 @@ export interface Operations {
     readonly query: undefined
     readonly body: ShardHealth
     readonly reply: Shard
+  }
+  /** Read the administrative chain */
+  readonly listAdministrativeChain: {
+    readonly path: undefined
+    readonly query: {
+      /** Only acts on this account. */
+      readonly account_id?: AccountId
+      /** How many rows a page has at most. Above 1000 is served as 1000. It may change between pages. */
+      readonly page_size?: number
+      /** The `next_page_token` of the page before, asked for with the same filters by the same client. */
+      readonly page_token?: PageToken
+    }
+    readonly body: undefined
+    readonly reply: AdministrativeChain
   }
   /** List the starting points */
   readonly getRoot: {

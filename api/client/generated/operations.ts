@@ -73,6 +73,7 @@ export const OPERATIONS = {
   listShards: { method: 'GET', path: '/v1/shards', items: 'shards' },
   getShard: { method: 'GET', path: '/v1/shards/{shardId}' },
   putShardHealth: { method: 'PUT', path: '/v1/shards/{shardId}/health' },
+  listAdministrativeChain: { method: 'GET', path: '/v1/admin/audit-chain', items: 'entries' },
   getRoot: { method: 'GET', path: '/', open: true },
   getHealth: { method: 'GET', path: '/healthz', open: true },
   getReadiness: { method: 'GET', path: '/readyz', open: true },

@@ -21,6 +21,7 @@ export const changeStatus: Endpoint = {
 - \`incoming: refuse\`: transfers to it fail.`,
   roles: ADMINS,
   changes: 'shard',
+  administrative: ['status', 'incoming'],
   parameters: [IDEMPOTENCY_KEY_HEADER],
   body: statusSchema,
   answers: [

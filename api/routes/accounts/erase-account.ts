@@ -21,6 +21,7 @@ export const eraseAccount: Endpoint = {
 - Where others name it, in settlement groups, NFTs, tokens and attestations, it reads \`erased:\` and 12 hexadecimal digits. Counterparties keep their own transactions.`,
   roles: ADMINS,
   changes: 'shard',
+  administrative: [],
   body: erasureSchema,
   answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
   refusals: { ERR_CONFLICT: 'The account is not closed.' },

@@ -18,6 +18,7 @@ export const revokeAttestation: Endpoint = {
   description: 'By the client that submitted it, or an administrator; for good. Again, nothing new happens.',
   roles: SUBMITTERS,
   changes: 'store',
+  administrative: [],
   body: revocationSchema,
   answers: [{ status: 200, description: 'The attestation, revoked.', content: attestationResponse }],
   refusals: { ERR_FORBIDDEN: 'The client is no administrator and did not submit it.' },

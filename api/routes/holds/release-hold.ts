@@ -22,6 +22,7 @@ export const releaseHold: Endpoint = {
   description: `The remaining value of the hold is available to its payer again. The beneficiary signs the body; an administrator sends a \`reason\` in its place, which the payer’s audit chain keeps. The request is idempotent: a hold that has ended stays as it is.`,
   roles: SUBMITTERS,
   changes: 'shard',
+  administrative: [],
   body: releaseSchema,
   answers: [{ status: 200, description: 'The hold as it ended.', content: holdResponse }],
   refusals: {

@@ -2,6 +2,7 @@
 import { type JsonObject, MAX_JSON_DEPTH } from '../../../actors/canonical-json.ts'
 import type { GivenRecord } from '../../../runtime/ports/ledger-imports.ts'
 import { importAnswer, invalidOfFault } from '../../views/import-views.ts'
+import { administer } from '../../endpoint/administer.ts'
 import { unavailableProblem } from '../../endpoint/refusals.ts'
 import type { AccountScope } from '../../../actors/account-scope.ts'
 import type { SchemaValidator } from '../../../runtime/ports/schema-validator.ts'
@@ -25,6 +26,7 @@ With the last part the service checks all records against each other, and then a
 The export must come from a trusted ledger, be signed by a key that is pinned in the configuration, and name this ledger as its audience. A record that was imported before stays as it is and counts as \`present\`; a different resource of the same name refuses the whole import.`,
   roles: ADMINS,
   changes: 'store',
+  administrative: ['import_id', 'part', 'records', 'last'],
   body: importPartSchema,
   answers: [
     { status: 200, description: 'Everything is taken in.', content: importDoneResponse },
@@ -66,7 +68,9 @@ The export must come from a trusted ledger, be signed by a key that is pinned in
     ERR_INVALID_PUBLIC_KEY: '',
     ERR_INVALID_TYPE: 'The type of an entry of a history is not `mint`, `transfer` or `burn`.',
   },
-  async handle({ imports, readPublicKey, schemas }, { http, caller, scope }) {
+  async handle(context, call) {
+    const { imports, readPublicKey, schemas } = context
+    const { http, caller, scope } = call
     const body = await readJsonBody(http.req.raw, { maxParts: MAX_PARTS, maxDepth: MAX_DEPTH })
     if (!body.ok) return body.error
     const read = readImportPart(body.value)
@@ -79,11 +83,13 @@ The export must come from a trusted ledger, be signed by a key that is pinned in
     for (const { index } of unusable) given[index] = { record: records[index] ?? {}, wellFormed: false }
     const hidden = outsideOf(scope, given)
     if (hidden !== undefined) return hidden
-    const outcome = await imports.take({ importId, part, records: given, last, caller })
-    const wrong = [...shapes.flat(), ...unusable.map(({ invalid }) => invalid)]
-    if (wrong.length === 0) return importAnswer(importId, outcome)
-    const found = 'faults' in outcome ? outcome.faults.map(invalidOfFault) : []
-    return invalidProblem('validation-error', unique([...wrong, ...found]))
+    return administer(context, call, body.value, async () => {
+      const outcome = await imports.take({ importId, part, records: given, last, caller })
+      const wrong = [...shapes.flat(), ...unusable.map(({ invalid }) => invalid)]
+      if (wrong.length === 0) return importAnswer(importId, outcome)
+      const found = 'faults' in outcome ? outcome.faults.map(invalidOfFault) : []
+      return invalidProblem('validation-error', unique([...wrong, ...found]))
+    })
   },
 }
 

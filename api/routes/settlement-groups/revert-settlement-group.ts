@@ -25,6 +25,7 @@ export const revertSettlementGroup: Endpoint = {
 Of a linked group an administrator names the transactions to be undone in \`txn_ids\`; one that cannot be, because the money is spent, is listed in \`partial_failures\` and does not stop the others.`,
   roles: SUBMITTERS,
   changes: 'shard',
+  administrative: ['txn_ids'],
   body: revertSchema,
   answers: [{ status: 202, description: 'The revert has begun, or had.', content: settlementGroupResponse }],
   refusals: {

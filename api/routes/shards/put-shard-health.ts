@@ -15,6 +15,7 @@ export const putShardHealth: Endpoint = {
     'Records that the shard is to be drained: its owner hands it over when another node can take it. With `txn_count` only if the shard has processed that many transactions.',
   roles: ADMINS,
   changes: 'store',
+  administrative: ['health_state', 'txn_count'],
   body: shardHealthSchema,
   answers: [{ status: 200, description: 'The shard as it is now.', content: shardResponse }],
   refusals: { ERR_CONFLICT: 'The shard has processed fewer transactions than `txn_count`.' },

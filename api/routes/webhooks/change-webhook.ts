@@ -16,6 +16,7 @@ export const deleteWebhook: Endpoint = {
   description: 'For good, with its deliveries. Messages may still arrive for a few seconds.',
   roles: SUBMITTERS,
   changes: 'store',
+  administrative: [],
   answers: [{ status: 204, description: 'It is deleted.', content: null }],
   async handle(context, call) {
     const found = await findWebhook(context, call)
@@ -33,6 +34,7 @@ export const enableWebhook: Endpoint = {
     'The next event is sent at once, and the five days begin again. Deliveries continue where they stopped. After `position_lost` they begin at the end of the log, unless the operator has moved the webhook back (`ledger webhooks replay`): events in between are not sent. The request is idempotent.',
   roles: SUBMITTERS,
   changes: 'store',
+  administrative: [],
   answers: [{ status: 200, description: 'The webhook.', content: webhookResponse }],
   async handle(context, call) {
     const { clock, events, webhooks } = context
@@ -78,6 +80,7 @@ export const rotateWebhookSecret: Endpoint = {
     'The new secret is shown only in this response. For 24 h the previous secret signs each message, too. If the response is lost, send the request again: the earlier secrets keep signing for their time.',
   roles: SUBMITTERS,
   changes: 'store',
+  administrative: [],
   answers: [{ status: 200, description: 'The new secret.', content: rotatedSecretResponse }],
   refusals: { ERR_CONFLICT: `The secret was replaced ${MAX_PREVIOUS} times within 24 h.` },
   async handle(context, call) {

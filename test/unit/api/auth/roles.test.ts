@@ -94,6 +94,7 @@ const ALLOWED: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/shards': ALL_ROLES,
   'GET /v1/shards/{}': ALL_ROLES,
   'PUT /v1/shards/{}/health': ADMINS,
+  'GET /v1/admin/audit-chain': ADMINS,
   'GET /': NO_TOKEN,
   'GET /healthz': NO_TOKEN,
   'GET /readyz': NO_TOKEN,

@@ -21,7 +21,6 @@ import { isSignature } from '../../../../infra/keys/signature-encoding.ts'
 import { createNodeSigner } from '../../../../infra/keys/signer-node.ts'
 import type { ClientRecord } from '../../../../runtime/ports/access-store.ts'
 import { createMemoryIdempotencyStore } from '../../../support/memory/idempotency-store-memory.ts'
-import type { GatewayOutcome, GatewayRequest } from '../../../../runtime/edge/ledger-gateway.ts'
 import type {
   AuditChainPage,
   BalanceView,
@@ -33,8 +32,13 @@ import type {
 } from '../../../../runtime/ports/ledger-reads.ts'
 import type { LogFields } from '../../../../runtime/ports/log.ts'
 import { createMemoryShardHealth, createMemoryShardState } from '../../../support/memory/shard-health-memory.ts'
+import {
+  createMemoryAdministrativeChain,
+  type MemoryAdministrativeState,
+} from '../../../support/memory/administrative-chain-memory.ts'
 import { createFakeAccess, loneClientLimits } from './fake-access.ts'
 import { createFakeAssertions } from './fake-assertions.ts'
+import { createFakeGateway } from './fake-gateway.ts'
 import { createFakeEvents } from './fake-events.ts'
 import { createFakeLog } from './fake-log.ts'
 import { createFakeImports } from './fake-imports.ts'
@@ -130,29 +134,6 @@ export function createFakeReads(): FakeReads {
   return fake
 }
 
-export interface FakeGateway {
-  /** Without their trails, which `trails` has in the same order. */
-  readonly asked: Omit<GatewayRequest, 'trail'>[]
-  readonly trails: GatewayRequest['trail'][]
-  outcome: GatewayOutcome | Error
-  readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
-}
-
-export function createFakeGateway(): FakeGateway {
-  const fake: FakeGateway = {
-    asked: [],
-    trails: [],
-    outcome: { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' },
-    async ask({ trail, ...request }) {
-      fake.asked.push(request)
-      fake.trails.push(trail)
-      if (fake.outcome instanceof Error) throw fake.outcome
-      return fake.outcome
-    },
-  }
-  return fake
-}
-
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error'
   readonly event: string
@@ -175,6 +156,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
   const shards = createMemoryShardState(256, clock.now())
   for (const shard of shards.shards.values()) Object.assign(shard, { owner: 'node-1', ownedForMs: HOUR_MS })
   const attestations = createFakeAttestations()
+  const administrative: MemoryAdministrativeState = { ledgerId: LEDGER_ID, entries: [] }
   const [assertions, schemas] = [createFakeAssertions(), createFakeSchemaValidator()]
   const webhooks = createFakeWebhooks(clock)
   const log: LogLine[] = []
@@ -206,6 +188,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     imports: createFakeImports(),
     schemas,
     access,
+    administrativeChain: createMemoryAdministrativeChain(administrative, clock.now),
     serviceKeys: keys,
     signatures: createNodeSigner({ keys }),
     clock,
@@ -259,7 +242,20 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
     return String((await bodyOf(answer))['access_token'])
   }
-  const ports = { clock, keys, access, reads, events, gateway, shards, attestations, webhooks, assertions, schemas }
+  const ports = {
+    clock,
+    keys,
+    access,
+    reads,
+    events,
+    gateway,
+    shards,
+    attestations,
+    webhooks,
+    assertions,
+    schemas,
+    administrative,
+  }
   const doubles = { ...ports, log, settings, readiness, secretChecks }
   return { app, ...doubles, tokenFor, get, post, put }
 }

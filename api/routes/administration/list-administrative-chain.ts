@@ -1,0 +1,66 @@
+/** GET /v1/admin/audit-chain: every act of administrators, in a chain whose end the service signs. */
+import { showHash } from '../../../actors/audit-chain.ts'
+import type { AdministrativeEntry } from '../../../runtime/ports/administrative-chain.ts'
+import { listReply, numberAfter } from '../../endpoint/paging.ts'
+import { PAGING } from '../../endpoint/parameters.ts'
+import { ADMINS, type EdgeContext, type Endpoint } from '../../endpoint/route.ts'
+import { signAssertion } from '../../endpoint/service-signature.ts'
+import { problem } from '../../http/problem.ts'
+import { accountIdField } from '../../schemas/fields.ts'
+import { administrativeChainResponse } from '../../schemas/responses/administrative-chain.ts'
+
+const UNSCOPED = 'The administrative chain is for administrators whose client is not limited to accounts.'
+
+export const listAdministrativeChain: Endpoint = {
+  id: 'listAdministrativeChain',
+  method: 'GET',
+  path: '/v1/admin/audit-chain',
+  summary: 'Read the administrative chain',
+  description: `Each act of an administrator, and its outcome, oldest first: on clients, keys, drains, webhooks, accounts, exports and imports, by a request or by a command. An act is recorded before it is done; without an entry it is not done. An act without an outcome may have been done.
+
+The entries are hashed as those of accounts are: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). \`head\` has the last entry of the page, signed. \`ledger verify\` checks saved pages, and the log of the ledger has every entry.
+
+\`account_ref\` in a payload is a keyed hash of an account, so that an erased account is not named. Ask with \`account_id\` for the acts on an account; such a page has no \`head\`.`,
+  roles: ADMINS,
+  parameters: [
+    { name: 'account_id', in: 'query', description: 'Only acts on this account.', schema: accountIdField },
+    ...PAGING,
+  ],
+  answers: [{ status: 200, description: 'One page.', content: administrativeChainResponse }],
+  refusals: {
+    ERR_FORBIDDEN: 'The client is no administrator, or is limited to accounts.',
+    ERR_INVALID_ACCOUNT_ID: '',
+  },
+  handle(context, call) {
+    if (!call.scope.whole) return problem('forbidden', 'ERR_FORBIDDEN', UNSCOPED)
+    const accountId = call.query.checked('account_id', accountIdField, 'ERR_INVALID_ACCOUNT_ID')
+    return listReply(context, call, [accountId], async ({ after, limit }) => {
+      const page = await context.administrativeChain.entries({ after: numberAfter(after), limit, accountId })
+      const head = accountId === null ? await headOf(context, page.entries.at(-1)) : {}
+      const entries = page.entries.map(entryMembers)
+      const members = { ledger_id: context.settings.ledgerId, entries, ...head }
+      return { members, next: page.next, ...(accountId === null ? { total: page.total } : {}) }
+    })
+  },
+}
+
+function entryMembers({ sequence, previousHash, auditHash, payload }: AdministrativeEntry): object {
+  return { sequence, previous_hash: showHash(previousHash), audit_hash: showHash(auditHash), payload }
+}
+
+/** Empty without an entry. */
+async function headOf(
+  { serviceKeys, clock, settings }: EdgeContext,
+  last: AdministrativeEntry | undefined,
+): Promise<{ readonly head?: object }> {
+  if (last === undefined) return {}
+  const { content, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) => ({
+    type: 'administrative_chain',
+    ledger_id: settings.ledgerId,
+    sequence: last.sequence,
+    audit_hash: showHash(last.auditHash),
+    at,
+    key_id: keyId,
+  }))
+  return { head: { ...content, signature } }
+}

@@ -1,0 +1,141 @@
+/**
+ * The administrative chain in PostgreSQL. Invariants N1 to N3 of the port, and:
+ *   N4. The primary key decides between writers: each adds the entry after the last one that it read, or reads again. No writer
+ *       holds a lock while it waits for anything else.
+ *   N5. The payload is sealed for its sequence. A row that does not open, or does not have its hash, is shown without payload;
+ *       the next entry continues its stored hash.
+ */
+import { randomBytes } from 'node:crypto'
+import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
+import { administrativeEntry } from '../../../runtime/audit/administrative-entry.ts'
+import {
+  type AdministrativeChain,
+  AdministrativeChainUnavailable,
+  type AdministrativeEntry,
+  type AdministrativePage,
+  type AdministrativeQuery,
+  type AdministrativeRecord,
+} from '../../../runtime/ports/administrative-chain.ts'
+import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
+import { placeOf } from '../../vault/place.ts'
+import type { RowVault } from '../../vault/row-vault.ts'
+import { UnreadableRow } from '../../vault/unreadable-row.ts'
+import type { Sql } from '../connection/connection.ts'
+import { createQueryPool } from '../connection/query-pool.ts'
+import { readNowMs } from '../store/sessions.ts'
+
+export interface PostgresAdministrativeChain extends AdministrativeChain {
+  readonly close: () => Promise<void>
+}
+
+export interface AdministrativeChainOptions {
+  readonly url: string
+  readonly ledgerId: string
+  readonly vault: RowVault
+}
+
+/** Acts of one process that wait for their turn. */
+const MAX_WAITING = 64
+/** Attempts at an entry while other processes add theirs. */
+const TRIES = 100
+const SALT_BYTES = 16
+
+export function createAdministrativeChain(options: AdministrativeChainOptions): PostgresAdministrativeChain {
+  const { url, vault } = options
+  const unavailable = (message: string, cause: ErrorOptions) => new AdministrativeChainUnavailable(message, cause)
+  const common = { url, unavailable, maxWaiting: MAX_WAITING }
+  const writing = createQueryPool({ ...common, name: 'ledger administrative chain', size: 1 })
+  const reading = createQueryPool({ ...common, name: 'ledger administrative reads', size: 1, readsOnly: true })
+  return {
+    record: (recorded) =>
+      writing.run(async (sql) => {
+        await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+        return record(sql, options, recorded)
+      }),
+    entries: (query) =>
+      reading.run(async (sql) => {
+        await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+        return readEntries(sql, vault, query)
+      }),
+    close: async () => {
+      await Promise.all([writing.close(), reading.close()])
+    },
+  }
+}
+
+/** N4. */
+async function record(
+  sql: Sql,
+  { ledgerId, vault }: AdministrativeChainOptions,
+  { accountId, ...recorded }: AdministrativeRecord,
+): Promise<number> {
+  const accountRef = accountId === null ? null : vault.accountRef(accountId)
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const [last] = await sql<{ sequence: string; audit_hash: Buffer }[]>`
+      SELECT sequence, audit_hash FROM administrative_entries ORDER BY sequence DESC LIMIT 1`
+    const { sequence, previousHash, auditHash, payload } = administrativeEntry({
+      ...recorded,
+      ledgerId,
+      sequence: last === undefined ? 0 : Number(last.sequence) + 1,
+      previousHash: last?.audit_hash.toString('hex') ?? GENESIS,
+      accountRef,
+      atMs: Math.floor(await readNowMs(sql)),
+      salt: randomBytes(SALT_BYTES).toString('hex'),
+    })
+    const document = vault.seal(LEDGER_KEY_NAME, placeOfEntry(sequence), payload)
+    const { count } = await sql`
+      INSERT INTO administrative_entries (sequence, account_id, previous_hash, audit_hash, document)
+      VALUES (${sequence}, ${accountRef}, decode(${previousHash}, 'hex'), decode(${auditHash}, 'hex'),
+              decode(${document}, 'hex'))
+      ON CONFLICT (sequence) DO NOTHING`
+    if (count === 1) return sequence
+  }
+  throw new AdministrativeChainUnavailable('The administrative chain is being written by others all the time.')
+}
+
+interface EntryRow {
+  readonly sequence: string
+  readonly previous_hash: Buffer
+  readonly audit_hash: Buffer
+  readonly document: Buffer
+}
+
+async function readEntries(
+  sql: Sql,
+  vault: RowVault,
+  { after, limit, accountId }: AdministrativeQuery,
+): Promise<AdministrativePage> {
+  const accountRef = accountId === null ? null : vault.accountRef(accountId)
+  const about = accountRef === null ? sql`true` : sql`account_id = ${accountRef}`
+  const rows = await sql<EntryRow[]>`
+    SELECT sequence, previous_hash, audit_hash, document FROM administrative_entries
+     WHERE sequence > ${after} AND ${about} ORDER BY sequence LIMIT ${limit + 1}`
+  const [counted] = await sql<{ total: string }[]>`
+    SELECT coalesce(max(sequence) + 1, 0) AS total FROM administrative_entries`
+  const entries = rows.slice(0, limit).map((row) => openEntry(row, vault))
+  const next = rows.length > limit ? (entries.at(-1)?.sequence ?? null) : null
+  return { entries, next, total: Number(counted?.total ?? 0) }
+}
+
+/** N5. */
+function openEntry(row: EntryRow, vault: RowVault): AdministrativeEntry {
+  const sequence = Number(row.sequence)
+  const previousHash = row.previous_hash.toString('hex')
+  const auditHash = row.audit_hash.toString('hex')
+  const payload = payloadOf(row, vault)
+  const isWhole = payload !== null && chainHash(previousHash, payload) === auditHash
+  return { sequence, previousHash, auditHash, payload: isWhole ? payload : null }
+}
+
+function payloadOf({ sequence, document }: EntryRow, vault: RowVault): string | null {
+  try {
+    return vault.open(LEDGER_KEY_NAME, placeOfEntry(Number(sequence)), document)
+  } catch (error) {
+    if (error instanceof UnreadableRow) return null
+    throw error
+  }
+}
+
+function placeOfEntry(sequence: number) {
+  return placeOf('administrative_entries', sequence)
+}
