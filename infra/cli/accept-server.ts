@@ -1,6 +1,7 @@
 import { acceptServer, readServer } from '../postgres/connection/accepted-servers.ts'
 import { type CommandSetup, exitUnless } from './common/command.ts'
 import { withConnection } from './common/configured.ts'
+import { recorded } from './common/recorded.ts'
 
 export const acceptServerCommand: CommandSetup = (command, io) => {
   command
@@ -17,7 +18,7 @@ Nodes then start again with larger epochs.`,
     .option('--yes', 'accept the server')
     .action(async ({ yes = false }: { yes?: boolean }) => {
       exitUnless(
-        await withConnection(io, 'ledger accept-server', async (sql) => {
+        await withConnection(io, 'ledger accept-server', async (sql, given) => {
           const { systemIdentifier, timeline, acceptance, wentBack } = await readServer(sql)
           const name = `server ${systemIdentifier}, timeline ${timeline}`
           if (acceptance !== null && !wentBack) {
@@ -29,7 +30,8 @@ Nodes then start again with larger epochs.`,
             io.err(`${name} ${fault}: if it lacks no commits that you need, run ledger accept-server --yes\n`)
             return false
           }
-          await acceptServer(sql)
+          const details = { system_identifier: systemIdentifier, timeline }
+          await recorded(given, { act: 'accept-server', details }, () => acceptServer(sql))
           io.err(`${name} is accepted\n`)
           return true
         }),

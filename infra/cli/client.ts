@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ROLES } from '../../actors/account/commands.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
@@ -9,10 +10,12 @@ import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
 import { jwkOf, thumbprintOf } from '../keys/public-key.ts'
 import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
+import { clientDetails } from '../ledger/recorded-act.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { withLedger } from './common/configured.ts'
+import { recorded } from './common/recorded.ts'
 import { givenPublicKey } from './common/given-public-key.ts'
 import { addOutputOptions, createOutput, type Output, type OutputOptions } from './common/output.ts'
 
@@ -62,7 +65,7 @@ With --public-key the client has no secret: it signs an assertion with its priva
       'limit on its requests per second, at all edges together',
       newRateOf,
     )
-    .action((options: SetOptions) => withAccess(io, ({ store }) => set(store, options)))
+    .action((options: SetOptions) => withAccess(io, (access) => set(access, options)))
   addOutputOptions(
     command.command('list').summary('list the clients').description('Lists all clients, without secrets.'),
   ).action((options: OutputOptions) => withAccess(io, ({ store }) => list(store, createOutput(options, io))))
@@ -72,9 +75,11 @@ With --public-key the client has no secret: it signs an assertion with its priva
     .description('Revokes a client and all its tokens within seconds. Its ID cannot be used again.')
     .requiredOption('--id <id>', 'client ID', clientIdOf)
     .action(({ id }: { id: string }) =>
-      withAccess(io, async ({ store, now }) => {
-        if (!(await store.revokeClient(id, await now()))) throw new CommandFailed(`there is no client ${id}`)
-      }),
+      withAccess(io, ({ store, asAct, now }) =>
+        asAct('client revoke', { client_id: id }, async () => {
+          if (!(await store.revokeClient(id, await now()))) throw new CommandFailed(`there is no client ${id}`)
+        }),
+      ),
     )
 }
 
@@ -87,12 +92,15 @@ interface Access {
   readonly store: AccessStore
   readonly configuration: Configuration
   readonly secrets: LedgerSecrets
+  /** Does the work as an act of the administrative chain. */
+  readonly asAct: <T>(act: string, details: JsonObject, work: () => Promise<T>) => Promise<T>
   /** PostgreSQL's time, milliseconds since 1970. */
   readonly now: () => Promise<number>
 }
 
 async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>): Promise<void> {
-  await withLedger(io, async ({ configuration, url, ledger }) => {
+  await withLedger(io, async (given) => {
+    const { configuration, url, ledger } = given
     const secrets = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
     const store = createAccessStore({
       url,
@@ -101,7 +109,13 @@ async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>
         io.err(`warning: the record of client ${clientId} is unreadable: every edge refuses the client\n`),
     })
     try {
-      await work({ store, configuration, secrets, now: async () => (await openStoreClock(url)).now() })
+      await work({
+        store,
+        configuration,
+        secrets,
+        asAct: (act, details, doing) => recorded(given, { act, details }, doing),
+        now: async () => (await openStoreClock(url)).now(),
+      })
     } finally {
       await store.close()
     }
@@ -109,7 +123,7 @@ async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>
 }
 
 async function add(
-  { store, configuration, secrets: { derive }, now }: Access,
+  { store, configuration, secrets: { derive }, asAct, now }: Access,
   { id: clientId, role, boundary, accounts = null, rate = null, publicKey }: AddOptions,
   io: CommandIo,
 ): Promise<void> {
@@ -128,20 +142,22 @@ async function add(
     createdAtMs: await now(),
     revokedAtMs: null,
   }
+  const put = (client: ClientRecord) => asAct('client add', clientDetails(client), () => store.putClient(client))
   if (publicKey !== undefined) {
     const key = await givenPublicKey(publicKey, io)
-    await store.putClient({ ...rights, secretHash: null, publicKey: key.publicKey })
+    await put({ ...rights, secretHash: null, publicKey: key.publicKey })
     io.out(`${JSON.stringify({ client_id: clientId, key_id: key.keyId, role })}\n`)
     return
   }
   const secret = generateClientSecret()
   const secretHash = await createClientSecrets({ pepper: derive('client-secrets') }).hash(clientId, secret)
-  await store.putClient({ ...rights, secretHash, publicKey: null })
+  await put({ ...rights, secretHash, publicKey: null })
   io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
 }
 
-async function set(store: AccessStore, { id, rate }: SetOptions): Promise<void> {
-  const changed = await store.setRate(id, rate)
+async function set({ store, asAct }: Access, { id, rate }: SetOptions): Promise<void> {
+  const details = { client_id: id, rate: showOwnRate(rate) }
+  const changed = await asAct('client set', details, () => store.setRate(id, rate))
   if (changed === undefined) throw new CommandFailed(`there is no client ${id}`)
   if (changed === 'unreadable') throw new CommandFailed(`the record of client ${id} is unreadable`)
 }

@@ -3,7 +3,8 @@ import type { Sql } from '../postgres/connection/connection.ts'
 import { drainNode, endDrain, nodesSeen } from '../postgres/store/drains.ts'
 import { listShards } from '../postgres/store/ownership.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
-import { withConnection } from './common/configured.ts'
+import { type ConfiguredLedger, withConnection } from './common/configured.ts'
+import { recorded } from './common/recorded.ts'
 
 const POLL_MS = 500
 const PROGRESS_MS = 5_000
@@ -24,10 +25,10 @@ not the draining. If no other node is ready, the node keeps its shards.`,
     .option('--no-wait', 'do not wait until the node has no shards')
     .option('--end', 'end the draining')
     .action(async (nodeId: string, { wait, end = false }: DrainOptions) => {
-      await withConnection(io, 'ledger drain', async (sql) => {
+      await withConnection(io, 'ledger drain', async (sql, given) => {
         await refuseUnknown(sql, nodeId)
-        if (end) await endDraining(sql, nodeId, io)
-        else await drain(sql, nodeId, wait, io)
+        if (end) await endDraining(given, sql, nodeId, io)
+        else await drain({ given, sql, nodeId, waits: wait }, io)
       })
     })
 }
@@ -40,13 +41,23 @@ async function refuseUnknown(sql: Sql, nodeId: string): Promise<void> {
   throw new CommandFailed(`there is no node ${nodeId}: ${known}`)
 }
 
-async function endDraining(sql: Sql, nodeId: string, io: CommandIo): Promise<void> {
-  const wasDrained = await endDrain(sql, nodeId)
+async function endDraining(given: ConfiguredLedger, sql: Sql, nodeId: string, io: CommandIo): Promise<void> {
+  const act = { act: 'drain', details: { node_id: nodeId, end: true } }
+  const wasDrained = await recorded(given, act, () => endDrain(sql, nodeId))
   io.err(wasDrained ? `${nodeId} may get shards again\n` : `${nodeId} was not being drained\n`)
 }
 
-async function drain(sql: Sql, nodeId: string, waits: boolean, io: CommandIo): Promise<void> {
-  await drainNode(sql, nodeId)
+interface Draining {
+  readonly given: ConfiguredLedger
+  readonly sql: Sql
+  readonly nodeId: string
+  /** Until the node has no shards. */
+  readonly waits: boolean
+}
+
+async function drain({ given, sql, nodeId, waits }: Draining, io: CommandIo): Promise<void> {
+  const act = { act: 'drain', details: { node_id: nodeId, end: false } }
+  await recorded(given, act, () => drainNode(sql, nodeId))
   let printedMs = Number.NEGATIVE_INFINITY
   for (;;) {
     const shards = await listShards(sql)

@@ -29,6 +29,7 @@ import {
 } from './common/command.ts'
 import { addPkcs11Commands } from './pkcs11.ts'
 import { type ConfiguredLedger, configurationOf, withLedger } from './common/configured.ts'
+import { recorded } from './common/recorded.ts'
 
 const DEFAULT_AFTER_SECONDS = 300
 /** Nodes refresh the keys more often, so that none signs with a retired key. */
@@ -119,18 +120,22 @@ async function rotate({ purpose, after, outside }: RotateOptions, io: CommandIo)
   }
   const key = await outsideKey(outside, io)
   const activeAfterMs = after * 1_000
-  const created = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs, ...key }))
+  const details = { purpose, after_seconds: after, outside: key.outside !== undefined }
+  const created = await withServiceKeys(io, (keys, given) =>
+    recorded(given, { act: 'keys rotate', details }, () => keys.rotate(purpose, { activeAfterMs, ...key })),
+  )
   io.out(`${JSON.stringify(membersOf(created))}\n`)
 }
 
 async function revoke(kid: string, reference: string | undefined, io: CommandIo): Promise<void> {
   const { outside } = await outsideKey(reference, io)
-  const revocation = await withServiceKeys(io, (keys) => {
+  const revocation = await withServiceKeys(io, (keys, given) => {
     const revoked = keys.published().find(({ keyId }) => keyId === kid)
     if (outside !== undefined && revoked !== undefined && revoked.purpose !== OUTSIDE_PURPOSE) {
       throw new UsageError(`--outside is for keys of the purpose ${OUTSIDE_PURPOSE}`)
     }
-    return keys.revoke(kid, outside)
+    const act = { act: 'keys revoke', details: { kid, outside: outside !== undefined } }
+    return recorded(given, act, () => keys.revoke(kid, outside))
   })
   if (revocation === undefined) throw new CommandFailed(`there is no key ${kid}, or it is already revoked`)
   const { revoked, replacement } = revocation
@@ -172,19 +177,24 @@ async function outsideKey(
   }
 }
 
-async function withServiceKeys<T>(io: CommandIo, work: (keys: PostgresServiceKeys) => Promise<T>): Promise<T> {
-  return withLedger(io, async ({ configuration, url, ledger }) => {
+async function withServiceKeys<T>(
+  io: CommandIo,
+  work: (keys: PostgresServiceKeys, given: ConfiguredLedger) => Promise<T>,
+): Promise<T> {
+  return withLedger(io, async (given) => {
+    const { configuration, url, ledger } = given
     const { serviceKeys: seals } = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
     const keys = await createServiceKeys({ url, seals, clock: await openStoreClock(url) })
     try {
-      return await work(keys)
+      return await work(keys, given)
     } finally {
       await keys.close()
     }
   })
 }
 
-async function rotateMaster({ configuration, url }: ConfiguredLedger, check: boolean, io: CommandIo): Promise<void> {
+async function rotateMaster(given: ConfiguredLedger, check: boolean, io: CommandIo): Promise<void> {
+  const { configuration, url } = given
   const masterKeys = await existingMasterKeys(configuration)
   const keyId = { master_key_id: masterKeys.current.masterKeyId }
   const connection = await connect({ url, applicationName: 'ledger keys rotate-master' })
@@ -195,7 +205,9 @@ async function rotateMaster({ configuration, url }: ConfiguredLedger, check: boo
       exitUnless(Object.values(left).every((count) => count === 0))
       return
     }
-    const rotated = await rotateMasterKey(connection.sql, masterKeys, { onProgress: printProgress(io) })
+    const rotated = await recorded(given, { act: 'keys rotate-master', details: keyId }, () =>
+      rotateMasterKey(connection.sql, masterKeys, { onProgress: printProgress(io) }),
+    )
     if (Object.values(rotated).every((count) => count === 0)) {
       io.err('all keys are already under the current master key: nothing was changed\n')
     }

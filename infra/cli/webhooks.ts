@@ -14,7 +14,8 @@ import { createSystemRandom } from '../system/random-system.ts'
 import { addressRuleOf } from '../webhooks/address-rules.ts'
 import { createWebhookSender } from '../webhooks/webhook-sender-http.ts'
 import { CommandFailed, type CommandIo, type CommandSetup, exitUnless } from './common/command.ts'
-import { withLedger } from './common/configured.ts'
+import { type ConfiguredLedger, withLedger } from './common/configured.ts'
+import { recorded } from './common/recorded.ts'
 import { addOutputOptions, type Column, createOutput, type Output, type OutputOptions } from './common/output.ts'
 
 const COLUMNS: readonly Column[] = [
@@ -67,14 +68,17 @@ A disabled webhook stays disabled.`,
     )
     .argument('<webhook>', 'ID of the webhook')
     .action((webhookId: string) =>
-      withWebhooks(io, async ({ store }) => {
-        if (!(await store.remove(webhookId))) throw noSuchWebhook(webhookId)
+      withWebhooks(io, async ({ given, store }) => {
+        await recorded(given, { act: 'webhooks delete', details: { webhook_id: webhookId } }, async () => {
+          if (!(await store.remove(webhookId))) throw noSuchWebhook(webhookId)
+        })
         io.err(`the webhook ${webhookId} is deleted\n`)
       }),
     )
 }
 
 interface Webhooks {
+  readonly given: ConfiguredLedger
   readonly store: WebhookStore
   readonly events: LedgerEvents
   readonly configuration: Configuration
@@ -84,7 +88,8 @@ interface Webhooks {
 }
 
 async function withWebhooks(io: CommandIo, work: (webhooks: Webhooks) => Promise<void>): Promise<void> {
-  await withLedger(io, async ({ configuration, url, ledger }) => {
+  await withLedger(io, async (given) => {
+    const { configuration, url, ledger } = given
     const { vault } = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
     const onUnreadable = (id: string): void => io.err(`warning: the webhook ${id} is unreadable: no edge delivers it\n`)
     const store = createWebhookStore({ url, vault, onUnreadable })
@@ -92,7 +97,7 @@ async function withWebhooks(io: CommandIo, work: (webhooks: Webhooks) => Promise
     const events = createLedgerEvents({ url, ledgerId, vault })
     try {
       const { now } = await openStoreClock(url)
-      await work({ store, events, configuration, ledgerId, now })
+      await work({ given, store, events, configuration, ledgerId, now })
     } finally {
       await Promise.all([store.close(), events.close()])
     }
@@ -117,18 +122,26 @@ async function test(given: Webhooks, webhookId: string, output: Output): Promise
   exitUnless(attempt.error === null)
 }
 
-async function replay({ store, events }: Webhooks, webhookId: string, sinceMs: number, io: CommandIo): Promise<void> {
+async function replay(
+  { given, store, events }: Webhooks,
+  webhookId: string,
+  sinceMs: number,
+  io: CommandIo,
+): Promise<void> {
   found(await store.webhook(webhookId), webhookId)
   const position = await positionBefore(events, sinceMs)
   if (position === undefined) throw new CommandFailed(`there is no event since ${isoTimestamp(sinceMs)}`)
-  const moved = await store.change(webhookId, ({ webhook, progress }) => {
-    // A position of a replaced database cannot be compared.
-    const isKnown = readPosition(progress.position).acceptance === readPosition(position).acceptance
-    if (isKnown && events.isAfter(position, progress.position)) {
-      throw new CommandFailed(`the webhook has not sent the events since ${isoTimestamp(sinceMs)} yet`)
-    }
-    return { webhook, progress: { ...progress, position } }
-  })
+  const details = { webhook_id: webhookId, since: isoTimestamp(sinceMs) }
+  const moved = await recorded(given, { act: 'webhooks replay', details }, () =>
+    store.change(webhookId, ({ webhook, progress }) => {
+      // A position of a replaced database cannot be compared.
+      const isKnown = readPosition(progress.position).acceptance === readPosition(position).acceptance
+      if (isKnown && events.isAfter(position, progress.position)) {
+        throw new CommandFailed(`the webhook has not sent the events since ${isoTimestamp(sinceMs)} yet`)
+      }
+      return { webhook, progress: { ...progress, position } }
+    }),
+  )
   found(moved, webhookId)
   io.err(`the webhook sends its events since ${isoTimestamp(sinceMs)} again\n`)
 }

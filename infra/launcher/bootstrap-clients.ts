@@ -7,14 +7,16 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { ROLES } from '../../actors/account/commands.ts'
-import type { AccessStore } from '../../runtime/ports/access-store.ts'
+import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
 import type { BootstrapClient } from '../config/bootstrap-client.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
 import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../keys/client-secrets.ts'
+import type { AdministrativeChainOptions } from '../postgres/access/administrative-chain-postgres.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
 import type { LedgerSecrets } from '../ledger/ledger-secrets.ts'
+import { clientDetails, recordedAct } from '../ledger/recorded-act.ts'
 
 export interface StartClients {
   readonly clients: readonly BootstrapClient[]
@@ -91,18 +93,19 @@ export interface UnchangedClients {
 
 /** Creates the clients, and updates those that differ. */
 export async function putStartClients(
-  url: string,
+  { url, ledgerId }: Pick<AdministrativeChainOptions, 'url' | 'ledgerId'>,
   { vault, derive }: Pick<LedgerSecrets, 'vault' | 'derive'>,
   configuration: Configuration,
   clients: readonly BootstrapClient[],
 ): Promise<UnchangedClients> {
   const access = createAccessStore({ url, vault })
   const pepper = derive('client-secrets')
+  const chain = { url, ledgerId, vault }
   const unchanged = { revoked: [] as string[], unreadable: [] as string[] }
   try {
     const nowMs = (await openStoreClock(url)).now()
     for (const client of clients) {
-      const outcome = await put({ access, pepper, configuration, nowMs }, client)
+      const outcome = await put({ access, chain, pepper, configuration, nowMs }, client)
       if (outcome === 'revoked' || outcome === 'unreadable') unchanged[outcome].push(client.clientId)
     }
   } finally {
@@ -112,6 +115,7 @@ export async function putStartClients(
 }
 
 interface PutContext {
+  readonly chain: AdministrativeChainOptions
   readonly access: AccessStore
   readonly pepper: Buffer
   readonly configuration: Configuration
@@ -120,7 +124,7 @@ interface PutContext {
 }
 
 async function put(
-  { access, pepper, configuration, nowMs }: PutContext,
+  { access, chain, pepper, configuration, nowMs }: PutContext,
   client: BootstrapClient,
 ): Promise<'unchanged' | 'put' | 'revoked' | 'unreadable'> {
   const secrets = createClientSecrets({ pepper })
@@ -134,7 +138,7 @@ async function put(
   const same = sameSecret && found.role === client.role
   if (same && isDeepStrictEqual([found.boundary, found.accounts, found.rate], [boundary, accounts, rate]))
     return 'unchanged'
-  await access.putClient({
+  const changed: ClientRecord = {
     clientId: client.clientId,
     secretHash: sameSecret ? found.secretHash : await secrets.hash(client.clientId, client.clientSecret),
     publicKey: null,
@@ -144,6 +148,7 @@ async function put(
     rate,
     createdAtMs: found?.createdAtMs ?? nowMs,
     revokedAtMs: null,
-  })
+  }
+  await recordedAct(chain, { act: 'up', details: clientDetails(changed) }, () => access.putClient(changed))
   return 'put'
 }

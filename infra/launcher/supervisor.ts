@@ -192,7 +192,8 @@ export class Supervisor {
     say(`ledger ${ledger.ledgerId}, ${ledger.shardCount} shards`)
     const clients = startClients(configuration)
     const secrets = openLedgerSecrets(masterKeys, ledger)
-    const { revoked, unreadable } = await putStartClients(url, secrets, configuration, clients.clients)
+    const place = { url, ledgerId: ledger.ledgerId }
+    const { revoked, unreadable } = await putStartClients(place, secrets, configuration, clients.clients)
     if (revoked.length > 0) say(`warning: revoked clients stay revoked: ${revoked.join(', ')}`)
     if (unreadable.length > 0) say(`warning: unreadable clients are not changed: ${unreadable.join(', ')}`)
     return { ledgerId: ledger.ledgerId, clients }

@@ -9,7 +9,7 @@ import type { Part } from '../../keys/wrapping-keys.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../../ledger/trusted-ledgers-file.ts'
 import { readWitnesses, WitnessesUnusable } from '../../log/witness-policy.ts'
 import { connect, type Sql } from '../../postgres/connection/connection.ts'
-import { type LedgerRecord, readLedgerAt, refuseEarlierSchema } from '../../postgres/migrations/migrate.ts'
+import { type LedgerRecord, readLedgerAt } from '../../postgres/migrations/migrate.ts'
 import { untilWritable } from '../../postgres/store/recovery.ts'
 import { endOfSupport } from '../../system/node-release.ts'
 import { CommandFailed, type CommandIo } from './command.ts'
@@ -151,23 +151,6 @@ export async function withNewDatabase<T>(
   }
 }
 
-/** Calls `work` with a connection to the database, whose schema may be older than this program's. */
-export async function withConnection<T>(
-  io: CommandIo,
-  applicationName: string,
-  work: (sql: Sql) => Promise<T>,
-): Promise<T> {
-  return withDatabase(configurationOf(io), io, async (url) => {
-    const connection = await connect({ url, applicationName })
-    try {
-      await refuseEarlierSchema(connection.sql)
-      return await work(connection.sql)
-    } finally {
-      await connection.end()
-    }
-  })
-}
-
 export interface ConfiguredLedger {
   readonly configuration: Configuration
   readonly url: string
@@ -183,5 +166,21 @@ export async function withLedger<T>(io: CommandIo, work: (given: ConfiguredLedge
       throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
     }
     return work({ configuration, url, ledger })
+  })
+}
+
+/** Calls `work` also with a connection to the database. */
+export async function withConnection<T>(
+  io: CommandIo,
+  applicationName: string,
+  work: (sql: Sql, given: ConfiguredLedger) => Promise<T>,
+): Promise<T> {
+  return withLedger(io, async (given) => {
+    const connection = await connect({ url: given.url, applicationName })
+    try {
+      return await work(connection.sql, given)
+    } finally {
+      await connection.end()
+    }
   })
 }

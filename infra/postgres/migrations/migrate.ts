@@ -135,7 +135,7 @@ export async function refuseEarlierSchemaAt(url: string): Promise<void> {
 }
 
 /** M3. Throws `MigrationRefused`. */
-export async function refuseEarlierSchema(sql: Sql): Promise<void> {
+async function refuseEarlierSchema(sql: Sql): Promise<void> {
   if (!(await hasTable(sql, 'schema_migrations'))) return
   const [first] = await sql<{ name: string }[]>`SELECT name FROM schema_migrations WHERE version = 1`
   if (first?.name !== FIRST_STEP_BEFORE_BASELINE) return

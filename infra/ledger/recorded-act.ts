@@ -1,0 +1,63 @@
+/** Acts of operators, who are no client of the API, in the administrative chain. */
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import { showOwnRate } from '../../actors/rate.ts'
+import type { ClientRecord } from '../../runtime/ports/access-store.ts'
+import { AdministrativeChainUnavailable } from '../../runtime/ports/administrative-chain.ts'
+import { jwkOf, thumbprintOf } from '../keys/public-key.ts'
+import {
+  type AdministrativeChainOptions,
+  createAdministrativeChain,
+} from '../postgres/access/administrative-chain-postgres.ts'
+
+export interface OperatorAct {
+  /** Name of the command. */
+  readonly act: string
+  readonly details: JsonObject
+}
+
+/**
+ * Does the work between the entry of the act and that of its outcome. Throws AdministrativeChainUnavailable before the work
+ * if the act cannot be recorded.
+ */
+export async function recordedAct<T>(
+  options: AdministrativeChainOptions,
+  { act, details }: OperatorAct,
+  work: () => Promise<T>,
+): Promise<T> {
+  const chain = createAdministrativeChain(options)
+  const common = { clientId: null, act, accountId: null }
+  try {
+    const sequence = await chain.record({ ...common, details, of: null })
+    const outcomeIs = async (outcome: 'done' | 'failed'): Promise<void> => {
+      try {
+        await chain.record({ ...common, details: { outcome }, of: sequence })
+      } catch (error) {
+        // An act without an outcome may have been done.
+        if (!(error instanceof AdministrativeChainUnavailable)) throw error
+      }
+    }
+    let result: T
+    try {
+      result = await work()
+    } catch (error) {
+      await outcomeIs('failed')
+      throw error
+    }
+    await outcomeIs('done')
+    return result
+  } finally {
+    await chain.close()
+  }
+}
+
+/** What an entry says of a client. Of lists it has the number of items, and so it names no account. */
+export function clientDetails({ clientId, publicKey, role, boundary, accounts, rate }: ClientRecord): JsonObject {
+  return {
+    client_id: clientId,
+    key_id: publicKey === null ? null : thumbprintOf(jwkOf(publicKey)),
+    role,
+    boundary: typeof boundary === 'boolean' ? boundary : boundary.length,
+    accounts: accounts === null ? null : accounts.length,
+    rate: showOwnRate(rate),
+  }
+}
