@@ -50,7 +50,7 @@ export async function recordedAct<T>(
   }
 }
 
-/** What an entry says of a client. Of lists it has the number of items, and so it names no account. */
+/** Members of an entry about a client. Of lists it has the number of items, and so it names no account. */
 export function clientDetails({ clientId, publicKey, role, boundary, accounts, rate }: ClientRecord): JsonObject {
   return {
     client_id: clientId,
