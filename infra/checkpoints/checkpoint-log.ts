@@ -10,8 +10,8 @@ import { TreeProofs } from '../../runtime/log/tree-proofs.ts'
 import { LogStoreUnavailable } from '../../runtime/ports/log-store.ts'
 import { problemOfTree } from '../log/checked-tree.ts'
 import { compareRows, type GoneEntry, type LackingRow } from '../log/compared-rows.ts'
-import { accountLogKey, EntrySalts, tagOfEntry, tagOfSalt } from '../log/log-entry.ts'
-import { EVERY_XID, readLogRows } from '../log/log-rows.ts'
+import { accountLogKey, administrativeLogKey, EntrySalts, tagOfEntry, tagOfSalt } from '../log/log-entry.ts'
+import { EVERY_XID, type LogRow, readLogRows } from '../log/log-rows.ts'
 import { ownHeadOf, readLogState } from '../log/log-state.ts'
 import { readHashes } from '../log/log-store-postgres.ts'
 import type { DeriveKey } from '../keys/root-secret.ts'
@@ -127,7 +127,10 @@ async function checkRows(check: LogCheck): Promise<CheckedLog> {
     entries += compared.entries
     progress(entries)
   }
-  if (gone.size > 0) await reportShortened(check, logKey, gone)
+  if (gone.size > 0) {
+    await reportShortened(check, logKey, gone)
+    await reportAdministrative(check, logKey, gone)
+  }
   let newer = 0
   await readLogRows(sql, { from, until: EVERY_XID }, logKey, () => (newer += 1) > 0)
   return { entries, newer }
@@ -167,13 +170,18 @@ async function reportRows(
   const ids = await idsOf(
     sql,
     vault,
-    lacking.flatMap(({ account }) => account ?? []),
+    lacking.flatMap(({ chain }) => (chain.kind === 'account' ? [chain] : [])),
   )
-  for (const { account, sequence, entry } of lacking) {
-    const problem = known.has(tagOf(entry)) ? 'is not the one in the log' : 'is not in the log'
-    if (account === null) report(`statement ${sequence} of a checkpoint file ${problem}`)
-    else report(`account ${nameOf(account.accountRef, ids)}: its entry ${sequence} ${problem}`)
+  for (const row of lacking) {
+    report(`${entryName(row, ids)} ${known.has(tagOf(row.entry)) ? 'is not the one in the log' : 'is not in the log'}`)
   }
+}
+
+function entryName({ chain, sequence }: LogRow, ids: ReadonlyMap<string, string>): string {
+  if (chain.kind === 'account') return `account ${nameOf(chain.accountRef, ids)}: its entry ${sequence}`
+  return chain.kind === 'administrative'
+    ? `administrative entry ${sequence}`
+    : `statement ${sequence} of a checkpoint file`
 }
 
 function nameOf(accountRef: string, ids: ReadonlyMap<string, string>): string {
@@ -211,5 +219,20 @@ async function reportShortened(
   const ids = await idsOf(sql, vault, shortened)
   for (const { accountRef, sequence } of shortened) {
     report(`account ${nameOf(accountRef, ids)}: it ends with entry ${sequence}, and the log has its next one`)
+  }
+}
+
+/** Names removed administrative entries. Sequences have no gaps: all are below the number of rows and gone entries. */
+async function reportAdministrative(
+  { sql, report }: LogCheck,
+  logKey: Buffer,
+  gone: ReadonlySet<string>,
+): Promise<void> {
+  const [row] = await sql<{ count: string }[]>`SELECT count(*) FROM administrative_entries`
+  const salts = new EntrySalts(administrativeLogKey(logKey))
+  const end = Number(row?.count ?? 0) + gone.size
+  for (let sequence = 0; sequence < end; sequence += 1) {
+    const tag = tagOfSalt(salts.of(sequence)).toString('latin1')
+    if (gone.has(tag)) report(`administrative entry ${sequence} is gone from the rows`)
   }
 }

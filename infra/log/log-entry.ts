@@ -25,6 +25,11 @@ export function statementLogKey(ledgerKey: Buffer): Buffer {
   return accountLogKey(ledgerKey, 'statements of checkpoint files')
 }
 
+/** In the place of an account's key, for the administrative chain. No reference has this name. */
+export function administrativeLogKey(ledgerKey: Buffer): Buffer {
+  return accountLogKey(ledgerKey, 'administrative chain')
+}
+
 /** Computes the salts of an account. */
 export class EntrySalts {
   private readonly accountKey: Buffer

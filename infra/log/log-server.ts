@@ -30,6 +30,8 @@ export async function readLogServer(sql: Sql): Promise<LogServer> {
     SELECT (SELECT until_xid::text FROM log_batches ORDER BY until_xid DESC LIMIT 1) AS until,
            coalesce((SELECT commit_xid FROM commits ORDER BY commit_xid DESC LIMIT 1) >= ${settled}::xid8, false)
              OR coalesce((SELECT commit_xid FROM audit_entries ORDER BY commit_xid DESC LIMIT 1) >= ${settled}::xid8, false)
+             OR coalesce(
+                  (SELECT commit_xid FROM administrative_entries ORDER BY commit_xid DESC LIMIT 1) >= ${settled}::xid8, false)
              AS is_held_back`
   if (BigInt(last?.until ?? 0) > BigInt(settled)) {
     throw new LogPaused('The transaction numbers of the PostgreSQL server are below those in the log.')

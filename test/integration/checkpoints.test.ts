@@ -47,6 +47,9 @@ beforeAll(async () => {
       await sql.unsafe(`CREATE TABLE old.${table} AS SELECT * FROM public.${table} WHERE account_id = '${victim}'`)
     }
     await sql`CREATE TABLE old.boundary_crossings AS SELECT * FROM public.boundary_crossings`
+    await sql`
+      INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document)
+      SELECT n, sha256('before'), sha256('an act'), '' FROM generate_series(0, 9) n`
     // The attacker undoes a key rotation, to use a stolen old key, and a debit, to be paid twice.
     await parties.submit(alice, { type: 'debit', amount: '7' })
     await parties.rotate(alice)
@@ -211,17 +214,11 @@ describe('the log that verify compares with the rows', () => {
 
   test('has all of it, the statement of the file too, and says how many rows are newer', async () => {
     await onCheckpointed(async ({ url }, file) => {
-      const newer = await ledger(url, 'verify', '--checkpoint', file)
-      expect(newer).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(/ok: log of [0-9]+ entries.*; 1 rows are newer/),
-      })
-      await extendLog(url)
-      const whole = await ledger(url, 'verify', '--checkpoint', file)
-      expect(whole).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(/ok: log of [0-9]+ entries.*; 0 rows are newer/),
-      })
+      for (const newer of [1, 0]) {
+        const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+        expect([code, out]).toEqual([0, expect.stringMatching(`ok: log of [0-9]+ entries.*; ${newer} rows are newer`)])
+        await extendLog(url)
+      }
     })
   })
 
@@ -247,6 +244,31 @@ describe('the log that verify compares with the rows', () => {
       '1 entries of the log are gone from the rows: of the batch at 0',
     )
   })
+
+  test.for([
+    ["UPDATE administrative_entries SET audit_hash = sha256('x') WHERE sequence = 7", '7 is not the one in the log'],
+    [
+      `INSERT INTO administrative_entries (sequence, commit_xid, previous_hash, audit_hash, document)
+       SELECT 900, commit_xid, previous_hash, audit_hash, '' FROM administrative_entries WHERE sequence = 7`,
+      '900 is not in the log',
+    ],
+  ])('%s: the administrative entry is named', async ([statement = '', problem]) => {
+    await expectFound(statement, `administrative entry ${problem}$`)
+  })
+
+  test.for([['sequence = 7', [7]] as const, ['sequence > 7', [8, 9]] as const])(
+    'administrative entries that were removed are named, also at the end: %s',
+    async ([where, removed]) => {
+      await onCheckpointed(async ({ url, sql }, file) => {
+        const { count } = await sql.unsafe(`DELETE FROM administrative_entries WHERE ${where}`)
+        const { out } = await ledger(url, 'verify', '--checkpoint', file)
+        expect(out.split('\n').filter((line) => line.startsWith('WENT BACK'))).toEqual([
+          expect.stringMatching(`${count} entries of the log are gone from the rows: of the batch at 0`),
+          ...removed.map((sequence) => `WENT BACK: administrative entry ${sequence} is gone from the rows`),
+        ])
+      })
+    },
+  )
 
   test('a transaction that its commit left out, so that the log never had it, is named with its account', async () => {
     await tampered.onCopy(async ({ url, sql }) => {

@@ -38,7 +38,8 @@ async function logged(accountId: string) {
   const signer = await createNoteSigner('ledger/test', 'log', derive('log-heads'))
   return keepLog(url, logKey, async ({ store, heads, workUntil }) => {
     const [row] = await sql<{ count: number }[]>`
-      SELECT (SELECT count(*) FROM chain_entries)::integer + (SELECT count(*) FROM log_statements)::integer AS count`
+      SELECT ((SELECT count(*) FROM chain_entries) + (SELECT count(*) FROM log_statements)
+              + (SELECT count(*) FROM administrative_entries))::integer AS count`
     await workUntil(() => (heads.at(-1)?.size ?? 0) >= (row?.count ?? 0))
     const { size, root } = heads.at(-1) ?? { size: 0, root: Buffer.alloc(32) }
     await store.publish({ size, note: noteText(signedHead(signer, { size, root: new Uint8Array(root) })) })

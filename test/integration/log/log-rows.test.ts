@@ -1,7 +1,10 @@
 /** The log reads all rows of each commit, in the order of commits, also if the consumer of the rows is slow. */
+import { hash } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LOG_ROWS, readLogRows } from '../../../infra/log/log-rows.ts'
+import { administrativeLogKey, EntrySalts, logEntry } from '../../../infra/log/log-entry.ts'
+import { LOG_ROWS, type LogRow, readLogRows } from '../../../infra/log/log-rows.ts'
+import { readLogServer } from '../../../infra/log/log-server.ts'
 import { PLAN_SETTINGS } from '../../../infra/postgres/connection/plan-settings.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../../support/postgres/ledger-database.ts'
 
@@ -55,11 +58,47 @@ test('commits are read whole in the order of their numbers, in more time than th
   expect(await read(100n, 101n, 3)).toEqual({ isWhole: false, counts: { 100: 3 } })
 })
 
+test('administrative entries are rows of the log, with salts of their own chain', async () => {
+  await owner`
+    INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document, commit_xid)
+    VALUES (0, sha256('before'), sha256('0'), '', '200'), (1, sha256('0'), sha256('1'), '', '201')`
+  const rows: LogRow[] = []
+  const logKey = Buffer.alloc(32, 7)
+  await readLogRows(sql, { from: 200n, until: 202n }, logKey, (row) => rows.push(row) > 0)
+  const salts = new EntrySalts(administrativeLogKey(logKey))
+  expect(rows).toEqual(
+    [0, 1].map((sequence) => ({
+      chain: { kind: 'administrative' },
+      sequence,
+      xid: 200n + BigInt(sequence),
+      entry: logEntry(salts.of(sequence), hash('sha256', String(sequence), 'buffer')),
+    })),
+  )
+})
+
 test('the query for entries reads them in index order, without a sort', async () => {
   await owner`ANALYZE audit_entries, commits`
   const plan = await sql.unsafe(`EXPLAIN (COSTS OFF) ${LOG_ROWS}`, ['0', '101'])
   const text = plan.map((row) => String(row['QUERY PLAN'])).join('\n')
   expect(text).not.toMatch(/-> {2}Sort|Seq Scan|Bitmap/)
-  const scans = ['audit_entries_by_commit', 'commits_pkey', 'transactions_pkey', 'log_statements_by_commit']
+  const scans = [
+    'audit_entries_by_commit',
+    'commits_pkey',
+    'transactions_pkey',
+    'administrative_entries_by_commit',
+    'log_statements_by_commit',
+  ]
   expect(text.match(/(?<=Index Scan using )\w+/g)).toEqual(scans)
+})
+
+test('an administrative entry that was committed after the start of an open transaction holds the log back', async () => {
+  await owner.begin(async (open) => {
+    await open`SELECT pg_current_xact_id()`
+    expect((await readLogServer(sql)).isHeldBack).toBe(false)
+    await sql`
+      INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document)
+      VALUES (2, sha256('1'), sha256('2'), '')`
+    expect((await readLogServer(sql)).isHeldBack).toBe(true)
+  })
+  expect((await readLogServer(sql)).isHeldBack).toBe(false)
 })

@@ -186,6 +186,13 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['edge', "UPDATE log_statements SET hash = ''"],
   ['edge', 'UPDATE log_tiles SET number = number + 1'],
   ['edge', "INSERT INTO log_statements (hash, commit_xid) VALUES ('', '3')"],
+  ['edge', "UPDATE administrative_entries SET document = ''"],
+  ['edge', 'DELETE FROM administrative_entries'],
+  [
+    'edge',
+    "INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document, commit_xid) VALUES (0, '', '', '', '3')",
+  ],
+  ['node', 'SELECT document FROM administrative_entries'],
   ['node', 'DELETE FROM log_head'],
   ['node', "INSERT INTO commits (commit_xid, final, pending, ended) VALUES ('3', '{}', '{}', '{}')"],
   ['auditor', 'INSERT INTO log_statements DEFAULT VALUES'],
