@@ -6,9 +6,10 @@ import { readGivenText } from './common/given-file.ts'
 import { readAccountKeys } from './log/known-entries.ts'
 import { readProfile } from './profile/profiles.ts'
 import { addSessionOptions, type SessionOptions } from './profile/session.ts'
+import { checkAdministrativeChains } from './verify/check-administrative-chain.ts'
 import { checkChains, type ExpectedChain } from './verify/check-chains.ts'
 import { checkLogProofs, type LogProofs, readPolicy } from './verify/check-log-proofs.ts'
-import { type Exported, readExport, readJwks } from './verify/export-file.ts'
+import { type Exported, noneExported, readExport, readJwks } from './verify/export-file.ts'
 import {
   checkAssertion,
   checkProof,
@@ -59,15 +60,17 @@ outcome, such as FAILED, and that of an assertion with its result, such as NOT C
 
 Each file contains pages of GET /v1/accounts/{id}/audit-chain, receipts of
 GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs of
-GET /v1/accounts/{id}/liability-proof, or pages of GET /v1/accounts/{id}/statements: one value, a list,
-or one value a line. Give all pages of an account's chain and of a statement, in any order. Or each file
-is an export: then the first changed line is named, and the content is summarized. Lines of an export
-are counted from 0, as in their field "line".
+GET /v1/accounts/{id}/liability-proof, pages of GET /v1/accounts/{id}/statements, or pages of
+GET /v1/admin/audit-chain: one value, a list, or one value a line. Give all pages of a chain and of a
+statement, in any order. Or each file is an export: then the first changed line is named, and the content
+is summarized. Lines of an export are counted from 0, as in their field "line".
 
 Every hash is recomputed from entry 0. For each receipt the signature, the key and the place in the
 chain are verified. So are the signatures of assertions, and the path from an account's shares to the
 signed total. The movements of a statement are added up. A proof of liabilities shows the amount of
-each token that the ledger owed the account.
+each token that the ledger owed the account. Each page of the administrative chain must be signed up to
+its last entry. Its payloads are never erased: an entry without one is TAMPERED. Pages that were requested
+with account_id are not signed, and are INCOMPLETE.
 
 With --policy and --proof the entry of each receipt, or of a later entry of its chain, is in the log of
 the ledger, whose head the log and the witnesses of the policy signed: the ledger cannot show others
@@ -93,7 +96,7 @@ export const verifyCommand: CommandSetup = (command, io) => {
     .option('--txn <id...>', 'fetch and verify the receipts of these transactions')
     .addOption(new Option('--status <status>', 'status that every receipt must have').choices(STATUSES))
     .option('--save <directory>', 'with --account or --txn: save the responses there, to verify them again later')
-    .option('--jwks <file>', 'the document of /.well-known/jwks.json; needed for everything but chains')
+    .option('--jwks <file>', 'the document of /.well-known/jwks.json; needed for everything but chains of accounts')
     .option(
       '--tip <hash>',
       'a known audit_hash of the account, such as that of an old receipt: proves that no entry up to it is missing',
@@ -164,7 +167,7 @@ async function verifyFetched(
   const { ledgerId } = readProfile(options, io)
   const { fetchResponses } = await import('./verify/fetched.ts')
   const fetched = await fetchResponses({ account, txnIds: txn, save, policy }, options, io)
-  const found = noneFound()
+  const found = noneExported()
   for (const text of fetched.pages) readExport(text, 'the response', found)
   for (const { text } of fetched.receipts) readExport(text, 'the response', found)
   if (found.pages.length !== fetched.pages.length || found.receipts.length !== fetched.receipts.length) {
@@ -204,10 +207,11 @@ async function verifyFiles(
     return verifyExports(exports, { jwks, policy }, io)
   }
   if ((policy === undefined) !== (proof.length === 0)) throw new UsageError('--policy and --proof need each other')
-  const found = noneFound()
+  const found = noneExported()
   for (const name of names) readExport(await readGivenText(name, io), name, found)
-  const { pages, receipts, assertions, proofs, statements } = found
-  const signed = receipts.length + assertions.length + proofs.length + statements.length
+  const { pages, administrative, receipts, assertions, proofs, statements } = found
+  const acts = administrative.flatMap(({ entries }) => entries)
+  const signed = acts.length + receipts.length + assertions.length + proofs.length + statements.length
   if (signed === 0 && pages.every((page) => page.entries.length === 0)) {
     throw new CommandFailed('the files have no entry of a chain, and nothing signed')
   }
@@ -232,10 +236,6 @@ async function readLogKeys(names: readonly string[], io: CommandIo): Promise<Log
   return new Map(accounts.map(({ accountId, key }) => [accountId, key]))
 }
 
-function noneFound(): Exported {
-  return { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
-}
-
 interface Expectations {
   readonly keys: ReceiptKeys
   readonly chain: ExpectedChain
@@ -248,7 +248,7 @@ interface Expectations {
 }
 
 async function verifyFound(
-  { pages, receipts, assertions, proofs, statements }: Exported,
+  { pages, administrative, receipts, assertions, proofs, statements }: Exported,
   { keys, chain, receipts: expected, status, logProofs }: Expectations,
   io: VerdictIo,
 ): Promise<boolean> {
@@ -268,6 +268,7 @@ async function verifyFound(
   for (const given of assertions) findings.push(await checkAssertion(given, keys))
   for (const given of proofs) findings.push(...(await checkProof(given, keys)))
   findings.push(...incompleteProofs(proofs))
+  findings.push(...(await checkAdministrativeChains(administrative, keys)))
   for (const given of statementsOf(statements)) findings.push(...(await checkStatement(given, keys)))
   if (logProofs !== undefined) findings.push(...(await checkLogProofs(logProofs, { receipts: valid, chains })))
   for (const line of findings) io.verdict(line)

@@ -7,7 +7,7 @@ import type { WatchedAccount } from '../../log/monitor/account-tags.ts'
 import type { KnownEntry } from '../../log/monitor/judge-account.ts'
 import { type CommandIo, UsageError } from '../common/command.ts'
 import { jsonObjectOf, readGivenText } from '../common/given-file.ts'
-import { type Exported, readExport } from '../verify/export-file.ts'
+import { noneExported, readExport } from '../verify/export-file.ts'
 
 const KEY_BYTES = 32
 const ACCOUNT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/
@@ -52,7 +52,7 @@ export async function readKnownEntries(
   const watched = new Set(accounts.map(({ accountId }) => accountId))
   const entries: (KnownEntry | undefined)[] = []
   for (const name of names) {
-    const found: Exported = { pages: [], receipts: [], assertions: [], proofs: [], statements: [] }
+    const found = noneExported()
     readExport(await readGivenText(name, io), name, found)
     for (const { accountId, entries: given } of found.pages)
       for (const entry of given) entries.push(entryOf(entry, { name, accountId, only }))

@@ -1,6 +1,6 @@
 /**
- * Reads saved responses of the API: pages of an audit chain, receipts, assertions, proofs of liabilities, statements and JWKS
- * documents.
+ * Reads saved responses of the API: pages of audit chains and of the administrative chain, receipts, assertions, proofs of
+ * liabilities, statements and JWKS documents.
  * A file is one JSON value, a list of values, or one value a line (NDJSON).
  */
 import * as v from 'valibot'
@@ -21,10 +21,15 @@ export interface ExportedPage {
 
 export interface Exported {
   readonly pages: ExportedPage[]
+  readonly administrative: AdministrativePage[]
   readonly receipts: Receipt[]
   readonly assertions: Assertion[]
   readonly proofs: LiabilityProof[]
   readonly statements: Statement[]
+}
+
+export function noneExported(): Exported {
+  return { pages: [], administrative: [], receipts: [], assertions: [], proofs: [], statements: [] }
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/
@@ -41,6 +46,14 @@ const pageSchema = v.object({
   total_count: v.optional(v.number()),
   entries: v.array(v.unknown()),
 })
+const administrativePageSchema = v.object({
+  ledger_id: v.string(),
+  entries: v.array(v.omit(entrySchema, ['txn_id'])),
+  total_count: v.optional(v.number()),
+  head: v.optional(v.looseObject({ signature: v.string() })),
+})
+export type AdministrativePage = v.InferOutput<typeof administrativePageSchema>
+
 const receiptSchema = v.object({ receipt: v.record(v.string(), v.unknown()), signature: v.string() })
 const assertionSchema = v.object({
   assertion_type: v.string(),
@@ -71,7 +84,7 @@ const proofSchema = v.object({
 
 /** Adds the values of a file to `found`. `name`: of the file, for messages. Throws CommandFailed for any unknown value. */
 export function readExport(text: string, name: string, found: Exported): void {
-  const { pages, receipts, assertions, proofs, statements } = found
+  const { pages, administrative, receipts, assertions, proofs, statements } = found
   const loose: GivenEntry[] = []
   for (const value of valuesOf(text, name)) {
     const assertion = v.safeParse(assertionSchema, value)
@@ -81,6 +94,8 @@ export function readExport(text: string, name: string, found: Exported): void {
       statements.push(value as object as Statement)
     } else if (v.is(receiptSchema, value)) {
       receipts.push(value as object as Receipt)
+    } else if (looksAdministrative(value)) {
+      administrative.push(readAdministrative(value, name))
     } else if (v.is(pageSchema, value)) {
       const entries = value.entries.map((entry) => readEntry(entry, name))
       pages.push({ accountId: value.account_id, total: value.total_count, entries })
@@ -106,6 +121,18 @@ function readProof(value: Json, name: string): LiabilityProof {
   throw new CommandFailed(
     `${name}: a value is not a proof of liabilities (wrong: ${v.getDotPath(read.issues[0]) ?? 'the whole value'})`,
   )
+}
+
+/** A page of an account's chain names an account instead. */
+function looksAdministrative(value: Json): boolean {
+  return v.is(v.object({ ledger_id: v.string(), entries: v.array(v.unknown()) }), value)
+}
+
+function readAdministrative(value: Json, name: string): AdministrativePage {
+  const read = v.safeParse(administrativePageSchema, value)
+  if (read.success) return read.output
+  const field = v.getDotPath(read.issues[0]) ?? 'the whole value'
+  throw new CommandFailed(`${name}: a value is not a page of the administrative chain (wrong: ${field})`)
 }
 
 function readEntry(value: unknown, name: string): GivenEntry {

@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<Invalid['reason'], VerdictWord>> = {
 export type ExpectedReceipt = Partial<Receipt['receipt']>
 
 /** Undefined for a valid document. `signed`: has the members ledger_id and key_id. */
-async function problemOf(
+export async function problemOf(
   name: string,
   signed: object,
   keys: ReceiptKeys,

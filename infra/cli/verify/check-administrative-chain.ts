@@ -1,0 +1,132 @@
+/**
+ * Verdicts on saved pages of the administrative chain.
+ *   V1. The entries of a page have consecutive sequences. Each has its own hash, and its sequence and ledger in its payload.
+ *   V2. The signed head of a page is its last entry.
+ *   V3. The pages form one chain from entry 0 on, which has as many entries as the pages count.
+ */
+import { chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
+import { canonicalJson } from '../../../actors/canonical-json.ts'
+import { signatureProblem } from '../../../api/client/verify/service-signature.ts'
+import { jsonObjectOf } from '../common/given-file.ts'
+import type { AdministrativePage } from './export-file.ts'
+import { problemOf } from './findings.ts'
+import type { ReceiptKeys } from './jwks.ts'
+import type { VerdictLine } from './verdicts.ts'
+
+type Entry = AdministrativePage['entries'][number]
+
+const NOT_LINKED = 'its previous_hash is not the audit_hash of the entry before'
+
+/** One line for the chain of each ledger: its first problem, or how far it is signed. */
+export async function checkAdministrativeChains(
+  pages: readonly AdministrativePage[],
+  keys: ReceiptKeys,
+): Promise<readonly VerdictLine[]> {
+  const ofLedgers = new Map<string, AdministrativePage[]>()
+  for (const page of pages.filter(({ entries }) => entries.length > 0)) {
+    ofLedgers.set(page.ledger_id, [...(ofLedgers.get(page.ledger_id) ?? []), page])
+  }
+  const lines: VerdictLine[] = []
+  for (const ofLedger of ofLedgers.values()) lines.push(await checkChain(ofLedger, keys))
+  return lines
+}
+
+async function checkChain(pages: readonly AdministrativePage[], keys: ReceiptKeys): Promise<VerdictLine> {
+  for (const page of pages) {
+    const problem = problemOfEntries(page) ?? (await problemOfHead(page, keys))
+    if (problem !== undefined) return problem
+  }
+  const entries = pages.flatMap((page) => page.entries).toSorted((left, right) => left.sequence - right.sequence)
+  const problem = problemOfLinks(entries)
+  if (problem !== undefined) return problem
+  const last = entries.at(-1)
+  const [count, tip] = [(last?.sequence ?? -1) + 1, last?.audit_hash]
+  const total = Math.max(...pages.map((page) => page.total_count ?? 0))
+  if (count < total) return incomplete(`the files have ${count} of ${total} administrative entries: give all pages`)
+  const signed = pages.find(({ head }) => head?.['audit_hash'] === tip)?.head
+  const [keyId, at] = [String(signed?.['key_id']), String(signed?.['at'])]
+  return {
+    verdict: 'ok',
+    detail: `administrative chain, ${count} entries, ends with ${tip}, signed by ${keyId} at ${at}`,
+    facts: { ledger_id: pages[0]?.ledger_id, entries: count, tip, key_id: keyId, at },
+  }
+}
+
+/** V3. `entries`: in the order of sequences. Pages may have the same entries. */
+function problemOfLinks(entries: readonly Entry[]): VerdictLine | undefined {
+  let before: Entry | undefined
+  for (const entry of entries) {
+    const next = before === undefined ? 0 : before.sequence + 1
+    if (entry.sequence > next) return incomplete(`${nameOf(next)} is missing: give all pages`)
+    if (entry.sequence === next && entry.previous_hash !== (before?.audit_hash ?? showHash(GENESIS))) {
+      return tampered(`${nameOf(next)}: ${NOT_LINKED}`)
+    }
+    if (entry.sequence < next && entry.audit_hash !== before?.audit_hash) {
+      return tampered(`${nameOf(entry.sequence)}: two entries have this sequence`)
+    }
+    before = entry
+  }
+  return undefined
+}
+
+/** V1. */
+function problemOfEntries({ ledger_id: ledgerId, entries, head }: AdministrativePage): VerdictLine | undefined {
+  const first = entries[0]?.sequence ?? 0
+  for (const [index, entry] of entries.entries()) {
+    const problem = problemOfEntry(entry, ledgerId)
+    if (problem !== undefined) return tampered(`${nameOf(entry.sequence)}: ${problem}`)
+    // Without a head it may be a page of the acts on one account.
+    if (head !== undefined && entry.sequence !== first + index) {
+      return tampered(`${nameOf(entry.sequence)}: its page has it in the place of entry ${first + index}`)
+    }
+  }
+  return undefined
+}
+
+function problemOfEntry({ sequence, ...entry }: Entry, ledgerId: string): string | undefined {
+  if (entry.payload === null) return 'its payload is gone'
+  const hash = showHash(chainHash(entry.previous_hash.replace('sha256:', ''), entry.payload))
+  if (hash !== entry.audit_hash) return 'its audit_hash is not the hash of its previous_hash and payload'
+  const fields = jsonObjectOf(entry.payload)
+  if (fields === undefined || canonicalJson(fields) !== entry.payload) {
+    return 'its payload is not the canonical form of a JSON object'
+  }
+  const expected = { type: 'administrative', ledger_id: ledgerId, sequence }
+  const other = Object.entries(expected).find(([name, value]) => fields[name] !== value)
+  return other && `its payload has another ${other[0]}`
+}
+
+/** V2. */
+async function problemOfHead(
+  { ledger_id: ledgerId, entries, head }: AdministrativePage,
+  keys: ReceiptKeys,
+): Promise<VerdictLine | undefined> {
+  const last = entries.at(-1)
+  const name = `head of ${nameOf(last?.sequence ?? 0)}`
+  if (head === undefined) return incomplete(`${name}: the page is not signed`)
+  const { signature, ...signed } = head
+  const expected = {
+    type: 'administrative_chain',
+    ledger_id: ledgerId,
+    sequence: last?.sequence,
+    audit_hash: last?.audit_hash,
+  }
+  const other = Object.entries(expected).find(([member, value]) => signed[member] !== value)
+  if (other !== undefined) return tampered(`${name}: its ${other[0]} is not that of the page's last entry`)
+  const claim = { signed, signature, purpose: 'assertion', timeMember: 'at' } as const
+  return problemOf(name, signed, keys, async () => {
+    return (await signatureProblem(claim, keys.document)) ?? { ok: true, proved: [] }
+  })
+}
+
+function nameOf(sequence: number): string {
+  return `administrative entry ${sequence}`
+}
+
+function tampered(detail: string): VerdictLine {
+  return { verdict: 'TAMPERED', detail }
+}
+
+function incomplete(detail: string): VerdictLine {
+  return { verdict: 'INCOMPLETE', detail }
+}
