@@ -100,6 +100,15 @@ interface EntryRow {
   readonly document: Buffer
 }
 
+interface NoRow {
+  readonly sequence: null
+}
+
+interface Counted {
+  readonly total: string
+}
+
+/** In one statement: an entry that is added meanwhile is in the total if it is among the rows. */
 async function readEntries(
   sql: Sql,
   vault: RowVault,
@@ -107,14 +116,15 @@ async function readEntries(
 ): Promise<AdministrativePage> {
   const accountRef = accountId === null ? null : vault.accountRef(accountId)
   const about = accountRef === null ? sql`true` : sql`account_id = ${accountRef}`
-  const rows = await sql<EntryRow[]>`
-    SELECT sequence, previous_hash, audit_hash, document FROM administrative_entries
-     WHERE sequence > ${after} AND ${about} ORDER BY sequence LIMIT ${limit + 1}`
-  const [counted] = await sql<{ total: string }[]>`
-    SELECT coalesce(max(sequence) + 1, 0) AS total FROM administrative_entries`
-  const entries = rows.slice(0, limit).map((row) => openEntry(row, vault))
-  const next = rows.length > limit ? (entries.at(-1)?.sequence ?? null) : null
-  return { entries, next, total: Number(counted?.total ?? 0) }
+  const rows = await sql<(Counted & (EntryRow | NoRow))[]>`
+    SELECT c.total, e.* FROM (SELECT coalesce(max(sequence) + 1, 0) AS total FROM administrative_entries) c
+      LEFT JOIN (SELECT sequence, previous_hash, audit_hash, document FROM administrative_entries
+                  WHERE sequence > ${after} AND ${about} ORDER BY sequence LIMIT ${limit + 1}) e ON true
+     ORDER BY e.sequence`
+  const found = rows.flatMap((row) => (row.sequence === null ? [] : [row]))
+  const entries = found.slice(0, limit).map((row) => openEntry(row, vault))
+  const next = found.length > limit ? (entries.at(-1)?.sequence ?? null) : null
+  return { entries, next, total: Number(rows[0]?.total ?? 0) }
 }
 
 /** N5. */
