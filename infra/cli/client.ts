@@ -3,7 +3,7 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ROLES } from '../../actors/account/commands.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
-import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
+import type { AccessStore, ClientPage, ClientRecord } from '../../runtime/ports/access-store.ts'
 import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
 import { RATE_RULE, type OwnRate, readOwnRate, showOwnRate } from '../../actors/rate.ts'
 import type { Configuration } from '../config/configuration.ts'
@@ -162,10 +162,18 @@ async function set({ store, asAct }: Access, { id, rate }: SetOptions): Promise<
   if (changed === 'unreadable') throw new CommandFailed(`the record of client ${id} is unreadable`)
 }
 
+const PAGE_SIZE = 1_000
+
 async function list(store: AccessStore, output: Output): Promise<void> {
-  const clients = await store.listClients()
+  const all: ClientRecord[] = []
+  let after: string | null = null
+  do {
+    const page: ClientPage = await store.listClients(after, PAGE_SIZE)
+    all.push(...page.clients)
+    after = page.next
+  } while (after !== null)
   output.table(
-    clients.map(({ clientId, publicKey, role, boundary, accounts, rate, createdAtMs, revokedAtMs }) => ({
+    all.map(({ clientId, publicKey, role, boundary, accounts, rate, createdAtMs, revokedAtMs }) => ({
       client_id: clientId,
       key_id: publicKey === null ? null : thumbprintOf(jwkOf(publicKey)),
       role,

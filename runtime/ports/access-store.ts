@@ -9,21 +9,33 @@
  *   X4. Logins (`findClient`, `createFamily`, `spendAssertion`, `rotateFamily`) never delay `findAccess` and `changesSince`: login
  *       attempts need no credentials and have no limit. Nor does any number of `findAccess` delay `changesSince`.
  *   X5. An assertion is spent at most once, also by concurrent callers, and stays spent until it has expired.
+ *   X6. A change by an administrator applies only if the administrator still has the rights that it was judged on. So two
+ *       administrators cannot revoke each other.
  * Every failure is an `AccessStoreUnavailable`.
  */
 import type { Role } from '../../actors/account/commands.ts'
+import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { ScopeEntry } from '../../actors/account-scope.ts'
-import type { OwnRate } from '../../actors/rate.ts'
+import { type OwnRate, showOwnRate } from '../../actors/rate.ts'
 
 export interface AccessStore {
   readonly findClient: (clientId: string) => Promise<ClientRecord | 'unreadable' | undefined>
-  readonly listClients: () => Promise<readonly ClientRecord[]>
+  /** By ID, after the ID `after`; null: from the first. An unreadable client makes the page shorter. */
+  readonly listClients: (after: string | null, limit: number) => Promise<ClientPage>
   /** Creates the client, or changes all but its creation time. Overwrites an unreadable client: callers must check. */
   readonly putClient: (client: ClientRecord) => Promise<void>
   /** Changes the rate, whatever else of the client changes meanwhile. Undefined if there is no such client. */
   readonly setRate: (clientId: string, rate: OwnRate) => Promise<ClientRecord | 'unreadable' | undefined>
   /** Revokes the client with all its families. False if there is no such client. */
   readonly revokeClient: (clientId: string, atMs: number) => Promise<boolean>
+  /** Creates the client if there is none of its ID (X6). */
+  readonly addClient: (client: ClientRecord, maker: Administrator) => Promise<ClientAddition>
+  /** Revokes the client with all its families (X6), and returns it. An unreadable client stays as it is. */
+  readonly endClient: (
+    clientId: string,
+    atMs: number,
+    maker: Administrator,
+  ) => Promise<ClientRecord | 'absent' | 'unreadable' | RefusedMaker>
   readonly createFamily: (family: RefreshFamily) => Promise<void>
   /** False: an assertion of this hash was spent before (X5). */
   readonly spendAssertion: (assertion: SpentAssertion) => Promise<boolean>
@@ -33,6 +45,33 @@ export interface AccessStore {
   readonly findAccess: (clientId: string, sessionId: string) => Promise<Access>
   /** The changes since the `mark` of an earlier reply; null: since the beginning. */
   readonly changesSince: (mark: string | null) => Promise<AccessChanges>
+}
+
+export interface ClientPage {
+  readonly clients: readonly ClientRecord[]
+  /** To continue after; null: this page is the last. */
+  readonly next: string | null
+}
+
+/** An administrator without a scope, with the rights that its change was judged on. */
+export type Administrator = Pick<ClientRecord, 'clientId' | 'boundary' | 'rate'>
+
+/** `maker_revoked`: also absent or unreadable. `maker_changed`: it has other rights now. */
+export type RefusedMaker = 'maker_revoked' | 'maker_changed'
+
+/** `exists`: a client of this ID, which may be revoked. */
+export type ClientAddition = 'created' | { readonly exists: ClientRecord | 'unreadable' } | RefusedMaker
+
+/** Whether the administrator may still change clients as it was judged (X6). Undefined: yes. */
+export function refusedMaker(
+  found: ClientRecord | 'unreadable' | undefined,
+  { boundary, rate }: Administrator,
+): RefusedMaker | undefined {
+  if (typeof found !== 'object' || found.revokedAtMs !== null) return 'maker_revoked'
+  const judged = canonicalJson({ role: 'admin', accounts: null, boundary, rate: showOwnRate(rate) })
+  const { role, accounts } = found
+  const current = canonicalJson({ role, accounts, boundary: found.boundary, rate: showOwnRate(found.rate) })
+  return judged === current ? undefined : 'maker_changed'
 }
 
 export interface Access {
@@ -57,7 +96,7 @@ export interface ClientRecord {
   readonly publicKey: string | null
   readonly role: Role
   readonly boundary: boolean | readonly string[]
-  /** The client's scope; null: none. It names accounts, and is never shown. */
+  /** The client's scope; null: none. It names accounts, and is shown to administrators only. */
   readonly accounts: readonly ScopeEntry[] | null
   /** Limit on the client's requests at all edges together. */
   readonly rate: OwnRate

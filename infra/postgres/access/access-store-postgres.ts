@@ -22,9 +22,10 @@ import type { OwnRate } from '../../../actors/rate.ts'
 import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
 import { SlotsExhausted } from '../../../runtime/common/slots.ts'
-import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import { type AccessRow, readAccess, readChanges } from './access-changes.ts'
-import { type ClientRow, openClient, sealedClient } from './client-document.ts'
+import { addClient, endClient, readClients } from './client-administration.ts'
+import { type ClientRow, sealedClient } from './client-document.ts'
+import { changed, findRow, readableOf, revokeFamilies } from './client-rows.ts'
 import { createQueryPool, type QueryPool } from '../connection/query-pool.ts'
 import { cleanAtIntervals, type CleaningOptions, deleteInSteps } from './cleaning.ts'
 
@@ -43,15 +44,19 @@ export interface AccessStoreOptions extends CleaningOptions {
   readonly now?: () => number
 }
 
-/** Connections for session look-ups and for administrators. */
+/** Connections for session look-ups and for the commands of operators. */
 const LOOK_UP_CONNECTIONS = 2
+/**
+ * Connections for administrators of the API, who wait for locks: no session look-up waits behind them. The limits, in
+ * milliseconds, also end a transaction of an edge that stands still, whose locks would hold logins back.
+ */
+const ADMINISTRATION_CONNECTIONS = 1
+const ADMINISTRATION_SETTINGS = { lock_timeout: '2000', idle_in_transaction_session_timeout: '5000' }
 /** Connections for checks: all requests wait for a check, so session look-ups must not delay it. */
 const CHECK_CONNECTIONS = 1
 /** Connections for logins, and how many logins may wait for one (X4). */
 const LOGIN_CONNECTIONS = 4
 const MAX_WAITING_LOGINS = 64
-/** X6. */
-const CHANGE_TRIES = 10
 /** How long an expired assertion stays spent: clocks of edges differ. */
 const ASSERTION_MARGIN_MS = 3_600_000
 /** How long an expired family stays listed: longer than any access token of it lives. */
@@ -66,6 +71,12 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
     name: 'ledger logins',
     size: LOGIN_CONNECTIONS,
     maxWaiting: MAX_WAITING_LOGINS,
+  })
+  const administration = createQueryPool({
+    ...common,
+    name: 'ledger access administration',
+    size: ADMINISTRATION_CONNECTIONS,
+    settings: ADMINISTRATION_SETTINGS,
   })
   const { vault } = options
   const reported = new Set<string>()
@@ -91,10 +102,12 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
       return { client: row && (readable(row) ?? 'unreadable'), sessionLive: row?.session_live === true }
     },
     changesSince: (mark) => checks.run((sql) => readChanges(sql, mark)),
-    listClients: async () => {
-      const rows = await pool.run((sql) => findRows(sql, vault, sql`ORDER BY client_id`))
-      return rows.flatMap((row) => readable(row) ?? [])
+    listClients: async (after, limit) => {
+      const { rows, next } = await administration.run((sql) => readClients(sql, vault, after, limit))
+      return { clients: rows.flatMap((row) => readable(row) ?? []), next }
     },
+    addClient: (client, maker) => administration.run((sql) => changed(() => addClient(sql, vault, client, maker))),
+    endClient: (clientId, atMs, maker) => administration.run((sql) => endClient(sql, vault, { clientId, atMs, maker })),
     putClient: async (client) => {
       await pool.run((sql) => changed(() => putClient(sql, vault, client)))
     },
@@ -107,7 +120,7 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
     cleanUp: (atMs) => cleanUp(pool, atMs),
     close: async () => {
       stopCleaning()
-      await Promise.all([pool.close(), checks.close(), logins.close()])
+      await Promise.all([pool, checks, administration, logins].map((one) => one.close()))
     },
   }
 }
@@ -116,20 +129,6 @@ function unavailable(message: string, options: ErrorOptions): AccessStoreUnavail
   return options.cause instanceof SlotsExhausted
     ? new AccessStoreOverloaded(message, options)
     : new AccessStoreUnavailable(message, options)
-}
-
-type Fragment = ReturnType<postgres.Sql>
-
-/** With the key that they are read with. */
-async function findRows(sql: postgres.Sql, vault: RowVault, which: Fragment): Promise<readonly ClientRow[]> {
-  const rows = await sql<ClientRow[]>`SELECT client_id, document, revoked_at FROM clients ${which}`
-  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
-  return rows
-}
-
-async function findRow(sql: postgres.Sql, vault: RowVault, clientId: string): Promise<ClientRow | undefined> {
-  const [row] = await findRows(sql, vault, sql`WHERE client_id = ${clientId}`)
-  return row
 }
 
 async function findAccessRow(
@@ -141,25 +140,6 @@ async function findAccessRow(
   const rows = await readAccess(sql, clientId, sessionId)
   await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   return rows[0]
-}
-
-/** Undefined: it cannot be read. */
-function readableOf(row: ClientRow, vault: RowVault): ClientRecord | undefined {
-  try {
-    return openClient(row, vault)
-  } catch (error) {
-    if (error instanceof UnreadableRow) return undefined
-    throw error
-  }
-}
-
-/** X6: tries again while concurrent writers change the row (undefined). */
-async function changed<T>(change: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-    const outcome = await change()
-    if (outcome !== undefined) return outcome
-  }
-  throw new AccessStoreUnavailable('The client is being changed by others all the time.')
 }
 
 async function putClient(sql: postgres.Sql, vault: RowVault, client: ClientRecord): Promise<true | undefined> {
@@ -220,10 +200,6 @@ async function revokeClient(
     await revokeFamilies(transaction, clientId, isoTimestamp(atMs))
     return true
   })
-}
-
-async function revokeFamilies(sql: postgres.TransactionSql, clientId: string, at: string): Promise<void> {
-  await sql`UPDATE refresh_families SET revoked_at = ${at} WHERE client_id = ${clientId} AND revoked_at IS NULL`
 }
 
 /** A login that lost against the revocation of its client leaves a family that is revoked from the start (X3). */

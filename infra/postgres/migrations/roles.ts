@@ -92,7 +92,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   boundary_crossings: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
 
   // `FOR SHARE`, which holds a client's revocation back, wants the right to change some column: one that says nothing.
-  clients: { ledger_edge: ['SELECT', update(['held'])] },
+  clients: {
+    ledger_edge: ['SELECT', insert('client_id, document, revoked_at'), update(['document', 'revoked_at', 'held'])],
+  },
   refresh_families: { ledger_edge: REPLACE },
   access_resets: { ledger_edge: READ },
   used_refresh_tokens: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },

@@ -11,8 +11,9 @@ import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../../support/postgres/ledger-database.ts'
 import { sealingVault } from '../../support/postgres/row-vaults.ts'
 import { accessStoreContract, aClient, aFamily, hashOf } from './access-store.contract.ts'
+import { clientAdministrationContract } from './client-administration.contract.ts'
 
-accessStoreContract('PostgreSQL', async () => {
+async function inPostgres() {
   const database = await createLedgerDatabase()
   const open = async () => createAccessStore({ url: database.url, vault: await vaultOf(database.url) })
   const [store, other] = [await open(), await open()]
@@ -24,7 +25,10 @@ accessStoreContract('PostgreSQL', async () => {
       await database.drop()
     },
   }
-})
+}
+
+accessStoreContract('PostgreSQL', inPostgres)
+clientAdministrationContract('PostgreSQL', inPostgres)
 
 describe('AccessStore: PostgreSQL, its tables', () => {
   let database: LedgerDatabase
@@ -172,6 +176,43 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     await other.close()
   })
 
+  test('M1: an administrator that is revoked while its change waits for its row changes nothing', async () => {
+    const [maker, target] = [aClient({ role: 'admin' }), aClient()]
+    for (const one of [maker, target]) await store.putClient(one)
+    const lock = postgres(database.url, { max: 1, onnotice: () => undefined })
+    let ending: ReturnType<typeof store.endClient> | undefined
+    await lock.begin(async (transaction) => {
+      await transaction`SELECT FROM clients WHERE client_id = ${maker.clientId} FOR UPDATE`
+      ending = store.endClient(target.clientId, target.createdAtMs + 1, maker)
+      void ending.catch(() => undefined)
+      const waiting = async () => (await sql`SELECT FROM pg_locks WHERE NOT granted`).length
+      await expect.poll(waiting, { interval: 5 }).toBe(1)
+      // Look-ups and checks of requests do not wait with it.
+      expect(await store.findAccess(target.clientId, 'none')).toMatchObject({ client: target })
+      expect((await store.changesSince(null)).changed).toBeNull()
+      const revoked = { ...maker, revokedAtMs: maker.createdAtMs + 1 }
+      const document = Buffer.from(sealedClient(revoked, vault), 'hex')
+      const revokedAt = new Date(revoked.revokedAtMs)
+      await transaction`
+        UPDATE clients SET document = ${document}, revoked_at = ${revokedAt} WHERE client_id = ${maker.clientId}`
+    })
+    expect(await ending).toBe('maker_revoked')
+    expect(await store.findClient(target.clientId)).toEqual(target)
+    await lock.end()
+  })
+
+  test('a change that waits too long for a row fails, and leaves its connection to the next', async () => {
+    const maker = aClient({ role: 'admin' })
+    await store.putClient(maker)
+    const lock = postgres(database.url, { max: 1, onnotice: () => undefined })
+    await lock.begin(async (transaction) => {
+      await transaction`SELECT FROM clients WHERE client_id = ${maker.clientId} FOR UPDATE`
+      await expect(store.addClient(aClient(), maker)).rejects.toThrow(AccessStoreUnavailable)
+    })
+    expect(await store.addClient(aClient(), maker)).toBe('created')
+    await lock.end()
+  })
+
   test('without PostgreSQL every call fails as unavailable, and the error names no host', async () => {
     const lost = createAccessStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', vault: sealingVault([]) })
     const outcomes = await Promise.allSettled([lost.findClient('x'), lost.createFamily(aFamily('x', 'y'))])
@@ -253,7 +294,7 @@ describe('AccessStore: rows changed without the key', () => {
   test.for(CHANGES)('X5: %s is refused for that client alone, and logged once', async ([, name, change]) => {
     await change()
     expect(await store.findClient(name)).toBe('unreadable')
-    const listed = (await store.listClients()).map(({ clientId }) => clientId)
+    const listed = (await store.listClients(null, 100)).clients.map(({ clientId }) => clientId)
     const others = await sql<
       { id: string }[]
     >`SELECT client_id AS id FROM clients WHERE client_id <> ${name} ORDER BY 1`
@@ -291,7 +332,7 @@ describe('AccessStore: rows changed without the key', () => {
   })
 
   test('sealed documents that are not clients affect no other client', async () => {
-    const before = await store.listClients()
+    const before = await store.listClients(null, 100)
     const documents = [
       'null',
       '[]',
@@ -306,7 +347,7 @@ describe('AccessStore: rows changed without the key', () => {
       await sql`INSERT INTO clients (client_id, document) VALUES (${`x${index}`}, decode(${sealed}, 'hex'))`
       expect(await store.findClient(`x${index}`)).toBe('unreadable')
     }
-    expect(await store.listClients()).toEqual(before)
-    expect(before).not.toEqual([])
+    expect(await store.listClients(null, 100)).toEqual(before)
+    expect(before.clients).not.toEqual([])
   })
 })

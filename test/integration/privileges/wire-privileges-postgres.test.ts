@@ -164,7 +164,10 @@ test('a role that inserts into some columns of a table leaves only out those wit
      CROSS JOIN unnest(ARRAY['ledger_node', 'ledger_edge', 'ledger_auditor', 'ledger_backup']) AS r (role)
      WHERE c.relnamespace = 'public'::regnamespace AND has_any_column_privilege(role, c.oid, 'INSERT')
        AND NOT a.atthasdef AND a.attidentity = '' AND NOT has_column_privilege(role, c.oid, a.attnum, 'INSERT')`
-  expect(left.map(({ column }) => column)).toEqual(['ledger_edge: attestations.revoked_xid'])
+  expect(left.map(({ column }) => column)).toEqual([
+    'ledger_edge: attestations.revoked_xid',
+    'ledger_edge: clients.held',
+  ])
 })
 
 const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
@@ -174,9 +177,10 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['edge', "UPDATE transactions SET status = 'completed'"],
   ['edge', 'DELETE FROM audit_entries'],
   ['edge', 'DELETE FROM nft_events'],
-  ['edge', "INSERT INTO clients (client_id, document) VALUES ('me', '')"],
+  ['edge', "INSERT INTO clients (client_id, document, changed_xid) VALUES ('me', '', '3')"],
   ['edge', "UPDATE clients SET client_id = 'admin'"],
-  ['edge', 'UPDATE clients SET revoked_at = NULL'],
+  ['edge', "UPDATE clients SET changed_xid = '3'"],
+  ['edge', 'DELETE FROM clients'],
   ['edge', "UPDATE attestations SET attester = 'another'"],
   ['edge', "UPDATE attestations SET wrapped_key = ''"],
   ['edge', 'DELETE FROM attestations'],
@@ -307,6 +311,14 @@ describe('PostgreSQL permits', () => {
 
   test('an edge to lock a client against revocation while it creates a session', async () => {
     expect(await outcome('edge', 'SELECT client_id FROM clients FOR SHARE')).toBe('done')
+  })
+
+  test.for([
+    "INSERT INTO clients (client_id, document) VALUES ('made', '')",
+    "UPDATE clients SET document = '', revoked_at = now()",
+    'SELECT client_id FROM clients ORDER BY client_id FOR UPDATE',
+  ])('an edge to change clients for administrators: %s', async (statement) => {
+    expect(await outcome('edge', statement)).toBe('done')
   })
 
   test.for(['liability_runs', 'liability_pages', 'refresh_families', 'used_refresh_tokens'])(

@@ -4,6 +4,7 @@ import {
   type AccessStore,
   AccessStoreUnavailable,
   type ClientRecord,
+  refusedMaker,
   type RefreshExchange,
   type RefreshFamily,
   type RefreshOutcome,
@@ -50,15 +51,30 @@ export function createMemoryAccessStore(): {
 function storeOn(state: MemoryAccessState): AccessStore {
   const { clients, families } = state
   return {
-    async findClient(clientId) {
-      if (state.unreadable.has(clientId)) return 'unreadable'
-      const client = clients.get(clientId)
-      return client === undefined ? undefined : structuredClone(client)
+    findClient: async (clientId) => foundIn(state, clientId),
+    async listClients(after, limit) {
+      const ids = [...clients.keys()].filter((clientId) => clientId > (after ?? '')).sort()
+      const page = ids.slice(0, limit)
+      const readable = page.flatMap((clientId) => (state.unreadable.has(clientId) ? [] : (clients.get(clientId) ?? [])))
+      return { clients: structuredClone(readable), next: ids.length > limit ? (page.at(-1) ?? null) : null }
     },
-    async listClients() {
-      const readable = [...clients.values()].filter(({ clientId }) => !state.unreadable.has(clientId))
-      const all = readable.sort((a, b) => (a.clientId < b.clientId ? -1 : 1))
-      return structuredClone(all)
+    async addClient(client, maker) {
+      const refused = refusedMaker(foundIn(state, maker.clientId), maker)
+      if (refused !== undefined) return refused
+      const exists = foundIn(state, client.clientId)
+      if (exists !== undefined) return { exists }
+      clients.set(client.clientId, structuredClone(client))
+      return 'created'
+    },
+    async endClient(clientId, atMs, maker) {
+      const refused = refusedMaker(foundIn(state, maker.clientId), maker)
+      if (refused !== undefined) return refused
+      const found = foundIn(state, clientId)
+      if (typeof found !== 'object') return found ?? 'absent'
+      const ended = { ...found, revokedAtMs: found.revokedAtMs ?? atMs }
+      clients.set(clientId, ended)
+      revokeFamilies(state, clientId, atMs)
+      return structuredClone(ended)
     },
     async putClient(client) {
       const createdAtMs = clients.get(client.clientId)?.createdAtMs ?? client.createdAtMs
@@ -107,6 +123,12 @@ function storeOn(state: MemoryAccessState): AccessStore {
       return { mark: String(number), changed: seen === undefined ? null : changesBetween(seen, now) }
     },
   }
+}
+
+function foundIn(state: MemoryAccessState, clientId: string): ClientRecord | 'unreadable' | undefined {
+  if (state.unreadable.has(clientId)) return 'unreadable'
+  const client = state.clients.get(clientId)
+  return client === undefined ? undefined : structuredClone(client)
 }
 
 /** Tests change the state by hand: changes are found by comparison. */

@@ -45,7 +45,9 @@ export function createFakeAccess(): FakeAccess {
     checked: 0,
     findClient: async (clientId) => await working().findClient(clientId),
     findAccess: async (clientId, sessionId) => await working().findAccess(clientId, sessionId),
-    listClients: async () => await working().listClients(),
+    listClients: async (after, limit) => await working().listClients(after, limit),
+    addClient: async (client, maker) => await working().addClient(client, maker),
+    endClient: async (clientId, atMs, maker) => await working().endClient(clientId, atMs, maker),
     async changesSince(mark) {
       fake.checked += 1
       const changes = await working().changesSince(mark)
