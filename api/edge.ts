@@ -136,8 +136,7 @@ async function serve(
   const outcome = await inTurn(context, { http, admitAgain, endpoint }, grant.value, async (admitted, endTurn) => {
     const query = queryOf(known, http)
     const refused = await refusedQuery(endpoint, known, query, http)
-    const { caller, scope } = admitted
-    const call = { http, trail, query, caller, scope, limit, endpoint, admitAgain, endTurn }
+    const call = { http, trail, query, ...admitted, limit, endpoint, admitAgain, endTurn }
     if (refused !== undefined) return refused
     const handle = () => endpoint.handle(context, call)
     // An endpoint with a body records it once it is read.

@@ -11,15 +11,15 @@ type Waiting = Pick<GuardedCall, 'http' | 'admitAgain' | 'endpoint'>
 export async function inTurn<T>(
   { clientTurns }: Pick<EdgeContext, 'clientTurns'>,
   { http, admitAgain, endpoint }: Waiting,
-  admitted: Pick<Grant, 'caller' | 'scope'>,
-  work: (grant: Pick<Grant, 'caller' | 'scope'>, end: Turn['end']) => Promise<T>,
+  admitted: Grant,
+  work: (grant: Grant, end: Turn['end']) => Promise<T>,
 ): Promise<T | Problem> {
   const turn = await clientTurns.begin(admitted.caller.clientId)
   if (turn === undefined) return overloaded(endpoint)
   try {
     if (!turn.waited) return await work(admitted, turn.end)
     if (http.req.raw.signal.aborted) return overloaded(endpoint)
-    const grant: Result<Pick<Grant, 'caller' | 'scope'>, Problem> = await admitAgain()
+    const grant: Result<Grant, Problem> = await admitAgain()
     return grant.ok ? await work(grant.value, turn.end) : grant.error
   } finally {
     turn.end()

@@ -20,6 +20,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   holdId: { description: 'The hold.', schema: text },
   attestationId: { description: 'The attestation.', schema: text },
   importId: { description: 'The import: a UUID in either case.', schema: text },
+  clientId: { description: 'The client.', schema: text },
   webhookId: { description: 'The webhook.', schema: text },
   shardId: { description: 'The number of the shard.', schema: text },
   sequence: { description: 'The place of the entry in its chain, from 0 on.', schema: text },

@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type { Caller, Role } from '../../actors/account/commands.ts'
 import type { AccountScope } from '../../actors/account-scope.ts'
+import type { OwnRate } from '../../actors/rate.ts'
 import type { Result } from '../../actors/result.ts'
 import type { ClientTurns, Turn } from '../../runtime/edge/client-turns.ts'
 import type { ClientLimit } from '../../runtime/edge/client-limits.ts'
@@ -39,6 +40,8 @@ export interface GuardedCall extends PublicCall {
   readonly caller: Caller
   /** The accounts that there are for this client. It stays at the edge. */
   readonly scope: AccountScope
+  /** The client's own; `limit` may be a default. */
+  readonly rate: OwnRate
   readonly endpoint: Endpoint
   /** undefined: the client has no rate limit. One request of it is taken already. */
   readonly limit: ClientLimit | undefined

@@ -56,7 +56,7 @@ export interface EdgeDependencies {
   readonly eventMetrics?: EventMetrics | undefined
   /** undefined: tracing is off. */
   readonly tracing?: Tracing | undefined
-  readonly secrets: SecretVerifier
+  readonly secrets: ClientSecrets
   /** The sender's address, from the connection's peer and the header X-Forwarded-For. */
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   /** Equal for all addresses that one sender may have. */
@@ -77,7 +77,9 @@ export interface EdgeDependencies {
   readonly readiness: () => Promise<Readiness>
 }
 
-export interface SecretVerifier {
+export interface ClientSecrets {
+  /** A new secret, and its hash as the access store keeps it. */
+  readonly create: (clientId: string) => Promise<{ readonly secret: string; readonly secretHash: string }>
   /**
    * Does the same work whether there is a record or not. `address`: where the secret came from. Rejects when too many
    * checks are under way, of that address or of all.

@@ -44,6 +44,9 @@ import { getAccountLogKey } from '../routes/log/get-account-log-key.ts'
 import { getLogHead, getLogKey, getLogTile } from '../routes/log/get-log.ts'
 import { getLogProof } from '../routes/log/get-log-proof.ts'
 import { mintNft } from '../routes/nfts/mint-nft.ts'
+import { createClient } from '../routes/clients/create-client.ts'
+import { deleteClient } from '../routes/clients/delete-client.ts'
+import { listClients } from '../routes/clients/list-clients.ts'
 import { createExport } from '../routes/portability/create-export.ts'
 import { createImport } from '../routes/portability/create-import.ts'
 import { getImportKey } from '../routes/portability/get-import-key.ts'
@@ -196,6 +199,11 @@ export const TAGS: readonly Tag[] = [
     name: 'Imports',
     description: 'Accounts, and what belongs to them, from other ledgers.',
     endpoints: [getImportKey, createImport, getImport],
+  },
+  {
+    name: 'Clients',
+    description: 'The clients of the API, for administrators that are not limited to accounts.',
+    endpoints: [listClients, createClient, deleteClient],
   },
   {
     name: 'Shards',

@@ -3,11 +3,16 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ROLES } from '../../actors/account/commands.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
-import type { AccessStore, ClientPage, ClientRecord } from '../../runtime/ports/access-store.ts'
-import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
+import {
+  type AccessStore,
+  CLIENT_ID_FORM,
+  CLIENT_ID_RULE,
+  type ClientPage,
+  type ClientRecord,
+} from '../../runtime/ports/access-store.ts'
 import { RATE_RULE, type OwnRate, readOwnRate, showOwnRate } from '../../actors/rate.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
+import { createClientSecrets } from '../keys/client-secrets.ts'
 import { jwkOf, thumbprintOf } from '../keys/public-key.ts'
 import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
 import { clientDetails } from '../ledger/recorded-act.ts'
@@ -149,8 +154,7 @@ async function add(
     io.out(`${JSON.stringify({ client_id: clientId, key_id: key.keyId, role })}\n`)
     return
   }
-  const secret = generateClientSecret()
-  const secretHash = await createClientSecrets({ pepper: derive('client-secrets') }).hash(clientId, secret)
+  const { secret, secretHash } = await createClientSecrets({ pepper: derive('client-secrets') }).create(clientId)
   await put({ ...rights, secretHash, publicKey: null })
   io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
 }
@@ -192,7 +196,7 @@ async function list(store: AccessStore, output: Output): Promise<void> {
 
 function clientIdOf(value: string): string {
   if (CLIENT_ID_FORM.test(value)) return value
-  throw new InvalidArgumentError('It must be 1 to 128 printable ASCII characters without spaces.')
+  throw new InvalidArgumentError(`It ${CLIENT_ID_RULE}.`)
 }
 
 function boundaryOf(value: string): ClientRecord['boundary'] {

@@ -4,6 +4,7 @@ import { ROLES, type Role } from '../../actors/account/commands.ts'
 import { areScopeEntries, SCOPE_RULE, type ScopeEntry } from '../../actors/account-scope.ts'
 import { type OwnRate, RATE_RULE, readOwnRate } from '../../actors/rate.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
+import { CLIENT_ID_FORM, CLIENT_ID_RULE } from '../../runtime/ports/access-store.ts'
 import { readBy } from './read-by.ts'
 import { LONGEST_SECRET } from '../keys/client-secrets.ts'
 
@@ -21,17 +22,13 @@ export interface BootstrapClient {
 
 /** Shorter secrets can be guessed: a warning in the sandbox, refused in production. */
 export const SHORTEST_SAFE_SECRET = 16
-export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
 
 const ACCOUNTS_RULE = `accounts ${SCOPE_RULE}`
 const ALLOWED =
   'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs], "accounts"?: [account IDs or prefixes of them that end in *], "rate"?: "requests per second", "requests per second/burst" or "none"}'
 
 const clientSchema = v.strictObject({
-  client_id: v.pipe(
-    v.string(),
-    v.regex(CLIENT_ID_FORM, 'client_id must be 1 to 128 printable ASCII characters without spaces'),
-  ),
+  client_id: v.pipe(v.string(), v.regex(CLIENT_ID_FORM, `client_id ${CLIENT_ID_RULE}`)),
   client_secret: v.pipe(
     v.string(),
     v.nonEmpty('client_secret must not be empty'),

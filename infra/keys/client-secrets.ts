@@ -17,6 +17,8 @@ import { networkOf } from './network.ts'
 import { createSharedSlots, SlotsExhausted } from '../../runtime/common/slots.ts'
 
 export interface ClientSecrets {
+  /** A generated secret, and its stored form. */
+  readonly create: (clientId: string) => Promise<{ readonly secret: string; readonly secretHash: string }>
   /** The stored form of a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
   readonly hash: (clientId: string, secret: string) => Promise<string>
   /** Whether the secret is the record's; false for an unknown client, after the same work (P1). Throws ClientSecretsBusy. */
@@ -122,9 +124,16 @@ export function createClientSecrets({
     return sameHash(keyedFor(clientId, 'secret', secret), hash)
   }
 
+  const generatedHash = (clientId: string, secret: string): string =>
+    `hmac-sha256:${keyedFor(clientId, 'secret', secret).toString('hex')}`
+
   return {
+    create: async (clientId) => {
+      const secret = generateClientSecret()
+      return { secret, secretHash: generatedHash(clientId, secret) }
+    },
     hash: async (clientId, secret) => {
-      if (GENERATED.test(secret)) return `hmac-sha256:${keyedFor(clientId, 'secret', secret).toString('hex')}`
+      if (GENERATED.test(secret)) return generatedHash(clientId, secret)
       const salt = randomBytes(SALT_BYTES)
       const computed = keyedStretched(clientId, await stretched(secret, salt, NO_ADDRESS))
       return `scrypt:${COST_NAME}:${salt.toString('hex')}:${computed.toString('hex')}`

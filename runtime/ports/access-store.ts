@@ -18,6 +18,10 @@ import { canonicalJson } from '../../actors/canonical-json.ts'
 import type { ScopeEntry } from '../../actors/account-scope.ts'
 import { type OwnRate, showOwnRate } from '../../actors/rate.ts'
 
+/** Bounds of the ID of a client. */
+export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
+export const CLIENT_ID_RULE = 'must be 1 to 128 printable ASCII characters without spaces'
+
 export interface AccessStore {
   readonly findClient: (clientId: string) => Promise<ClientRecord | 'unreadable' | undefined>
   /** By ID, after the ID `after`; null: from the first. An unreadable client makes the page shorter. */

@@ -124,7 +124,7 @@ export function readReason(body: JsonObject) {
 }
 
 /** Adds to `invalid` unless the key is good, or its absence was told already. */
-function readKey(body: JsonObject, readPublicKey: ReadPublicKey, invalid: Invalid[]): AccountKey | undefined {
+export function readKey(body: JsonObject, readPublicKey: ReadPublicKey, invalid: Invalid[]): AccountKey | undefined {
   const given = body['public_key']
   if (given === undefined) return undefined
   const key = canonicalJson(given).length > MAX_PUBLIC_KEY_LENGTH ? undefined : readPublicKey(given)

@@ -205,6 +205,10 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     },
     log: lines,
     secrets: {
+      create: async (clientId) => {
+        const secret = `lsk_${createHash('sha256').update(clientId).digest('base64url')}`
+        return { secret, secretHash: `of ${secret}` }
+      },
       async verify(record, secret, address) {
         secretChecks.known.push(record !== undefined)
         secretChecks.addresses.push(address)
