@@ -353,6 +353,26 @@ export interface BatchResults {
 /** An NFT class: `cls_` and a ULID. */
 export type ClassId = string
 
+/** A client of the API, without its secret. */
+export interface Client {
+  /** The client. */
+  readonly client_id: string
+  /** The key that it signs assertions with; null for a client with a secret. */
+  readonly key_id: KeyId | null
+  /** Its role. */
+  readonly role: 'viewer' | 'transactor' | 'admin'
+  /** Whether it may bring value in from outside the ledger: in all tokens, in none, or in these. */
+  readonly boundary: boolean | readonly string[]
+  /** The accounts that it is limited to, by ID or prefix; null: all. */
+  readonly accounts: readonly string[] | null
+  /** Its limit of requests per second, with the burst; null: the default of the ledger. */
+  readonly rate: string | null
+  /** When it came into being. */
+  readonly created_at: Timestamp
+  /** When it was revoked; null: it is not. */
+  readonly revoked_at: Timestamp | null
+}
+
 /** A client asks with an assertion that its key has signed. */
 export interface ClientAssertionRequest {
   /** Says that this is a JWT. */
@@ -362,6 +382,33 @@ export interface ClientAssertionRequest {
   /** May be left out. */
   readonly grant_type?: 'client_credentials' | null
 }
+
+/** One page of clients. */
+export interface ClientList {
+  /** The clients of this page. */
+  readonly clients: readonly Client[]
+  /** Where the next page begins; empty on the last one. */
+  readonly next_page_token: PageToken
+}
+
+/** A new client. */
+export interface ClientRegistration {
+  /** Its ID, which no other client has or had. Must be 1 to 128 printable ASCII characters without spaces. */
+  readonly client_id: string
+  /** Its role. */
+  readonly role: 'viewer' | 'transactor' | 'admin'
+  /** Whether it may bring value in from outside the ledger: in all tokens, in none, or in these. Left out: in the sandbox as the client that makes it, in production `false`. */
+  readonly boundary?: boolean | readonly string[] | null
+  /** The accounts that it may see and use, by ID, or by a prefix that ends in `*`. Left out: all. */
+  readonly accounts?: readonly string[] | null
+  /** The limit of its requests per second, at all edges together. Left out: the default of the ledger. */
+  readonly rate?: string | null
+  /** The key that it signs assertions with, in place of a secret. Left out: the ledger makes a secret. */
+  readonly public_key?: PublicKey | null
+}
+
+/** A secret of 256 random bits: `lsk_` and base64url. */
+export type ClientSecret = string
 
 /** The results of the controls, signed. */
 export interface ComplianceAssertion {
@@ -409,6 +456,28 @@ export interface ControlOutcome {
   readonly checked: number
   /** How many of them were wrong. */
   readonly failed: number
+}
+
+/** A new client. */
+export interface CreatedClient {
+  /** The client. */
+  readonly client_id: string
+  /** The key that it signs assertions with; null for a client with a secret. */
+  readonly key_id: KeyId | null
+  /** Its role. */
+  readonly role: 'viewer' | 'transactor' | 'admin'
+  /** Whether it may bring value in from outside the ledger: in all tokens, in none, or in these. */
+  readonly boundary: boolean | readonly string[]
+  /** The accounts that it is limited to, by ID or prefix; null: all. */
+  readonly accounts: readonly string[] | null
+  /** Its limit of requests per second, with the burst; null: the default of the ledger. */
+  readonly rate: string | null
+  /** When it came into being. */
+  readonly created_at: Timestamp
+  /** When it was revoked; null: it is not. */
+  readonly revoked_at: Timestamp | null
+  /** Its secret, which is shown only here; left out for a client with a key. */
+  readonly client_secret?: ClientSecret
 }
 
 /** A webhook with its secret, which is shown only here. */
@@ -3257,6 +3326,35 @@ export interface Operations {
     readonly query: undefined
     readonly body: undefined
     readonly reply: Import
+  }
+  /** List clients */
+  readonly listClients: {
+    readonly path: undefined
+    readonly query: {
+      /** How many rows a page has at most. Above 1000 is served as 1000. It may change between pages. */
+      readonly page_size?: number
+      /** The `next_page_token` of the page before, asked for with the same filters by the same client. */
+      readonly page_token?: PageToken
+    }
+    readonly body: undefined
+    readonly reply: ClientList
+  }
+  /** Add a client */
+  readonly createClient: {
+    readonly path: undefined
+    readonly query: undefined
+    readonly body: ClientRegistration
+    readonly reply: Client | CreatedClient
+  }
+  /** Revoke a client */
+  readonly deleteClient: {
+    readonly path: {
+      /** The client. */
+      readonly clientId: string
+    }
+    readonly query: undefined
+    readonly body: undefined
+    readonly reply: Client
   }
   /** List all shards */
   readonly listShards: {

@@ -13,9 +13,10 @@ const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-/** The forms of refresh tokens, access tokens and secrets of webhooks. */
+/** The forms of refresh tokens, access tokens, and secrets of webhooks and clients. */
 const TOKENS = [
   /^whsec_[A-Za-z0-9+/]{43}=$/,
+  /^lsk_[A-Za-z0-9_-]{43}$/,
   /^rt_[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]+$/,
   /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
 ] as const

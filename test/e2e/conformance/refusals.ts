@@ -20,6 +20,7 @@ const ROLES = ['viewer', 'transactor', 'admin'] as const
 const NOTHING: Readonly<Record<string, string>> = {
   accountId: 'unknown@nowhere',
   attestationId: `att_${'0'.repeat(26)}`,
+  clientId: 'nothing',
   classId: `cls_${'0'.repeat(26)}`,
   groupId: '00000000-0000-4000-8000-000000000000',
   holdId: `hld_${'0'.repeat(26)}`,

@@ -1,5 +1,6 @@
 /** An edge over in-memory fakes. Tests set the state of the fakes and read the calls that they received. */
 import { emptyHistory, type FakeHistory, fakeHistoryReads } from './fake-balance-history.ts'
+import { createFakeSecrets } from './fake-secrets.ts'
 import { createFakeServiceKeys } from './fake-service-keys.ts'
 import { SANDBOX_SETTINGS } from './sandbox-settings.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
@@ -165,7 +166,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     ready: true,
     checks,
   }
-  const secretChecks = { failure: null as Error | null, known: [] as boolean[], addresses: [] as string[] }
+  const fakeSecrets = createFakeSecrets()
   const write =
     (level: LogLine['level']) =>
     (event: string, fields: LogFields = {}): void =>
@@ -204,18 +205,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
       integer: () => 0,
     },
     log: lines,
-    secrets: {
-      create: async (clientId) => {
-        const secret = `lsk_${createHash('sha256').update(clientId).digest('base64url')}`
-        return { secret, secretHash: `of ${secret}` }
-      },
-      async verify(record, secret, address) {
-        secretChecks.known.push(record !== undefined)
-        secretChecks.addresses.push(address)
-        if (secretChecks.failure !== null) throw secretChecks.failure
-        return record !== undefined && record.secretHash === `of ${secret}`
-      },
-    },
+    secrets: fakeSecrets.secrets,
     clientAddress: (peer) => peer,
     networkOf,
     readPublicKey,
@@ -260,7 +250,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}) {
     schemas,
     administrative,
   }
-  const doubles = { ...ports, log, settings, readiness, secretChecks }
+  const doubles = { ...ports, log, settings, readiness, secretChecks: fakeSecrets.checks }
   return { app, ...doubles, tokenFor, get, post, put }
 }
 

@@ -36,6 +36,7 @@ const LISTS: readonly (readonly [path: string, scope: string, rest?: readonly (s
   [`/v1/accounts/alice/liability-proof?merkle_root=sha256:${ROOT}`, '/v1/accounts/liability-proof', ['alice', ROOT]],
   ['/v1/attestations', '/v1/attestations', [null, null, null, null, null]],
   [`/v1/attestations?${query(ATTESTED)}`, '/v1/attestations', ['a', 'b', 'c', 'd', 'e']],
+  ['/v1/clients', '/v1/clients'],
   ['/v1/fungible-tokens', '/v1/fungible-tokens'],
   ['/v1/nft-classes', '/v1/nft-classes'],
   [NFT, '/v1/nft-classes/instances', [CLASS_ID]],

@@ -282,6 +282,28 @@ export const FIELDS: readonly BodyRules[] = [
   },
   { id: 'revokeAttestation', fields: { 'reason?': text(1_024) } },
   {
+    id: 'createClient',
+    fields: {
+      client_id: { right: ['!', '~'.repeat(128), 'a/b'], wrong: ['a b', '', 'é', '\n', 'x'.repeat(129), 7] },
+      role: oneOf('viewer', 'transactor', 'admin'),
+      'boundary?': {
+        right: [true, false, ['EUR'], Array<Json>(100).fill('BASE')],
+        wrong: ['true', [], ['-'], [7], {}, Array<Json>(101).fill('BASE')],
+      },
+      'accounts?': {
+        right: [['alice'], ['shop:*', 'x'.repeat(128)], Array<Json>(100).fill('a')],
+        wrong: ['alice', [], ['*'], ['a b'], [7], Array<Json>(101).fill('a')],
+        inWords: true,
+      },
+      'rate?': {
+        right: ['none', '5', '0.001', '1000000/1000000'],
+        wrong: ['', 'fast', '0', '1/0', '-1', '5/', '1000001', 7],
+        inWords: true,
+      },
+      'public_key?': ACCOUNT_KEY,
+    },
+  },
+  {
     id: 'createWebhook',
     fields: {
       url: WEBHOOK_URL,

@@ -225,6 +225,7 @@ export const WRITTEN = {
     path: '/v1/assertions/verify',
     body: { assertion_type: 'proof-of-liabilities', result: {}, signature: 'AAAA' },
   },
+  createClient: { path: '/v1/clients', body: { client_id: 'shop', role: 'viewer' } },
   createExport: {
     path: '/v1/exports',
     body: { requester: 'bank', account_ids: ['alice', 'bob'], audience: GROUP_ID, recipient_public_key: JWK },

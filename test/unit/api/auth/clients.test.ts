@@ -115,7 +115,7 @@ describe('repeats', () => {
     const key = newAccountKey()
     const body = { ...SHOP, public_key: key.pem, accounts: ['alice'] }
     const created = await bodyOf(await edge.post('/v1/clients', body, token))
-    edge.clock.advance(5_000)
+    await edge.clock.advance(5_000)
     const again = await edge.post('/v1/clients', { ...body, public_key: key.publicKey }, token)
     expect([again.status, await bodyOf(again)]).toEqual([200, created])
     for (const other of [
@@ -157,7 +157,7 @@ describe('revocation', () => {
     const response = await revoke(edge, 'a/b?c', token)
     const revoked = await bodyOf(response)
     expect([response.status, revoked]).toEqual([200, expect.objectContaining({ client_id: 'a/b?c', revoked_at: NOW })])
-    edge.clock.advance(5_000)
+    await edge.clock.advance(5_000)
     expect((await edge.get('/v1/shards', clientToken)).status).toBe(401)
     expect(await bodyOf(await revoke(edge, 'a/b?c', token))).toEqual(revoked)
   })
