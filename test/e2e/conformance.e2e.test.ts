@@ -164,6 +164,22 @@ describe('replies that depend on the state of the ledger', () => {
       '409 ERR_CONFLICT',
       () => put('/v1/shards/7/health', { health_state: 'healthy', txn_count: Number.MAX_SAFE_INTEGER }),
     ],
+    ['the same client with the same key', '200', () => service().ask(newClient())],
+    [
+      'another client under an ID that exists',
+      '409 ERR_CONFLICT',
+      () => client('admin').post('/v1/clients', { client_id: 'auditor', role: 'viewer' }),
+    ],
+    [
+      'the revocation of the client by itself',
+      '409 ERR_CONFLICT',
+      () =>
+        service().ask({
+          method: 'DELETE',
+          path: '/v1/clients/operations',
+          headers: client('admin').authorization(),
+        }),
+    ],
   ])('%s is %s', async ([, outcome, ask]) => {
     expect(outcomeOf(await ask())).toBe(outcome)
   })
@@ -187,6 +203,10 @@ describe('replies that depend on the state of the ledger', () => {
       expect.arrayContaining(fields.map((name) => expect.stringContaining(name) as unknown)),
     )
   })
+
+  function newClient() {
+    return service().request(service().described.byId('createClient'))
+  }
 
   function put(path: string, body: Members): Promise<HttpReply> {
     const headers = { ...client('admin').authorization(), 'content-type': 'application/json' }
