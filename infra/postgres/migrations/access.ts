@@ -2,7 +2,7 @@
 export const ACCESS = `
 -- held is never written: an edge that begins a session locks the client's row, which takes the right to change some column.
 -- The document alone decides a client's rights. changed_xid: the transaction that last wrote the row. Triggers set it, also
--- for a change by hand.
+-- for a change by hand. An edge may write these rows, but not bring a revoked client back with an earlier document.
 CREATE TABLE clients (
   revoked_at timestamptz,
   changed_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -12,7 +12,13 @@ CREATE TABLE clients (
 );
 CREATE INDEX clients_changed ON clients (changed_xid);
 CREATE FUNCTION ledger_note_client() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN NEW.changed_xid := pg_current_xact_id(); RETURN NEW; END $$;
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.revoked_at IS DISTINCT FROM NEW.revoked_at AND OLD.revoked_at IS NOT NULL THEN
+    RAISE EXCEPTION 'a revoked client stays revoked';
+  END IF;
+  NEW.changed_xid := pg_current_xact_id();
+  RETURN NEW;
+END $$;
 CREATE TRIGGER clients_changed BEFORE INSERT OR UPDATE OF document, revoked_at ON clients
   FOR EACH ROW EXECUTE FUNCTION ledger_note_client();
 

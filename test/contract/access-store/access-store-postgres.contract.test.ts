@@ -287,7 +287,14 @@ describe('AccessStore: rows changed without the key', () => {
         await sql`INSERT INTO clients (client_id, document) SELECT 'boss', document FROM clients WHERE client_id = 'mine'`
       },
     ],
-    ['a revocation taken back', 'revoked', () => sql`UPDATE clients SET revoked_at = NULL WHERE client_id = 'revoked'`],
+    [
+      'a revocation taken back',
+      'revoked',
+      async () => {
+        const [row] = await sql`DELETE FROM clients WHERE client_id = 'revoked' RETURNING document`
+        await sql`INSERT INTO clients (client_id, document) VALUES ('revoked', ${row?.['document'] as Buffer})`
+      },
+    ],
     ['a revocation made up', 'mine', () => sql`UPDATE clients SET revoked_at = now() WHERE client_id = 'mine'`],
   ]
 
@@ -301,6 +308,15 @@ describe('AccessStore: rows changed without the key', () => {
     expect(listed).toEqual(others.map(({ id }) => id))
     expect(listed).toContain('bystander')
     expect(unreadable).toEqual([name])
+  })
+
+  test('a revoked client stays revoked, also with the document that it had before', async () => {
+    const [before] = await sql`SELECT document FROM clients WHERE client_id = 'mine'`
+    await store.revokeClient('mine', 1_000)
+    const bringBack = sql`
+      UPDATE clients SET revoked_at = NULL, document = ${before?.['document'] as Buffer} WHERE client_id = 'mine'`
+    await expect(bringBack).rejects.toThrow('a revoked client stays revoked')
+    expect(await store.findClient('mine')).toMatchObject({ revokedAtMs: 1_000 })
   })
 
   test('a client that cannot be read is logged again after it was readable in between', async () => {
