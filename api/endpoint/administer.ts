@@ -4,6 +4,7 @@
  *   A2. Its outcome is recorded after it. An act without an outcome may have been done: the edge ended, or lost the store.
  */
 import type { JsonObject } from '../../actors/canonical-json.ts'
+import { CLIENT_ID_FORM } from '../../runtime/ports/access-store.ts'
 import { AdministrativeChainUnavailable, type AdministrativeRecord } from '../../runtime/ports/administrative-chain.ts'
 import { fieldsOf } from '../../runtime/ports/trail.ts'
 import { downstreamFailure, PROBLEM_TYPES } from '../http/problem.ts'
@@ -20,7 +21,7 @@ export async function administer(
 ): Promise<EndpointOutcome> {
   const { caller, endpoint, http, trail } = call
   if (endpoint.administrative === undefined || caller.role !== 'admin') return work()
-  const accountId = http.req.param('accountId') ?? null
+  const accountId = accountOf(call, body)
   const details = { ...pathDetails(call), ...bodyDetails(body, endpoint.administrative) }
   const act = { clientId: caller.clientId, act: endpoint.id, accountId }
   let sequence: number
@@ -31,7 +32,13 @@ export async function administer(
     dependencies.log.warn('administrative_act_not_recorded', { ...fieldsOf(trail), act: endpoint.id })
     return { ...downstreamFailure(), outcome: 'not_applied' }
   }
+  const signal = http.req.raw.signal
   const recordOutcome = (reached: JsonObject) => recordLast(dependencies, { ...act, details: reached, of: sequence })
+  // The client has gone, and may have done the opposite elsewhere.
+  if (signal.aborted) {
+    await recordOutcome({ outcome: 'not_applied' })
+    return { ...downstreamFailure(), outcome: 'not_applied' }
+  }
   try {
     const outcome = await work()
     await recordOutcome(reachedBy(outcome))
@@ -44,11 +51,32 @@ export async function administer(
 
 const PATH_VALUE = /\/:(\w+)/g
 
-/** Without the account, which an entry has only as a keyed hash. */
+/** Those of a known form. The account is not among them: an entry has it only as a keyed hash. */
 function pathDetails({ endpoint, http }: GuardedCall): JsonObject {
   const names = [...endpoint.path.matchAll(PATH_VALUE)].map(([, name = '']) => name)
-  const shown = names.filter((name) => name !== 'accountId')
-  return Object.fromEntries(shown.map((name) => [snakeCase(name), http.req.param(name) ?? null]))
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const [form, value = ''] = [FORMS[name], http.req.param(name)]
+      return form === undefined ? [] : [[snakeCase(name), form.test(value) ? value : null]]
+    }),
+  )
+}
+
+const MADE_ID = /^(whk|hld|att)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+/** Of the values of paths that an entry repeats: a path may have any text, and an entry is there for ever. */
+const FORMS: Readonly<Record<string, RegExp>> = {
+  webhookId: MADE_ID,
+  holdId: MADE_ID,
+  attestationId: MADE_ID,
+  groupId: /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/,
+  shardId: /^[0-9]{1,5}$/,
+  clientId: CLIENT_ID_FORM,
+}
+
+/** The account of the path, or else that the body names. */
+function accountOf({ http }: GuardedCall, body: JsonObject): string | null {
+  const named = http.req.param('accountId') ?? body['account_id'] ?? body['issuer']
+  return typeof named === 'string' ? named : null
 }
 
 function snakeCase(name: string): string {
@@ -60,13 +88,19 @@ function bodyDetails(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(
     given.map((name) => {
       const value = body[name] ?? null
+      if (name === 'url') return [name, new URL(String(value)).origin]
       return [name, Array.isArray(value) ? value.length : value]
     }),
   )
 }
 
 function reachedBy(outcome: EndpointOutcome): JsonObject {
-  if (outcome.kind !== 'problem') return { status: outcome.status }
+  // A stream has not ended yet.
+  if (outcome.kind === 'stream') return { status: outcome.status, outcome: 'begun' }
+  if (outcome.kind === 'reply') {
+    const made = outcome.headers['location']?.split('/').at(-1) ?? ''
+    return { status: outcome.status, ...(MADE_ID.test(made) ? { made } : {}) }
+  }
   const unanswered = outcome.outcome ?? null
   return { status: PROBLEM_TYPES[outcome.type].status, ...(unanswered === null ? {} : { outcome: unanswered }) }
 }

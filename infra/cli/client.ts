@@ -161,9 +161,11 @@ async function add(
 
 async function set({ store, asAct }: Access, { id, rate }: SetOptions): Promise<void> {
   const details = { client_id: id, rate: showOwnRate(rate) }
-  const changed = await asAct('client set', details, () => store.setRate(id, rate))
-  if (changed === undefined) throw new CommandFailed(`there is no client ${id}`)
-  if (changed === 'unreadable') throw new CommandFailed(`the record of client ${id} is unreadable`)
+  await asAct('client set', details, async () => {
+    const changed = await store.setRate(id, rate)
+    if (changed === undefined) throw new CommandFailed(`there is no client ${id}`)
+    if (changed === 'unreadable') throw new CommandFailed(`the record of client ${id} is unreadable`)
+  })
 }
 
 const PAGE_SIZE = 1_000

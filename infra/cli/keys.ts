@@ -135,9 +135,12 @@ async function revoke(kid: string, reference: string | undefined, io: CommandIo)
       throw new UsageError(`--outside is for keys of the purpose ${OUTSIDE_PURPOSE}`)
     }
     const act = { act: 'keys revoke', details: { kid, outside: outside !== undefined } }
-    return recorded(given, act, () => keys.revoke(kid, outside))
+    return recorded(given, act, async () => {
+      const done = await keys.revoke(kid, outside)
+      if (done === undefined) throw new CommandFailed(`there is no key ${kid}, or it is already revoked`)
+      return done
+    })
   })
-  if (revocation === undefined) throw new CommandFailed(`there is no key ${kid}, or it is already revoked`)
   const { revoked, replacement } = revocation
   io.out(
     `${JSON.stringify({
@@ -205,6 +208,8 @@ async function rotateMaster(given: ConfiguredLedger, check: boolean, io: Command
       exitUnless(Object.values(left).every((count) => count === 0))
       return
     }
+    // Throws if there is a key that the given ones do not open.
+    await countLeft(connection.sql, masterKeys)
     const rotated = await recorded(given, { act: 'keys rotate-master', details: keyId }, () =>
       rotateMasterKey(connection.sql, masterKeys, { onProgress: printProgress(io) }),
     )

@@ -132,17 +132,17 @@ async function replay(
   const position = await positionBefore(events, sinceMs)
   if (position === undefined) throw new CommandFailed(`there is no event since ${isoTimestamp(sinceMs)}`)
   const details = { webhook_id: webhookId, since: isoTimestamp(sinceMs) }
-  const moved = await recorded(given, { act: 'webhooks replay', details }, () =>
-    store.change(webhookId, ({ webhook, progress }) => {
+  await recorded(given, { act: 'webhooks replay', details }, async () => {
+    const moved = await store.change(webhookId, ({ webhook, progress }) => {
       // A position of a replaced database cannot be compared.
       const isKnown = readPosition(progress.position).acceptance === readPosition(position).acceptance
       if (isKnown && events.isAfter(position, progress.position)) {
         throw new CommandFailed(`the webhook has not sent the events since ${isoTimestamp(sinceMs)} yet`)
       }
       return { webhook, progress: { ...progress, position } }
-    }),
-  )
-  found(moved, webhookId)
+    })
+    found(moved, webhookId)
+  })
   io.err(`the webhook sends its events since ${isoTimestamp(sinceMs)} again\n`)
 }
 

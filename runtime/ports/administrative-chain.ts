@@ -5,6 +5,7 @@
  *       get different sequences without gaps.
  *   N2. An entry is never changed or removed.
  *   N3. An act is recorded before it is done, and its outcome after it. An act without an outcome may have been done.
+ *   N4. `record` ends within seconds, also while the store hangs. The acts of one client do not shut out those of others.
  * Every failure is an `AdministrativeChainUnavailable`; after a failed `record` the entry may be there.
  */
 import type { Hash } from '../../actors/audit-chain.ts'

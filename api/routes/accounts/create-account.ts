@@ -21,6 +21,7 @@ export const createAccount: Endpoint = {
 The public key is a JWK, a PEM (SPKI), or base64url of a SEC1 point or of DER SPKI. The same account with the same key again is a 200, with another key a 409. An account that came into being without a key, as the issuer of a token, gets its key here, from the client that named it or from an administrator.`,
   roles: SUBMITTERS,
   changes: 'shard',
+  administrative: ['public_key'],
   parameters: [IDEMPOTENCY_KEY_HEADER],
   body: registrationSchema,
   answers: [

@@ -25,6 +25,7 @@ A symbol is unique without regard to case, and is its own \`token_id\`. An unkno
 With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol is taken (409).`,
   roles: SUBMITTERS,
   changes: 'shard',
+  administrative: ['symbol', 'total_supply'],
   parameters: [IDEMPOTENCY_KEY_HEADER],
   body: tokenSchema,
   answers: [

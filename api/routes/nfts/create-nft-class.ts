@@ -24,6 +24,7 @@ export const createNftClass: Endpoint = {
 The name is unique after NFC and case folding. The schema is refused when it is not valid, too large or deep, has a remote \`$ref\`, dynamic references, \`$async\` or \`$data\`, or a pattern that a linear-time engine cannot run. An unknown issuer becomes an account without a key; in production the issuer signs, or an administrator sends the request.`,
   roles: SUBMITTERS,
   changes: 'shard',
+  administrative: ['name'],
   parameters: [IDEMPOTENCY_KEY_HEADER],
   body: classSchema,
   answers: [

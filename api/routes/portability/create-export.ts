@@ -30,7 +30,7 @@ With \`mode: move\` the accounts' holdings leave this ledger, and the accounts c
 One export at a time: another request is a 503 with \`Retry-After\`. An export takes a minute at most.`,
   roles: ADMINS,
   changes: 'shard',
-  administrative: ['mode', 'audience', 'all', 'account_ids'],
+  administrative: ['mode', 'audience', 'all', 'account_ids', 'recipient_public_key'],
   parameters: [IDEMPOTENCY_KEY_HEADER],
   body: exportRequestSchema,
   answers: [

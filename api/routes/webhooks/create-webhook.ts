@@ -24,7 +24,7 @@ Redirects are not followed. In production \`url\` must be https, and its address
 A client that is scoped to accounts gets only events of these accounts. If the client is revoked, its webhooks are disabled. A client may have ${MAX_WEBHOOKS_OF_CLIENT} webhooks, and a ledger ${MAX_WEBHOOKS}.`,
   roles: SUBMITTERS,
   changes: 'store',
-  administrative: ['types'],
+  administrative: ['url', 'types'],
   parameters: [IDEMPOTENCY_KEY_HEADER],
   body: webhookSchema,
   answers: [

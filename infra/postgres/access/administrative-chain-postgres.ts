@@ -1,13 +1,15 @@
 /**
- * The administrative chain in PostgreSQL. Invariants N1 to N3 of the port, and:
- *   N4. The primary key decides between writers: each adds the entry after the last one that it read, or reads again. No writer
- *       holds a lock while it waits for anything else.
- *   N5. The payload is sealed for its sequence. A row that does not open, or does not have its hash, is shown without payload;
+ * The administrative chain in PostgreSQL. Invariants N1 to N4 of the port, and:
+ *   N5. Writers of all processes take turns, in the order in which they came (an advisory lock). One that holds a turn and hangs
+ *       loses it after `TURN_MS`. Waiting is bounded: an act that could not begin within `WAIT_MS` is refused, and never
+ *       recorded. Neither can one client take all places.
+ *   N6. The payload is sealed for its sequence. A row that does not open, or does not have its hash, is shown without payload;
  *       the next entry continues its stored hash.
  */
 import { randomBytes } from 'node:crypto'
 import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
 import { administrativeEntry } from '../../../runtime/audit/administrative-entry.ts'
+import { createSharedSlots, createSlots, SlotsExhausted } from '../../../runtime/common/slots.ts'
 import {
   type AdministrativeChain,
   AdministrativeChainUnavailable,
@@ -34,24 +36,45 @@ export interface AdministrativeChainOptions {
   readonly vault: RowVault
 }
 
-/** Acts of one process that wait for their turn. */
-const MAX_WAITING = 64
-/** Attempts at an entry while other processes add theirs. */
-const TRIES = 100
+/** Acts of one process that wait for a connection, and of one client. */
+const ACTS = { concurrency: 2, maxWaiting: 256, maxPerHolder: 64 }
+const WAIT_MS = 2_000
+const TURN_MS = 2_000
+/** Serializes writers: any number that no other advisory lock of the ledger has. */
+const APPEND_LOCK = 0x61_64_6d
 const SALT_BYTES = 16
 
 export function createAdministrativeChain(options: AdministrativeChainOptions): PostgresAdministrativeChain {
   const { url, vault } = options
   const unavailable = (message: string, cause: ErrorOptions) => new AdministrativeChainUnavailable(message, cause)
-  const common = { url, unavailable, maxWaiting: MAX_WAITING }
-  const writing = createQueryPool({ ...common, name: 'ledger administrative chain', size: 1 })
+  const common = { url, unavailable }
+  const settings = { lock_timeout: String(WAIT_MS), idle_in_transaction_session_timeout: String(TURN_MS) }
+  // Outcomes have a connection of their own: they do not wait behind acts.
+  const writing = createQueryPool({
+    ...common,
+    name: 'ledger administrative chain',
+    size: ACTS.concurrency + 1,
+    statementTimeoutMs: TURN_MS,
+    settings,
+  })
   const reading = createQueryPool({ ...common, name: 'ledger administrative reads', size: 1, readsOnly: true })
+  const acts = createSharedSlots(ACTS)
+  const outcomes = createSlots({ concurrency: 1, maxWaiting: ACTS.maxWaiting })
+  const append = (recorded: AdministrativeRecord): Promise<number> =>
+    writing.run(async (sql) => {
+      await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+      return record(sql, options, recorded)
+    })
   return {
-    record: (recorded) =>
-      writing.run(async (sql) => {
-        await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
-        return record(sql, options, recorded)
-      }),
+    record: async (recorded) => {
+      if (recorded.of !== null) return outcomes.run(() => append(recorded)).catch(asUnavailable)
+      const cameAt = performance.now()
+      const inTime = (): Promise<number> => {
+        if (performance.now() - cameAt < WAIT_MS) return append(recorded)
+        throw new AdministrativeChainUnavailable('The act waited too long for its turn.')
+      }
+      return acts.run(recorded.clientId ?? '', inTime).catch(asUnavailable)
+    },
     entries: (query) =>
       reading.run(async (sql) => {
         await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
@@ -63,15 +86,21 @@ export function createAdministrativeChain(options: AdministrativeChainOptions): 
   }
 }
 
-/** N4. */
+function asUnavailable(cause: unknown): never {
+  if (!(cause instanceof SlotsExhausted)) throw cause
+  throw new AdministrativeChainUnavailable('Too many acts are waiting.', { cause })
+}
+
+/** N5. */
 async function record(
   sql: Sql,
   { ledgerId, vault }: AdministrativeChainOptions,
   { accountId, ...recorded }: AdministrativeRecord,
 ): Promise<number> {
   const accountRef = accountId === null ? null : vault.accountRef(accountId)
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const [last] = await sql<{ sequence: string; audit_hash: Buffer }[]>`
+  return await sql.begin(async (transaction) => {
+    await transaction`SELECT pg_advisory_xact_lock(${APPEND_LOCK})`
+    const [last] = await transaction<{ sequence: string; audit_hash: Buffer }[]>`
       SELECT sequence, audit_hash FROM administrative_entries ORDER BY sequence DESC LIMIT 1`
     const { sequence, previousHash, auditHash, payload } = administrativeEntry({
       ...recorded,
@@ -79,18 +108,16 @@ async function record(
       sequence: last === undefined ? 0 : Number(last.sequence) + 1,
       previousHash: last?.audit_hash.toString('hex') ?? GENESIS,
       accountRef,
-      atMs: Math.floor(await readNowMs(sql)),
+      atMs: Math.floor(await readNowMs(transaction)),
       salt: randomBytes(SALT_BYTES).toString('hex'),
     })
     const document = vault.seal(LEDGER_KEY_NAME, placeOfEntry(sequence), payload)
-    const { count } = await sql`
+    await transaction`
       INSERT INTO administrative_entries (sequence, account_id, previous_hash, audit_hash, document)
       VALUES (${sequence}, ${accountRef}, decode(${previousHash}, 'hex'), decode(${auditHash}, 'hex'),
-              decode(${document}, 'hex'))
-      ON CONFLICT (sequence) DO NOTHING`
-    if (count === 1) return sequence
-  }
-  throw new AdministrativeChainUnavailable('The administrative chain is being written by others all the time.')
+              decode(${document}, 'hex'))`
+    return sequence
+  })
 }
 
 interface EntryRow {
@@ -127,7 +154,7 @@ async function readEntries(
   return { entries, next, total: Number(rows[0]?.total ?? 0) }
 }
 
-/** N5. */
+/** N6. */
 function openEntry(row: EntryRow, vault: RowVault): AdministrativeEntry {
   const sequence = Number(row.sequence)
   const previousHash = row.previous_hash.toString('hex')

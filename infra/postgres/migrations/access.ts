@@ -111,7 +111,7 @@ CREATE TABLE node_private_keys (key_id text PRIMARY KEY, sealed bytea NOT NULL);
 CREATE TABLE edge_private_keys (key_id text PRIMARY KEY, sealed bytea NOT NULL);
 
 -- The chain of administrative acts. document: the hashed text, sealed for its sequence. account_id: a keyed hash of the account
--- that the act is about.
+-- that the act is about. An entry that does not continue the chain is refused, so that no writer can block those after it.
 CREATE TABLE administrative_entries (
   sequence bigint PRIMARY KEY CHECK (sequence >= 0),
   commit_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -120,6 +120,18 @@ CREATE TABLE administrative_entries (
   audit_hash bytea NOT NULL CHECK (octet_length(audit_hash) = 32),
   document bytea NOT NULL
 );
+CREATE FUNCTION ledger_check_administrative() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE last administrative_entries%ROWTYPE;
+BEGIN
+  SELECT * INTO last FROM administrative_entries ORDER BY sequence DESC LIMIT 1;
+  IF NEW.sequence <> coalesce(last.sequence + 1, 0)
+     OR NEW.previous_hash <> coalesce(last.audit_hash, decode(repeat('00', 32), 'hex')) THEN
+    RAISE EXCEPTION 'it does not continue the administrative chain';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER administrative_entries_continue BEFORE INSERT ON administrative_entries
+  FOR EACH ROW EXECUTE FUNCTION ledger_check_administrative();
 CREATE INDEX administrative_entries_by_commit ON administrative_entries (commit_xid);
 CREATE INDEX administrative_entries_by_account ON administrative_entries (account_id, sequence) WHERE account_id IS NOT NULL;
 `

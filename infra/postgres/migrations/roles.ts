@@ -134,6 +134,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly GrantedRole[]>> = {
   'ledger_demand(boolean, text)': ['ledger_node'],
   // Only triggers call these, which needs no right.
+  'ledger_check_administrative()': [],
   'ledger_note_client()': [],
   'ledger_note_revocation()': [],
   'ledger_note_session()': [],

@@ -43,12 +43,12 @@ describe('AdministrativeChain: PostgreSQL, whose rows were changed', () => {
 
   const payloads = async () => (await wholeChain(chain)).map(({ payload }) => payload !== null)
 
-  test('N5: no text of an entry is readable', async () => {
+  test('N6: no text of an entry is readable', async () => {
     const [row] = await sql<{ document: Buffer }[]>`SELECT document FROM administrative_entries WHERE sequence = 0`
     expect(row?.document.toString('latin1')).not.toContain('changeStatus')
   })
 
-  test('N5: a text of another entry, and another hash, show no payload', async () => {
+  test('N6: a text of another entry, and another hash, show no payload', async () => {
     expect(await payloads()).toEqual([true, true, true, true])
     await sql`
       UPDATE administrative_entries SET document = (SELECT document FROM administrative_entries WHERE sequence = 0)
@@ -57,10 +57,38 @@ describe('AdministrativeChain: PostgreSQL, whose rows were changed', () => {
     expect(await payloads()).toEqual([true, false, false, true])
   })
 
-  test('N5: the chain goes on from an entry that does not open', async () => {
+  test('N6: the chain goes on from an entry that does not open', async () => {
     await sql`UPDATE administrative_entries SET document = 'no seal' WHERE sequence = 3`
     expect(await chain.record(ACT)).toBe(4)
     expect((await payloads()).slice(3)).toEqual([false, true])
+  })
+
+  test('a row that does not continue the chain is refused, also of a far sequence', async () => {
+    for (const sequence of ['1', '6', '9223372036854775807']) {
+      const inserted = sql`
+        INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document)
+        VALUES (${sequence}, decode(repeat('00', 32), 'hex'), decode(repeat('00', 32), 'hex'), '')`
+      await expect(inserted).rejects.toThrow('does not continue the administrative chain')
+    }
+  })
+
+  test('N4: while a writer holds the turn, acts end, and none of them is recorded', async () => {
+    const { total } = await chain.entries({ after: -1, limit: 1, accountId: null })
+    const holder = postgres(database.url, { max: 1, onnotice: () => undefined })
+    await holder`SELECT pg_advisory_lock(${0x61_64_6d})`
+    const ended = await Promise.allSettled(Array.from({ length: 12 }, () => chain.record(ACT)))
+    await holder.end()
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toEqual([])
+    expect(await chain.record(ACT)).toBe(total)
+  })
+
+  test('N4: a client that sends many acts at once does not shut out another', async () => {
+    const busy = Array.from({ length: 500 }, () => chain.record({ ...ACT, clientId: 'busy' }))
+    const other = chain.record({ ...ACT, clientId: 'calm' })
+    const ended = await Promise.allSettled(busy)
+    await expect(other).resolves.toEqual(expect.any(Number))
+    expect(ended.some(({ status }) => status === 'rejected')).toBe(true)
+    expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true)
   })
 
   test('a failure of the database is the error of the port', async () => {
@@ -70,6 +98,7 @@ describe('AdministrativeChain: PostgreSQL, whose rows were changed', () => {
       AdministrativeChainUnavailable,
     )
     await sql`ALTER TABLE entries_elsewhere RENAME TO administrative_entries`
-    expect(await chain.record(ACT)).toBe(5)
+    const { total } = await chain.entries({ after: -1, limit: 1, accountId: null })
+    expect(await chain.record(ACT)).toBe(total)
   })
 })

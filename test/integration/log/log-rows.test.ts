@@ -61,7 +61,7 @@ test('commits are read whole in the order of their numbers, in more time than th
 test('administrative entries are rows of the log, with salts of their own chain', async () => {
   await owner`
     INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document, commit_xid)
-    VALUES (0, sha256('before'), sha256('0'), '', '200'), (1, sha256('0'), sha256('1'), '', '201')`
+    VALUES (0, decode(repeat('00', 32), 'hex'), sha256('0'), '', '200'), (1, sha256('0'), sha256('1'), '', '201')`
   const rows: LogRow[] = []
   const logKey = Buffer.alloc(32, 7)
   await readLogRows(sql, { from: 200n, until: 202n }, logKey, (row) => rows.push(row) > 0)
