@@ -9,7 +9,7 @@ import { addSessionOptions, type SessionOptions } from './profile/session.ts'
 import { checkAdministrativeChains } from './verify/check-administrative-chain.ts'
 import { checkChains, type ExpectedChain } from './verify/check-chains.ts'
 import { checkLogProofs, type LogProofs, readPolicy } from './verify/check-log-proofs.ts'
-import { type Exported, noneExported, readExport, readJwks } from './verify/export-file.ts'
+import { type Exported, isSignedOrFilled, noneExported, readExport, readJwks } from './verify/export-file.ts'
 import {
   checkAssertion,
   checkProof,
@@ -69,7 +69,7 @@ Every hash is recomputed from entry 0. For each receipt the signature, the key a
 chain are verified. So are the signatures of assertions, and the path from an account's shares to the
 signed total. The movements of a statement are added up. A proof of liabilities shows the amount of
 each token that the ledger owed the account. Each page of the administrative chain must be signed up to
-its last entry. Its payloads are never erased: an entry without one is TAMPERED. Pages that were requested
+its last entry, and the pages must have as many entries as the signatures count. Its payloads are never erased: an entry without one is TAMPERED. Pages that were requested
 with account_id are not signed, and are INCOMPLETE.
 
 With --policy and --proof the entry of each receipt, or of a later entry of its chain, is in the log of
@@ -210,7 +210,7 @@ async function verifyFiles(
   const found = noneExported()
   for (const name of names) readExport(await readGivenText(name, io), name, found)
   const { pages, administrative, receipts, assertions, proofs, statements } = found
-  const acts = administrative.flatMap(({ entries }) => entries)
+  const acts = administrative.filter(isSignedOrFilled)
   const signed = acts.length + receipts.length + assertions.length + proofs.length + statements.length
   if (signed === 0 && pages.every((page) => page.entries.length === 0)) {
     throw new CommandFailed('the files have no entry of a chain, and nothing signed')

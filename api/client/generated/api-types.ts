@@ -119,7 +119,7 @@ export interface AdministrativeEntry {
   readonly payload: string | null
 }
 
-/** The last entry of a page, signed. */
+/** The last entry of a page, and how many the chain has, signed. */
 export interface AdministrativeHead {
   /** The type of the transaction. */
   readonly type: 'administrative_chain'
@@ -129,6 +129,8 @@ export interface AdministrativeHead {
   readonly sequence: number
   /** The hash of an entry in an account’s audit chain. */
   readonly audit_hash: Hash
+  /** Entries of the whole chain when the page was read. */
+  readonly total_count: number
   /** When it was signed. */
   readonly at: Timestamp
   /** The assertion key that signed it, in `/.well-known/jwks.json`. */

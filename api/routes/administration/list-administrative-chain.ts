@@ -1,6 +1,6 @@
 /** GET /v1/admin/audit-chain: every act of administrators, in a chain whose end the service signs. */
 import { showHash } from '../../../actors/audit-chain.ts'
-import type { AdministrativeEntry } from '../../../runtime/ports/administrative-chain.ts'
+import type { AdministrativeEntry, AdministrativePage } from '../../../runtime/ports/administrative-chain.ts'
 import { listReply, numberAfter } from '../../endpoint/paging.ts'
 import { PAGING } from '../../endpoint/parameters.ts'
 import { ADMINS, type EdgeContext, type Endpoint } from '../../endpoint/route.ts'
@@ -18,7 +18,7 @@ export const listAdministrativeChain: Endpoint = {
   summary: 'Read the administrative chain',
   description: `Each act of an administrator, and its outcome, oldest first: on clients, keys, drains, webhooks, accounts, exports and imports, by a request or by a command. An act is recorded before it is done; without an entry it is not done. An act without an outcome may have been done.
 
-The entries are hashed as those of accounts are: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). \`head\` has the last entry of the page, signed. \`ledger verify\` checks saved pages, and the log of the ledger has every entry.
+The entries are hashed as those of accounts are: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). \`head\` has the last entry of the page and the number of entries of the whole chain, signed. \`ledger verify\` checks saved pages, and the log of the ledger has every entry.
 
 \`account_ref\` in a payload is a keyed hash of an account, so that an erased account is not named. Ask with \`account_id\` for the acts on an account; such a page has no \`head\`.`,
   roles: ADMINS,
@@ -36,7 +36,7 @@ The entries are hashed as those of accounts are: \`audit_hash\` = SHA-256 of the
     const accountId = call.query.checked('account_id', accountIdField, 'ERR_INVALID_ACCOUNT_ID')
     return listReply(context, call, [accountId], async ({ after, limit }) => {
       const page = await context.administrativeChain.entries({ after: numberAfter(after), limit, accountId })
-      const head = accountId === null ? await headOf(context, page.entries.at(-1)) : {}
+      const head = accountId === null ? await headOf(context, page) : {}
       const entries = page.entries.map(entryMembers)
       const members = { ledger_id: context.settings.ledgerId, entries, ...head }
       return { members, next: page.next, ...(accountId === null ? { total: page.total } : {}) }
@@ -51,14 +51,16 @@ function entryMembers({ sequence, previousHash, auditHash, payload }: Administra
 /** Empty without an entry. */
 async function headOf(
   { serviceKeys, clock, settings }: EdgeContext,
-  last: AdministrativeEntry | undefined,
+  { entries, total }: AdministrativePage,
 ): Promise<{ readonly head?: object }> {
+  const last = entries.at(-1)
   if (last === undefined) return {}
   const { content, signature } = await signAssertion(serviceKeys, clock.now(), (keyId, at) => ({
     type: 'administrative_chain',
     ledger_id: settings.ledgerId,
     sequence: last.sequence,
     audit_hash: showHash(last.auditHash),
+    total_count: total,
     at,
     key_id: keyId,
   }))

@@ -13,15 +13,20 @@ export const administrativeEntryResponse = define('AdministrativeEntry', 'An ent
   ],
 })
 
-export const administrativeHeadResponse = define('AdministrativeHead', 'The last entry of a page, signed.', {
-  type: v.literal('administrative_chain'),
-  ledger_id: [v.string(), 'The ledger.'],
-  sequence: count,
-  audit_hash: sha256,
-  at: [timestamp, 'When it was signed.'],
-  key_id: [keyId, 'The assertion key that signed it, in `/.well-known/jwks.json`.'],
-  signature: [v.string(), 'DER in base64, over the canonical JSON (RFC 8785) of the head without `signature`.'],
-})
+export const administrativeHeadResponse = define(
+  'AdministrativeHead',
+  'The last entry of a page, and how many the chain has, signed.',
+  {
+    type: v.literal('administrative_chain'),
+    ledger_id: [v.string(), 'The ledger.'],
+    sequence: count,
+    audit_hash: sha256,
+    total_count: [count, 'Entries of the whole chain when the page was read.'],
+    at: [timestamp, 'When it was signed.'],
+    key_id: [keyId, 'The assertion key that signed it, in `/.well-known/jwks.json`.'],
+    signature: [v.string(), 'DER in base64, over the canonical JSON (RFC 8785) of the head without `signature`.'],
+  },
+)
 
 export const administrativeChainResponse = define('AdministrativeChain', 'One page of the administrative chain.', {
   ledger_id: [v.string(), 'The ledger.'],

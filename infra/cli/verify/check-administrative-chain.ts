@@ -1,19 +1,25 @@
 /**
  * Verdicts on saved pages of the administrative chain.
  *   V1. The entries of a page have consecutive sequences. Each has its own hash, and its sequence and ledger in its payload.
- *   V2. The signed head of a page is its last entry.
- *   V3. The pages form one chain from entry 0 on, which has as many entries as the pages count.
+ *   V2. The signed head of a page is its last entry. An empty list with a head lacks its entries.
+ *   V3. The pages form one chain from entry 0 on, which has as many entries as the signed heads count.
+ *   V4. The number of entries never falls.
  */
 import { chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
+import { parseTimestamp } from '../../../actors/timestamp.ts'
 import { signatureProblem } from '../../../api/client/verify/service-signature.ts'
 import { jsonObjectOf } from '../common/given-file.ts'
-import type { AdministrativePage } from './export-file.ts'
+import { type AdministrativePage, isSignedOrFilled } from './export-file.ts'
 import { problemOf } from './findings.ts'
 import type { ReceiptKeys } from './jwks.ts'
 import type { VerdictLine } from './verdicts.ts'
 
 type Entry = AdministrativePage['entries'][number]
+type Head = NonNullable<AdministrativePage['head']>
+
+/** Clocks of edges differ by twice MAX_CLOCK_SKEW_MS (edge-clock.ts), and an edge reads before it signs. */
+const SIGNED_WITHIN_MS = 10_000
 
 const NOT_LINKED = 'its previous_hash is not the audit_hash of the entry before'
 
@@ -23,7 +29,7 @@ export async function checkAdministrativeChains(
   keys: ReceiptKeys,
 ): Promise<readonly VerdictLine[]> {
   const ofLedgers = new Map<string, AdministrativePage[]>()
-  for (const page of pages.filter(({ entries }) => entries.length > 0)) {
+  for (const page of pages.filter(isSignedOrFilled)) {
     ofLedgers.set(page.ledger_id, [...(ofLedgers.get(page.ledger_id) ?? []), page])
   }
   const lines: VerdictLine[] = []
@@ -36,20 +42,45 @@ async function checkChain(pages: readonly AdministrativePage[], keys: ReceiptKey
     const problem = problemOfEntries(page) ?? (await problemOfHead(page, keys))
     if (problem !== undefined) return problem
   }
+  const heads = pages.flatMap(({ head }) => head ?? []).toSorted((left, right) => timeOf(left) - timeOf(right))
   const entries = pages.flatMap((page) => page.entries).toSorted((left, right) => left.sequence - right.sequence)
-  const problem = problemOfLinks(entries)
+  const problem = problemOfTotals(heads) ?? problemOfLinks(entries) ?? problemOfOtherHead(entries, heads)
   if (problem !== undefined) return problem
   const last = entries.at(-1)
   const [count, tip] = [(last?.sequence ?? -1) + 1, last?.audit_hash]
-  const total = Math.max(...pages.map((page) => page.total_count ?? 0))
+  const total = heads.reduce((most, head) => Math.max(most, head.total_count), 0)
   if (count < total) return incomplete(`the files have ${count} of ${total} administrative entries: give all pages`)
-  const signed = pages.find(({ head }) => head?.['audit_hash'] === tip)?.head
-  const [keyId, at] = [String(signed?.['key_id']), String(signed?.['at'])]
+  const signed = heads.findLast((head) => head.audit_hash === tip)
+  const [keyId, at] = [String(signed?.['key_id']), String(signed?.at)]
   return {
     verdict: 'ok',
     detail: `administrative chain, ${count} entries, ends with ${tip}, signed by ${keyId} at ${at}`,
     facts: { ledger_id: pages[0]?.ledger_id, entries: count, tip, key_id: keyId, at },
   }
+}
+
+/** V4. `heads`: in the order of their times. */
+function problemOfTotals(heads: readonly Head[]): VerdictLine | undefined {
+  let [earlier, most]: [number, Head | undefined] = [0, undefined]
+  for (const head of heads) {
+    for (; earlier < heads.length; earlier += 1) {
+      const before = heads[earlier]
+      if (before === undefined || timeOf(head) - timeOf(before) <= SIGNED_WITHIN_MS) break
+      if (before.total_count > (most?.total_count ?? 0)) most = before
+    }
+    if (most !== undefined && head.total_count < most.total_count) {
+      const was = `it had ${most.total_count} entries at ${most.at}`
+      return tampered(`the administrative chain went back: ${was}, and ${head.total_count} at ${head.at}`)
+    }
+  }
+  return undefined
+}
+
+/** V2, of heads whose entry is in another page. */
+function problemOfOtherHead(entries: readonly Entry[], heads: readonly Head[]): VerdictLine | undefined {
+  const hashes = new Map(entries.map(({ sequence, audit_hash: hash }) => [sequence, hash]))
+  const other = heads.find((head) => (hashes.get(head.sequence) ?? head.audit_hash) !== head.audit_hash)
+  return other && tampered(`head of ${nameOf(other.sequence)}: its audit_hash is not that of the entry`)
 }
 
 /** V3. `entries`: in the order of sequences. Pages may have the same entries. */
@@ -102,21 +133,25 @@ async function problemOfHead(
   keys: ReceiptKeys,
 ): Promise<VerdictLine | undefined> {
   const last = entries.at(-1)
-  const name = `head of ${nameOf(last?.sequence ?? 0)}`
+  const name = `head of ${nameOf(last?.sequence ?? head?.sequence ?? 0)}`
   if (head === undefined) return incomplete(`${name}: the page is not signed`)
   const { signature, ...signed } = head
   const expected = {
     type: 'administrative_chain',
     ledger_id: ledgerId,
-    sequence: last?.sequence,
-    audit_hash: last?.audit_hash,
+    ...(last && { sequence: last.sequence, audit_hash: last.audit_hash }),
   }
   const other = Object.entries(expected).find(([member, value]) => signed[member] !== value)
   if (other !== undefined) return tampered(`${name}: its ${other[0]} is not that of the page's last entry`)
+  if (head.total_count <= head.sequence) return tampered(`${name}: its total_count is too small for its sequence`)
   const claim = { signed, signature, purpose: 'assertion', timeMember: 'at' } as const
   return problemOf(name, signed, keys, async () => {
     return (await signatureProblem(claim, keys.document)) ?? { ok: true, proved: [] }
   })
+}
+
+function timeOf({ at }: Head): number {
+  return parseTimestamp(at) ?? Number.NaN
 }
 
 function nameOf(sequence: number): string {

@@ -34,8 +34,9 @@ export function noneExported(): Exported {
 
 const HASH = /^sha256:[0-9a-f]{64}$/
 const hashSchema = v.pipe(v.string(), v.regex(HASH))
+const countSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const entrySchema = v.object({
-  sequence: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  sequence: countSchema,
   txn_id: v.nullable(v.string()),
   previous_hash: hashSchema,
   audit_hash: hashSchema,
@@ -49,10 +50,22 @@ const pageSchema = v.object({
 const administrativePageSchema = v.object({
   ledger_id: v.string(),
   entries: v.array(v.omit(entrySchema, ['txn_id'])),
-  total_count: v.optional(v.number()),
-  head: v.optional(v.looseObject({ signature: v.string() })),
+  head: v.optional(
+    v.looseObject({
+      sequence: countSchema,
+      audit_hash: hashSchema,
+      total_count: countSchema,
+      at: v.string(),
+      signature: v.string(),
+    }),
+  ),
 })
 export type AdministrativePage = v.InferOutput<typeof administrativePageSchema>
+
+/** The ledger signs no page without entries: an empty list with a head was emptied. */
+export function isSignedOrFilled({ entries, head }: AdministrativePage): boolean {
+  return entries.length > 0 || head !== undefined
+}
 
 const receiptSchema = v.object({ receipt: v.record(v.string(), v.unknown()), signature: v.string() })
 const assertionSchema = v.object({
@@ -71,7 +84,7 @@ const proofSchema = v.object({
       amount: v.string(),
       shares: v.array(
         v.object({
-          index: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+          index: countSchema,
           amount: v.string(),
           nonce: v.string(),
           siblings: v.array(v.object({ hash: hashSchema, sum: v.string() })),

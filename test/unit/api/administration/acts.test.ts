@@ -229,6 +229,7 @@ describe('GET /v1/admin/audit-chain', () => {
         type: 'administrative_chain',
         sequence: index,
         audit_hash: `sha256:${auditHash}`,
+        total_count: 2,
       })
       const claim = { keyId: content['key_id'], atMs: edge.clock.now(), text: canonicalJson(content), signature }
       expect(signatureProblem(claim, 'assertion', edge.keys.published())).toBeUndefined()

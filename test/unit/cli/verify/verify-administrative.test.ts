@@ -1,4 +1,4 @@
-/** Pages of the administrative chain are verified offline, and every change is named (rules V1-V3). */
+/** Pages of the administrative chain are verified offline, and every change is named (rules V1-V4). */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -67,11 +67,17 @@ function headOf(entries: readonly Shown[], changes: Members = {}, key = privateK
     ledger_id: LEDGER,
     sequence: last?.sequence ?? 0,
     audit_hash: last?.audit_hash ?? '',
+    total_count: 6,
     at: AT,
     key_id: KEY.kid,
     ...changes,
   }
   return { ...head, signature: sign('sha256', Buffer.from(canonical(head)), key).toString('base64') }
+}
+
+/** A time, in milliseconds after that of the pages. */
+function later(ms: number): string {
+  return new Date(Date.parse(AT) + ms).toISOString()
 }
 
 function pageOf(entries: readonly Shown[], changes: Partial<Page> = {}): Page {
@@ -153,6 +159,7 @@ describe('the administrative chain', () => {
     [{ type: 'proof-of-liabilities' }, 'its type is not that of the page'],
     [{ ledger_id: 'another' }, 'its ledger_id is not that of the page'],
     [{ at: '2025-12-31T00:00:00.000Z' }, 'its key was not in use at its at'],
+    [{ total_count: 5 }, 'its total_count is too small for its sequence'],
   ] as const)('V2: with a signed head of other members is refused: %j', async ([change, problem]) => {
     const { code, out } = await verified([pageOf(CHAIN, { head: headOf(CHAIN, change) })])
     expect([code, out]).toEqual([1, expect.stringMatching(`^TAMPERED: head of administrative entry 5: ${problem}`)])
@@ -182,7 +189,7 @@ describe('the administrative chain', () => {
     const page = pageOf(theirs, {
       ledger_id: 'another',
       total_count: 2,
-      head: headOf(theirs, { ledger_id: 'another' }),
+      head: headOf(theirs, { ledger_id: 'another', total_count: 2 }),
     })
     expect(await verified([pageOf(CHAIN), page])).toEqual({
       code: 1,
@@ -199,6 +206,47 @@ describe('the administrative chain', () => {
   ] as const)('V3: without a page is incomplete: %s', async ([problem, parts]) => {
     const { code, out } = await verified(parts.map((entries) => pageOf(entries)))
     expect([code, out]).toEqual([1, `INCOMPLETE: ${problem}: give all pages\n`])
+  })
+
+  test('V3: lacks entries that only the signed count names', async () => {
+    const given = CHAIN.slice(0, 3)
+    const missing = 'INCOMPLETE: the files have 3 of 6 administrative entries: give all pages\n'
+    expect(await verified([pageOf(given, { total_count: 3 })])).toEqual({ code: 1, out: missing })
+    const earlier = pageOf(given, { head: headOf(given, { total_count: 3, at: later(-1) }) })
+    expect((await verified([earlier])).code).toBe(0)
+    const emptied = pageOf([], { total_count: 3, head: headOf(CHAIN) })
+    expect(await verified([earlier, emptied])).toEqual({ code: 1, out: missing })
+    expect(await verified([emptied])).toEqual({ code: 1, out: missing.replace('3 of', '0 of') })
+  })
+
+  test('V2: with a head of an emptied page that names another entry, or is not signed, is refused', async () => {
+    const moved = headOf(CHAIN, { audit_hash: CHAIN[4]?.audit_hash ?? '' })
+    expect(await verified([pageOf(CHAIN), pageOf([], { head: moved })])).toEqual({
+      code: 1,
+      out: 'TAMPERED: head of administrative entry 5: its audit_hash is not that of the entry\n',
+    })
+    const forged = await verified([pageOf(CHAIN), pageOf([], { head: headOf(CHAIN, {}, other.privateKey) })])
+    expect(forged).toEqual({ code: 1, out: expect.stringMatching('^TAMPERED: .*: its signature does not verify\n') })
+  })
+
+  test('V4: that went back between two signatures is refused, whatever the order of the pages', async () => {
+    const shorter = CHAIN.slice(0, 4)
+    const after = pageOf(shorter, { head: headOf(shorter, { total_count: 4, at: later(60_000) }) })
+    const back = `the administrative chain went back: it had 6 entries at ${AT}, and 4 at ${later(60_000)}`
+    for (const pages of [
+      [pageOf(CHAIN), after],
+      [after, pageOf(CHAIN)],
+      [after, pageOf([], { head: headOf(CHAIN) })],
+    ]) {
+      expect(await verified(pages)).toEqual({ code: 1, out: `TAMPERED: ${back}\n` })
+    }
+  })
+
+  test('V4: may grow between pages, and edges may sign at once what they read one after the other', async () => {
+    const first = CHAIN.slice(0, 3)
+    const grown = pageOf(first, { head: headOf(first, { total_count: 5, at: later(-60_000) }) })
+    const atOnce = pageOf(first, { head: headOf(first, { total_count: 5, at: later(2_000) }) })
+    expect(await verified([pageOf(CHAIN), grown, atOnce])).toEqual({ code: 0, out: OK })
   })
 
   test('V3: with another beginning is refused', async () => {
@@ -237,5 +285,9 @@ describe('the administrative chain', () => {
       code: 1,
       err: expect.stringContaining('not a page of the administrative chain (wrong: entries.0.audit_hash)'),
     })
+    const { total_count: _, ...uncounted } = headOf(CHAIN)
+    expect(
+      await shell.run(['verify', shell.write('uncounted.json', pageOf(CHAIN, { head: uncounted }))]),
+    ).toMatchObject({ code: 1, err: expect.stringContaining('(wrong: head.total_count)') })
   })
 })
