@@ -3,27 +3,29 @@
  *   N5. Writers of all processes take turns, in the order in which they came (an advisory lock). One that holds a turn and hangs
  *       loses it after `TURN_MS`. Waiting is bounded: an act that could not begin within `WAIT_MS` is refused, and never
  *       recorded. Neither can one client take all places.
- *   N6. The payload is sealed for its sequence. A row that does not open, or does not have its hash, is shown without payload;
- *       the next entry continues its stored hash.
+ *   N6. The payload is sealed for its sequence. A row that does not open, does not have its hash, or has another account than its
+ *       payload, is shown without payload; the next entry continues its stored hash.
  */
 import { randomBytes } from 'node:crypto'
-import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
+import { GENESIS } from '../../../actors/audit-chain.ts'
 import { administrativeEntry } from '../../../runtime/audit/administrative-entry.ts'
 import { createSharedSlots, createSlots, SlotsExhausted } from '../../../runtime/common/slots.ts'
 import {
   type AdministrativeChain,
   AdministrativeChainUnavailable,
-  type AdministrativeEntry,
   type AdministrativePage,
   type AdministrativeQuery,
   type AdministrativeRecord,
 } from '../../../runtime/ports/administrative-chain.ts'
 import { LEDGER_KEY_NAME } from '../../vault/key-name.ts'
-import { placeOf } from '../../vault/place.ts'
 import type { RowVault } from '../../vault/row-vault.ts'
-import { UnreadableRow } from '../../vault/unreadable-row.ts'
 import type { Sql } from '../connection/connection.ts'
 import { createQueryPool } from '../connection/query-pool.ts'
+import {
+  type AdministrativeEntryRow,
+  openAdministrativeEntry,
+  sealAdministrativePayload,
+} from '../rows/administrative-entry-row.ts'
 import { readNowMs } from '../store/sessions.ts'
 
 export interface PostgresAdministrativeChain extends AdministrativeChain {
@@ -111,20 +113,13 @@ async function record(
       atMs: Math.floor(await readNowMs(transaction)),
       salt: randomBytes(SALT_BYTES).toString('hex'),
     })
-    const document = vault.seal(LEDGER_KEY_NAME, placeOfEntry(sequence), payload)
+    const document = sealAdministrativePayload(vault, sequence, payload)
     await transaction`
       INSERT INTO administrative_entries (sequence, account_id, previous_hash, audit_hash, document)
       VALUES (${sequence}, ${accountRef}, decode(${previousHash}, 'hex'), decode(${auditHash}, 'hex'),
               decode(${document}, 'hex'))`
     return sequence
   })
-}
-
-interface EntryRow {
-  readonly sequence: string
-  readonly previous_hash: Buffer
-  readonly audit_hash: Buffer
-  readonly document: Buffer
 }
 
 interface NoRow {
@@ -143,36 +138,13 @@ async function readEntries(
 ): Promise<AdministrativePage> {
   const accountRef = accountId === null ? null : vault.accountRef(accountId)
   const about = accountRef === null ? sql`true` : sql`account_id = ${accountRef}`
-  const rows = await sql<(Counted & (EntryRow | NoRow))[]>`
+  const rows = await sql<(Counted & (AdministrativeEntryRow | NoRow))[]>`
     SELECT c.total, e.* FROM (SELECT coalesce(max(sequence) + 1, 0) AS total FROM administrative_entries) c
-      LEFT JOIN (SELECT sequence, previous_hash, audit_hash, document FROM administrative_entries
+      LEFT JOIN (SELECT sequence, account_id, previous_hash, audit_hash, document FROM administrative_entries
                   WHERE sequence > ${after} AND ${about} ORDER BY sequence LIMIT ${limit + 1}) e ON true
      ORDER BY e.sequence`
   const found = rows.flatMap((row) => (row.sequence === null ? [] : [row]))
-  const entries = found.slice(0, limit).map((row) => openEntry(row, vault))
+  const entries = found.slice(0, limit).map((row) => openAdministrativeEntry(row, vault))
   const next = found.length > limit ? (entries.at(-1)?.sequence ?? null) : null
   return { entries, next, total: Number(rows[0]?.total ?? 0) }
-}
-
-/** N6. */
-function openEntry(row: EntryRow, vault: RowVault): AdministrativeEntry {
-  const sequence = Number(row.sequence)
-  const previousHash = row.previous_hash.toString('hex')
-  const auditHash = row.audit_hash.toString('hex')
-  const payload = payloadOf(row, vault)
-  const isWhole = payload !== null && chainHash(previousHash, payload) === auditHash
-  return { sequence, previousHash, auditHash, payload: isWhole ? payload : null }
-}
-
-function payloadOf({ sequence, document }: EntryRow, vault: RowVault): string | null {
-  try {
-    return vault.open(LEDGER_KEY_NAME, placeOfEntry(Number(sequence)), document)
-  } catch (error) {
-    if (error instanceof UnreadableRow) return null
-    throw error
-  }
-}
-
-function placeOfEntry(sequence: number) {
-  return placeOf('administrative_entries', sequence)
 }

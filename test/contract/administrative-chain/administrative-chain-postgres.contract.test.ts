@@ -57,6 +57,11 @@ describe('AdministrativeChain: PostgreSQL, whose rows were changed', () => {
     expect(await payloads()).toEqual([true, false, false, true])
   })
 
+  test('N6: an entry that was moved to another account shows no payload', async () => {
+    await sql`UPDATE administrative_entries SET account_id = 'another' WHERE sequence = 0`
+    expect((await payloads())[0]).toBe(false)
+  })
+
   test('N6: the chain goes on from an entry that does not open', async () => {
     await sql`UPDATE administrative_entries SET document = 'no seal' WHERE sequence = 3`
     expect(await chain.record(ACT)).toBe(4)
