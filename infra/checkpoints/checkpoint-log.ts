@@ -3,7 +3,8 @@
  *   L1. The tree of the log is that of its entries, and continues the heads that the file names and that was published.
  *   L2. Each row has its entry in the log, and each entry its row. Each transaction that is an entry of a chain is of a
  *       commit: the log finds it by that.
- *   L3. The ledger has the statement of the file, which is a row like the others.
+ *   L3. The administrative chain has all its links, and its rows are as they were written.
+ *   L4. The ledger has the statement of the file, which is a row like the others.
  */
 import type postgres from 'postgres'
 import { TreeProofs } from '../../runtime/log/tree-proofs.ts'
@@ -16,6 +17,7 @@ import { ownHeadOf, readLogState } from '../log/log-state.ts'
 import { readHashes } from '../log/log-store-postgres.ts'
 import type { DeriveKey } from '../keys/root-secret.ts'
 import type { RowVault } from '../vault/row-vault.ts'
+import { checkAdministrativeEntries } from './checkpoint-administrative.ts'
 import { idsOf } from './checkpoint-accounts.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { type FileStatement, hashOfStatement } from './checkpoint-statement.ts'
@@ -48,11 +50,13 @@ export async function checkLog(check: LogCheck, file: CheckpointFile): Promise<C
   return checkLogSince(check, file.statement)
 }
 
-/** L1, L2. */
+/** L1 to L3. */
 export async function checkLogSince(check: LogCheck, known: KnownHeads): Promise<CheckedLog> {
   await checkHeads(check, known)
   await checkCommits(check)
-  return checkRows(check)
+  const checked = await checkRows(check)
+  await checkAdministrativeEntries(check)
+  return checked
 }
 
 /** L1. */

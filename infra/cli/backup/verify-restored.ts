@@ -2,6 +2,7 @@
  * Verifies a restored ledger with the master key, before the restore is done.
  *   V1. Every chain, receipt, balance, supply and NFT is verified, and value is conserved, as by the auditor.
  *   V2. The log is that of the rows, and continues the head that the backup names. So does it the checkpoint's.
+ *   V3. The administrative chain has all its links, and its rows are as they were written.
  */
 import type { Counts, Finding } from '../../../runtime/audit/finding.ts'
 import type { PassKind } from '../../audit/pass.ts'

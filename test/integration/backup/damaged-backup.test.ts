@@ -135,11 +135,15 @@ test('another identity and another master key are refused before anything is wri
 
 test('a ledger whose rows were changed before the backup does not verify', async () => {
   await scene.sql`UPDATE audit_entries SET audit_hash = sha256('changed') WHERE sequence = 0`
+  await scene.sql`
+    INSERT INTO administrative_entries (sequence, previous_hash, audit_hash, document)
+    VALUES (0, decode(repeat('00', 32), 'hex'), sha256('an act'), '')`
   await scene.backUp('tampered')
   const { code, text } = await scene.restoreTo('tampered-restored', 'tampered')
   expect([code, text]).toEqual([
     1,
     expect.stringMatching(/^TAMPERED: chains_verify: .*does not verify: nothing was left/ms),
   ])
+  expect(text).toContain('WENT BACK: administrative entry 0: its row was changed, or cannot be read')
   expect(existsSync(scene.path('tampered-restored'))).toBe(false)
 })
