@@ -33,7 +33,7 @@ async function problemsAfter(statement: string): Promise<readonly string[]> {
     await checkAdministrativeEntries({ sql, vault, report: (problem) => void problems.push(problem) })
   } finally {
     await sql.unsafe('TRUNCATE administrative_entries')
-    await sql.unsafe('INSERT INTO administrative_entries SELECT * FROM kept')
+    await sql.unsafe('INSERT INTO administrative_entries SELECT * FROM kept ORDER BY sequence')
     await sql.unsafe('DROP TABLE kept')
   }
   return problems
