@@ -88,7 +88,7 @@ function bodyDetails(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(
     given.map((name) => {
       const value = body[name] ?? null
-      if (name === 'url') return [name, new URL(String(value)).origin]
+      if (name === 'url' && typeof value === 'string') return [name, new URL(value).origin]
       return [name, Array.isArray(value) ? value.length : value]
     }),
   )

@@ -251,9 +251,8 @@ describe('the log that verify compares with the rows', () => {
       ['7 is not the one in the log', '7: its row was changed, or cannot be read', '8 does not continue entry 7'],
     ],
     [
-      `ALTER TABLE administrative_entries DISABLE TRIGGER USER;
-       INSERT INTO administrative_entries (sequence, commit_xid, previous_hash, audit_hash, document)
-       SELECT 900, commit_xid, previous_hash, audit_hash, '' FROM administrative_entries WHERE sequence = 7`,
+      `ALTER TABLE administrative_entries DISABLE TRIGGER USER; INSERT INTO administrative_entries
+       SELECT 900, commit_xid, account_id, previous_hash, audit_hash, '' FROM administrative_entries WHERE sequence = 7`,
       ['900 is not in the log', '900: its row was changed, or cannot be read', '900 does not continue entry 9'],
     ],
   ] as const)('%s: the administrative entry is named', async ([statement, problems]) => {
