@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildImage, execute, succeed } from './engine.ts'
 
-/** Base tables may change until their release. */
-const TABLES = 'infra/postgres/migrations'
+/** The base tables, and the entries that the log has of them. Both may change until their release. */
+const UNSTABLE = ['infra/postgres/migrations', 'infra/log/log-rows.ts']
 
 /**
  * `PREVIOUS_IMAGE`, or the image built from `PREVIOUS_REF`. By default from the last release before this commit; while no
- * release is tagged, from the last commit that changed the tables.
+ * release is tagged, from the last commit that changed the tables or their entries in the log.
  */
 export async function previousImage(tag: string): Promise<{ readonly image: string; readonly origin: string }> {
   const given = process.env['PREVIOUS_IMAGE']
   if (given !== undefined) return { image: given, origin: given }
-  const origin = process.env['PREVIOUS_REF'] ?? (await lastRelease()) ?? (await lastTables())
+  const origin = process.env['PREVIOUS_REF'] ?? (await lastRelease()) ?? (await lastUnstable())
   const checkout = mkdtempSync(join(tmpdir(), 'ledger-previous-'))
   try {
     const archive = join(checkout, 'source.tar')
@@ -33,6 +33,6 @@ async function lastRelease(): Promise<string | undefined> {
   return exitCode === 0 ? stdout.trim() : undefined
 }
 
-async function lastTables(): Promise<string> {
-  return (await succeed('git', ['log', '-1', '--format=%H', '--', TABLES])).trim()
+async function lastUnstable(): Promise<string> {
+  return (await succeed('git', ['log', '-1', '--format=%H', '--', ...UNSTABLE])).trim()
 }
