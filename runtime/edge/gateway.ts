@@ -305,7 +305,8 @@ export class Gateway implements LedgerGateway {
   private asFirst(waiting: Waiting, answer: Answer): Answer {
     const madeAtMs = madeAtOf(answer)
     if (!waiting.uncertain || madeAtMs === undefined || !('mismatch' in answer) || answer.mismatch) return answer
-    return madeAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
+    if (madeAtMs < waiting.startedAtMs) return answer
+    return answer.kind === 'registered' ? { ...answer, created: true, replayed: false } : { ...answer, replayed: false }
   }
 
   private retry(waiting: Waiting, reason: UnavailableReason, patienceMs = this.dependencies.settings.patienceMs): void {
@@ -378,6 +379,8 @@ function madeAtOf(answer: Answer): number | undefined {
   switch (answer.kind) {
     case 'accepted':
       return answer.receipt.enqueuedAtMs
+    case 'registered':
+      return answer.account.createdAtMs
     case 'minted':
       return answer.instance.mintedAtMs
     case 'hold_created':

@@ -1,12 +1,13 @@
 /** W1 to W4: the edge replies `not_applied` only with proof, and otherwise `unknown`. */
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../../../actors/account/outcome.ts'
+import type { AccountView, Answer } from '../../../../actors/account/outcome.ts'
 import type { HoldView } from '../../../../actors/hold/state.ts'
 import { GATEWAY_DEFAULTS } from '../../../../runtime/edge/gateway.ts'
 import type { Operation, Verdict } from '../../../../runtime/protocol/messages.ts'
 import { NOT_DELIVERED } from '../../../../runtime/ports/transport.ts'
 import { encodeFrame, UNSUPPORTED_VERSION } from '../../../../runtime/protocol/wire.ts'
 import { START_MS } from '../../../support/accounts.ts'
+import { register } from '../../../support/shard-hosting.ts'
 import { edge, type Sent, submitted } from './gateway-fixture.ts'
 
 const CLOSES: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }
@@ -26,6 +27,18 @@ const HOLD: HoldView = {
   expiresAtMs: START_MS + 60_000,
   createdAtMs: START_MS,
   endedAtMs: null,
+}
+
+const ACCOUNT: AccountView = {
+  accountId: 'a0',
+  status: 'active',
+  incoming: 'accept',
+  key: null,
+  shardId: 0,
+  sequence: 0,
+  auditHash: '',
+  createdAtMs: START_MS,
+  updatedAtMs: START_MS,
 }
 
 const accepted = (enqueuedAtMs: number, replayed = false): Verdict => ({
@@ -145,6 +158,22 @@ describe('the gateway', () => {
     ])
     await clock.pass(0)
     expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { replayed } })
+  })
+
+  test.for([
+    [0, true],
+    [-1, false],
+  ] as const)('W3: an account created %i ms after its registration is shown as new: %s', async ([afterMs, created]) => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask('a0', register)
+    await clock.pass(1)
+    sent[0]?.answer([{ kind: 'undecided' }])
+    await clock.pass(300)
+    const account = { ...ACCOUNT, createdAtMs: START_MS + afterMs }
+    const answer: Answer = { kind: 'registered', account, created: false, replayed: false, mismatch: false }
+    sent[1]?.answer([{ kind: 'answered', answer }])
+    await clock.pass(0)
+    expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { created } })
   })
 
   test.for([CLOSES, DECLINES, RELEASES])(
