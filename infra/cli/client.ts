@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ROLES } from '../../actors/account/commands.ts'
-import { isoTimestamp } from '../../actors/timestamp.ts'
+import { clientMembers } from '../../api/views/client-views.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
 import {
   type AccessStore,
@@ -13,7 +13,7 @@ import {
 import { RATE_RULE, type OwnRate, readOwnRate, showOwnRate } from '../../actors/rate.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets } from '../keys/client-secrets.ts'
-import { jwkOf, thumbprintOf } from '../keys/public-key.ts'
+import { readPublicKey } from '../keys/public-key.ts'
 import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../ledger/ledger-secrets.ts'
 import { clientDetails } from '../ledger/recorded-act.ts'
 import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
@@ -179,16 +179,7 @@ async function list(store: AccessStore, output: Output): Promise<void> {
     after = page.next
   } while (after !== null)
   output.table(
-    all.map(({ clientId, publicKey, role, boundary, accounts, rate, createdAtMs, revokedAtMs }) => ({
-      client_id: clientId,
-      key_id: publicKey === null ? null : thumbprintOf(jwkOf(publicKey)),
-      role,
-      boundary,
-      accounts,
-      rate: showOwnRate(rate),
-      created_at: isoTimestamp(createdAtMs),
-      revoked_at: revokedAtMs === null ? null : isoTimestamp(revokedAtMs),
-    })),
+    all.map((client) => clientMembers(client, readPublicKey)),
     ['client_id', 'key_id', 'role', 'boundary', 'accounts', 'rate', 'created_at', 'revoked_at'].map((name) => ({
       name,
     })),
