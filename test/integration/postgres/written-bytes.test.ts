@@ -101,7 +101,8 @@ test('updates of accounts and balances write no index entries', async () => {
   const changes = () => ledger.sql<{ changed: number; in_place: number }[]>`
     SELECT n_tup_upd::integer AS changed, n_tup_hot_upd::integer AS in_place FROM pg_stat_user_tables
      WHERE relname IN ('accounts', 'balances')`
-  await until(async () => (await changes()).every(({ changed }) => changed >= COUNT))
+  // PostgreSQL counts late. The orders change each row COUNT times, and so do the transfers, if both changes share a commit.
+  await until(async () => (await changes()).every(({ changed }) => changed >= 2 * COUNT))
   const shares = (await changes()).map(({ changed, in_place: inPlace }) => inPlace / changed)
   expect(Math.min(...shares)).toBeGreaterThan(0.9)
 })
