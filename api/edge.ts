@@ -10,7 +10,7 @@ import { type Context, Hono } from 'hono'
 import { refuse, type Result } from '../actors/result.ts'
 import { createSharedSlots } from '../runtime/common/slots.ts'
 import { administer } from './endpoint/administer.ts'
-import { createClientTurns } from '../runtime/edge/client-turns.ts'
+import { createClientTurns, createSearchTurns } from '../runtime/edge/client-turns.ts'
 import type { ClientLimit, ClientLimits } from '../runtime/edge/client-limits.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { type AccessTokens, createAccessTokens } from './auth/access-tokens.ts'
@@ -93,6 +93,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
 
 function contextOf(dependencies: EdgeDependencies, accessTokens: AccessTokens): EdgeContext {
   const { clock, log, pageTokenKey, random, reads, settings } = dependencies
+  const clientTurns = createClientTurns(clock)
   return {
     ...dependencies,
     contents: interfaceContents(settings),
@@ -107,7 +108,8 @@ function contextOf(dependencies: EdgeDependencies, accessTokens: AccessTokens): 
     tokenGrants: createTokenGrants(dependencies, accessTokens),
     failureThrottle: createFailureThrottle(clock),
     refusalLog: createRefusalLog(clock, log),
-    clientTurns: createClientTurns(clock),
+    clientTurns,
+    searchTurns: createSearchTurns(clock, clientTurns),
   }
 }
 

@@ -93,6 +93,7 @@ export interface EdgeContext extends EdgeDependencies {
   readonly failureThrottle: FailureThrottle
   readonly refusalLog: RefusalLog
   readonly clientTurns: ClientTurns
+  readonly searchTurns: ClientTurns
 }
 
 export interface Endpoint extends Operation {

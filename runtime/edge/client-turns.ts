@@ -4,16 +4,20 @@
  *   F1. While other clients are active (ACTIVE_MS), a client has no more requests in progress than all the others together ask
  *       for, but always `least` of them. Without other clients it has as many as it likes.
  *   F2. The requests of a client proceed in their order, and never wait for another client's requests.
- *   F3. A turn counts for PERIOD_MS to two of them: neither a shard without an owner nor a long poll keeps the client's other
+ *   F3. A turn counts for `periodMs` to twice that: neither a shard without an owner nor a long poll keeps the client's other
  *       requests waiting for longer.
  *   F4. Fewer than `maxWaiting` requests wait at the edge. A client has at most half of the places that the others leave.
  *   F5. A request waits at most for `maxWaitMs`.
+ *   F6. A search keeps PostgreSQL busy for longer than that. While other clients are active, a client has one search in
+ *       progress, which counts until it ends, and at most for twice `periodMs`.
  */
 import type { Clock } from '../ports/clock.ts'
 
 export interface ClientTurns {
   /** Begins a request of the client when its turn comes. undefined: too many wait, or it waited for too long (F4, F5). */
   readonly begin: (clientId: string) => Promise<Turn | undefined>
+  /** Whether another client is active (F1). */
+  readonly hasOthers: (clientId: string) => boolean
 }
 
 export interface Turn {
@@ -28,18 +32,24 @@ export interface TurnSettings {
   readonly least: number
   readonly maxWaiting: number
   readonly maxWaitMs: number
+  /** F3. */
+  readonly periodMs: number
 }
 
 /** Wait and deadline of an order (gateway.ts) together are shorter than clients wait. */
-export const TURN_DEFAULTS: TurnSettings = { least: 4, maxWaiting: 20_000, maxWaitMs: 5_000 }
+export const TURN_DEFAULTS: TurnSettings = { least: 4, maxWaiting: 20_000, maxWaitMs: 5_000, periodMs: 50 }
+/** F6. */
+const SEARCHES: TurnSettings = { least: 1, maxWaiting: 1_000, maxWaitMs: 5_000, periodMs: 10_000 }
 
-const PERIOD_MS = 50
+/** While requests wait, their client is looked at in this interval. */
+const CHECK_MS = 50
 /** For so long after its last request a client is active. */
 const ACTIVE_MS = 1_000
 /** Clients that are kept although they may be idle. */
 const KEPT_CLIENTS = 1_000
 
 interface ClientState {
+  readonly clientId: string
   lastMs: number
   /** Number of the period in which `young` turns began; `old` ones began in the period before. */
   period: number
@@ -51,15 +61,17 @@ interface ClientState {
 
 export function createClientTurns(
   clock: Pick<Clock, 'monotonic' | 'after'>,
-  { least, maxWaiting, maxWaitMs }: TurnSettings = TURN_DEFAULTS,
+  { least, maxWaiting, maxWaitMs, periodMs }: TurnSettings = TURN_DEFAULTS,
+  others?: Pick<ClientTurns, 'hasOthers'>,
 ): ClientTurns {
-  const clients = createClientStates()
+  const clients = createClientStates(periodMs)
   let waitingOfAll = 0
 
   /** F1. */
   function mayRun(own: ClientState, nowMs: number): boolean {
-    const running = runningOf(own, nowMs)
-    return running < least || clients.leave(own, running, nowMs)
+    const running = runningOf(own, nowMs, periodMs)
+    if (running < least) return true
+    return others === undefined ? clients.leave(own, running, nowMs) : !others.hasOthers(own.clientId)
   }
 
   /** After `mayRun`, at the same time. */
@@ -94,7 +106,7 @@ export function createClientTurns(
   function goOnLater(own: ClientState): void {
     if (own.isTimed) return
     own.isTimed = true
-    clock.after(PERIOD_MS, () => {
+    clock.after(CHECK_MS, () => {
       own.isTimed = false
       goOn(own)
       if (own.waiting.length > 0) goOnLater(own)
@@ -112,12 +124,21 @@ export function createClientTurns(
       goOnLater(own)
       return turn
     },
+    hasOthers: (clientId) => clients.hasOthers(clientId, clock.monotonic()),
   }
 }
 
+/** F6. `turns`: of all requests. */
+export function createSearchTurns(
+  clock: Pick<Clock, 'monotonic' | 'after'>,
+  turns: Pick<ClientTurns, 'hasOthers'>,
+): ClientTurns {
+  return createClientTurns(clock, SEARCHES, turns)
+}
+
 /** F3. */
-function runningOf(own: ClientState, nowMs: number): number {
-  const period = Math.floor(nowMs / PERIOD_MS)
+function runningOf(own: ClientState, nowMs: number, periodMs: number): number {
+  const period = Math.floor(nowMs / periodMs)
   if (period > own.period) {
     own.old = period === own.period + 1 ? own.young : 0
     own.young = 0
@@ -127,7 +148,7 @@ function runningOf(own: ClientState, nowMs: number): number {
 }
 
 /** The clients that sent something lately. */
-function createClientStates() {
+function createClientStates(periodMs: number) {
   const clients = new Map<string, ClientState>()
   return {
     of(clientId: string, nowMs: number): ClientState {
@@ -139,9 +160,13 @@ function createClientStates() {
       if (clients.size >= KEPT_CLIENTS) {
         for (const [other, state] of clients) if (isIdle(state, nowMs)) clients.delete(other)
       }
-      const created = { lastMs: nowMs, period: 0, young: 0, old: 0, waiting: [], isTimed: false }
+      const created = { clientId, lastMs: nowMs, period: 0, young: 0, old: 0, waiting: [], isTimed: false }
       clients.set(clientId, created)
       return created
+    },
+    hasOthers(clientId: string, nowMs: number): boolean {
+      for (const other of clients.values()) if (other.clientId !== clientId && !isIdle(other, nowMs)) return true
+      return false
     },
     /** Whether the active clients leave room for one more than `running` requests of this one. */
     leave(own: ClientState, running: number, nowMs: number): boolean {
@@ -154,7 +179,7 @@ function createClientStates() {
           continue
         }
         alone = false
-        demand += Math.max(1, runningOf(other, nowMs) + other.waiting.length)
+        demand += Math.max(1, runningOf(other, nowMs, periodMs) + other.waiting.length)
         if (demand > running) return true
       }
       return alone

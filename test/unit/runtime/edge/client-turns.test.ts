@@ -1,6 +1,6 @@
-/** F1 to F5: shares of the clients of an edge. */
+/** F1 to F6: shares of the clients of an edge. */
 import { describe, expect, test } from 'vitest'
-import { createClientTurns, TURN_DEFAULTS } from '../../../../runtime/edge/client-turns.ts'
+import { createClientTurns, createSearchTurns, TURN_DEFAULTS } from '../../../../runtime/edge/client-turns.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 
 const { least } = TURN_DEFAULTS
@@ -135,4 +135,37 @@ test('F5: a request that waited for too long is refused, and the one behind it p
   end('busy 0')
   expect(await running('busy')).toBe(2)
   expect(begun['busy']).toEqual([1, 3])
+})
+
+describe('F6: searches', () => {
+  test('beside an active client one is in progress, however long it takes; the others follow in order', async () => {
+    const clock = createManualClock(0)
+    const turns = createClientTurns(clock)
+    const searches = createSearchTurns(clock, turns)
+    const begun: number[] = []
+    const ends: (() => void)[] = []
+    await turns.begin('calm')
+    for (let number = 0; number < 3; number += 1) {
+      void searches.begin('busy').then((turn) => {
+        begun.push(number)
+        if (turn !== undefined) ends.push(turn.end)
+      })
+    }
+    await clock.pass(900)
+    expect(begun).toEqual([0])
+    ends[0]?.()
+    await clock.pass(0)
+    expect(begun).toEqual([0, 1])
+  })
+
+  test('without an active client beside it a client has as many as it likes', async () => {
+    const clock = createManualClock(0)
+    const turns = createClientTurns(clock)
+    const searches = createSearchTurns(clock, turns)
+    await turns.begin('busy')
+    await turns.begin('calm')
+    await clock.pass(1_100)
+    const begun = await Promise.all(Array.from({ length: 20 }, () => searches.begin('busy')))
+    expect(begun.map((turn) => turn?.waited)).toEqual(begun.map(() => false))
+  })
 })
