@@ -10,7 +10,7 @@ import { fieldsOf } from '../../runtime/ports/trail.ts'
 import { downstreamFailure, PROBLEM_TYPES } from '../http/problem.ts'
 import type { EdgeContext, EndpointOutcome, GuardedCall } from './route.ts'
 
-type Dependencies = Pick<EdgeContext, 'administrativeChain' | 'log'>
+type Dependencies = Pick<EdgeContext, 'administrativeChain' | 'log' | 'readPublicKey'>
 
 /** Does the work of a request, and records it if it is an act of an administrator. */
 export async function administer(
@@ -22,7 +22,7 @@ export async function administer(
   const { caller, endpoint, http, trail } = call
   if (endpoint.administrative === undefined || caller.role !== 'admin') return work()
   const accountId = accountOf(call, body)
-  const details = { ...pathDetails(call), ...bodyDetails(body, endpoint.administrative) }
+  const details = { ...pathDetails(call), ...bodyDetails(body, endpoint.administrative, dependencies.readPublicKey) }
   const act = { clientId: caller.clientId, act: endpoint.id, accountId }
   let sequence: number
   try {
@@ -83,11 +83,18 @@ function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function bodyDetails(body: JsonObject, names: readonly string[]): JsonObject {
+/** Of a key its ID: a client may have sent more than the public part. */
+function bodyDetails(
+  body: JsonObject,
+  names: readonly string[],
+  readPublicKey: EdgeContext['readPublicKey'],
+): JsonObject {
   const given = names.filter((name) => body[name] !== undefined)
   return Object.fromEntries(
     given.map((name) => {
       const value = body[name] ?? null
+      if (name.endsWith('public_key'))
+        return [name.replace('public_key', 'key_id'), readPublicKey(value)?.keyId ?? null]
       if (name === 'url' && typeof value === 'string') return [name, new URL(value).origin]
       return [name, Array.isArray(value) ? value.length : value]
     }),

@@ -17,18 +17,19 @@ export interface OperatorAct {
 
 /**
  * Does the work between the entry of the act and that of its outcome. Throws AdministrativeChainUnavailable before the work
- * if the act cannot be recorded.
+ * if the act cannot be recorded. `isRefusal`: whether an error of the work proves that nothing was changed.
  */
 export async function recordedAct<T>(
   options: AdministrativeChainOptions,
   { act, details }: OperatorAct,
   work: () => Promise<T>,
+  isRefusal: (error: unknown) => boolean = () => false,
 ): Promise<T> {
   const chain = createAdministrativeChain(options)
   const common = { clientId: null, act, accountId: null }
   try {
     const sequence = await chain.record({ ...common, details, of: null })
-    const outcomeIs = async (outcome: 'done' | 'failed'): Promise<void> => {
+    const outcomeIs = async (outcome: 'done' | 'failed' | 'unknown'): Promise<void> => {
       try {
         await chain.record({ ...common, details: { outcome }, of: sequence })
       } catch (error) {
@@ -40,7 +41,7 @@ export async function recordedAct<T>(
     try {
       result = await work()
     } catch (error) {
-      await outcomeIs('failed')
+      await outcomeIs(isRefusal(error) ? 'failed' : 'unknown')
       throw error
     }
     await outcomeIs('done')

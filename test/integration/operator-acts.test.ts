@@ -138,6 +138,14 @@ describe('a command is an act', () => {
   })
 })
 
+test('an act whose reply was lost has an unknown outcome', async () => {
+  await sql`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'lost'; END $$`
+  await sql`CREATE TRIGGER fails BEFORE INSERT ON clients FOR EACH ROW EXECUTE FUNCTION fail()`
+  expect((await run('client', 'add', '--id', 'lost', '--role', 'viewer')).code).toBe(1)
+  await sql`DROP TRIGGER fails ON clients`
+  expect((await acts())[1]).toEqual({ act: 'client add', details: { outcome: 'unknown' } })
+})
+
 test('an act that cannot be recorded changes nothing', async () => {
   await sql`ALTER TABLE administrative_entries RENAME TO entries_elsewhere`
   const refused = await run('drain', 'node-1', '--no-wait')

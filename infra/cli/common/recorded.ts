@@ -13,7 +13,8 @@ export async function recorded<T>(
 ): Promise<T> {
   const { vault } = openLedgerSecrets(await existingMasterKeys(configuration), ledger)
   try {
-    return await recordedAct({ url, ledgerId: ledger.ledgerId, vault }, act, work)
+    const isRefusal = (error: unknown): boolean => error instanceof CommandFailed
+    return await recordedAct({ url, ledgerId: ledger.ledgerId, vault }, act, work, isRefusal)
   } catch (cause) {
     if (!(cause instanceof AdministrativeChainUnavailable)) throw cause
     throw new CommandFailed('the act could not be recorded in the administrative chain: nothing was changed', { cause })

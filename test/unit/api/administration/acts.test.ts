@@ -118,7 +118,10 @@ describe('A1: an act is recorded before it is done', () => {
     const edge = createEdgeFixture()
     await edge.post('/v1/exports', WRITTEN.createExport.body, await edge.tokenFor('admin'))
     expect(recordedBy(edge)).toMatchObject([
-      { act: 'createExport', details: { audience: GROUP_ID, account_ids: 2 } },
+      {
+        act: 'createExport',
+        details: { audience: GROUP_ID, account_ids: 2, recipient_key_id: expect.any(String) as string },
+      },
       { act: 'createExport', details: { status: 503, outcome: 'not_applied' } },
     ])
   })
