@@ -1,13 +1,17 @@
 /**
  * Acts of administrators.
  *   A1. An act is recorded in the administrative chain before it is done, or it is not done.
- *   A2. Its outcome is recorded after it. An act without an outcome may have been done: the edge ended, or lost the store.
+ *   A2. Its outcome is recorded after it, and of a streamed reply at the end of the body. An act without an outcome may have
+ *       been done: the edge ended, or lost the store.
+ *   A3. A replayed reply is no act: nothing is done again. The key belongs to the client of the first request.
  */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { CLIENT_ID_FORM } from '../../runtime/ports/access-store.ts'
 import { AdministrativeChainUnavailable, type AdministrativeRecord } from '../../runtime/ports/administrative-chain.ts'
 import { fieldsOf } from '../../runtime/ports/trail.ts'
 import { downstreamFailure, PROBLEM_TYPES } from '../http/problem.ts'
+import type { StreamReply } from '../http/reply.ts'
+import { recordedStream } from './recorded-stream.ts'
 import type { EdgeContext, EndpointOutcome, GuardedCall } from './route.ts'
 
 type Dependencies = Pick<EdgeContext, 'administrativeChain' | 'log' | 'readPublicKey'>
@@ -41,6 +45,10 @@ export async function administer(
   }
   try {
     const outcome = await work()
+    if (outcome.kind === 'stream') {
+      const { status, body: source } = outcome
+      return { ...outcome, body: recordedStream(source, (end) => recordOutcome({ status, ...end })) }
+    }
     await recordOutcome(reachedBy(outcome))
     return outcome
   } catch (error) {
@@ -101,9 +109,7 @@ function bodyDetails(
   )
 }
 
-function reachedBy(outcome: EndpointOutcome): JsonObject {
-  // A stream has not ended yet.
-  if (outcome.kind === 'stream') return { status: outcome.status, outcome: 'begun' }
+function reachedBy(outcome: Exclude<EndpointOutcome, StreamReply>): JsonObject {
   if (outcome.kind === 'reply') {
     const made = outcome.headers['location']?.split('/').at(-1) ?? ''
     return { status: outcome.status, ...(MADE_ID.test(made) ? { made } : {}) }

@@ -1,5 +1,6 @@
 /** Acts of administrators are recorded before they are done, with their outcomes, and shown with a signature. */
 import { describe, expect, test } from 'vitest'
+import { sha256Hex, showHash } from '../../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
 import { signatureProblem } from '../../../../api/endpoint/service-signature.ts'
 import { TAGS } from '../../../../api/openapi/tags.ts'
@@ -20,6 +21,7 @@ import {
   newAccountKey,
   refusalOf,
 } from '../fakes/edge-fixture.ts'
+import { streamOf } from '../http/stream-of.ts'
 import { WRITTEN } from '../routes/written-requests.ts'
 
 const FREEZE = { status: 'frozen', reason: 'a court order' }
@@ -194,6 +196,55 @@ describe('A2: the outcome is recorded after the act', () => {
       { details: { status: 503, outcome: 'unknown' }, of: 2 },
       { details: { outcome: 'unknown' }, of: 4 },
     ])
+  })
+
+  describe('of an export', () => {
+    const LINES = ['{"line":0}\n', '{"line":1}\n']
+    async function exporting(failure?: Error) {
+      const edge = createEdgeFixture({
+        exports: { begin: () => Promise.resolve({ kind: 'begun', content: streamOf(LINES, failure) }) },
+      })
+      const token = await edge.tokenFor('admin')
+      const ask = (headers = {}) => edge.post('/v1/exports', WRITTEN.createExport.body, token, headers)
+      const outcomes = () => recordedBy(edge).filter(({ of }) => of !== null)
+      return { edge, ask, outcomes }
+    }
+    const outcome = (end: string, sent: readonly string[]) => ({
+      client: 'client-admin',
+      act: 'createExport',
+      details: {
+        status: 200,
+        outcome: end,
+        bytes: sent.join('').length,
+        content_hash: showHash(sha256Hex(sent.join(''))),
+      },
+      of: 0,
+    })
+
+    test('it is that of the file, at its end, and not recorded again for a replay', async () => {
+      const { edge, ask, outcomes } = await exporting()
+      const headers = { 'idempotency-key': 'one' }
+      const first = await ask(headers)
+      expect(recordedBy(edge)).toHaveLength(1)
+      expect(await first.text()).toBe(LINES.join(''))
+      expect(outcomes()).toEqual([outcome('complete', LINES)])
+      expect(await (await ask(headers)).text()).toBe(LINES.join(''))
+      expect(recordedBy(edge)).toHaveLength(2)
+    })
+
+    test('it is incomplete if the file broke off', async () => {
+      const { ask, outcomes } = await exporting(new Error('damaged'))
+      await expect((await ask()).text()).rejects.toThrow('damaged')
+      await expect.poll(outcomes).toMatchObject([{ details: { status: 200, outcome: 'incomplete' }, of: 0 }])
+    })
+
+    test('it is incomplete if the client left', async () => {
+      const { ask, outcomes } = await exporting()
+      const reader = ((await ask()).body as ReadableStream<Uint8Array>).getReader()
+      await reader.read()
+      await reader.cancel()
+      await expect.poll(outcomes).toEqual([outcome('incomplete', LINES.slice(0, 1))])
+    })
   })
 
   test('an outcome that cannot be recorded changes no reply', async () => {
