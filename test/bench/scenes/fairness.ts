@@ -3,7 +3,8 @@
  * by turns, in several rounds, because the machine's speed changes.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { LedgerClient } from '../../support/client/client.ts'
+import { type Holder, LedgerClient, membersOf, textOf } from '../../support/client/client.ts'
+import { type Members, signed } from '../../support/client/client-keys.ts'
 import { keyed } from '../../support/client/client-moves.ts'
 import { say } from '../context.ts'
 import type { LedgerBench } from '../ledger-bench.ts'
@@ -27,7 +28,9 @@ const ROUNDS = 3
 const MOST_PER_SECOND = 4_500
 const BATCH_CONNECTIONS = 8
 /** More than the edge answers. */
-const READS_PER_SECOND = 2_000
+const REQUESTS_PER_SECOND = 2_000
+/** Requests a second, and at once, of the client with a limit. */
+const LIMIT = '100'
 
 interface Load {
   /** Resolves with what was answered a second. */
@@ -46,8 +49,9 @@ export async function measureFairness(bench: LedgerBench): Promise<readonly Fair
   const holder = await client.register('calm@fairness')
   const seen = new Map<string, Calm>()
   try {
+    const loads = loadsOf(bench, await clientWithLimit(client), holder)
     for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const [beside, begin] of Object.entries(loadsOf(bench))) {
+      for (const [beside, begin] of Object.entries(loads)) {
         say(`fairness, round ${round} of ${ROUNDS}: a calm client beside ${beside} ...`)
         const calm = seen.get(beside) ?? { latenciesMs: [], failed: 0, rates: [] }
         seen.set(beside, calm)
@@ -69,13 +73,38 @@ export async function measureFairness(bench: LedgerBench): Promise<readonly Fair
   }))
 }
 
-function loadsOf(bench: LedgerBench): Readonly<Record<string, () => Promise<Load>>> {
+async function clientWithLimit(admin: LedgerClient): Promise<LedgerClient> {
+  const fields = { client_id: 'limited', role: 'transactor', boundary: true, rate: LIMIT }
+  const reply = await admin.post('/v1/clients', fields)
+  if (reply.status !== 201) throw new Error(`a client with a limit: ${reply.status} ${reply.body}`)
+  const clientSecret = textOf(membersOf(reply), 'client_secret')
+  const client = await LedgerClient.login(admin.origin, { clientId: fields.client_id, clientSecret })
+  client.close()
+  return client
+}
+
+function loadsOf(
+  bench: LedgerBench,
+  limited: LedgerClient,
+  holder: Holder,
+): Readonly<Record<string, () => Promise<Load>>> {
+  const order = signed(
+    { account_id: holder.accountId, ...keyed({ type: 'credit', amount: '1' }) },
+    holder.keys.privateKey,
+  )
   return {
     'no other client': async () => ({ end: async () => 0 }),
     'orders of one account': () => orders(bench, 'hot', bench.options.connections),
     'orders of any account': () => orders(bench, 'random', bench.options.connections),
     'batches of 100': () => orders(bench, 'batch', BATCH_CONNECTIONS),
-    'searches by amount': () => searches(bench),
+    'searches by amount': () =>
+      requests(
+        bench,
+        ['/v1/transactions?amount_min=999999', '/v1/transactions?amount_max=0.5&page_size=1000'].map((path) =>
+          requestOf(bench.client, `GET ${path}`),
+        ),
+      ),
+    'a retried order, over its limit': () => requests(bench, [requestOf(limited, 'POST /v1/transactions', order)]),
   }
 }
 
@@ -91,12 +120,21 @@ async function orders({ options, load }: LedgerBench, scenario: Scenario, connec
   }
 }
 
-async function searches(bench: LedgerBench): Promise<Load> {
-  const { host } = new URL(bench.cluster.origin)
-  const ask = (path: string): string =>
-    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${bench.client.token}\r\n\r\n`
-  const paths = ['/v1/transactions?amount_min=999999', '/v1/transactions?amount_max=0.5&page_size=1000']
-  const hostile = startHostile(bench, paths.map(ask), READS_PER_SECOND)
+function requestOf({ origin, token }: LedgerClient, methodAndPath: string, body?: Members): string {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  return [
+    `${methodAndPath} HTTP/1.1`,
+    `Host: ${new URL(origin).host}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${text.length}`,
+    '',
+    text,
+  ].join('\r\n')
+}
+
+async function requests(bench: LedgerBench, sent: readonly string[]): Promise<Load> {
+  const hostile = startHostile(bench, sent, REQUESTS_PER_SECOND)
   return {
     end: async () => {
       const { answered, seconds } = await stopHostile(hostile)

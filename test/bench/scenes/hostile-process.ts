@@ -1,5 +1,5 @@
 /**
- * Sends requests without a valid token at a constant rate, until stopped. A separate process, so that its cost does not
+ * Sends requests at a constant rate, as far as its connections take them, until stopped. A separate process, so that its cost does not
  * count as the ledger's. Arguments: host, port, requests a second, and the requests, sent in turn.
  */
 import { connect, type Socket } from 'node:net'

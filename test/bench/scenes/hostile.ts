@@ -89,13 +89,13 @@ async function ended(
   return { sentPerSecond: told.sent / told.seconds, statuses: told.statuses, seconds: told.seconds }
 }
 
-/** `answered`: with a 200. */
+/** `answered`: with a 200 or a 202. */
 export async function stopHostile(
   hostile: ChildProcess,
 ): Promise<{ readonly answered: number; readonly seconds: number }> {
   try {
     const { statuses, seconds } = await ended(hostile)
-    return { answered: statuses['200'] ?? 0, seconds }
+    return { answered: (statuses['200'] ?? 0) + (statuses['202'] ?? 0), seconds }
   } finally {
     hostile.kill('SIGKILL')
   }
