@@ -104,6 +104,8 @@ function bodyDetails(
       if (name.endsWith('public_key'))
         return [name.replace('public_key', 'key_id'), readPublicKey(value)?.keyId ?? null]
       if (name === 'url' && typeof value === 'string') return [name, new URL(value).origin]
+      // Token IDs: the list names no account.
+      if (name === 'boundary') return [name, value]
       return [name, Array.isArray(value) ? value.length : value]
     }),
   )

@@ -35,6 +35,8 @@ export interface BodyEndpoint<Request> {
   readonly read: (body: JsonObject, context: EdgeContext, call: BodyCall) => Result<Request, readonly Invalid[]>
   /** Rejects a resource that the client cannot see, beyond the account of the path. */
   readonly find?: (request: Request, call: BodyCall) => Problem | undefined
+  /** Members of the body with the defaults that the service chose, for the entry of an administrator's act. */
+  readonly completed?: (request: Request) => JsonObject
   /** Idempotent under the same key. */
   readonly run: (request: Request, context: EdgeContext, call: BodyCall) => EndpointOutcome | Promise<EndpointOutcome>
 }
@@ -49,7 +51,7 @@ const FIRST_INTERVAL_MS = 20
 const MAX_INTERVAL_MS = 500
 const REPLAY_HEADERS: ReadonlySet<string> = new Set(['idempotency-replayed', 'idempotency-payload-mismatch'])
 
-export function bodyEndpoint<Request>({ read, find, run }: BodyEndpoint<Request>): Endpoint['handle'] {
+export function bodyEndpoint<Request>({ read, find, completed, run }: BodyEndpoint<Request>): Endpoint['handle'] {
   return async (context, received) => {
     const text = await readJsonBody(received.http.req.raw)
     if (!text.ok) return text.error
@@ -65,7 +67,7 @@ export function bodyEndpoint<Request>({ read, find, run }: BodyEndpoint<Request>
     const hidden = findAccount(received) ?? find?.(request.value, call)
     if (hidden !== undefined) return hidden
     const work = (): Promise<EndpointOutcome> =>
-      administer(context, call, body, () => run(request.value, context, call))
+      administer(context, call, { ...body, ...completed?.(request.value) }, () => run(request.value, context, call))
     if (registrationKey === null) return work()
     const key = { clientId: call.caller.clientId, path: pathOf(call), idempotencyKey: registrationKey }
     return once(context, { call, key, payloadHash: sha256Hex(signedPayload(body, NOT_SIGNED)) }, work)

@@ -100,7 +100,7 @@ export interface Endpoint extends Operation {
   readonly roles: readonly Role[]
   /**
    * An act of this operation is recorded if an administrator does it (endpoint/administer.ts). Names of members of the body
-   * that the entry repeats; of a list it has the number of items.
+   * that the entry repeats; of a list it has the number of items, except of `boundary`.
    */
   readonly administrative?: readonly string[]
   readonly handle: (context: EdgeContext, call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ROLES } from '../../actors/account/commands.ts'
+import { isTokenId } from '../../api/schemas/fields.ts'
 import { clientMembers } from '../../api/views/client-views.ts'
 import { areScopeEntries, SCOPE_RULE } from '../../actors/account-scope.ts'
 import {
@@ -9,6 +10,8 @@ import {
   CLIENT_ID_RULE,
   type ClientPage,
   type ClientRecord,
+  NEW_CLIENT_ID_FORM,
+  NEW_CLIENT_ID_RULE,
 } from '../../runtime/ports/access-store.ts'
 import { RATE_RULE, type OwnRate, readOwnRate, showOwnRate } from '../../actors/rate.ts'
 import type { Configuration } from '../config/configuration.ts'
@@ -45,7 +48,7 @@ this once.
 With --public-key the client has no secret: it signs an assertion with its private key for each login
 (private_key_jwt).`,
     )
-    .requiredOption('--id <id>', 'client ID', clientIdOf)
+    .requiredOption('--id <id>', 'client ID', newClientIdOf)
     .addOption(new Option('--role <role>', 'role of the client').choices(ROLES).makeOptionMandatory())
     .option(
       '--boundary <true|false|token,...>',
@@ -192,10 +195,15 @@ function clientIdOf(value: string): string {
   throw new InvalidArgumentError(`It ${CLIENT_ID_RULE}.`)
 }
 
+function newClientIdOf(value: string): string {
+  if (NEW_CLIENT_ID_FORM.test(value)) return value
+  throw new InvalidArgumentError(`It ${NEW_CLIENT_ID_RULE}.`)
+}
+
 function boundaryOf(value: string): ClientRecord['boundary'] {
   if (value === 'true' || value === 'false') return value === 'true'
   const tokens = value.split(',')
-  if (!tokens.includes('')) return tokens
+  if (tokens.every(isTokenId)) return tokens
   throw new InvalidArgumentError('It must be true, false or token IDs separated by commas.')
 }
 

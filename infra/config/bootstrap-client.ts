@@ -3,8 +3,9 @@ import * as v from 'valibot'
 import { ROLES, type Role } from '../../actors/account/commands.ts'
 import { areScopeEntries, SCOPE_RULE, type ScopeEntry } from '../../actors/account-scope.ts'
 import { type OwnRate, RATE_RULE, readOwnRate } from '../../actors/rate.ts'
+import { isTokenId } from '../../api/schemas/fields.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import { CLIENT_ID_FORM, CLIENT_ID_RULE } from '../../runtime/ports/access-store.ts'
+import { NEW_CLIENT_ID_FORM, NEW_CLIENT_ID_RULE } from '../../runtime/ports/access-store.ts'
 import { readBy } from './read-by.ts'
 import { LONGEST_SECRET } from '../keys/client-secrets.ts'
 
@@ -23,12 +24,15 @@ export interface BootstrapClient {
 /** Shorter secrets can be guessed: a warning in the sandbox, refused in production. */
 export const SHORTEST_SAFE_SECRET = 16
 
+const BOUNDARY_RULE = 'boundary must be true, false or a list of token IDs'
 const ACCOUNTS_RULE = `accounts ${SCOPE_RULE}`
+/** Of lists, whose items are no fields. */
+const LIST_RULES = [BOUNDARY_RULE, ACCOUNTS_RULE]
 const ALLOWED =
   'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs], "accounts"?: [account IDs or prefixes of them that end in *], "rate"?: "requests per second", "requests per second/burst" or "none"}'
 
 const clientSchema = v.strictObject({
-  client_id: v.pipe(v.string(), v.regex(CLIENT_ID_FORM, `client_id ${CLIENT_ID_RULE}`)),
+  client_id: v.pipe(v.string(), v.regex(NEW_CLIENT_ID_FORM, `client_id ${NEW_CLIENT_ID_RULE}`)),
   client_secret: v.pipe(
     v.string(),
     v.nonEmpty('client_secret must not be empty'),
@@ -36,7 +40,7 @@ const clientSchema = v.strictObject({
   ),
   role: v.picklist(ROLES, `role must be one of ${ROLES.join(', ')}`),
   boundary: v.optional(
-    v.union([v.boolean(), v.array(v.string())], 'boundary must be true, false or a list of token IDs'),
+    v.union([v.boolean(), v.array(v.pipe(v.string(BOUNDARY_RULE), v.check(isTokenId, BOUNDARY_RULE)))], BOUNDARY_RULE),
   ),
   // null is refused, because a mistake must not give access to all accounts.
   accounts: v.optional(
@@ -87,7 +91,7 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
   if (issue.kind === 'schema' && issue.type === 'strict_object')
     return key === '' ? 'it must be an object' : `${key} is ${issue.input === undefined ? 'missing' : 'not known'}`
-  if (issue.kind === 'schema' && issue.type === 'string' && issue.message !== ACCOUNTS_RULE)
+  if (issue.kind === 'schema' && issue.type === 'string' && !LIST_RULES.includes(issue.message))
     return `${key} must be a string`
   return issue.message
 }

@@ -51,13 +51,13 @@ export async function recordedAct<T>(
   }
 }
 
-/** Members of an entry about a client. Of lists it has the number of items, and so it names no account. */
+/** Members of an entry about a client. Of its accounts it has the number, and so it names none. */
 export function clientDetails({ clientId, publicKey, role, boundary, accounts, rate }: ClientRecord): JsonObject {
   return {
     client_id: clientId,
     key_id: publicKey === null ? null : thumbprintOf(jwkOf(publicKey)),
     role,
-    boundary: typeof boundary === 'boolean' ? boundary : boundary.length,
+    boundary: typeof boundary === 'boolean' ? boundary : [...boundary],
     accounts: accounts === null ? null : accounts.length,
     rate: showOwnRate(rate),
   }

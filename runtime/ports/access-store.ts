@@ -21,6 +21,9 @@ import { type OwnRate, showOwnRate } from '../../actors/rate.ts'
 /** Bounds of the ID of a client. */
 export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
 export const CLIENT_ID_RULE = 'must be 1 to 128 printable ASCII characters without spaces'
+/** Bounds of a new ID. Programs remove `.` and `..` from paths: no request could revoke such a client. */
+export const NEW_CLIENT_ID_FORM = /^(?!\.{1,2}$)[\x21-\x7e]{1,128}$/
+export const NEW_CLIENT_ID_RULE = `${CLIENT_ID_RULE}, other than "." and ".."`
 
 export interface AccessStore {
   readonly findClient: (clientId: string) => Promise<ClientRecord | 'unreadable' | undefined>

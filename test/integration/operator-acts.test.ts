@@ -86,7 +86,7 @@ describe('a command is an act', () => {
     expect(await run('client', 'set', '--id', 'shop', '--rate', 'none')).toEqual({ code: 0, said: '' })
     expect((await run('client', 'list')).code).toBe(0)
     expect(await run('client', 'revoke', '--id', 'shop')).toEqual({ code: 0, said: '' })
-    const rights = { role: 'transactor', boundary: 2, accounts: 1, rate: '5/10', key_id: null }
+    const rights = { role: 'transactor', boundary: ['EURX', 'USDX'], accounts: 1, rate: '5/10', key_id: null }
     expect(await acts()).toEqual([
       ...done('client add', { client_id: 'shop', ...rights }),
       ...done('client set', { client_id: 'shop', rate: 'none' }),

@@ -395,7 +395,7 @@ export interface ClientList {
 
 /** A new client. */
 export interface ClientRegistration {
-  /** Its ID, which no other client has or had. Must be 1 to 128 printable ASCII characters without spaces. */
+  /** Its ID, which no other client has or had. Must be 1 to 128 printable ASCII characters without spaces, other than "." and "..". */
   readonly client_id: string
   /** Its role. */
   readonly role: 'viewer' | 'transactor' | 'admin'

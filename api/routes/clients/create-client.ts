@@ -1,5 +1,6 @@
 /** POST /v1/clients: an administrator adds a client of the API. */
 import { isDeepStrictEqual } from 'node:util'
+import { showOwnRate } from '../../../actors/rate.ts'
 import type { ClientRecord } from '../../../runtime/ports/access-store.ts'
 import { bodyEndpoint } from '../../endpoint/body-endpoint.ts'
 import { excessRights, isRefusedMaker, makerOf, makerProblem, refusedScope } from '../../endpoint/client-resource.ts'
@@ -57,6 +58,12 @@ A repeat with the same \`public_key\` is safe: it returns the client. After a lo
         readPublicKey,
         boundary: settings.environment === 'sandbox' ? caller.boundary : false,
       }),
+    completed: ({ boundary, accounts, rate, key }) => ({
+      boundary,
+      accounts,
+      rate: showOwnRate(rate),
+      public_key: key?.publicKey ?? null,
+    }),
     find: (registration, call) => refusedScope(call) ?? excessRights(registration, makerOf(call)),
     run: create,
   }),

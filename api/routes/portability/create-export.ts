@@ -51,6 +51,7 @@ One export at a time: another request is a 503 with \`Retry-After\`. An export t
   },
   handle: bodyEndpoint({
     read: (body, { readPublicKey, settings }) => readExportRequest(body, settings.ledgerId, readPublicKey),
+    completed: ({ mode }) => ({ mode }),
     async run(request, { exports }, call) {
       const { caller, scope, trail } = call
       return answerOf(call, await exports.begin({ ...request, caller, scope, trail }))

@@ -6,7 +6,7 @@ import { areScopeEntries, MAX_SCOPE_ENTRIES, SCOPE_RULE } from '../../../actors/
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { RATE_RULE, readOwnRate } from '../../../actors/rate.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
-import { CLIENT_ID_FORM, CLIENT_ID_RULE, type ClientRecord } from '../../../runtime/ports/access-store.ts'
+import { type ClientRecord, NEW_CLIENT_ID_FORM, NEW_CLIENT_ID_RULE } from '../../../runtime/ports/access-store.ts'
 import type { ReadPublicKey } from '../../../runtime/ports/public-keys.ts'
 import { schemaErrors } from '../../http/invalid.ts'
 import type { Invalid } from '../../http/problem.ts'
@@ -41,7 +41,7 @@ const accountsField = v.pipe(
 
 export const newClientSchema = define('ClientRegistration', 'A new client.', {
   client_id: [
-    checkedField(CLIENT_ID_RULE, (text) => CLIENT_ID_FORM.test(text), { pattern: CLIENT_ID_FORM.source }),
+    checkedField(NEW_CLIENT_ID_RULE, (text) => NEW_CLIENT_ID_FORM.test(text), { pattern: NEW_CLIENT_ID_FORM.source }),
     'Its ID, which no other client has or had.',
   ],
   role: [v.picklist(ROLES, ROLE_RULE), 'Its role.'],

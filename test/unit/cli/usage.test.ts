@@ -13,6 +13,11 @@ describe('wrong usage', () => {
     [['up', '--nodes', '0'], 'It must be an integer from 1 to 64.'],
     [['client', 'add', '--id', 'a', '--role', 'king'], 'Allowed choices are viewer, transactor, admin.'],
     [['client', 'add', '--id', 'a b', '--role', 'viewer'], 'It must be 1 to 128 printable ASCII characters'],
+    [['client', 'add', '--id', '..', '--role', 'viewer'], 'without spaces, other than "." and ".."'],
+    [
+      ['client', 'add', '--id', 'a', '--role', 'viewer', '--boundary', 'EUR, USD'],
+      'It must be true, false or token IDs separated by commas.',
+    ],
     [['keys', 'rotate', '--purpose', 'token', '--check'], "ledger keys rotate: unknown option '--check'"],
     [['keys', 'part-key', '--part', 'owner'], 'Allowed choices are node, edge, auditor.'],
     [['keys', 'rotat', '--kid', 'x'], "ledger keys: unknown command 'rotat'\n(Did you mean rotate?)"],

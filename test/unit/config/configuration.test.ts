@@ -272,6 +272,11 @@ describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
     ]),
     [{ ...good, role: 'king' }, 'client 1: role must be one of viewer, transactor, admin'],
     [{ ...good, boundary: 'yes' }, 'client 1: boundary must be true, false or a list of token IDs'],
+    ...[['EUR', 'a b'], [1]].map((boundary): [object, string] => [
+      { ...good, boundary },
+      'client 1: boundary must be true, false or a list of token IDs',
+    ]),
+    [{ ...good, client_id: '..' }, 'without spaces, other than "." and ".."'],
     [{ client_id: 'ops', role: 'admin' }, 'client 1: client_secret'],
   ])('refuses %j', (client, message) => {
     const [problem] = problems(clients(client))

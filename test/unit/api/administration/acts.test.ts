@@ -122,9 +122,23 @@ describe('A1: an act is recorded before it is done', () => {
     expect(recordedBy(edge)).toMatchObject([
       {
         act: 'createExport',
-        details: { audience: GROUP_ID, account_ids: 2, recipient_key_id: expect.any(String) as string },
+        details: { mode: 'copy', audience: GROUP_ID, account_ids: 2, recipient_key_id: expect.any(String) as string },
       },
       { act: 'createExport', details: { status: 503, outcome: 'not_applied' } },
+    ])
+  })
+
+  test('of a new client it has the rights that the client has, also those that are defaults', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('admin')
+    const { pem, keyId } = newAccountKey()
+    await edge.post('/v1/clients', { client_id: 'one', role: 'viewer' }, token)
+    const given = { boundary: ['EUR', 'USD'], accounts: ['alice', 'bob*'], rate: '5/10' }
+    await edge.post('/v1/clients', { client_id: 'two', role: 'admin', ...given, public_key: pem }, token)
+    const acts = recordedBy(edge).filter(({ of }) => of === null)
+    expect(acts.map(({ details }) => details)).toEqual([
+      { client_id: 'one', role: 'viewer', boundary: true, accounts: null, rate: null, key_id: null },
+      { client_id: 'two', role: 'admin', boundary: ['EUR', 'USD'], accounts: 2, rate: '5/10', key_id: keyId },
     ])
   })
 

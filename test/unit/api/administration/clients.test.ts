@@ -74,6 +74,13 @@ describe('creation', () => {
     expect(created['boundary']).toEqual(expected)
   })
 
+  test.for(['.', '..'])('the ID %s, which programs remove from paths, is refused', async (clientId) => {
+    const { edge, token } = await administrator()
+    const refused = await edge.post('/v1/clients', { ...SHOP, client_id: clientId }, token)
+    expect(await refusalOf(refused)).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields: ['client_id'] })
+    expect(edge.access.clients.has(clientId)).toBe(false)
+  })
+
   const RATE = { perSecond: 5, burst: 10 }
   const EXCESS: readonly (readonly [Partial<ClientRecord>, object, readonly string[]])[] = [
     [{ boundary: false }, { boundary: true }, ['boundary']],
