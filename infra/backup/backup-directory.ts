@@ -1,6 +1,6 @@
 /**
  * The directory of a ledger's backups.
- *   D1. One process of this machine writes to it at a time.
+ *   D1. One process of this machine writes to it at a time. Others, as from another container, do no harm.
  *   D2. A file with its final name is complete and on disk.
  *   D3. Names of files say nothing about the ledger but times, positions, and hashes of contents.
  *
@@ -11,7 +11,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { claimFile, FileInUse } from '../log/file-claim.ts'
@@ -224,18 +224,29 @@ export class BackupWriter extends BackupDirectory {
     const folder = join(target, '..')
     if (!this.made.has(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
     this.made.add(folder)
-    const unfinished = `${target}.unfinished-${process.pid}`
-    const file = await open(unfinished, 'w', 0o600)
+    // Of random name: processes in other containers have the same process ID, and do not see each other (D1).
+    const unfinished = `${target}.unfinished-${randomBytes(8).toString('hex')}`
     try {
-      await file.writeFile(sealed)
-      await file.sync()
-    } finally {
-      await file.close()
+      await writeSynced(unfinished, sealed)
+      await rename(unfinished, target)
+    } catch (error) {
+      await rm(unfinished, { force: true })
+      throw error
     }
-    await rename(unfinished, target)
     // The folders of chunks are synced before the manifest that names them.
     if (path[0] !== 'chunks') for (const above of foldersOf(path)) await syncFolder(join(this.path, above))
     this.writtenBytes += sealed.length
+  }
+}
+
+/** A new file. */
+async function writeSynced(path: string, content: Buffer): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
   }
 }
 
