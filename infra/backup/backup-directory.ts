@@ -85,11 +85,11 @@ export class BackupDirectory {
     }
   }
 
-  /** Oldest first. */
+  /** In the order of the log, oldest first: a clock may have been put back, or be that of another server. */
   bases(): readonly BaseName[] {
     return this.namesIn('bases')
       .flatMap((name) => baseNameOf(name) ?? [])
-      .toSorted((a, b) => a.atMs - b.atMs || a.stop - b.stop)
+      .toSorted((a, b) => Number.parseInt(a.timeline, 16) - Number.parseInt(b.timeline, 16) || a.stop - b.stop)
   }
 
   walPieces(timeline: string): readonly WalPiece[] {
