@@ -30,6 +30,8 @@ export interface BaseOptions {
   readonly signal: AbortSignal
   /** A copy of the WAL that began before; by default the backup copies the WAL from its own beginning. */
   readonly wal?: WalCopy
+  /** Of a statement that copies the WAL. */
+  readonly deadlineMs?: number | undefined
   /** Whether PostgreSQL writes its checkpoint at full speed, instead of over some minutes. */
   readonly isFast: boolean
 }
@@ -72,12 +74,15 @@ const WAL_EVERY_MS = 1_000
 const CONTROL_READS = 100
 const CONTROL_BYTES = 8_192
 
-/** Throws BackupUnusable on a standby, and if there are tablespaces. */
+/** A standby, or a recovery that has not ended: it may become the primary. */
+export class ServerInRecovery extends BackupUnusable {}
+
+/** Throws ServerInRecovery, and BackupUnusable if there are tablespaces. */
 export async function readServerFacts(sql: Sql): Promise<ServerFacts> {
   const [state] = await sql<{ recovering: boolean; spaces: string }[]>`
     SELECT pg_is_in_recovery() AS recovering,
            (SELECT count(*) FROM pg_tablespace WHERE spcname NOT IN ('pg_default', 'pg_global')) AS spaces`
-  if (state?.recovering !== false) throw new BackupUnusable('PostgreSQL is in recovery: back up the primary')
+  if (state?.recovering !== false) throw new ServerInRecovery('PostgreSQL is in recovery: back up the primary')
   if (state.spaces !== '0') throw new BackupUnusable('PostgreSQL has tablespaces of its own, which are not backed up')
   const [facts] = await sql<(Omit<ServerFacts, 'flushed'> & { readonly flushed: string })[]>`
     SELECT system_identifier::text AS "systemIdentifier",
@@ -106,7 +111,8 @@ export async function takeBase(options: BaseOptions): Promise<TakenBase> {
   if (begun === undefined) throw new Error('PostgreSQL began no backup')
   const start = parsePosition(begun.start)
   const from = segmentStart(start, facts.segmentBytes)
-  const wal = options.wal ?? new WalCopy(sql, writer, { ...facts, position: from })
+  const wal = options.wal ?? new WalCopy(sql, writer, { ...facts, position: from }, options.deadlineMs)
+  if (wal.timeline !== facts.timeline) throw new Error(`PostgreSQL has timeline ${facts.timeline} now`)
   const { directories, files } = await listServerFiles(sql)
   let advancedMs = performance.now()
   const copy = new FileCopy(options, files, async () => {

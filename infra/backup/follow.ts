@@ -2,17 +2,28 @@
  * Copies the WAL of a ledger until a signal ends it, and takes base backups beside it.
  *   F1. Everything that was acknowledged is stored some seconds later (FOLLOW_MS, and the time to copy it).
  *   F2. It takes a base backup when there is none that the stored WAL continues without a gap, and when the last is old.
- *   F3. A server that is away ends nothing: it continues from where it was. If PostgreSQL has removed WAL meanwhile, or has
- *       another timeline, it takes a new base backup. (A replication slot would keep the WAL, until the disk is full.)
+ *   F3. A server that is away, silent or in recovery ends nothing: it continues from where it was. If PostgreSQL has
+ *       removed WAL meanwhile, or has another timeline, it takes a new base backup. (A replication slot would keep the WAL,
+ *       until the disk is full.)
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Connection, Sql } from '../postgres/connection/connection.ts'
 import { type BaseName, BackupUnusable } from './backup-directory.ts'
-import { type BaseOptions, readServerFacts, type ServerFacts, takeBase, type TakenBase } from './base-backup.ts'
+import {
+  type BaseOptions,
+  readServerFacts,
+  type ServerFacts,
+  ServerInRecovery,
+  takeBase,
+  type TakenBase,
+} from './base-backup.ts'
 import { chainOf, WalCopy, WalGone } from './wal-copy.ts'
 import { segmentStart } from './wal-position.ts'
 
-export interface FollowOptions extends Pick<BaseOptions, 'writer' | 'checkpoint' | 'progress' | 'signal'> {
+export interface FollowOptions extends Pick<
+  BaseOptions,
+  'writer' | 'checkpoint' | 'progress' | 'signal' | 'deadlineMs'
+> {
   readonly connect: () => Promise<Connection>
   readonly baseEveryMs: number
   /** Of the directory. */
@@ -32,14 +43,14 @@ export async function follow(options: FollowOptions): Promise<void> {
   while (!signal.aborted) {
     try {
       await followOnce(options, () => {
-        if (isAway) say('PostgreSQL is back')
+        if (isAway) say('the copy continues')
         isAway = false
       })
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof BackupUnusable) throw error
+      if (error instanceof BackupUnusable && !(error instanceof ServerInRecovery)) throw error
       const because = error instanceof Error ? error.message : String(error)
-      if (!isAway && !(error instanceof WalGone)) say(`PostgreSQL is not reached (${because}); trying again`)
+      if (!isAway && !(error instanceof WalGone)) say(`the copy is interrupted (${because}); trying again`)
       isAway = !(error instanceof WalGone)
       await pause(options.pauses?.retryMs ?? PAUSES.retryMs, undefined, { signal }).catch(() => undefined)
     }
@@ -84,13 +95,17 @@ interface Followed {
 }
 
 /** Continues the stored WAL. Undefined: there is none on this timeline, or PostgreSQL has removed what follows. */
-async function resume(sql: Sql, { writer, say }: FollowOptions, facts: ServerFacts): Promise<Followed | undefined> {
+async function resume(
+  sql: Sql,
+  { writer, say, deadlineMs }: FollowOptions,
+  facts: ServerFacts,
+): Promise<Followed | undefined> {
   const base = writer.bases().findLast(({ timeline }) => timeline === facts.timeline)
   if (base === undefined) return undefined
   const from = segmentStart(base.start, facts.segmentBytes)
   const end = chainOf(writer.walPieces(facts.timeline), from).at(-1)?.end ?? from
   if (end < base.stop) return undefined
-  const wal = new WalCopy(sql, writer, { ...facts, position: end })
+  const wal = new WalCopy(sql, writer, { ...facts, position: end }, deadlineMs)
   try {
     await wal.advance()
     return { base, wal }

@@ -4,8 +4,9 @@
  *   W2. A piece begins and ends within one stretch of CHUNK_BYTES. The last piece of the log is replaced as it grows.
  *   W3. Every page is the one of its position: PostgreSQL reuses files under other names.
  *   W4. A server whose log ends before the stored one was put back: its log does not continue that one.
+ *   W5. Each statement has a deadline: of a machine that is gone the system would notice only after a quarter of an hour.
  */
-import type { Sql } from '../postgres/connection/connection.ts'
+import { type Sql, withDeadline } from '../postgres/connection/connection.ts'
 import { BackupUnusable, type BackupWriter, CHUNK_BYTES, type WalPiece } from './backup-directory.ts'
 import { readPart } from './server-files.ts'
 import { formatPosition, segmentName, segmentStart } from './wal-position.ts'
@@ -23,6 +24,8 @@ export interface WalPlace {
   readonly position: number
 }
 
+/** Of a statement, which reads at most CHUNK_BYTES. */
+const DEADLINE_MS = 60_000
 const PAGE_BYTES = 8_192
 /** Of a page's header: magic and flags, timeline, position. */
 const ADDRESS_AT = 8
@@ -32,6 +35,7 @@ export class WalCopy {
   private readonly sql: Sql
   private readonly writer: BackupWriter
   private readonly place: WalPlace
+  private readonly deadlineMs: number
   private open: { readonly piece: WalPiece; readonly content: Buffer } | undefined
   /** Everything before it is stored. */
   position: number
@@ -39,14 +43,19 @@ export class WalCopy {
   knownUntilMs = 0
   private running: Promise<void> = Promise.resolve()
 
-  constructor(sql: Sql, writer: BackupWriter, place: WalPlace) {
+  constructor(sql: Sql, writer: BackupWriter, place: WalPlace, deadlineMs = DEADLINE_MS) {
     this.sql = sql
     this.writer = writer
     this.place = place
+    this.deadlineMs = deadlineMs
     this.position = place.position
   }
 
-  /** Copies everything that was flushed before the call. Throws WalGone, BackupUnusable (W4). */
+  get timeline(): string {
+    return this.place.timeline
+  }
+
+  /** Copies everything that was flushed before the call. Throws WalGone, BackupUnusable (W4), DeadlinePassed (W5). */
   advance(): Promise<void> {
     const before = this.running.catch(() => undefined)
     this.running = before.then(() => this.copyFlushed())
@@ -55,8 +64,10 @@ export class WalCopy {
 
   private async copyFlushed(): Promise<void> {
     // In this order: what was acknowledged before the time lies below the position.
-    const [row] = await this.sql<{ now: Date; flushed: string }[]>`
-      SELECT clock_timestamp() AS now, pg_current_wal_flush_lsn() - '0/0'::pg_lsn AS flushed`
+    const [row] = await this.inTime(
+      this.sql<{ now: Date; flushed: string }[]>`
+        SELECT clock_timestamp() AS now, pg_current_wal_flush_lsn() - '0/0'::pg_lsn AS flushed`,
+    )
     if (row === undefined) throw new Error('PostgreSQL returned no position')
     const [flushed, atMs] = [Number(row.flushed), row.now.getTime()]
     refusePutBack(this.position, flushed)
@@ -83,10 +94,14 @@ export class WalCopy {
     const { timeline, segmentBytes } = this.place
     const name = segmentName(timeline, this.position, segmentBytes)
     const from = this.position - segmentStart(this.position, segmentBytes)
-    const bytes = await readPart(this.sql, `pg_wal/${name}`, from, end - this.position)
+    const bytes = await this.inTime(readPart(this.sql, `pg_wal/${name}`, from, end - this.position))
     if (bytes === null) throw this.gone()
     if (bytes.length !== end - this.position || !arePagesOf(bytes, this.position)) throw this.gone()
     return bytes
+  }
+
+  private inTime<T>(statement: Promise<T>): Promise<T> {
+    return withDeadline(statement, this.deadlineMs, () => undefined)
   }
 
   private gone(): WalGone {
