@@ -57,17 +57,22 @@ async function startFollowing(directory: string, urlOf: () => string) {
     pauses: { followMs: 50, retryMs: 50 },
     deadlineMs: 2_000,
   })
-  const failed = following.then(() => Promise.reject(new Error('it has ended')))
+  let hasEnded = false
+  const ended = following.finally(() => (hasEnded = true))
+  ended.catch(() => undefined)
   closing.add(() => {
     stop.abort()
-    return failed.catch(() => undefined)
+    return ended.catch(() => undefined)
   })
   return {
     said,
     timelines,
     writer,
     /** Waits for the condition. Throws if the backup ends. */
-    until: (condition: () => boolean) => Promise.race([expect.poll(condition).toBe(true), failed]),
+    until: async (condition: () => boolean) => {
+      await expect.poll(() => hasEnded || condition()).toBe(true)
+      if (hasEnded) throw new Error('the backup has ended', { cause: await ended.catch((error: unknown) => error) })
+    },
   }
 }
 
