@@ -4,12 +4,22 @@
  *   A1. The PIN comes from a file, and is in no argument, variable or output.
  *   A2. An error of the module ends the program after its reply: the ledger starts it again, and a token that was removed is
  *       found again.
+ *   A3. A login is tried once in a process: waiting requests share its failure, because a device locks itself after a few
+ *       wrong PINs. A device that is away has judged no PIN.
  */
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
 import { type KeyReply, type KeyRequest, LOGIN_REFUSED, requestSchema } from '../outside/key-protocol.ts'
-import { type Cryptoki, CryptokiFailed } from './cryptoki.ts'
+import {
+  CKR_DEVICE_ERROR,
+  CKR_DEVICE_REMOVED,
+  CKR_SESSION_CLOSED,
+  CKR_SESSION_HANDLE_INVALID,
+  CKR_TOKEN_NOT_PRESENT,
+  type Cryptoki,
+  CryptokiFailed,
+} from './cryptoki.ts'
 import { readPkcs11Uri } from './pkcs11-uri.ts'
 import { openToken, type Token, TokenUnusable } from './token.ts'
 
@@ -22,13 +32,22 @@ export interface AgentOptions {
   readonly write: (line: string) => void
 }
 
+/** Of a login whose PIN was not judged. */
+const DEVICE_AWAY: ReadonlySet<number> = new Set([
+  CKR_DEVICE_ERROR,
+  CKR_DEVICE_REMOVED,
+  CKR_SESSION_CLOSED,
+  CKR_SESSION_HANDLE_INVALID,
+  CKR_TOKEN_NOT_PRESENT,
+])
+
 /** Resolves at the end of the input, and after an error of the module (A2). */
 export async function runAgent({ cryptoki, pin, sessions, input, write }: AgentOptions): Promise<void> {
-  const tokens = new Map<string, Token>()
+  const tokens = new Map<string, () => Token>()
   const tokenOf = (label: string): Token => {
-    const token = tokens.get(label) ?? openToken(cryptoki, label, pin, sessions)
-    tokens.set(label, token)
-    return token
+    const opened = tokens.get(label) ?? openedOnce(() => openToken(cryptoki, label, pin, sessions))
+    tokens.set(label, opened)
+    return opened()
   }
   const lines = createInterface({ input, crlfDelay: Infinity })
   const answer = async (line: string): Promise<void> => {
@@ -45,6 +64,18 @@ export async function runAgent({ cryptoki, pin, sessions, input, write }: AgentO
   })
   await new Promise<void>((resolve) => lines.once('close', resolve))
   await Promise.all(underWay)
+}
+
+/** A3. */
+function openedOnce(open: () => Token): () => Token {
+  try {
+    const token = open()
+    return () => token
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
 }
 
 async function replyTo({ id, op, key, data }: KeyRequest, tokenOf: (label: string) => Token): Promise<KeyReply> {
@@ -66,6 +97,6 @@ async function replyTo({ id, op, key, data }: KeyRequest, tokenOf: (label: strin
 
 function codeOf(error: unknown): string {
   if (error instanceof TokenUnusable) return error.code
-  if (error instanceof CryptokiFailed && error.called === 'login') return LOGIN_REFUSED
+  if (error instanceof CryptokiFailed && error.called === 'login' && !DEVICE_AWAY.has(error.code)) return LOGIN_REFUSED
   return error instanceof CryptokiFailed ? `ckr_${error.code.toString(16)}` : 'failed'
 }

@@ -44,6 +44,11 @@ const CKF_OS_LOCKING_OK = 2
 export const CKF_RW_SESSION = 2
 export const CKF_SERIAL_SESSION = 4
 export const CKU_USER = 1
+export const CKR_DEVICE_ERROR = 0x30
+export const CKR_DEVICE_REMOVED = 0x32
+export const CKR_SESSION_CLOSED = 0xb0
+export const CKR_SESSION_HANDLE_INVALID = 0xb3
+export const CKR_TOKEN_NOT_PRESENT = 0xe0
 export const CKR_USER_ALREADY_LOGGED_IN = 0x100
 const CKR_OK = 0
 
