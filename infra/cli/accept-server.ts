@@ -1,7 +1,13 @@
 import { acceptServer, readServer } from '../postgres/connection/accepted-servers.ts'
-import { type CommandSetup, exitUnless } from './common/command.ts'
+import { readDurability, waitsForAbsentStandby } from '../postgres/store/durability.ts'
+import { CommandFailed, type CommandSetup, exitUnless } from './common/command.ts'
 import { withConnection } from './common/configured.ts'
 import { recorded } from './common/recorded.ts'
+
+const ABSENT_STANDBY =
+  'PostgreSQL ends no commit before a standby in synchronous_standby_names has it, and none is connected, as after a ' +
+  "promotion: nothing was changed. Run ALTER SYSTEM SET synchronous_standby_names = '' and SELECT pg_reload_conf(), " +
+  'or connect that standby'
 
 export const acceptServerCommand: CommandSetup = (command, io) => {
   command
@@ -30,6 +36,7 @@ Nodes then start again with larger epochs.`,
             io.err(`${name} ${fault}: if it lacks no commits that you need, run ledger accept-server --yes\n`)
             return false
           }
+          if (waitsForAbsentStandby(await readDurability(sql))) throw new CommandFailed(ABSENT_STANDBY)
           const details = { system_identifier: systemIdentifier, timeline }
           await recorded(given, { act: 'accept-server', details }, () => acceptServer(sql))
           io.err(`${name} is accepted\n`)

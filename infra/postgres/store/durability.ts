@@ -54,6 +54,11 @@ export function durabilityFault(found: Durability, production: boolean): string 
   return undefined
 }
 
+/** Whether no commit ends, because the server waits for standbys of which none is connected. */
+export function waitsForAbsentStandby({ synchronousCommit, standbyNames, standbys }: Durability): boolean {
+  return standbyNames.trim() !== '' && standbys === 0 && !['off', 'local'].includes(synchronousCommit)
+}
+
 /** The same statement checks W3. A role without the privilege sees only that a sender exists, not its state. */
 export async function readDurability(sql: Sql): Promise<Durability> {
   const [row] = await sql<Durability[]>`
