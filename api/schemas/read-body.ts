@@ -17,14 +17,14 @@ export function readBody<S extends v.GenericSchema>(
   return invalid.length > 0 ? refuse(invalid) : ok(body as v.InferOutput<S>)
 }
 
-/** Errors of a body that is always signed: no member is ignored. */
-export function signedErrors(schema: ObjectSchema, body: JsonObject): Invalid[] {
+/** Errors of a body of which no member is ignored: it is signed, or a misspelt member would widen a right. */
+export function closedErrors(schema: ObjectSchema, body: JsonObject): Invalid[] {
   return [...schemaErrors(schema, body), ...unknownFields(body, schema.entries)]
 }
 
 /** Errors of a body that may be signed. In an unsigned body only known members count. */
 export function signableErrors(schema: ObjectSchema, body: JsonObject): Invalid[] {
-  return (body['signature'] ?? null) === null ? schemaErrors(schema, body) : signedErrors(schema, body)
+  return (body['signature'] ?? null) === null ? schemaErrors(schema, body) : closedErrors(schema, body)
 }
 
 /** Canonical JSON of the known members but the signature: what is registered, and what a signature is over. */

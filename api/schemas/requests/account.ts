@@ -15,7 +15,7 @@ import {
 } from '../fields.ts'
 import { schemaErrors } from '../../http/invalid.ts'
 import { define, defineClosed, named } from '../named-schema.ts'
-import { readBody, signedErrors } from '../read-body.ts'
+import { readBody, closedErrors } from '../read-body.ts'
 
 const PUBLIC_KEY_RULE =
   'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
@@ -96,7 +96,7 @@ export function readRotation(
   accountId: string,
   readPublicKey: ReadPublicKey,
 ): Result<Rotation, readonly Invalid[]> {
-  const invalid = signedErrors(rotationSchema, body)
+  const invalid = closedErrors(rotationSchema, body)
   if (invalid.every((one) => one.field !== 'account_id') && body['account_id'] !== accountId) {
     invalid.push({ field: 'account_id', code: 'ERR_INVALID_ACCOUNT_ID', message: 'must be the account of the path' })
   }

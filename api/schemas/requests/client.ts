@@ -8,10 +8,10 @@ import { RATE_RULE, readOwnRate } from '../../../actors/rate.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
 import { type ClientRecord, NEW_CLIENT_ID_FORM, NEW_CLIENT_ID_RULE } from '../../../runtime/ports/access-store.ts'
 import type { ReadPublicKey } from '../../../runtime/ports/public-keys.ts'
-import { schemaErrors } from '../../http/invalid.ts'
 import type { Invalid } from '../../http/problem.ts'
 import { checkedField, isTokenId, SYMBOL_PATTERN, unsignedOptional } from '../fields.ts'
-import { define } from '../named-schema.ts'
+import { defineClosed } from '../named-schema.ts'
+import { closedErrors } from '../read-body.ts'
 import { publicKeyField, readKey } from './account.ts'
 
 const MAX_TOKENS = 100
@@ -39,7 +39,7 @@ const accountsField = v.pipe(
   }),
 )
 
-export const newClientSchema = define('ClientRegistration', 'A new client.', {
+export const newClientSchema = defineClosed('ClientRegistration', 'A new client.', {
   client_id: [
     checkedField(NEW_CLIENT_ID_RULE, (text) => NEW_CLIENT_ID_FORM.test(text), { pattern: NEW_CLIENT_ID_FORM.source }),
     'Its ID, which no other client has or had.',
@@ -72,12 +72,12 @@ export interface NewClient extends Pick<ClientRecord, 'clientId' | 'role' | 'bou
   readonly key: AccountKey | null
 }
 
-/** `boundary`: of a client that names none. Fields that are not known are ignored: the body is not signed. */
+/** `boundary`: of a client that names none. With a misspelt `accounts` or `rate` the client would have no such limit. */
 export function readNewClient(
   body: JsonObject,
   { readPublicKey, boundary }: { readonly readPublicKey: ReadPublicKey; readonly boundary: ClientRecord['boundary'] },
 ): Result<NewClient, readonly Invalid[]> {
-  const invalid = schemaErrors(newClientSchema, body)
+  const invalid = closedErrors(newClientSchema, body)
   const hasKey = (body['public_key'] ?? null) !== null
   const key = hasKey ? readKey(body, readPublicKey, invalid) : undefined
   if (invalid.length > 0) return refuse(invalid)

@@ -16,7 +16,7 @@ import {
   tokenIdField,
 } from '../fields.ts'
 import { defineClosed } from '../named-schema.ts'
-import { readBody, signedErrors } from '../read-body.ts'
+import { readBody, closedErrors } from '../read-body.ts'
 import { metadataField } from './submission.ts'
 
 const HOLD_RULE = 'must be the hold of the path'
@@ -66,7 +66,7 @@ export const releaseSchema = defineClosed(
 )
 
 export function readHold(body: JsonObject) {
-  const invalid = signedErrors(holdSchema, body)
+  const invalid = closedErrors(holdSchema, body)
   if (invalid.length === 0 && body['account_id'] === body['to_account_id']) {
     invalid.push({ field: 'to_account_id', code: 'ERR_SELF_TRANSFER', message: 'is the account itself' })
   }
@@ -75,7 +75,7 @@ export function readHold(body: JsonObject) {
 
 /** `holdId`: of the path. */
 export function readCapture(body: JsonObject, holdId: string) {
-  return readBody(captureSchema, body, [...signedErrors(captureSchema, body), ...otherHold(body, holdId)])
+  return readBody(captureSchema, body, [...closedErrors(captureSchema, body), ...otherHold(body, holdId)])
 }
 
 export type Release =
@@ -84,7 +84,7 @@ export type Release =
 
 /** `holdId`: of the path. */
 export function readRelease(body: JsonObject, holdId: string): Result<Release, readonly Invalid[]> {
-  const invalid = [...signedErrors(releaseSchema, body), ...otherHold(body, holdId)]
+  const invalid = [...closedErrors(releaseSchema, body), ...otherHold(body, holdId)]
   const { account_id: accountId, signature, reason } = body
   const needed = signature === undefined ? ['reason'] : ['hold_id', 'account_id']
   for (const field of needed) {

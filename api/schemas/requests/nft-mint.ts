@@ -14,7 +14,7 @@ import {
 } from '../fields.ts'
 import { defineClosed } from '../named-schema.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
-import { signedErrors } from '../read-body.ts'
+import { closedErrors } from '../read-body.ts'
 
 const MAX_METADATA_BYTES = 65_536
 
@@ -39,7 +39,7 @@ export const mintSchema = defineClosed('NftMint', 'A signed mint.', {
 })
 /** Everything that is wrong with the body; empty when it is a mint in this class that the ledger can judge. */
 export function mintErrors(body: JsonObject, classId: string): readonly Invalid[] {
-  const invalid = signedErrors(mintSchema, body)
+  const invalid = closedErrors(mintSchema, body)
   const { class_id: named } = body
   if (typeof named === 'string' && named !== classId) {
     invalid.push({ field: 'class_id', code: 'ERR_INVALID_CLASS_ID', message: CLASS_RULE })

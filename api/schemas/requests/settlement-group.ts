@@ -15,7 +15,7 @@ import {
   unsignedOptional,
 } from '../fields.ts'
 import { define, defineClosed } from '../named-schema.ts'
-import { readBody, signedErrors } from '../read-body.ts'
+import { readBody, closedErrors } from '../read-body.ts'
 
 /**
  * As canonical JSON. 64 legs with the longest fields have half of it. Legs may have unknown members, which are hashed
@@ -104,7 +104,7 @@ export const declineSchema = defineClosed('GroupDecline', 'An account declines t
 })
 /** `groupId`: of the path, in lower case. */
 export function readDecline(body: JsonObject, groupId: string) {
-  const invalid = signedErrors(declineSchema, body)
+  const invalid = closedErrors(declineSchema, body)
   const { group_id: named } = body
   if (
     invalid.every(({ field }) => field !== 'group_id') &&

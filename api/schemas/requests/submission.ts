@@ -26,7 +26,7 @@ import {
 import { unknownFields } from '../../http/invalid.ts'
 import { define, defineClosed, named } from '../named-schema.ts'
 import { isAccountId } from '../../../actors/identifiers.ts'
-import { signedErrors } from '../read-body.ts'
+import { closedErrors } from '../read-body.ts'
 import { isRecord } from '../../../actors/shapes.ts'
 
 const MAX_METADATA_MEMBERS = 16
@@ -123,7 +123,7 @@ export const batchSchema = define('SubmissionBatch', 'Signed orders that travel 
 
 /** Everything that is wrong with the body; empty when it is a submission that the ledger can judge. */
 export function submissionErrors(body: JsonObject): readonly Invalid[] {
-  const invalid = [...signedErrors(submissionSchema, body), ...assetErrors(body), ...counterpartErrors(body)]
+  const invalid = [...closedErrors(submissionSchema, body), ...assetErrors(body), ...counterpartErrors(body)]
   const { receive } = body
   if (isRecord<JsonObject>(receive)) {
     invalid.push(...unknownFields(receive, receiveSchema.entries, 'receive.'))
