@@ -8,12 +8,14 @@
  *       rows but has no key cannot turn one client's token into another's.
  *   I5. Each network has its own queue for the access store, and few calls there at once, so that valid credentials from
  *       another network get through. Behind an untrusted proxy all clients are one network.
+ *   I6. A client begins and renews sessions at a limited rate (session-limit.ts): their rows must not fill the store.
  */
 import { createHmac } from 'node:crypto'
 import { AccessStoreOverloaded, type ClientRecord, type RefreshOutcome } from '../../runtime/ports/access-store.ts'
 import { createSlotsPerHolder, SlotsExhausted } from '../../runtime/common/slots.ts'
 import type { EdgeDependencies } from '../http/dependencies.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import { createSessionLimit, type SessionLimit } from './session-limit.ts'
 import { clientNamedInAssertion, createClientAssertions, LONGEST_ASSERTION } from './client-assertions.ts'
 
 export interface TokenPair {
@@ -21,7 +23,7 @@ export interface TokenPair {
   readonly refreshToken: string
 }
 
-/** `overloaded`: this network, or all together, have too many logins in flight; this one was not checked. */
+/** `overloaded`: this network, or all together, have too many logins in flight, or the client has begun too many (I6). */
 export type TokenGrant =
   | { readonly kind: 'granted'; readonly tokens: TokenPair }
   | { readonly kind: 'refused'; readonly cause: RefusalCause }
@@ -45,6 +47,7 @@ export interface TokenGrants {
   readonly forRefreshToken: (refreshToken: string, address: string) => Promise<TokenGrant>
 }
 
+const OVERLOADED: TokenGrant = { kind: 'overloaded' }
 /** No client's name is longer; what is longer is not looked for. */
 const LONGEST_CLIENT_ID = 128
 const REFRESH_TOKEN_BYTES = 32
@@ -64,7 +67,8 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
   const assertions = createClientAssertions({ clock, jwkOf, audiences })
 
   const hashOf = (token: string): string => createHmac('sha256', refreshTokenKey).update(token, 'utf8').digest('hex')
-  const beginSession = createSessionStart(dependencies, accessTokens, hashOf)
+  const sessionLimit = createSessionLimit(clock)
+  const beginSession = createSessionStart(dependencies, accessTokens, { hashOf, sessionLimit })
 
   async function clientNamed(clientId: string, network: string): Promise<ClientRecord | undefined> {
     const found = mayBeNamed(clientId) ? await calls.run(network, () => access.findClient(clientId)) : undefined
@@ -77,7 +81,7 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
     try {
       matches = await secrets.verify(client, clientSecret, address)
     } catch {
-      return { kind: 'overloaded' }
+      return OVERLOADED
     }
     if (client === undefined || client.revokedAtMs !== null || !matches) return refused('credentials')
     return await beginSession(client, (work) => calls.run(networkOf(address), work))
@@ -99,6 +103,7 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
     const network = networkOf(address)
     const clientId = clientNamedIn(refreshToken)
     if (clientId === undefined) return refused('malformed')
+    if (!sessionLimit.admits(clientId)) return OVERLOADED
     // The token's contents are known only once the refresh token is spent.
     await accessTokens.checkUsable()
     const client = await calls.run(network, () => access.findClient(clientId))
@@ -113,6 +118,7 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
     }
     const exchanged = await calls.run(network, () => access.rotateFamily(exchange))
     if (exchanged.kind !== 'rotated') return refused(exchanged.kind)
+    sessionLimit.count(exchanged.clientId)
     if (exchanged.clientId !== clientId) return refused('another_client')
     if (client === undefined || client === 'unreadable' || client.revokedAtMs !== null) return refused('client')
     const accessToken = await accessTokens.issue(client.clientId, client.role, exchanged.sessionId)
@@ -134,10 +140,12 @@ type RunCall = <T>(work: () => Promise<T>) => Promise<T>
 function createSessionStart(
   { access, clock, random, settings }: EdgeDependencies,
   accessTokens: AccessTokens,
-  hashOf: (token: string) => string,
+  { hashOf, sessionLimit }: { readonly hashOf: (token: string) => string; readonly sessionLimit: SessionLimit },
 ) {
   return async (client: ClientRecord, run: RunCall, spend?: () => Promise<boolean>): Promise<TokenGrant> => {
     const { clientId, role } = client
+    if (!sessionLimit.admits(clientId)) return OVERLOADED
+    sessionLimit.count(clientId)
     const refreshToken = refreshTokenOf(clientId, random)
     const sessionId = random.hex(SESSION_ID_BYTES)
     const accessToken = await accessTokens.issue(clientId, role, sessionId)
@@ -163,7 +171,7 @@ async function unlessOverloaded(grant: () => Promise<TokenGrant>): Promise<Token
   try {
     return await grant()
   } catch (error) {
-    if (error instanceof AccessStoreOverloaded || error instanceof SlotsExhausted) return { kind: 'overloaded' }
+    if (error instanceof AccessStoreOverloaded || error instanceof SlotsExhausted) return OVERLOADED
     throw error
   }
 }

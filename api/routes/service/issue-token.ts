@@ -32,7 +32,8 @@ A client that does not exist and a secret that is wrong or an assertion that is 
   refusals: {
     ERR_UNAUTHORIZED:
       'The client, the secret, the assertion or the refresh token is not good, or was used up or revoked.',
-    ERR_OVERLOADED: 'Too many logins are in progress, from this network or in total.',
+    ERR_OVERLOADED:
+      'Too many logins are in progress, from this network or in total, or the client has begun too many sessions lately.',
   },
   async handle(context, call) {
     const { clientAddress, clockTrusted, failureThrottle, refusalLog, settings } = context
@@ -50,7 +51,7 @@ A client that does not exist and a secret that is wrong or an assertion that is 
       return problem(
         'downstream-failure',
         'ERR_OVERLOADED',
-        'Too many logins are in progress, from this network or in total. Retry later.',
+        'Too many logins are in progress, from this network or in total, or the client has begun too many sessions lately. Retry later.',
       )
     }
     if (granted.kind === 'refused') {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
+import { SESSION_RATE } from '../../../../api/auth/session-limit.ts'
 import { createClientAddress } from '../../../../infra/system/client-address.ts'
 import { AccessStoreOverloaded, AccessStoreUnavailable } from '../../../../runtime/ports/access-store.ts'
 import { bodyOf, clientOf, LEDGER_ID, refusalOf, SECRET } from '../fakes/edge-fixture.ts'
@@ -50,6 +51,33 @@ describe('a token request', () => {
     expect((await scene.refresh(second['refresh_token'])).status).toBe(200)
     await scene.access.revokeClient('ann', 1)
     expect((await scene.refresh((await scene.issued()).refresh)).status).toBe(401)
+  })
+
+  test('I6: is 503 once the client has begun and renewed many sessions, until some time has passed', async () => {
+    const scene = tokenScene()
+    scene.access.clients.set('bob', clientOf('bob', 'viewer'))
+    const renewed = async (token: unknown, times: number): Promise<unknown> => {
+      let next = token
+      for (let done = 0; done < times; done += 1) next = (await bodyOf(await scene.refresh(next)))['refresh_token']
+      return next
+    }
+    const { refresh } = await scene.issued()
+    const last = await renewed(refresh, SESSION_RATE.burst - 1)
+    expect(await refusalOf(await scene.login())).toMatchObject(OVERLOADED)
+    expect(await refusalOf(await scene.refresh(last))).toMatchObject(OVERLOADED)
+    expect(scene.access.families).toHaveLength(1)
+    expect((await scene.login({ client_id: 'bob' })).status).toBe(200)
+    await scene.clock.advance(1_000 / SESSION_RATE.perSecond)
+    expect((await scene.refresh(last)).status).toBe(200)
+  })
+
+  test('I6: of a sender without credentials takes no session of the client that it names', async () => {
+    const scene = tokenScene()
+    const refusals = Array.from({ length: SESSION_RATE.burst + 1 }, () => scene.refresh(STRANGE))
+    expect((await scene.login()).status).toBe(200)
+    // They are delayed.
+    await scene.clock.advance(2_000)
+    expect(new Set((await Promise.all(refusals)).map(({ status }) => status))).toEqual(new Set([401, 503]))
   })
 
   test.for([
