@@ -222,7 +222,10 @@ async function spendAssertion(sql: postgres.Sql, { assertionHash, expiresAtMs }:
   return count === 1
 }
 
-/** A concurrent second call waits for the row, finds another hash, and returns the state of the token (X1, X4). */
+/**
+ * A concurrent second call waits for the row, finds another hash, and returns the state of the token (X1, X4). It locks the
+ * client before the family, as a revocation does: in the other order they would deadlock.
+ */
 async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promise<RefreshOutcome> {
   const at = isoTimestamp(exchange.atMs)
   const [rotated] = await sql<{ readonly sessionId: string; readonly clientId: string }[]>`
@@ -231,7 +234,7 @@ async function rotateFamily(sql: postgres.Sql, exchange: RefreshExchange): Promi
       FROM refresh_families f JOIN clients c ON c.client_id = f.client_id
       WHERE f.token_hash = ${exchange.tokenHash} AND f.revoked_at IS NULL AND f.expires_at > ${at}
         AND c.revoked_at IS NULL
-      FOR NO KEY UPDATE OF f FOR SHARE OF c
+      FOR SHARE OF c FOR NO KEY UPDATE OF f
     ), used AS (
       INSERT INTO used_refresh_tokens (token_hash, session_id, used_at, expires_at)
       SELECT ${exchange.tokenHash}, session_id, ${at}, expires_at FROM live

@@ -106,6 +106,30 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     expect(outcome.kind).toBe('revoked')
   })
 
+  test('X3: a refresh waits for a revocation of its client that is under way, and neither fails', async () => {
+    const client = aClient()
+    await store.putClient(client)
+    const token = randomUUID()
+    const family = aFamily(client.clientId, token)
+    await store.createFamily(family)
+    const times = { atMs: client.createdAtMs, nextExpiresAtMs: family.expiresAtMs, reuseGraceMs: 0 }
+    const revoking = postgres(database.url, { max: 1, onnotice: () => undefined })
+    let refresh: Promise<string> | undefined
+    await revoking.begin(async (transaction) => {
+      await transaction`UPDATE clients SET revoked_at = now() WHERE client_id = ${client.clientId}`
+      const exchange = { ...times, tokenHash: hashOf(token), nextTokenHash: hashOf(`${token}-2`) }
+      refresh = store.rotateFamily(exchange).then(({ kind }) => kind)
+      const waiting = async (): Promise<string> => {
+        const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer FROM pg_locks WHERE NOT granted`
+        return row?.count === 1 ? 'waits' : 'does not wait'
+      }
+      await expect.poll(() => Promise.race([refresh, waiting()])).toBe('waits')
+      await transaction`UPDATE refresh_families SET revoked_at = created_at WHERE client_id = ${client.clientId}`
+    })
+    expect(await refresh).toBe('revoked')
+    await revoking.end()
+  })
+
   test('X3: a live family of a client whose row is revoked yields no token, and keeps its token', async () => {
     const client = aClient()
     await store.putClient(client)
