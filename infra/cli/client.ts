@@ -23,7 +23,7 @@ import { createAccessStore } from '../postgres/access/access-store-postgres.ts'
 import { openStoreClock } from '../postgres/store/store-clock.ts'
 import { CommandFailed, type CommandIo, type CommandSetup } from './common/command.ts'
 import { withLedger } from './common/configured.ts'
-import { recorded } from './common/recorded.ts'
+import { type Emergency, recorded, unrecordedOption } from './common/recorded.ts'
 import { givenPublicKey } from './common/given-public-key.ts'
 import { addOutputOptions, createOutput, type Output, type OutputOptions } from './common/output.ts'
 
@@ -82,12 +82,14 @@ With --public-key the client has no secret: it signs an assertion with its priva
     .summary('revoke a client')
     .description('Revokes a client and all its tokens within seconds. Its ID cannot be used again.')
     .requiredOption('--id <id>', 'client ID', clientIdOf)
-    .action(({ id }: { id: string }) =>
-      withAccess(io, ({ store, asAct, now }) =>
-        asAct('client revoke', { client_id: id }, async () => {
+    .addOption(unrecordedOption())
+    .action(({ id, unrecorded }: { id: string; unrecorded: boolean }) =>
+      withAccess(io, ({ store, asAct, now }) => {
+        const work = async (): Promise<void> => {
           if (!(await store.revokeClient(id, await now()))) throw new CommandFailed(`there is no client ${id}`)
-        }),
-      ),
+        }
+        return asAct('client revoke', { client_id: id }, work, { unrecorded, io })
+      }),
     )
 }
 
@@ -101,7 +103,7 @@ interface Access {
   readonly configuration: Configuration
   readonly secrets: LedgerSecrets
   /** Does the work as an act of the administrative chain. */
-  readonly asAct: <T>(act: string, details: JsonObject, work: () => Promise<T>) => Promise<T>
+  readonly asAct: <T>(act: string, details: JsonObject, work: () => Promise<T>, emergency?: Emergency) => Promise<T>
   /** PostgreSQL's time, milliseconds since 1970. */
   readonly now: () => Promise<number>
 }
@@ -121,7 +123,7 @@ async function withAccess(io: CommandIo, work: (access: Access) => Promise<void>
         store,
         configuration,
         secrets,
-        asAct: (act, details, doing) => recorded(given, { act, details }, doing),
+        asAct: (act, details, doing, emergency) => recorded(given, { act, details }, doing, emergency),
         now: async () => (await openStoreClock(url)).now(),
       })
     } finally {

@@ -29,7 +29,7 @@ import {
 } from './common/command.ts'
 import { addPkcs11Commands } from './pkcs11.ts'
 import { type ConfiguredLedger, configurationOf, withLedger } from './common/configured.ts'
-import { recorded } from './common/recorded.ts'
+import { recorded, unrecordedOption } from './common/recorded.ts'
 
 const DEFAULT_AFTER_SECONDS = 300
 /** Nodes refresh the keys more often, so that none signs with a retired key. */
@@ -43,6 +43,12 @@ interface RotateOptions {
   readonly purpose: ServiceKeyPurpose
   readonly after: number
   readonly outside?: string
+}
+
+interface RevokeOptions {
+  readonly kid: string
+  readonly outside?: string
+  readonly unrecorded: boolean
 }
 
 export const keysCommand: CommandSetup = (command, io) => {
@@ -83,7 +89,8 @@ undone. Prints the revoked key and its replacement as JSON.`,
       '--outside <reference>',
       'replace a receipt key with this key of LEDGER_KEY_COMMAND, not with a generated one',
     )
-    .action(({ kid, outside }: { kid: string; outside?: string }) => revoke(kid, outside, io))
+    .addOption(unrecordedOption())
+    .action((options: RevokeOptions) => revoke(options, io))
   command
     .command('part-key')
     .summary('print the part key of a node, an edge or the auditor')
@@ -127,7 +134,7 @@ async function rotate({ purpose, after, outside }: RotateOptions, io: CommandIo)
   io.out(`${JSON.stringify(membersOf(created))}\n`)
 }
 
-async function revoke(kid: string, reference: string | undefined, io: CommandIo): Promise<void> {
+async function revoke({ kid, outside: reference, unrecorded }: RevokeOptions, io: CommandIo): Promise<void> {
   const { outside } = await outsideKey(reference, io)
   const revocation = await withServiceKeys(io, (keys, given) => {
     const revoked = keys.published().find(({ keyId }) => keyId === kid)
@@ -135,11 +142,12 @@ async function revoke(kid: string, reference: string | undefined, io: CommandIo)
       throw new UsageError(`--outside is for keys of the purpose ${OUTSIDE_PURPOSE}`)
     }
     const act = { act: 'keys revoke', details: { kid, outside: outside !== undefined } }
-    return recorded(given, act, async () => {
+    const work = async () => {
       const done = await keys.revoke(kid, outside)
       if (done === undefined) throw new CommandFailed(`there is no key ${kid}, or it is already revoked`)
       return done
-    })
+    }
+    return recorded(given, act, work, { unrecorded, io })
   })
   const { revoked, replacement } = revocation
   io.out(

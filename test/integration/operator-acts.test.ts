@@ -2,6 +2,7 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../actors/canonical-json.ts'
+import { listAdministrativeChain } from '../../api/routes/administration/list-administrative-chain.ts'
 import { main } from '../../infra/main/ledger.ts'
 import { readServer } from '../../infra/postgres/connection/accepted-servers.ts'
 import {
@@ -53,10 +54,17 @@ async function run(...args: readonly string[]): Promise<{ readonly code: number;
 async function acts(): Promise<readonly JsonObject[]> {
   const { entries } = await chain.entries({ after: seen, limit: 100, accountId: null })
   return entries.map(({ payload }) => {
-    const { client_id: clientId, act, details } = JSON.parse(payload ?? 'null') as JsonObject
+    const { client_id: clientId, act, details, of } = JSON.parse(payload ?? 'null') as JsonObject
     expect(clientId).toBeNull()
+    expect(described(String(act), of === null ? (details as JsonObject) : {})).toBe(true)
     return { act: act ?? '', details: details ?? null }
   })
+}
+
+/** Whether the document names the act with these members. */
+function described(act: string, details: JsonObject): boolean {
+  const line = listAdministrativeChain.description.split('\n').find((one) => one.startsWith(`- \`${act}\``))
+  return line !== undefined && Object.keys(details).every((name) => line.includes(`\`${name}\``))
 }
 
 function done(act: string, details: JsonObject): readonly JsonObject[] {
@@ -146,11 +154,51 @@ test('an act whose reply was lost has an unknown outcome', async () => {
   expect((await acts())[1]).toEqual({ act: 'client add', details: { outcome: 'unknown' } })
 })
 
-test('an act that cannot be recorded changes nothing', async () => {
+async function withoutChain<T>(work: () => Promise<T>): Promise<T> {
   await sql`ALTER TABLE administrative_entries RENAME TO entries_elsewhere`
-  const refused = await run('drain', 'node-1', '--no-wait')
-  await sql`ALTER TABLE entries_elsewhere RENAME TO administrative_entries`
+  try {
+    return await work()
+  } finally {
+    await sql`ALTER TABLE entries_elsewhere RENAME TO administrative_entries`
+  }
+}
+
+test('an act that cannot be recorded changes nothing', async () => {
+  const refused = await withoutChain(() => run('drain', 'node-1', '--no-wait'))
   expect(refused.code).toBe(1)
   expect(refused.said).toContain('could not be recorded in the administrative chain: nothing was changed')
   expect(await sql`SELECT FROM drained_nodes`).toHaveLength(0)
+})
+
+describe('in an emergency', () => {
+  const revokedAt = async (id: string) =>
+    (await sql<{ revoked_at: Date | null }[]>`SELECT revoked_at FROM clients WHERE client_id = ${id}`)[0]?.revoked_at
+
+  test('a client is revoked without an entry only with --unrecorded, with a warning, and recorded afterwards', async () => {
+    expect((await run('client', 'add', '--id', 'stolen', '--role', 'admin')).code).toBe(0)
+    const revoke = ['client', 'revoke', '--id', 'stolen']
+    await withoutChain(async () => {
+      const refused = await run(...revoke)
+      expect(refused.code).toBe(1)
+      expect(refused.said).toContain('nothing was changed; in an emergency, --unrecorded proceeds without an entry')
+      expect(await revokedAt('stolen')).toBeNull()
+      const { code, said } = await run(...revoke, '--unrecorded')
+      expect(code).toBe(0)
+      expect(said).toContain('WARNING: the act could not be recorded in the administrative chain, and proceeds')
+      expect(said).toContain('client revoke {"client_id":"stolen"}')
+    })
+    expect(await revokedAt('stolen')).not.toBeNull()
+    seen += 2
+    expect(await run(...revoke, '--unrecorded')).toEqual({ code: 0, said: '' })
+    expect(await acts()).toEqual(done('client revoke', { client_id: 'stolen' }))
+  })
+
+  test('a key is revoked and replaced without an entry', async () => {
+    const { said } = await run('keys', 'rotate', '--purpose', 'token', '--after', '10')
+    const { kid } = JSON.parse(said) as { readonly kid: string }
+    const revoked = await withoutChain(() => run('keys', 'revoke', '--kid', kid, '--unrecorded'))
+    expect(revoked.code).toBe(0)
+    expect(revoked.said).toContain(`keys revoke {"kid":"${kid}","outside":false}`)
+    expect(revoked.said).toContain(`"revoked_at":`)
+  })
 })

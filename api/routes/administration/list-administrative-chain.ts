@@ -7,6 +7,7 @@ import { ADMINS, type EdgeContext, type Endpoint } from '../../endpoint/route.ts
 import { signAssertion } from '../../endpoint/service-signature.ts'
 import { problem } from '../../http/problem.ts'
 import { accountIdField } from '../../schemas/fields.ts'
+import { ACTS } from './recorded-acts.ts'
 import { administrativeChainResponse } from '../../schemas/responses/administrative-chain.ts'
 
 const UNSCOPED = 'The administrative chain is for administrators whose client is not limited to accounts.'
@@ -16,11 +17,11 @@ export const listAdministrativeChain: Endpoint = {
   method: 'GET',
   path: '/v1/admin/audit-chain',
   summary: 'Read the administrative chain',
-  description: `Each act of an administrator, and its outcome, oldest first: on clients, keys, drains, webhooks, accounts, exports and imports, by a request or by a command. An act is recorded before it is done; without an entry it is not done. An act without an outcome may have been done.
+  description: `Each act of an administrator, and its outcome, oldest first, by a request or by a command. An act is recorded before it is done; without an entry it is not done. An act without an outcome is under way, or may have been done. A replayed reply is no act.
 
 The entries are hashed as those of accounts are: \`audit_hash\` = SHA-256 of the 32 bytes of \`previous_hash\` followed by the 32 bytes of SHA-256(\`payload\`). \`head\` has the last entry of the page and the number of entries of the whole chain, signed. \`ledger verify\` checks saved pages, and the log of the ledger has every entry.
 
-\`account_ref\` in a payload is a keyed hash of an account, so that an erased account is not named. Ask with \`account_id\` for the acts on an account; such a page has no \`head\`.`,
+${ACTS}`,
   roles: ADMINS,
   parameters: [
     { name: 'account_id', in: 'query', description: 'Only acts on this account.', schema: accountIdField },

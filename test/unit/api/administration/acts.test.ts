@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { sha256Hex, showHash } from '../../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../../actors/canonical-json.ts'
 import { signatureProblem } from '../../../../api/endpoint/service-signature.ts'
+import { listAdministrativeChain } from '../../../../api/routes/administration/list-administrative-chain.ts'
 import { TAGS } from '../../../../api/openapi/tags.ts'
 import {
   type AdministrativeChain,
@@ -180,6 +181,19 @@ describe('A1: an act is recorded before it is done', () => {
     await edge.app.request(new Request(`http://edge${STATUS}`, init))
     expect(edge.gateway.asked).toEqual([])
     expect(given.map(({ details }) => details)).toEqual([{ status: 'frozen' }, { outcome: 'not_applied' }])
+  })
+
+  test('the document names the members of each entry', () => {
+    const bodyMember = (name: string) => name.replace('public_key', 'key_id')
+    const pathMember = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const expected = TAGS.flatMap((tag) => tag.endpoints).flatMap(({ id, path, ...rest }) => {
+      if (!('administrative' in rest)) return []
+      const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => pathMember(name))
+      const members = [...inPath.filter((name) => name !== 'account_id'), ...rest.administrative.map(bodyMember)]
+      return [`- \`${id}\`: ${members.map((name) => `\`${name}\``).join(', ') || 'none'}`]
+    })
+    const [, requests = ''] = /Requests:\n\n(.*?)\n\n/s.exec(listAdministrativeChain.description) ?? []
+    expect(requests.split('\n').toSorted()).toEqual(expected.toSorted())
   })
 
   test('every endpoint that changes something records what administrators do, unless an account signs it', () => {
