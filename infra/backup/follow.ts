@@ -5,6 +5,8 @@
  *   F3. A server that is away, silent or in recovery ends nothing: it continues from where it was. If PostgreSQL has
  *       removed WAL meanwhile, or has another timeline, it takes a new base backup. (A replication slot would keep the WAL,
  *       until the disk is full.)
+ *   F4. A base backup that fails is tried again after some minutes (baseRetryMs), because each reads all files of the server,
+ *       and the first makes it write a checkpoint at full speed. Meanwhile the copy of the WAL goes on.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Connection, Sql } from '../postgres/connection/connection.ts'
@@ -30,15 +32,23 @@ export interface FollowOptions extends Pick<
   readonly systemIdentifier: string
   readonly say: (text: string) => void
   readonly onBase: (taken: TakenBase) => void
-  readonly pauses?: { readonly followMs: number; readonly retryMs: number }
+  readonly pauses?: Pauses
 }
 
-/** Between two copies of the WAL, and between two attempts to reach PostgreSQL. */
-const PAUSES = { followMs: 2_000, retryMs: 2_000 }
+interface Pauses {
+  /** Between two copies of the WAL. */
+  readonly followMs: number
+  /** Between two attempts to reach PostgreSQL. */
+  readonly retryMs: number
+  /** After a base backup that failed while PostgreSQL was there. */
+  readonly baseRetryMs: number
+}
+
+const PAUSES: Pauses = { followMs: 2_000, retryMs: 2_000, baseRetryMs: 300_000 }
 
 /** Resolves after the signal. Throws BackupUnusable: the server is another one, or cannot be backed up. */
 export async function follow(options: FollowOptions): Promise<void> {
-  const { signal, say } = options
+  const { signal, say, pauses = PAUSES } = options
   let isAway = false
   while (!signal.aborted) {
     try {
@@ -48,18 +58,31 @@ export async function follow(options: FollowOptions): Promise<void> {
       })
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof BackupUnusable && !(error instanceof ServerInRecovery)) throw error
-      const because = error instanceof Error ? error.message : String(error)
+      if (isFinal(error)) throw error
+      const because = messageOf(error)
       if (!isAway && !(error instanceof WalGone)) say(`the copy is interrupted (${because}); trying again`)
       isAway = !(error instanceof WalGone)
-      await pause(options.pauses?.retryMs ?? PAUSES.retryMs, undefined, { signal }).catch(() => undefined)
+      const pauseMs = error instanceof BaseFailed ? pauses.baseRetryMs : pauses.retryMs
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }
 }
 
+/** Of the first base backup, while PostgreSQL was there (F4). */
+class BaseFailed extends Error {}
+
+/** Another attempt would not help. */
+function isFinal(error: unknown): boolean {
+  return error instanceof BackupUnusable && !(error instanceof ServerInRecovery)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** On one connection, until it is lost. */
 async function followOnce(options: FollowOptions, onReached: () => void): Promise<void> {
-  const { connect, signal, systemIdentifier, onBase, pauses = PAUSES } = options
+  const { connect, signal, systemIdentifier, pauses = PAUSES } = options
   const connection = await connect()
   // A statement may take a minute.
   signal.addEventListener('abort', connection.destroy, { once: true })
@@ -69,14 +92,8 @@ async function followOnce(options: FollowOptions, onReached: () => void): Promis
     const facts = await readServerFacts(sql)
     if (facts.systemIdentifier !== systemIdentifier) throw new BackupUnusable('PostgreSQL is another server now')
     onReached()
-    let followed = await resume(sql, options, facts)
-    if (followed === undefined) {
-      const taken = await takeBase({ ...options, sql, isFast: true })
-      onBase(taken)
-      followed = taken
-    }
-    const { wal } = followed
-    bases.last = followed.base
+    const { wal, base } = (await resume(sql, options, facts)) ?? (await takeFirst(options, connection))
+    bases.last = base
     while (!signal.aborted) {
       await Promise.race([pause(pauses.followMs, undefined, { signal }).catch(() => undefined), bases.failed])
       await wal.advance()
@@ -86,6 +103,19 @@ async function followOnce(options: FollowOptions, onReached: () => void): Promis
     signal.removeEventListener('abort', connection.destroy)
     await bases.end()
     await connection.end()
+  }
+}
+
+/** F4. */
+async function takeFirst(options: FollowOptions, { sql, isOpen }: Connection): Promise<Followed> {
+  const { onBase, signal } = options
+  try {
+    const taken = await takeBase({ ...options, sql, isFast: true })
+    onBase(taken)
+    return taken
+  } catch (error) {
+    if (signal.aborted || isFinal(error) || !isOpen()) throw error
+    throw new BaseFailed(`the base backup failed: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -121,8 +151,9 @@ class Bases {
   private readonly options: FollowOptions
   private readonly stopping = new AbortController()
   private running: Promise<void> | undefined
+  private notBeforeMs = -Infinity
   private fail: (error: unknown) => void = () => undefined
-  /** Rejects when a base backup fails. */
+  /** Rejects when a base backup fails and another attempt would not help. */
   readonly failed: Promise<never>
   /** The last complete one. */
   last: BaseName | undefined
@@ -136,10 +167,19 @@ class Bases {
   takeIfDue(wal: WalCopy): void {
     const ageMs = wal.knownUntilMs - (this.last?.atMs ?? 0)
     if (this.running !== undefined || ageMs < this.options.baseEveryMs) return
-    this.running = this.take(wal).then(
-      () => (this.running = undefined),
-      (error: unknown) => this.fail(error),
-    )
+    if (performance.now() < this.notBeforeMs) return
+    this.running = this.take(wal)
+      .catch((error: unknown) => this.noteFailure(error))
+      .finally(() => (this.running = undefined))
+  }
+
+  /** F4. */
+  private noteFailure(error: unknown): void {
+    const { pauses = PAUSES, say, signal } = this.options
+    if (isFinal(error)) return this.fail(error)
+    if (signal.aborted || this.stopping.signal.aborted) return
+    say(`the base backup failed (${messageOf(error)}); the next attempt is in ${pauses.baseRetryMs / 1_000} s`)
+    this.notBeforeMs = performance.now() + pauses.baseRetryMs
   }
 
   private async take(wal: WalCopy): Promise<void> {

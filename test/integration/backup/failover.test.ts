@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { chownSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { BackupWriter } from '../../../infra/backup/backup-directory.ts'
 import { readServerFacts } from '../../../infra/backup/base-backup.ts'
 import { follow } from '../../../infra/backup/follow.ts'
@@ -32,8 +32,17 @@ async function startLedgerServer() {
   return { directory, options, server }
 }
 
+interface Changes {
+  readonly baseEveryMs?: number
+  readonly prepare?: (writer: BackupWriter) => void
+}
+
 /** `urlOf`: of each next connection. */
-async function startFollowing(directory: string, urlOf: () => string) {
+async function startFollowing(
+  directory: string,
+  urlOf: () => string,
+  { baseEveryMs = 86_400_000, prepare }: Changes = {},
+) {
   const open = () => connect({ url: urlOf(), applicationName: 'ledger backup' })
   const connection = await open()
   const { systemIdentifier } = await readServerFacts(connection.sql)
@@ -42,6 +51,7 @@ async function startFollowing(directory: string, urlOf: () => string) {
   if (recipient === undefined) throw new Error('not a key')
   const owner = { recipientKeyId: recipient.keyId, systemIdentifier }
   const writer = BackupWriter.open(join(directory, 'followed'), owner, createSealer(recipient))
+  prepare?.(writer)
   const stop = new AbortController()
   const said: string[] = []
   const timelines: string[] = []
@@ -49,12 +59,12 @@ async function startFollowing(directory: string, urlOf: () => string) {
     writer,
     connect: open,
     systemIdentifier,
-    baseEveryMs: 86_400_000,
+    baseEveryMs,
     signal: stop.signal,
     progress: () => undefined,
     say: (text) => void said.push(text),
     onBase: ({ base }) => void timelines.push(base.timeline),
-    pauses: { followMs: 50, retryMs: 50 },
+    pauses: { followMs: 50, retryMs: 50, baseRetryMs: 86_400_000 },
     deadlineMs: 2_000,
   })
   let hasEnded = false
@@ -120,4 +130,38 @@ test('F3: gives up a connection to a machine that is gone, and goes on with anot
   })
   await until(() => writer.walPieces('00000001').some(({ end }) => end >= Number(row?.flushed)))
   expect([timelines.length, said]).toEqual([1, [expect.stringContaining('no answer within'), 'the copy continues']])
+})
+
+test('F4: copies the WAL while base backups fail, and begins no other one at once', async () => {
+  const { directory, server } = await startLedgerServer()
+  const { said, timelines, writer, until } = await startFollowing(directory, () => server.url, { baseEveryMs: 1 })
+  await until(() => timelines.length === 1)
+  const failing = vi.spyOn(writer, 'putManifest').mockRejectedValue(new Error('no space left'))
+  await until(() => failing.mock.calls.length > 0)
+  for (let round = 0; round < 5; round += 1) {
+    const [row] = await withSql(server.url, async (sql) => {
+      await sql`SELECT pg_logical_emit_message(true, 'round', ${round})`
+      return sql<{ flushed: string }[]>`SELECT (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::text AS flushed`
+    })
+    await until(() => writer.walPieces('00000001').some(({ end }) => end >= Number(row?.flushed)))
+  }
+  expect(failing).toHaveBeenCalledTimes(1)
+  expect(said.filter((text) => text.includes('no space left'))).toHaveLength(1)
+})
+
+test('F4: begins no other base backup at once if the first one fails', async () => {
+  const { directory, server } = await startLedgerServer()
+  let attempts = 0
+  const urlOf = (): string => {
+    attempts += 1
+    return server.url
+  }
+  const { said, until } = await startFollowing(directory, urlOf, {
+    prepare: (writer) => void vi.spyOn(writer, 'putChunk').mockRejectedValue(new Error('no space left')),
+  })
+  await until(() => said.length > 0)
+  const before = attempts
+  // Longer than some attempts would take.
+  for (let round = 0; round < 100; round += 1) await withSql(server.url, (sql) => sql`SELECT`)
+  expect([attempts, said]).toEqual([before, [expect.stringContaining('the base backup failed: no space left')]])
 })
