@@ -18,6 +18,7 @@ const PLACES = [
   },
   { file: 'api/openapi/document.ts', pattern: new RegExp(`^(export const INTERFACE_VERSION = ')(${NUMBER})`, 'm') },
   { file: 'infra/deploy/compose.yaml', pattern: new RegExp(`(LEDGER_IMAGE:-ledger:)(${NUMBER})`) },
+  { file: 'infra/deploy/backup.yaml', pattern: new RegExp(`(LEDGER_IMAGE:-ledger:)(${NUMBER})`) },
   { file: 'infra/deploy/README.md', pattern: new RegExp(`(IMAGE=ledger:)(${NUMBER})`) },
   { file: 'infra/deploy/kubernetes/kustomization.yaml', pattern: new RegExp(`(newTag: )(${NUMBER})`) },
   { file: 'infra/log/README.md', pattern: new RegExp(`(npm install ledger-)(${NUMBER})`) },

@@ -306,9 +306,9 @@ describe('Dockerfile', () => {
 })
 
 describe('healthy.mjs', () => {
-  const check = (env: Record<string, string>): Promise<number | null> =>
+  const check = (env: Record<string, string>, ...args: string[]): Promise<number | null> =>
     new Promise((resolve) => {
-      spawn(process.execPath, [join(DEPLOY, 'healthy.mjs')], { env }).once('close', resolve)
+      spawn(process.execPath, [join(DEPLOY, 'healthy.mjs'), ...args], { env }).once('close', resolve)
     })
 
   test('exits with 0 if /healthz of an edge or a node is 200, and with 1 otherwise or without a reply', async () => {
@@ -324,7 +324,8 @@ describe('healthy.mjs', () => {
     expect(await check({ LEDGER_METRICS_PORT: port })).toBe(0)
     status = 503
     expect(await check({ LEDGER_PORT: port })).toBe(1)
-    expect(asked).toEqual(['/healthz', '/healthz', '/healthz'])
+    expect(await check({ LEDGER_METRICS_PORT: port }, '--ready')).toBe(1)
+    expect(asked).toEqual(['/healthz', '/healthz', '/healthz', '/readyz'])
     await new Promise((resolve) => void server.close(resolve))
     expect(await check({ LEDGER_PORT: port })).toBe(1)
   })
