@@ -50,12 +50,13 @@ async function checkChain(pages: readonly AdministrativePage[], keys: ReceiptKey
   const [count, tip] = [(last?.sequence ?? -1) + 1, last?.audit_hash]
   const total = heads.reduce((most, head) => Math.max(most, head.total_count), 0)
   if (count < total) return incomplete(`the files have ${count} of ${total} administrative entries: give all pages`)
+  const ledgerId = pages[0]?.ledger_id ?? ''
   const signed = heads.findLast((head) => head.audit_hash === tip)
   const [keyId, at] = [String(signed?.['key_id']), String(signed?.at)]
   return {
     verdict: 'ok',
-    detail: `administrative chain, ${count} entries, ends with ${tip}, signed by ${keyId} at ${at}`,
-    facts: { ledger_id: pages[0]?.ledger_id, entries: count, tip, key_id: keyId, at },
+    detail: `administrative chain of ledger ${ledgerId}: ${count} entries up to ${tip}, signed by key ${keyId} at ${at}`,
+    facts: { ledger_id: ledgerId, entries: count, tip, key_id: keyId, at },
   }
 }
 
@@ -93,7 +94,7 @@ function problemOfLinks(entries: readonly Entry[]): VerdictLine | undefined {
       return tampered(`${nameOf(next)}: ${NOT_LINKED}`)
     }
     if (entry.sequence < next && entry.audit_hash !== before?.audit_hash) {
-      return tampered(`${nameOf(entry.sequence)}: two entries have this sequence`)
+      return tampered(`${nameOf(entry.sequence)}: two pages have different entries of this sequence`)
     }
     before = entry
   }
@@ -108,14 +109,14 @@ function problemOfEntries({ ledger_id: ledgerId, entries, head }: Administrative
     if (problem !== undefined) return tampered(`${nameOf(entry.sequence)}: ${problem}`)
     // Without a head it may be a page of the acts on one account.
     if (head !== undefined && entry.sequence !== first + index) {
-      return tampered(`${nameOf(entry.sequence)}: its page has it in the place of entry ${first + index}`)
+      return tampered(`${nameOf(entry.sequence)}: it is where its page should have entry ${first + index}`)
     }
   }
   return undefined
 }
 
 function problemOfEntry({ sequence, ...entry }: Entry, ledgerId: string): string | undefined {
-  if (entry.payload === null) return 'its payload is gone'
+  if (entry.payload === null) return 'its payload is null: its stored text was changed, or cannot be read'
   const hash = showHash(chainHash(entry.previous_hash.replace('sha256:', ''), entry.payload))
   if (hash !== entry.audit_hash) return 'its audit_hash is not the hash of its previous_hash and payload'
   const fields = jsonObjectOf(entry.payload)
@@ -134,7 +135,8 @@ async function problemOfHead(
 ): Promise<VerdictLine | undefined> {
   const last = entries.at(-1)
   const name = `head of ${nameOf(last?.sequence ?? head?.sequence ?? 0)}`
-  if (head === undefined) return incomplete(`${name}: the page is not signed`)
+  if (head === undefined)
+    return incomplete(`${name}: the page is not signed, as those of account_id: give pages of all acts`)
   const { signature, ...signed } = head
   const expected = {
     type: 'administrative_chain',

@@ -105,7 +105,7 @@ function rehashed(payload: string): Partial<Shown> {
 }
 
 const PAYLOAD = CHAIN[2]?.payload ?? ''
-const OK = `ok: administrative chain, 6 entries, ends with ${TIP}, signed by ${KEY.kid} at ${AT}\n`
+const OK = `ok: administrative chain of ledger ${LEDGER}: 6 entries up to ${TIP}, signed by key ${KEY.kid} at ${AT}\n`
 
 describe('the administrative chain', () => {
   test('verifies as one page, or as several in any order, with entries that two pages have', async () => {
@@ -122,7 +122,7 @@ describe('the administrative chain', () => {
 
   test.for([
     [{ payload: PAYLOAD.replace('client-2', 'client-9') }, 'its audit_hash is not the hash of its previous_hash'],
-    [{ payload: null }, 'its payload is gone'],
+    [{ payload: null }, 'its payload is null: its stored text was changed, or cannot be read'],
     [{ previous_hash: TIP }, 'its audit_hash is not the hash of its previous_hash'],
     [rehashed(PAYLOAD.replace(LEDGER, 'another')), 'its payload has another ledger_id'],
     [rehashed(PAYLOAD.replace('"sequence":2', '"sequence":3')), 'its payload has another sequence'],
@@ -145,11 +145,11 @@ describe('the administrative chain', () => {
     const swapped = [second, first, ...rest].flatMap((entry) => entry ?? [])
     expect(await verified([pageOf(swapped)])).toEqual({
       code: 1,
-      out: 'TAMPERED: administrative entry 0: its page has it in the place of entry 2\n',
+      out: 'TAMPERED: administrative entry 0: it is where its page should have entry 2\n',
     })
     expect(await verified([pageOf(CHAIN.filter(({ sequence }) => sequence !== 2))])).toEqual({
       code: 1,
-      out: 'TAMPERED: administrative entry 3: its page has it in the place of entry 2\n',
+      out: 'TAMPERED: administrative entry 3: it is where its page should have entry 2\n',
     })
   })
 
@@ -180,7 +180,7 @@ describe('the administrative chain', () => {
     const { head: _, total_count: __, ...unsigned } = pageOf(CHAIN.filter(({ sequence }) => sequence % 2 === 1))
     expect(await verified([pageOf(CHAIN.slice(0, 3)), unsigned])).toEqual({
       code: 1,
-      out: 'INCOMPLETE: head of administrative entry 5: the page is not signed\n',
+      out: 'INCOMPLETE: head of administrative entry 5: the page is not signed, as those of account_id: give pages of all acts\n',
     })
   })
 
@@ -268,7 +268,7 @@ describe('the administrative chain', () => {
     const { code, out } = await verified([pageOf(CHAIN.slice(0, 3)), pageOf(second.slice(3))])
     expect([code, out]).toEqual([1, expect.stringMatching('^TAMPERED: administrative entry 3: its previous_hash')])
     const both = await verified([pageOf(CHAIN), pageOf(second.slice(2))])
-    expect(both.out).toBe('TAMPERED: administrative entry 2: two entries have this sequence\n')
+    expect(both.out).toBe('TAMPERED: administrative entry 2: two pages have different entries of this sequence\n')
   })
 
   test('needs --jwks, and well-formed pages', async () => {
