@@ -11,7 +11,7 @@ import { AdministrativeChainUnavailable, type AdministrativeRecord } from '../..
 import { fieldsOf } from '../../runtime/ports/trail.ts'
 import { downstreamFailure, PROBLEM_TYPES } from '../http/problem.ts'
 import type { StreamReply } from '../http/reply.ts'
-import { recordedStream } from './recorded-stream.ts'
+import { recordedStream } from '../http/recorded-stream.ts'
 import type { EdgeContext, EndpointOutcome, GuardedCall } from './route.ts'
 
 type Dependencies = Pick<EdgeContext, 'administrativeChain' | 'log' | 'readPublicKey'>
