@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../../runtime/ports/service-keys.ts'
 import { SignerUnavailable } from '../../runtime/ports/signer.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { remedyOf } from '../keys/outside/key-process.ts'
 import { createKeyProgram } from '../keys/outside/key-program.ts'
 import { isKeyReference } from '../keys/key-reference.ts'
 import { OutsideKeysUnavailable } from '../keys/outside/outside-keys.ts'
@@ -182,7 +183,7 @@ async function outsideKey(
     return { outside: { reference, keyId: key.keyId, x, y } }
   } catch (cause) {
     if (!(cause instanceof OutsideKeysUnavailable) && !(cause instanceof SignerUnavailable)) throw cause
-    throw new CommandFailed(`the key cannot be used: ${cause.message}`, { cause })
+    throw new CommandFailed(`the key cannot be used: ${cause.message}.${remedyOf(cause)}`, { cause })
   } finally {
     await program.close()
   }

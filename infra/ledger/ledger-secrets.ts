@@ -17,6 +17,7 @@ import {
   loadOrCreateMasterKey,
 } from '../keys/master-key.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { remedyOf } from '../keys/outside/key-process.ts'
 import { createKeyProgram } from '../keys/outside/key-program.ts'
 import { OutsideKeysUnavailable } from '../keys/outside/outside-keys.ts'
 import { outsideWrappingKeys } from '../keys/outside/outside-master-key.ts'
@@ -139,7 +140,7 @@ async function derived(
     return { current: await keysOf(current), previous: await Promise.all(previous.map(keysOf)) }
   } catch (cause) {
     if (!(cause instanceof OutsideKeysUnavailable)) throw cause
-    throw new KeyUnusable(`A master key outside cannot be used: ${cause.message}.`, { cause })
+    throw new KeyUnusable(`A master key outside cannot be used: ${cause.message}.${remedyOf(cause)}`, { cause })
   } finally {
     await program.close()
   }

@@ -211,10 +211,11 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The message and the causes, without stacks: the log has them where they matter. */
+/** The message and the causes that it does not quote, without stacks: the log has them where they matter. */
 function messagesOf(error: Error): string {
-  const cause = error.cause instanceof Error ? `\n  because: ${messagesOf(error.cause)}` : ''
-  return `${error.message}${cause}`
+  if (!(error.cause instanceof Error)) return error.message
+  const cause = messagesOf(error.cause)
+  return error.message.includes(cause) ? error.message : `${error.message}\n  because: ${cause}`
 }
 
 /** Whether this file is the program, and not imported by one. */

@@ -17,7 +17,7 @@ export interface KeyProcess {
   readonly stop: () => void
 }
 
-/** `cause`: exited, timed_out, malformed_reply, overloaded, or the code of the program. */
+/** `code`: not_started, exited, timed_out, malformed_reply, overloaded, or the code of the program. */
 export class KeyProgramFailed extends OutsideKeysUnavailable {
   readonly code: string
 
@@ -25,6 +25,21 @@ export class KeyProgramFailed extends OutsideKeysUnavailable {
     super(`the key program failed: ${code}`)
     this.code = code
   }
+}
+
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['not_started', 'There is no such program: correct LEDGER_KEY_COMMAND.'],
+  ['exited', 'Run LEDGER_KEY_COMMAND by hand: its errors are not shown here.'],
+  ['timed_out', 'Run LEDGER_KEY_COMMAND by hand: it must reply to each line of its input.'],
+  ['malformed_reply', 'LEDGER_KEY_COMMAND does not speak the protocol of key programs (infra/keys/README.md).'],
+  ['key_not_found', 'Correct the name of the key, or create the key.'],
+  ['login_refused', 'Correct the PIN: after a few wrong ones the device locks itself.'],
+])
+
+/** For a person who starts a command, with a space before it; empty if the code says no more. */
+export function remedyOf(error: Error): string {
+  const remedy = error instanceof KeyProgramFailed ? REMEDIES.get(error.code) : undefined
+  return remedy === undefined ? '' : ` ${remedy}`
 }
 
 export interface Deadlines {
