@@ -1,5 +1,15 @@
 /** Files and directories that only their owner can read. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -35,8 +45,33 @@ export function readPrivateFile(path: string): string | undefined {
 
 /** Makes a directory that only its owner can read. Missing parent directories get the default mode. */
 export function makePrivateDirectory(path: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(path), 0o777)
+  makeDirectory(path, 0o700)
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EEXIST', 'there is a file of this name'],
+  ['ENOTDIR', 'a part of its path is a file'],
+  ['ENOENT', 'the file system refuses new names there'],
+  ['EACCES', 'permission is denied'],
+  ['EROFS', 'the file system is read-only'],
+])
+
+/**
+ * `recursive` of mkdirSync never returns where a parent exists and refuses names with ENOENT, as /proc and automatic mounts
+ * do.
+ */
+function makeDirectory(path: string, mode: number): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
+  try {
+    if (!existsSync(dirname(path))) makeDirectory(dirname(path), 0o777)
+    mkdirSync(path, { mode })
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    // Another process was first.
+    if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
+    throw new Error(`the directory ${path} cannot be created: ${REASONS.get(code) ?? code}`, { cause })
+  }
 }
 
 /** Makes the names in a folder durable. */

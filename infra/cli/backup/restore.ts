@@ -103,7 +103,9 @@ async function restoreLedger(directory: string, options: RestoreOptions, io: Com
     io.err(
       `restored to ${options.to ?? configuration.dataDir} in ${since()}, from the base backup of ${new Date(base.atMs).toISOString()}: ` +
         `everything that was acknowledged before ${new Date(options.until ?? knownUntilMs).toISOString()}\n` +
-        'next: start PostgreSQL on it, and run ledger accept-server --yes\n',
+        (options.embedded === true
+          ? 'next: run ledger accept-server --yes, and then ledger up, with the same LEDGER_DATA_DIR\n'
+          : 'next: start PostgreSQL on it, and run ledger accept-server --yes\n'),
     )
   } catch (cause) {
     if (signal.aborted) throw new CommandFailed('interrupted: nothing was restored', { cause })

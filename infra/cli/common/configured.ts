@@ -9,10 +9,13 @@ import type { Part } from '../../keys/wrapping-keys.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../../ledger/trusted-ledgers-file.ts'
 import { readWitnesses, WitnessesUnusable } from '../../log/witness-policy.ts'
 import { connect, type Sql } from '../../postgres/connection/connection.ts'
+import { codeOf } from '../../postgres/connection/failure.ts'
 import { type LedgerRecord, readLedgerAt } from '../../postgres/migrations/migrate.ts'
 import { untilWritable } from '../../postgres/store/recovery.ts'
 import { endOfSupport } from '../../system/node-release.ts'
 import { CommandFailed, type CommandIo } from './command.ts'
+
+const UNREACHABLE = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT']
 
 /** Throws CommandFailed with every error of the configuration. Prints warnings to standard error. */
 export function configurationOf(io: CommandIo): Configuration {
@@ -139,7 +142,8 @@ export async function withNewDatabase<T>(
   work: (url: string) => Promise<T>,
 ): Promise<T> {
   const directory = postgresDirectory(configuration)
-  const url = configuration.databaseUrl ?? runningPostgresUrl(directory)
+  if (configuration.databaseUrl !== undefined) return workAt(configuration.databaseUrl, work)
+  const url = runningPostgresUrl(directory)
   if (url !== undefined) return work(url)
   const server = await startPostgres({ dataDir: directory, log: (line) => void line })
   io.err('started the embedded PostgreSQL for this command\n')
@@ -149,6 +153,27 @@ export async function withNewDatabase<T>(
   } finally {
     await server.stop()
   }
+}
+
+async function workAt<T>(url: string, work: (url: string) => Promise<T>): Promise<T> {
+  try {
+    return await work(url)
+  } catch (cause) {
+    const code = unreachableCode(cause)
+    if (code === undefined) throw cause
+    const { host } = new URL(url)
+    throw new CommandFailed(
+      `PostgreSQL at ${host} cannot be reached (${code}): start it, or correct LEDGER_DATABASE_URL`,
+      { cause },
+    )
+  }
+}
+
+/** Of a server that was not connected to. Refusals of a server, such as a wrong password, name their reason themselves. */
+function unreachableCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (UNREACHABLE.includes(codeOf(error))) return codeOf(error)
+  return unreachableCode(error.cause)
 }
 
 export interface ConfiguredLedger {

@@ -26,6 +26,20 @@ test.for([
   expect(readdirSync(cwd)).toEqual([])
 })
 
+test.for([['migrate'], ['client', 'list'], ['backup', 'backups', '--recipient-key', 'key.jwk']] as const)(
+  'ledger %j names the PostgreSQL that cannot be reached, and the variable',
+  async (args) => {
+    const { run, write } = commandLine()
+    const { out: key } = await run(['keygen', '--out', 'key.pem'])
+    write('key.jwk', key)
+    const { code, err } = await run(args, '', { LEDGER_DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/ledger' })
+    expect([code, err]).toEqual([
+      1,
+      `ledger ${args[0]}${args[0] === 'client' ? ' list' : ''}: PostgreSQL at 127.0.0.1:1 cannot be reached (ECONNREFUSED): start it, or correct LEDGER_DATABASE_URL\n`,
+    ])
+  },
+)
+
 test('a start that failed before it created the data left no ledger', async () => {
   const { cwd, run } = commandLine()
   const directory = join(cwd, '.ledger', 'postgres')
