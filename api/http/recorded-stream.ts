@@ -30,6 +30,7 @@ export function recordedStream(
       },
       pull: async (controller) => {
         const { done, value } = await reader.read()
+        if (isOver) return
         if (done) {
           await end('complete')
           controller.close()
@@ -40,8 +41,10 @@ export function recordedStream(
         controller.enqueue(value)
       },
       cancel: async (reason) => {
+        // In this order: the cancelled source ends a read in progress as if the body were complete.
+        const recorded = end('incomplete')
         await reader.cancel(reason)
-        await end('incomplete')
+        await recorded
       },
     },
     { highWaterMark: 0 },

@@ -6,7 +6,7 @@
  *       removed WAL meanwhile, or has another timeline, it takes a new base backup. (A replication slot would keep the WAL,
  *       until the disk is full.)
  *   F4. A base backup that fails is tried again after some minutes (baseRetryMs), because each reads all files of the server,
- *       and the first makes it write a checkpoint at full speed. Meanwhile the copy of the WAL goes on.
+ *       and the first makes it write a checkpoint at full speed. Meanwhile the WAL after an earlier base is still copied.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Connection, Sql } from '../postgres/connection/connection.ts'

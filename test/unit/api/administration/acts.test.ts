@@ -228,10 +228,8 @@ describe('A2: the outcome is recorded after the act', () => {
 
   describe('of an export', () => {
     const LINES = ['{"line":0}\n', '{"line":1}\n']
-    async function exporting(failure?: Error) {
-      const edge = createEdgeFixture({
-        exports: { begin: () => Promise.resolve({ kind: 'begun', content: streamOf(LINES, failure) }) },
-      })
+    async function exporting(content = streamOf(LINES)) {
+      const edge = createEdgeFixture({ exports: { begin: () => Promise.resolve({ kind: 'begun', content }) } })
       const token = await edge.tokenFor('admin')
       const ask = (headers = {}) => edge.post('/v1/exports', WRITTEN.createExport.body, token, headers)
       const outcomes = () => recordedBy(edge).filter(({ of }) => of !== null)
@@ -261,7 +259,7 @@ describe('A2: the outcome is recorded after the act', () => {
     })
 
     test('it is incomplete if the file broke off', async () => {
-      const { ask, outcomes } = await exporting(new Error('damaged'))
+      const { ask, outcomes } = await exporting(streamOf(LINES, new Error('damaged')))
       await expect((await ask()).text()).rejects.toThrow('damaged')
       await expect.poll(outcomes).toMatchObject([{ details: { status: 200, outcome: 'incomplete' }, of: 0 }])
     })
@@ -272,6 +270,15 @@ describe('A2: the outcome is recorded after the act', () => {
       await reader.read()
       await reader.cancel()
       await expect.poll(outcomes).toEqual([outcome('incomplete', LINES.slice(0, 1))])
+    })
+
+    test('it is incomplete if the client left while the file was being made', async () => {
+      const { ask, outcomes } = await exporting(new ReadableStream({ pull: () => new Promise(() => undefined) }))
+      const reader = ((await ask()).body as ReadableStream<Uint8Array>).getReader()
+      const read = reader.read()
+      await reader.cancel()
+      expect(await read).toMatchObject({ done: true })
+      await expect.poll(outcomes).toEqual([outcome('incomplete', [])])
     })
   })
 
