@@ -129,15 +129,21 @@ describe('a page of events', () => {
 })
 
 describe('a page that waits', () => {
+  /** The page waits: its own timer is set, and that of the tail. */
+  const isWaiting = ({ clock }: EdgeFixture): Promise<void> => clock.timersSet(2)
+
   test('has the event that comes meanwhile, or is empty in the end', async () => {
     const { edge, token } = await signedIn('viewer')
     const waiting = pageOf(edge, token, 'wait=5')
+    await isWaiting(edge)
     await edge.clock.advance(60)
+    await isWaiting(edge)
     add(edge, 'alice')
     await edge.clock.advance(60)
     const page = await waiting
     expect(subjectsOf(page)).toEqual(['alice'])
     const inVain = pageOf(edge, token, `after=${page.next_cursor}&wait=2`)
+    await isWaiting(edge)
     await edge.clock.advance(2_000)
     expect((await inVain).events).toEqual([])
   })
@@ -150,7 +156,9 @@ describe('a page that waits', () => {
     scopedTo('alice')
     const token = await edge.tokenFor('viewer', 'scoped')
     const waiting = pageOf(edge, token, 'wait=20')
+    await isWaiting(edge)
     await edge.clock.advance(60)
+    await isWaiting(edge)
     scopedTo('alice', 'bob')
     await edge.clock.advance(6_000)
     add(edge, 'bob')
