@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { createOpenApiDocument } from '../../../../api/openapi/document.ts'
 import { DocumentedInterface } from '../../../support/documented-interface.ts'
 import { createEdgeFixture } from '../fakes/edge-fixture.ts'
+import type { ManualClock } from '../http/waiting-clock.ts'
 
 const DESCRIBED = new DocumentedInterface(createOpenApiDocument('https://ledger.example/errors'))
 const NUMBER_OF_RUNS = 2_000
@@ -59,6 +60,16 @@ function bodySchemaOf({ requestBody }: (typeof DESCRIBED.operations)[number]['me
   return (schema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> }
 }
 
+/** The result of work that may wait for time to pass. */
+async function advancingUntil<T>(work: Promise<T>, clock: ManualClock): Promise<T> {
+  const progress = { isOver: false }
+  const over = work.finally(() => {
+    progress.isOver = true
+  })
+  while (!progress.isOver) await clock.advance(1_000)
+  return over
+}
+
 test('arbitrary input gets a documented reply, and no 5xx', async () => {
   const edge = createEdgeFixture()
   const answer = { kind: 'refused', code: 'account_not_found', detail: 'No.', field: 'account_id' } as const
@@ -72,11 +83,8 @@ test('arbitrary input gets a documented reply, and no 5xx', async () => {
       const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
       const bodied = members.requestBody === undefined ? {} : { body: JSON.stringify(body) }
       const headers = { authorization: `Bearer ${await edge.tokenFor('admin')}`, 'content-type': 'application/json' }
-      let isOver = false
       const answered = Promise.resolve(edge.app.request(`${filled}?${search}`, { method, headers, ...bodied }))
-      const over = answered.finally(() => (isOver = true))
-      while (!isOver) await edge.clock.advance(1_000)
-      const response = await over
+      const response = await advancingUntil(answered, edge.clock)
       asked.add(operation.id)
       expect(response.status).toBeLessThan(500)
       const found = DESCRIBED.find(method, new URL(response.url || filled, 'http://edge').pathname)
