@@ -5,8 +5,8 @@ import { isPrintable } from '../../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../../actors/result.ts'
 import type { Invalid } from '../../http/problem.ts'
 import { accountIdField, checkedField, codePoints, textField, unsignedOptional } from '../fields.ts'
-import { define } from '../named-schema.ts'
-import { readBody } from '../read-body.ts'
+import { defineClosed } from '../named-schema.ts'
+import { closedErrors, readBody } from '../read-body.ts'
 import { EVENT_TYPE_PATTERNS, MAX_EVENT_TYPES } from '../event-types.ts'
 
 const MAX_URL_LENGTH = 2_048
@@ -27,7 +27,7 @@ const typesField = v.pipe(
   }),
 )
 
-export const webhookSchema = define('WebhookRegistration', 'Where events are to be sent.', {
+export const webhookSchema = defineClosed('WebhookRegistration', 'Where events are to be sent.', {
   url: [checkedField(URL_RULE, isWebhookUrl, { maxLength: MAX_URL_LENGTH }), 'The receiver.'],
   types: [unsignedOptional(typesField), 'Only events of these types. Left out: all types.'],
   account_id: [unsignedOptional(accountIdField), 'Only events that concern this account.'],
@@ -48,12 +48,11 @@ export interface UrlRules {
   readonly mayConnect: (hostname: string) => boolean
 }
 
-/** Fields that are not known are ignored: the body is not signed. */
 export function readWebhook(
   body: JsonObject,
   { plainHttp, mayConnect }: UrlRules,
 ): Result<WebhookRegistration, readonly Invalid[]> {
-  const read = readBody(webhookSchema, body)
+  const read = readBody(webhookSchema, body, closedErrors(webhookSchema, body))
   if (!read.ok) return read
   const { url, types, account_id: accountId, description } = read.value
   const { protocol, hostname } = new URL(url)

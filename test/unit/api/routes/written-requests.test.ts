@@ -131,7 +131,7 @@ const CLOSED: readonly WrittenId[] = [
 ]
 const SIGNED_AT_WILL: readonly WrittenId[] = ['createFungibleToken', 'createNftClass', 'createAttestation']
 /** Not signed, but a misspelt field would give more rights than were meant. */
-const CLOSED_UNSIGNED: readonly WrittenId[] = ['createClient']
+const CLOSED_UNSIGNED: readonly WrittenId[] = ['createClient', 'createWebhook']
 const ALWAYS_CLOSED = [...CLOSED, ...CLOSED_UNSIGNED]
 const UNKNOWN = { note: 'x', Metadata: {} }
 const ALL = Object.keys(WRITTEN) as WrittenId[]
