@@ -57,6 +57,7 @@ describe('one container', () => {
 
 describe('compose.yaml', () => {
   let deployment: Deployment
+  let disaster: Disaster
   let load: DeployedLoad | undefined
   let credentials: Credentials
   const opened = (): DeployedLoad => {
@@ -68,6 +69,7 @@ describe('compose.yaml', () => {
     const { image, origin } = await previousImage('ledger-test:previous')
     say(`the upgrade starts from ${origin}`)
     deployment = await createDeployment(image)
+    disaster = new Disaster(deployment, CURRENT)
   })
 
   afterAll(async () => {
@@ -135,7 +137,12 @@ describe('compose.yaml', () => {
     expect(images.map((image) => image.replace('sha256:', ''))).toEqual(images.map(() => built))
   })
 
-  test.for([...PARTS, ...SERVERS, 'auditor'])('a kill of %s loses no acknowledged order', async (service) => {
+  test('a backup begins beside the load', async () => {
+    await opened().through('the base backup', () => disaster.startBackup())
+    await expect.poll(() => deployment.isHealthy('backup'), { timeout: DEADLINE_MS }).toBe(true)
+  })
+
+  test.for([...PARTS, ...SERVERS, 'auditor', 'backup'])('a kill of %s loses no acknowledged order', async (service) => {
     const before = opened().acknowledged
     const ms = await opened().through(`the kill of ${service}`, () => deployment.crash(service))
     expect(opened().acknowledged).toBeGreaterThan(before)
@@ -154,18 +161,13 @@ describe('compose.yaml', () => {
   })
 
   test('a restored backup has every acknowledged order after the loss of the disk of PostgreSQL', async () => {
-    const disaster = new Disaster(deployment, CURRENT)
-    try {
-      await disaster.backUp()
-      await disaster.loseDatabase()
-      await disaster.restore()
-      for (const origin of deployment.origins) {
-        await until(`${origin} is ready`, DEADLINE_MS, () => isServing(origin))
-      }
-      expect(await opened().faults()).toEqual([])
-    } finally {
-      await disaster.remove()
+    await disaster.untilCopied()
+    await disaster.loseDatabase()
+    await disaster.restore()
+    for (const origin of deployment.origins) {
+      await until(`${origin} is ready`, DEADLINE_MS, () => isServing(origin))
     }
+    expect(await opened().faults()).toEqual([])
   })
 
   test('NATS servers accept the certificates of each other', async () => {

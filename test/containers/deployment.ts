@@ -22,6 +22,10 @@ export interface Deployment {
   /** Of each edge. */
   readonly origins: readonly string[]
   readonly up: (...services: string[]) => Promise<void>
+  /** Starts the service of backup.yaml, which reads secrets/backup.pub. */
+  readonly startBackup: () => Promise<void>
+  /** The standard output of a shell command in the container of a service. */
+  readonly inside: (service: string, command: string) => Promise<string>
   /** A command of administrators, as the owner of the database. Its standard output. */
   readonly administer: (...args: string[]) => Promise<string>
   /** The image of parts that start from now on. */
@@ -41,7 +45,7 @@ export interface Deployment {
   readonly logs: (service: string) => Promise<string>
   /** A node or an edge replies 200 at /readyz. */
   readonly isReady: (service: string) => Promise<boolean>
-  /** The health check of the image. */
+  /** The health check of the container. */
   readonly isHealthy: (service: string) => Promise<boolean>
   readonly remove: () => Promise<void>
 }
@@ -62,7 +66,9 @@ export async function createDeployment(image: string): Promise<Deployment> {
     writeFileSync(join(directory, '.env'), `${settings.join('\n')}\nLEDGER_IMAGE=${current}\n`)
   writeSettings()
 
-  const run = (...args: string[]): Promise<string> => compose(directory, project, args)
+  const run = (...args: string[]): Promise<string> => compose(directory, project, ['compose.yaml'], args)
+  const runWithBackup = (...args: string[]): Promise<string> =>
+    compose(directory, project, ['compose.yaml', 'backup.yaml'], args)
   const containerOf = async (service: string): Promise<string> => {
     const filters = [
       `label=com.docker.compose.project=${project}`,
@@ -95,6 +101,8 @@ export async function createDeployment(image: string): Promise<Deployment> {
     project,
     origins: ports.map((port) => `http://127.0.0.1:${port}`),
     up,
+    startBackup: async () => void (await runWithBackup('up', '--detach', '--no-build', '--no-deps', 'backup')),
+    inside: async (service, command) => engine('exec', await containerOf(service), 'sh', '-c', command),
     administer: (...args) => run('run', '--rm', '-T', '--no-deps', 'migrate', ...args),
     useImage: (tag) => {
       current = tag
@@ -126,12 +134,28 @@ export async function createDeployment(image: string): Promise<Deployment> {
       return `${stdout}${stderr}`
     },
     isReady: (service) => succeeds(service, 'node', '-e', READY),
-    isHealthy: (service) => succeeds(service, 'node', 'healthy.mjs'),
+    isHealthy: async (service) =>
+      succeeds(service, ...checkOf(await inspect(service, 'json .Config.Healthcheck.Test'))),
     remove: async () => {
-      await run('down', '--volumes')
+      await runWithBackup('down', '--volumes')
+      // podman-compose leaves the networks, and a volume that it did not create.
+      for (const kind of ['volume', 'network'] as const) {
+        for (const left of await lines(kind, 'ls', '--quiet', '--filter', `name=${project}_`))
+          await engine(kind, 'rm', left)
+      }
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+async function lines(...args: string[]): Promise<readonly string[]> {
+  return (await engine(...args)).split('\n').filter((line) => line !== '')
+}
+
+/** The command of a health check, which is `["CMD", program, ...]` or `["CMD-SHELL", command]`. */
+function checkOf(test: string): readonly string[] {
+  const [kind, ...command] = JSON.parse(test) as string[]
+  return kind === 'CMD-SHELL' ? ['sh', '-c', ...command] : command
 }
 
 /** example.env, with other addresses and base images. */

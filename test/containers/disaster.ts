@@ -1,80 +1,70 @@
-/** Backup of a deployment's PostgreSQL, loss of its disk, and restore, with the commands of the image. */
+/** The backup of a deployment by backup.yaml, the loss of PostgreSQL's disk, and the restore that infra/deploy describes. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { projectRoot, until } from '../support/processes/cluster-process.ts'
 import { type Deployment, EDGES, NODES } from './deployment.ts'
-import { engine } from './engine.ts'
+import { engine, engineWithInput, succeed } from './engine.ts'
 
-/** Of the image, in the volume of backups. */
+/** In the volume of backups. */
 const BACKUPS = '/data/backups'
-const IDENTITY = '/data/backup.pem'
-const RECIPIENT = '/data/backup.pub'
 const RESTORED = '/data/restored'
+const DEADLINE_MS = 180_000
+const PSQL = 'PGPASSWORD=$(cat /run/secrets/ledger_backup.password) psql -h 127.0.0.1 -U ledger_backup -d ledger -Atc'
 
 export class Disaster {
   private readonly deployment: Deployment
   private readonly image: string
-  private readonly volume: string
+  private readonly identity: string
 
   constructor(deployment: Deployment, image: string) {
     this.deployment = deployment
     this.image = image
-    this.volume = `${deployment.project}_backups`
+    this.identity = join(deployment.directory, 'backup.pem')
   }
 
-  /** Into a new volume, as the role for backups. */
-  async backUp(): Promise<void> {
-    await this.run(['--entrypoint', 'sh'], ['-c', `ledger keygen --out ${IDENTITY} > ${RECIPIENT}`])
-    const { project } = this.deployment
-    const settings = {
-      LEDGER_ENVIRONMENT: 'production',
-      LEDGER_DATABASE_URL: 'postgres://ledger_backup@postgres:5432/ledger?sslmode=verify-full',
-      LEDGER_DATABASE_PASSWORD_FILE: '/run/secrets/ledger_backup.password',
-      NODE_EXTRA_CA_CERTS: '/run/secrets/ca.pem',
-    }
-    const environment = Object.entries(settings).flatMap(([name, value]) => ['--env', `${name}=${value}`])
-    const options = [
-      '--network',
-      `${project}_inside`,
-      ...environment,
-      ...this.secrets('ca.pem', 'ledger_backup.password'),
-    ]
-    await this.run(options, ['backup', BACKUPS, '--recipient-key', RECIPIENT])
+  /** Resolves once there is a base backup. */
+  async startBackup(): Promise<void> {
+    const { directory, startBackup, logs } = this.deployment
+    const ledger = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
+    const publicKey = await succeed(process.execPath, [ledger, 'keygen', '--out', this.identity])
+    writeFileSync(join(directory, 'secrets', 'backup.pub'), publicKey)
+    await startBackup()
+    await until('there is a base backup', DEADLINE_MS, async () => (await logs('backup')).includes('backed up ledger'))
+  }
+
+  /** Resolves once the backup has everything that PostgreSQL has committed. */
+  async untilCopied(): Promise<void> {
+    const { inside } = this.deployment
+    const committed = BigInt(await inside('postgres', `${PSQL} "SELECT pg_current_wal_flush_lsn() - '0/0'"`))
+    await until('the log is copied', DEADLINE_MS, async () => {
+      const names = await inside('backup', `ls ${BACKUPS}/wal/*`)
+      const ends = [...names.matchAll(/^[0-9a-f]{16}-([0-9a-f]{16})-/gm)].map(([, end]) => BigInt(`0x${end}`))
+      return ends.some((end) => end >= committed)
+    })
   }
 
   /** Stops everything but NATS, and removes the volume of PostgreSQL. */
   async loseDatabase(): Promise<void> {
-    for (const service of [...EDGES, ...NODES, 'auditor', 'migrate', 'postgres']) {
+    for (const service of ['backup', ...EDGES, ...NODES, 'auditor', 'migrate', 'postgres']) {
       await this.deployment.discard(service)
     }
     await engine('volume', 'rm', `${this.deployment.project}_postgres`)
   }
 
   /** Verifies the backup, and starts PostgreSQL on it and the ledger on PostgreSQL. */
-  async restore(): Promise<string> {
-    const environment = ['--env', 'LEDGER_MASTER_KEY_FILE=/run/secrets/master.key']
-    const restored = await this.run(
-      [...environment, ...this.secrets('master.key')],
-      ['restore', BACKUPS, '--identity', IDENTITY, '--to', RESTORED],
-    )
-    const copy = `cp -a ${RESTORED}/. /postgres/`
-    const target = `${this.deployment.project}_postgres:/postgres`
-    await this.run(['--user', '0', '--entrypoint', 'sh', '--volume', target], ['-c', copy])
-    await this.deployment.up('postgres')
-    await this.deployment.untilDatabase()
-    await this.deployment.administer('accept-server', '--yes')
-    await this.deployment.up()
-    return restored
-  }
-
-  async remove(): Promise<void> {
-    await engine('volume', 'rm', '--force', this.volume)
-  }
-
-  private secrets(...names: string[]): readonly string[] {
-    const { directory } = this.deployment
-    return names.flatMap((name) => ['--volume', `${join(directory, 'secrets', name)}:/run/secrets/${name}:ro`])
-  }
-
-  private run(options: readonly string[], command: readonly string[]): Promise<string> {
-    return engine('run', '--rm', '--volume', `${this.volume}:/data`, ...options, this.image, ...command)
+  async restore(): Promise<void> {
+    const { directory, project, up, untilDatabase, administer } = this.deployment
+    const backups = ['--volume', `${project}_backups:/data`]
+    const masterKey = ['--volume', `${join(directory, 'secrets', 'master.key')}:/run/secrets/master.key:ro`]
+    const options = ['--rm', '-i', ...backups, ...masterKey, '--env', 'LEDGER_MASTER_KEY_FILE=/run/secrets/master.key']
+    const restore = ['restore', BACKUPS, '--identity', '/dev/stdin', '--to', RESTORED]
+    await engineWithInput(readFileSync(this.identity, 'utf8'), 'run', ...options, this.image, ...restore)
+    const target = ['--volume', `${project}_postgres:/postgres`]
+    const copy = ['--user', '0', '--entrypoint', 'sh', ...backups, ...target, this.image, '-c']
+    await engine('run', '--rm', ...copy, `cp -a ${RESTORED}/. /postgres/`)
+    await up('postgres')
+    await untilDatabase()
+    await administer('accept-server', '--yes')
+    await up()
   }
 }

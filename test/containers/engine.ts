@@ -15,8 +15,13 @@ const LARGEST_OUTPUT_BYTES = 64 * 1_048_576
 /** Longer than a build or a start takes; ends a command that hangs. */
 const COMMAND_TIMEOUT_MS = 600_000
 
-/** Resolves with any exit code. */
-export function execute(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+/** Resolves with any exit code. `input`: its standard input. */
+export function execute(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input = '',
+): Promise<Ran> {
   const options = {
     cwd: projectRoot(),
     env: { ...process.env, ...env },
@@ -28,13 +33,13 @@ export function execute(program: string, args: readonly string[], env: NodeJS.Pr
       if (child.exitCode === null) reject(error ?? new Error(`${program} was ended by a signal`))
       else resolve({ exitCode: child.exitCode, stdout, stderr })
     })
-    child.stdin?.end()
+    child.stdin?.end(input)
   })
 }
 
 /** The standard output. Throws with the end of the output at an exit code other than 0. */
-export async function succeed(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const { exitCode, stdout, stderr } = await execute(program, args, env)
+export async function succeed(...[program, args, env, input]: Parameters<typeof execute>): Promise<string> {
+  const { exitCode, stdout, stderr } = await execute(program, args, env, input)
   if (exitCode === 0) return stdout
   const end = `${stdout}\n${stderr}`.trim().split('\n').slice(-30).join('\n')
   throw new Error(`${[program, ...args].join(' ')}: exit code ${exitCode}\n${end}`)
@@ -50,11 +55,21 @@ export function engine(...args: string[]): Promise<string> {
   return succeed(engineName(), args)
 }
 
+export function engineWithInput(input: string, ...args: string[]): Promise<string> {
+  return succeed(engineName(), args, {}, input)
+}
+
 /** `podman-compose`, or the plugin of the engine. */
-export function compose(directory: string, project: string, args: readonly string[]): Promise<string> {
+export function compose(
+  directory: string,
+  project: string,
+  files: readonly string[],
+  args: readonly string[],
+): Promise<string> {
   const isSeparate = engineName() === 'podman' && findProgram('podman-compose') !== undefined
   const [program, first] = isSeparate ? ['podman-compose', []] : [engineName(), ['compose']]
-  return succeed(program, [...first, '-p', project, '-f', join(directory, 'compose.yaml'), ...args])
+  const named = files.flatMap((file) => ['-f', join(directory, file)])
+  return succeed(program, [...first, '-p', project, ...named, ...args])
 }
 
 /**

@@ -17,7 +17,8 @@ export async function testContainers(engine, args = []) {
   await prepare()
   process.env['CONTAINER_ENGINE'] = engine
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  await run(process.execPath, [vitest, 'run', '--mode', 'containers', ...args])
+  // The tests continue from each other.
+  await run(process.execPath, [vitest, 'run', '--mode', 'containers', '--bail', '1', ...args])
 }
 
 async function main(args) {
