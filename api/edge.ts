@@ -148,7 +148,8 @@ async function serve(
 }
 
 /** Before the body is read: its key, if it has one, stays unused. */
-function refusedByLimit(limit: ClientLimit, { changes }: Pick<Endpoint, 'changes'>): Problem {
+async function refusedByLimit(limit: ClientLimit, { changes }: Pick<Endpoint, 'changes'>): Promise<Problem> {
+  await limit.refusal()
   const refused = withLimitHeaders(clientLimited(limit), limit)
   return changes === undefined ? refused : withOutcome('not_applied')(refused)
 }

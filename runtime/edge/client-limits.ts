@@ -5,11 +5,13 @@
  *       edges together, it gets no more than its rate.
  *   L2. Without limits there is no message and no timer.
  *   L3. Buckets are kept of clients with an accepted token only, at most MAX_CLIENTS.
+ *   L4. A refusal leaves REFUSAL_DELAY_MS later, so that a client that repeats its requests at once costs others little;
+ *       while MAX_LATE refusals wait, further ones leave at once.
  */
 import type { OwnRate, Rate } from '../../actors/rate.ts'
 import { createBoundedCache } from '../common/bounded-cache.ts'
 import { createTokenBuckets, type Level } from '../common/token-buckets.ts'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, delay } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { LimitMetrics } from '../ports/metrics.ts'
 import type { UsageExchange } from '../ports/usage-exchange.ts'
@@ -24,6 +26,8 @@ export interface ClientLimit {
   /** Lets up to `wanted` requests through, and returns how many. */
   readonly take: (wanted: number) => number
   readonly level: () => Level
+  /** Resolves when the refusal of a request may leave (L4). */
+  readonly refusal: () => Promise<void>
 }
 
 export interface ClientLimitsDependencies {
@@ -37,6 +41,9 @@ export interface ClientLimitsDependencies {
 
 const TELL_MS = 200
 const MAX_CLIENTS = 100_000
+/** `Retry-After` is at least ten times as long. */
+const REFUSAL_DELAY_MS = 100
+const MAX_LATE = 1_000
 const LOG_INTERVAL_MS = 60_000
 /** Clients whose refusals are logged apart. */
 const MAX_LOGGED = 1_000
@@ -45,6 +52,7 @@ export function createClientLimits(dependencies: ClientLimitsDependencies): Clie
   const { clock, exchange, defaultRate } = dependencies
   const buckets = createTokenBuckets(MAX_CLIENTS)
   const noteRefused = createRefusedLog(dependencies)
+  const refusal = createLateRefusals(clock)
   let untold = new Map<string, { readonly rate: Rate; requests: number }>()
 
   exchange.onTold((usages) => {
@@ -77,8 +85,19 @@ export function createClientLimits(dependencies: ClientLimitsDependencies): Clie
           return taken
         },
         level: () => buckets.level(clientId, rate, clock.monotonic()),
+        refusal,
       }
     },
+  }
+}
+
+function createLateRefusals(clock: Pick<Clock, 'after'>): ClientLimit['refusal'] {
+  let late = 0
+  return async () => {
+    if (late >= MAX_LATE) return
+    late += 1
+    await delay(clock, REFUSAL_DELAY_MS)
+    late -= 1
   }
 }
 

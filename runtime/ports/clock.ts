@@ -29,7 +29,7 @@ export function repeat(clock: Clock, everyMs: number, work: () => Promise<unknow
 }
 
 /** Resolves once `delayMs` have passed. */
-export function delay(clock: Clock, delayMs: number): Promise<void> {
+export function delay(clock: Pick<Clock, 'after'>, delayMs: number): Promise<void> {
   return new Promise((resolve) => {
     clock.after(delayMs, resolve)
   })

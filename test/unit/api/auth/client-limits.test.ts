@@ -15,11 +15,21 @@ async function limitedClient(role: Role, rate: Rate = RATE) {
   return { edge, token: await edge.tokenFor(role, 'limited') }
 }
 
+/** The refusal of a request, which leaves 100 ms late (L4 of runtime/edge/client-limits.ts). */
+async function refusalOf(edge: ReturnType<typeof createEdgeFixture>, send: () => Promise<Response>): Promise<Response> {
+  const timers = edge.clock.pending()
+  const reply = send()
+  await edge.clock.timersSet(timers + 1)
+  await edge.clock.advance(100)
+  return reply
+}
+
 test('each reply says what is left; beyond it is a 429 that applied nothing, and time gives requests back', async () => {
   const { edge, token } = await limitedClient('transactor')
+  const order = () => edge.post('/v1/transactions', ORDER, token)
   const statuses: (string | number | null)[][] = []
-  for (let index = 0; index < 4; index += 1) {
-    const { status, headers } = await edge.post('/v1/transactions', ORDER, token)
+  for (const sent of [order, order, order, () => refusalOf(edge, order)]) {
+    const { status, headers } = await sent()
     statuses.push([status, headers.get('ratelimit-policy'), headers.get('ratelimit'), headers.get('retry-after')])
   }
   expect(statuses).toEqual([
@@ -29,10 +39,10 @@ test('each reply says what is left; beyond it is a 429 that applied nothing, and
     [429, '"client";q=3;w=2', '"client";r=0;t=2', '1'],
   ])
   expect(edge.gateway.asked).toHaveLength(3)
-  const refused = await bodyOf(await edge.post('/v1/transactions', ORDER, token))
+  const refused = await bodyOf(await refusalOf(edge, order))
   expect(refused).toMatchObject({ status: 429, error_codes: ['ERR_RATE_LIMITED'], outcome: 'not_applied' })
   await edge.clock.advance(500)
-  expect((await edge.post('/v1/transactions', ORDER, token)).status).toBe(202)
+  expect((await order()).status).toBe(202)
 })
 
 test('D7: token and role are checked before the limit, and the limit before the body, the path and the query', async () => {
@@ -40,9 +50,10 @@ test('D7: token and role are checked before the limit, and the limit before the 
   expect((await edge.post('/v1/transactions', '{', token)).status).toBe(403)
   expect((await edge.get('/v1/fungible-tokens', token)).status).toBe(200)
   for (const path of ['/v1/fungible-tokens?wrong=1', '/v1/accounts/..%2F/state', '/v1/unknown']) {
-    expect((await edge.get(path, token)).status).toBe(429)
+    expect((await refusalOf(edge, () => edge.get(path, token))).status).toBe(429)
   }
-  expect(await bodyOf(await edge.get('/v1/fungible-tokens', token))).not.toHaveProperty('outcome')
+  const refused = await refusalOf(edge, () => edge.get('/v1/fungible-tokens', token))
+  expect(await bodyOf(refused)).not.toHaveProperty('outcome')
   expect((await edge.get('/v1/fungible-tokens', 'wrong')).status).toBe(401)
   const other = await edge.tokenFor('viewer', 'other')
   const unlimited = await edge.get('/v1/fungible-tokens', other)
@@ -51,14 +62,12 @@ test('D7: token and role are checked before the limit, and the limit before the 
 
 test('a change of the rate takes effect within 5 seconds, with the same token', async () => {
   const { edge, token } = await limitedClient('viewer', { perSecond: 0.001, burst: 1 })
-  const statuses: number[] = []
-  const get = async (): Promise<void> => void statuses.push((await edge.get('/v1/fungible-tokens', token)).status)
-  await get()
-  await get()
+  const get = () => edge.get('/v1/fungible-tokens', token)
+  const { status: first } = await get()
+  const { status: beyond } = await refusalOf(edge, get)
   await edge.access.setRate('limited', 'none')
   await edge.clock.advance(5_000)
-  await get()
-  expect(statuses).toEqual([200, 429, 200])
+  expect([first, beyond, (await get()).status]).toEqual([200, 429, 200])
 })
 
 test('a batch costs as many requests as it has orders: those beyond the limit are each a 429', async () => {

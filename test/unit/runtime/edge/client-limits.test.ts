@@ -1,4 +1,4 @@
-/** L1 and L2, at edges that are connected by a list of calls. */
+/** L1, L2 and L4, at edges that are connected by a list of calls. */
 import { expect, test } from 'vitest'
 import type { Rate } from '../../../../actors/rate.ts'
 import { createClientLimits } from '../../../../runtime/edge/client-limits.ts'
@@ -82,4 +82,23 @@ test('refusals are counted, and logged once a client and minute', async () => {
     { event: 'client_rate_limited', fields: { client_id: 'busy', requests: 2 } },
     { event: 'client_rate_limited', fields: { client_id: 'busy', requests: 5 } },
   ])
+})
+
+test('L4: a refusal leaves 100 ms late, but at once while 1,000 others wait', async () => {
+  const { clock, edges } = createEdges(1)
+  const limit = edges[0]?.of('busy', RATE)
+  const leftMs: number[] = []
+  const refuse = async (): Promise<void> => {
+    await limit?.refusal()
+    leftMs.push(clock.monotonic())
+  }
+  const late = Array.from({ length: 1_000 }, refuse)
+  await refuse()
+  expect(leftMs).toEqual([0])
+  await clock.pass(100)
+  await Promise.all(late)
+  const next = refuse()
+  await clock.pass(100)
+  await next
+  expect(leftMs.slice(1)).toEqual([...late.map(() => 100), 200])
 })
