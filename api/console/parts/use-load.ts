@@ -7,25 +7,33 @@ export interface Loading<Value> {
   readonly reload: () => void
 }
 
+interface Settled<Value> {
+  readonly dependencies: readonly unknown[]
+  readonly loaded: Loaded<Value>
+}
+
 /** Loads when a dependency changes. The signal ends a load whose result is no longer wanted. */
 export function useLoad<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   dependencies: readonly unknown[],
 ): Loading<Value> {
-  const [loaded, setLoaded] = useState<Loaded<Value>>({ state: 'loading' })
+  const [last, setLast] = useState<Settled<Value>>()
   const [count, setCount] = useState(0)
-  useEffect(() => setLoaded({ state: 'loading' }), dependencies)
   useEffect(() => {
     const stop = new AbortController()
+    const settle = (loaded: Loaded<Value>): void => {
+      if (!stop.signal.aborted) setLast({ dependencies, loaded })
+    }
     load(stop.signal).then(
-      (value) => {
-        if (!stop.signal.aborted) setLoaded({ state: 'done', value })
-      },
-      (error: unknown) => {
-        if (!stop.signal.aborted) setLoaded({ state: 'failed', error })
-      },
+      (value) => settle({ state: 'done', value }),
+      (error: unknown) => settle({ state: 'failed', error }),
     )
     return () => stop.abort()
   }, [...dependencies, count])
-  return { loaded, reload: useCallback(() => setCount((before) => before + 1), []) }
+  // Effects run after the page is drawn: until then it must not show the result of other dependencies.
+  const isCurrent = last?.dependencies.every((one, index) => Object.is(one, dependencies[index])) === true
+  return {
+    loaded: isCurrent ? last.loaded : { state: 'loading' },
+    reload: useCallback(() => setCount((before) => before + 1), []),
+  }
 }

@@ -61,8 +61,8 @@ export function describeChecks(getScene: GetScene): void {
       await goTo(page, '#/tokens')
       const button = page.getByRole('button', { name: 'Count the liabilities' })
       const held: Route[] = []
-      await page.route('**/v1/assertions/**', (route) => void held.push(route))
-      await button.click()
+      await page.route('**/v1/assertions/proof-of-liabilities', (route) => void held.push(route))
+      await button.dblclick()
       await expect.poll(() => held.length).toBe(1)
       expect(await button.isDisabled()).toBe(true)
       await held[0]?.continue()
