@@ -30,7 +30,7 @@ export function useLoad<Value>(
     )
     return () => stop.abort()
   }, [...dependencies, count])
-  // Effects run after the page is drawn: until then it must not show the result of other dependencies.
+  // The page is drawn before effects run, and it must not show the result of other dependencies.
   const isCurrent = last?.dependencies.every((one, index) => Object.is(one, dependencies[index])) === true
   return {
     loaded: isCurrent ? last.loaded : { state: 'loading' },
